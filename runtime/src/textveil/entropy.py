@@ -1,0 +1,28 @@
+"""The only source of randomness: the operating system's generator.
+
+There is no seed, no state and no buffer here. Forked or threaded workers therefore never share a stream, and
+nothing that a process remembers can be used to repeat or predict a draw.
+"""
+
+import os
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Bytes that make one random word.
+WORD_BYTES = 8
+
+
+def random_words(count: int) -> NDArray[np.uint64]:
+    """Draws independent, uniform 64-bit words.
+
+    Args:
+        count: How many words, at least 0.
+
+    Returns:
+        Shape ``(count,)``. Word ``i`` is bytes ``8 i`` to ``8 i + 7`` of the stream, little endian.
+
+    Raises:
+        NotImplementedError: The operating system offers no entropy source; nothing is drawn.
+    """
+    return np.frombuffer(os.urandom(WORD_BYTES * count), dtype="<u8")

@@ -1,0 +1,77 @@
+"""Every error a user can meet. One tree, stable codes, one line each.
+
+No message holds a character of the text being protected, nor a word looked up, nor an argument of the command
+line: a position ("token 17 of 40", "input 2", "byte 512") says where, the code says what.
+"""
+
+
+class TextveilError(Exception):
+    """Base of all named errors. ``code`` is stable across versions and safe to log."""
+
+    code = "textveil"
+
+
+class BundleError(TextveilError):
+    """A bundle cannot be used."""
+
+    code = "bundle"
+
+
+class BundleNotFound(BundleError):
+    """There is no bundle at the given place."""
+
+    code = "bundle-not-found"
+
+
+class BundleDamaged(BundleError):
+    """A file of the bundle is missing, truncated, altered or malformed."""
+
+    code = "bundle-damaged"
+
+
+class BundleVersion(BundleError):
+    """The bundle was written for another version of the format."""
+
+    code = "bundle-version"
+
+
+class IdentityMismatch(BundleError):
+    """The bundle is sound, but not the one the caller asked for."""
+
+    code = "bundle-identity"
+
+
+class OptionError(TextveilError):
+    """An option has a value that this bundle or mechanism does not support."""
+
+    code = "option"
+
+
+class UnknownMechanism(OptionError):
+    """No mechanism has that name."""
+
+    code = "unknown-mechanism"
+
+
+class UnknownLevel(OptionError):
+    """The bundle has no such privacy level."""
+
+    code = "unknown-level"
+
+
+class UnknownWord(OptionError):
+    """A word asked about is not in the vocabulary of the bundle."""
+
+    code = "unknown-word"
+
+
+class InputError(TextveilError):
+    """The input cannot be read as text."""
+
+    code = "input"
+
+
+class OutputError(TextveilError):
+    """The output cannot be written."""
+
+    code = "output"

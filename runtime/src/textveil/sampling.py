@@ -1,0 +1,119 @@
+"""Exact draws from integer weights: pure functions of (weights, random words), no floating point.
+
+Every mechanism of this package gives each input ``x`` a row of integer weights over the outputs ``y`` of the form
+
+    weight(x, y) = tail(x) * base(y) + excess(x, y),
+
+where ``base`` is one table for the whole vocabulary and ``excess`` is zero for all but a few stored words. A draw
+takes one integer ``u``, uniform below ``total(x) = tail(x) * sum(base) + sum(excess(x, .))``: the first
+``sum(excess)`` values of ``u`` are dealt to the stored words, and each following block of ``tail(x)`` values to one
+unit of ``base``. No draw is rejected or repeated, and no probability is ever divided out
+(docs/proofs/integer-law.md).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+
+#: Largest total a row may have: sums and products below stay inside a signed 64-bit integer.
+MAX_TOTAL = 1 << 62
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The weights of some inputs, ready to draw from.
+
+    Attributes:
+        stored: Output ids of the stored words, shape ``(rows, k)``.
+        cumulative: Running sums of ``excess`` along each row, shape ``(rows, k)``.
+        tail: Weight of one unit of the base measure, shape ``(rows,)``, at least 1.
+        base: Running sums of the base measure over output ids, shape ``(outputs,)``; ids with no mass of their own
+            (words that are never an output) repeat the sum before them.
+    """
+
+    stored: Integers
+    cumulative: Integers
+    tail: Integers
+    base: Integers
+
+    @property
+    def totals(self) -> Integers:
+        """Sum of all weights of each row, shape ``(rows,)``, below ``MAX_TOTAL``."""
+        return self.cumulative[:, -1] + self.tail * self.base[-1]
+
+    def weights(self, row: int) -> Integers:
+        """The weight of every output id under one row, shape ``(outputs,)``. Exact."""
+        weights = self.tail[row] * np.diff(self.base, prepend=0)
+        excess = np.diff(self.cumulative[row], prepend=0)
+        np.add.at(weights, self.stored[row], excess)
+        return weights
+
+
+def uniform_below(totals: Integers, random_words: Callable[[int], NDArray[np.uint64]], *, bits: int = 64) -> Integers:
+    """Draws one integer uniformly from ``[0, total)`` for every total.
+
+    A word at or above the largest multiple of ``total`` that fits in ``bits`` bits is thrown away and drawn again
+    (for the rejected positions only, in order), so every remainder has exactly as many words as any other.
+
+    Args:
+        totals: Shape ``(n,)``, each in ``[1, MAX_TOTAL]`` and at most ``2**bits``.
+        random_words: Gives that many independent uniform words below ``2**bits``.
+        bits: Width of a word; 64 in production, small in exhaustive tests.
+
+    Returns:
+        Shape ``(n,)``.
+
+    Privacy:
+        The number of words consumed depends on ``totals`` and on chance; each is rejected with probability below
+        ``total / 2**bits``.
+    """
+    modulus = totals.astype(np.uint64)
+    largest_word = np.uint64((1 << bits) - 1)
+    one = np.uint64(1)
+    last_accepted = largest_word - (largest_word % modulus + one) % modulus
+    words = random_words(len(modulus))
+    rejected = np.flatnonzero(words > last_accepted)
+    if len(rejected):
+        words = words.copy()
+    while len(rejected):
+        words[rejected] = random_words(len(rejected))
+        rejected = rejected[words[rejected] > last_accepted[rejected]]
+    return (words % modulus).astype(np.int64)
+
+
+def select(rows: Rows, row_of: NDArray[np.intp], uniform: Integers) -> Integers:
+    """The output that each uniform integer names: the inverse of the rows' cumulative weights.
+
+    Args:
+        rows: The weights.
+        row_of: Row of each draw, shape ``(n,)``.
+        uniform: Shape ``(n,)``, each in ``[0, total)`` of its row.
+
+    Returns:
+        Output ids, shape ``(n,)``.
+    """
+    k = rows.cumulative.shape[1]
+    position = np.zeros(len(row_of), dtype=np.intp)
+    flat, start = rows.cumulative.ravel(), row_of * k
+    step = 1 << k.bit_length() >> 1
+    while step:  # branchless binary search: how many running sums are at most `uniform`
+        probe = position + step
+        inside = probe <= k
+        at_most = flat[start + np.where(inside, probe, 1) - 1] <= uniform
+        position = np.where(inside & at_most, probe, position)
+        step >>= 1
+    from_stored = position < k
+    outputs = rows.stored.ravel()[start + np.where(from_stored, position, 0)].astype(np.int64)
+    rest = np.flatnonzero(~from_stored)
+    unit = (uniform[rest] - rows.cumulative[row_of[rest], -1]) // rows.tail[row_of[rest]]
+    outputs[rest] = np.searchsorted(rows.base, unit, side="right")
+    return outputs
+
+
+def draw(rows: Rows, row_of: NDArray[np.intp], random_words: Callable[[int], NDArray[np.uint64]]) -> Integers:
+    """Draws one output for every entry of ``row_of``, independently. Shapes ``(n,)`` to ``(n,)``."""
+    return select(rows, row_of, uniform_below(rows.totals[row_of], random_words))
