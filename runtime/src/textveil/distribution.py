@@ -1,0 +1,63 @@
+"""The exact law of one word, for audits and curiosity."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from textveil.sampling import Integers
+
+UNKNOWN = "<unk>"
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Every output one word may become, with the exact integer weight of each.
+
+    Attributes:
+        words: Outputs with a positive weight, shape ``(n,)``, in vocabulary order.
+        weights: Their weights, exact integers of any size, shape ``(n,)``.
+        symbol: The symbol whose row this is; ``<unk>`` for a word outside the vocabulary.
+    """
+
+    words: tuple[str, ...]
+    weights: tuple[int, ...]
+    symbol: str
+
+    @classmethod
+    def of(cls, vocabulary: Sequence[str], row: Integers, token: int, kept_of_2_64: int) -> "Distribution":
+        """The law from one row of weights.
+
+        Args:
+            vocabulary: Symbols by id.
+            row: Weight of every symbol when a replacement is drawn, shape ``(symbols,)``.
+            token: Input id; ``len(vocabulary)`` is ``<unk>``.
+            kept_of_2_64: Probability, in units of 2**-64, that the word is kept and no replacement drawn.
+        """
+        outputs = np.flatnonzero(row)
+        weights = {int(y): int(row[y]) for y in outputs}
+        if kept_of_2_64:
+            total = sum(weights.values())
+            weights = {y: weight * (2**64 - kept_of_2_64) for y, weight in weights.items()}
+            weights[token] = weights.get(token, 0) + total * kept_of_2_64
+        symbol = vocabulary[token] if token < len(vocabulary) else UNKNOWN
+        ids = sorted(y for y, weight in weights.items() if weight)
+        return cls(tuple(vocabulary[y] for y in ids), tuple(weights[y] for y in ids), symbol)
+
+    @property
+    def total(self) -> int:
+        """Sum of all weights."""
+        return sum(self.weights)
+
+    def probability(self, word: str) -> Fraction:
+        """The exact probability that ``word`` comes out; 0 for a word that never does."""
+        if word not in self.words:
+            return Fraction(0)
+        return Fraction(self.weights[self.words.index(word)], self.total)
+
+    def likeliest(self, count: int = 10) -> list[tuple[str, float]]:
+        """The ``count`` likeliest outputs with their probabilities, likeliest first."""
+        total = self.total
+        order = sorted(range(len(self.words)), key=lambda i: (-self.weights[i], i))[:count]
+        return [(self.words[i], self.weights[i] / total) for i in order]

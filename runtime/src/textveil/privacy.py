@@ -1,0 +1,155 @@
+"""What a release promises, in numbers and words: a function of the output and of public parameters only.
+
+A statement never says how many words were changed, unknown or sensitive: that would be a second, unprotected
+release (docs/privacy.md).
+"""
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal, localcontext
+from typing import Any
+
+from textveil.mechanisms import ReplacementCoin
+
+#: Kinds of epsilon. Two kinds are never compared, added or printed as one another.
+TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", "pure local DP"
+
+_ALWAYS_VISIBLE = (
+    "the number of tokens, their order and their boundaries",
+    "that the text was sanitised, and with what parameters",
+)
+_GAPS_VISIBLE = "white space and punctuation between the words, passed through unchanged"
+_CASE_VISIBLE = "the case pattern of each word: lower, Title or UPPER"
+_KEPT_VISIBLE = "common words that were kept: what comes out from outside the sensitive set is the original word"
+_NEIGHBOURHOOD_VISIBLE = "roughly what each word means: metric DP protects a word among words close to it"
+_FRESH = "every call draws afresh: sanitising the same text again weakens this statement"
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The parameters under which any number of texts is sanitised.
+
+    Attributes:
+        mechanism: Name of the mechanism.
+        level: Name of the privacy level, or ``None`` for mechanisms that have none.
+        epsilon: Loss per token; per unit of scaled distance for metric DP. ``None`` where nothing is learned.
+        epsilon_kind: ``TEXTBOOK``, ``CERTIFIED`` or ``PURE_LDP``.
+        rounding_slack: Loss per token that integer rounding may add, whatever the distance.
+        epsilon_0: Additional loss per token where one of two words is common (SanText+, UMLDP), else 0.
+        replacement_probability: SanText+'s ``p``, or ``None``.
+        case: ``"carry"`` or ``"drop"``.
+        strict: Whether punctuation and white space were sanitised too.
+        bundle: Identity of the bundle.
+    """
+
+    mechanism: str
+    level: str | None
+    epsilon: float
+    epsilon_kind: str
+    rounding_slack: float
+    epsilon_0: float
+    replacement_probability: float | None
+    case: str
+    strict: bool
+    bundle: str
+
+    @property
+    def not_protected(self) -> tuple[str, ...]:
+        """What the release shows in spite of the noise, in plain words."""
+        visible = list(_ALWAYS_VISIBLE)
+        if not self.strict:
+            visible.append(_GAPS_VISIBLE)
+        if self.case == "carry":
+            visible.append(_CASE_VISIBLE)
+        if self.mechanism == "santext+":
+            visible.append(_KEPT_VISIBLE)
+        if self.mechanism in ("santext", "santext+"):
+            visible.append(_NEIGHBOURHOOD_VISIBLE)
+        return (*visible, _FRESH)
+
+
+@dataclass(frozen=True)
+class PrivacyStatement:
+    """What one release promises. Safe to publish beside the output.
+
+    The promise (docs/privacy.md): for any two texts of the same number of tokens, the probabilities of any output
+    differ by a factor of at most ``exp`` of the sum over tokens of ``epsilon * d + epsilon_0 + rounding_slack``,
+    with ``d`` the scaled distance between the two tokens in that place (``epsilon`` alone, without ``d``, for pure
+    local DP). An output word from outside the sensitive set is excepted: it reveals its input by design.
+
+    Attributes:
+        terms: Mechanism, epsilons and options.
+        tokens: Number of tokens of the document; all of them are charged.
+    """
+
+    terms: Terms
+    tokens: int
+
+    @property
+    def epsilon_document(self) -> float:
+        """Sum of ``epsilon`` over all tokens: two texts that differ in every token by one unit of distance."""
+        return self.tokens * self.terms.epsilon
+
+    @property
+    def epsilon_0_document(self) -> float:
+        """Sum of ``epsilon_0`` and the rounding slack over all tokens."""
+        return self.tokens * (self.terms.epsilon_0 + self.terms.rounding_slack)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        terms = self.terms
+        return {
+            "mechanism": terms.mechanism,
+            "level": terms.level,
+            "epsilon": terms.epsilon,
+            "epsilon_kind": terms.epsilon_kind,
+            "epsilon_0": terms.epsilon_0,
+            "rounding_slack": terms.rounding_slack,
+            "replacement_probability": terms.replacement_probability,
+            "tokens": self.tokens,
+            "epsilon_document": self.epsilon_document,
+            "epsilon_0_document": self.epsilon_0_document,
+            "case": terms.case,
+            "strict": terms.strict,
+            "bundle": terms.bundle,
+            "not_protected": list(terms.not_protected),
+        }
+
+    def summary(self) -> str:
+        """One line for a terminal; ``d`` stands for the scaled distance of two words."""
+        terms = self.terms
+        tokens = "1 token" if self.tokens == 1 else f"{self.tokens:,} tokens"
+        if terms.epsilon == 0:
+            return f"{terms.mechanism}: every token is replaced by a uniform draw; {tokens}"
+        level = f", level {terms.level}" if terms.level else ""
+        distance = "" if terms.epsilon_kind == PURE_LDP else " d"
+        token_extra = f" + {terms.epsilon_0:.3f}" if terms.epsilon_0 else ""
+        document_extra = f" + {self.epsilon_0_document:,.1f}" if self.epsilon_0_document else ""
+        return (
+            f"{terms.mechanism}{level}: epsilon {terms.epsilon:g}{distance}{token_extra} per token "
+            f"({terms.epsilon_kind}); {tokens}: {self.epsilon_document:,.6g}{distance}{document_extra} in all"
+        )
+
+    def __str__(self) -> str:
+        lines = [self.summary(), f"bundle {self.terms.bundle}", "Not protected:"]
+        return "\n".join(lines + [f"  - {item}" for item in self.terms.not_protected])
+
+
+def rounding_slack(exponent: Decimal, grid: int, smallest_weight: int) -> float:
+    """Loss per token that rounding distances and weights to integers may add to ``2 alpha d``, rounded up.
+
+    Scores are ``floor(grid * d)``, so two of them differ by less than ``grid * d(x, x') + 1``; weights are rounded
+    to nearest, a relative error of at most ``rho = 1 / (2 smallest_weight)``. Numerator and normaliser each add
+    ``alpha / grid + ln((1 + rho) / (1 - rho))`` (docs/proofs/integer-law.md).
+    """
+    rho = 1 / (2 * smallest_weight)
+    return math.nextafter(
+        (2 * float(exponent) / grid + 2 * (math.log1p(rho) - math.log1p(-rho))) * (1 + 1e-12), math.inf
+    )
+
+
+def mixture_epsilon(coin: ReplacementCoin) -> float:
+    """SanText+'s ``epsilon_0 = ln(1/p)`` (Theorem 2) of the realised coin, rounded up to six decimals."""
+    with localcontext(prec=50, rounding=ROUND_CEILING):
+        exact = (Decimal(2**64) / coin.threshold).ln()
+        return float(exact.quantize(Decimal("1e-6"), rounding=ROUND_CEILING))

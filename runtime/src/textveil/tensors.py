@@ -1,0 +1,80 @@
+"""A strict reader of safetensors files: arrays stay on disk, mapped and read only.
+
+Follows the published safetensors format, and refuses what that format leaves open: data that are not aligned to
+their element size, element types other than the integers used here, and bytes that belong to no array.
+"""
+
+import json
+import mmap
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.errors import BundleDamaged
+
+_MAX_HEADER_BYTES = 1 << 20
+_DTYPES = {"U8": "<u1", "I8": "<i1", "U16": "<u2", "U32": "<u4", "I64": "<i8"}
+
+
+def open_tensors(path: Path) -> dict[str, NDArray[Any]]:
+    """Maps every array of a safetensors file.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Read-only little-endian arrays by name; nothing is copied.
+
+    Raises:
+        BundleDamaged: The file is missing, truncated or not what the format says.
+    """
+    try:
+        with path.open("rb") as file:
+            buffer = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:
+        raise BundleDamaged(f"{path.name}: cannot be opened") from error
+    try:
+        return _parse(buffer)
+    except (KeyError, TypeError, ValueError) as error:
+        detail = str(error) if type(error) is _Malformed else "the header is malformed"
+        raise BundleDamaged(f"{path.name}: {detail}") from error
+
+
+class _Malformed(ValueError):
+    pass
+
+
+def _parse(buffer: mmap.mmap) -> dict[str, NDArray[Any]]:
+    header_bytes = int.from_bytes(buffer[:8], "little")
+    data_start = 8 + header_bytes
+    if len(buffer) < 8 or header_bytes > _MAX_HEADER_BYTES or data_start > len(buffer):
+        raise _Malformed("the header is truncated")
+    header = json.loads(buffer[8:data_start].decode("utf-8"), object_pairs_hook=_unique)
+    header.pop("__metadata__", None)
+    arrays: dict[str, NDArray[Any]] = {}
+    expected_begin = 0
+    for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
+        begin, end = entry["data_offsets"]
+        shape = tuple(entry["shape"])
+        if entry["dtype"] not in _DTYPES or not all(type(n) is int and n >= 0 for n in (begin, end, *shape)):
+            raise _Malformed("an array has an unsupported type or shape")
+        dtype = np.dtype(_DTYPES[entry["dtype"]])
+        count = int(np.prod(shape, dtype=object))
+        if begin != expected_begin or end - begin != count * dtype.itemsize or data_start + end > len(buffer):
+            raise _Malformed("the arrays do not fill the file")
+        if (data_start + begin) % dtype.itemsize:
+            raise _Malformed("an array is not aligned")
+        arrays[name] = np.frombuffer(buffer, dtype, count, data_start + begin).reshape(shape)
+        expected_begin = end
+    if data_start + expected_begin != len(buffer):
+        raise _Malformed("the arrays do not fill the file")
+    return arrays
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    entries = dict(pairs)
+    if len(entries) != len(pairs):
+        raise _Malformed("a name occurs twice")
+    return entries
