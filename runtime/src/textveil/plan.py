@@ -1,0 +1,166 @@
+"""From the options of a call to everything its draws need: law, coin, sensitive words, terms of the statement."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.bundle import TABLE_MECHANISMS, Bundle, Level
+from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
+from textveil.mechanisms import MECHANISMS, Law, ReplacementCoin, ResponseLaw, TableLaw
+from textveil.privacy import (
+    CERTIFIED,
+    PURE_LDP,
+    TEXTBOOK,
+    Terms,
+    mixture_epsilon,
+    rounding_slack,
+)
+from textveil.segmentation import segments
+from textveil.table import KEPT
+from textveil.words import Lexicon
+
+CASES = ("carry", "drop")
+
+
+class Options(TypedDict, total=False):
+    """The options of every call that draws or describes a draw. All may be left out.
+
+    Keys:
+        mechanism: ``santext+``, ``santext``, ``krr`` or ``random``; the bundle's default if left out.
+        epsilon: The label of a level, exactly as the bundle has it; for ``krr`` any number in (0, 30].
+        level: The name of a level, instead of ``epsilon``; the bundle's default if both are left out.
+        replacement_probability: SanText+'s ``p`` in (0, 1]: how often a common word is replaced.
+        deny: Words that are sensitive in this call even if they are common (``santext+``). There is no allow list:
+            an allowed word must leave the outputs, which takes a new bundle.
+        case: ``"carry"`` the case pattern of each word over (the default), or ``"drop"`` it.
+        strict: Punctuation is sanitised as tokens, case dropped, and white space becomes single blanks.
+    """
+
+    mechanism: str | None
+    epsilon: float | str | None
+    level: str | None
+    replacement_probability: float | str | None
+    deny: Collection[str]
+    case: str
+    strict: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one set of options comes to.
+
+    Attributes:
+        law: Integer weights of every input.
+        coin: The coin of common words, or ``None`` where every word is drawn.
+        keepable: Which inputs the coin may keep, ``<unk>`` last, shape ``(symbols + 1,)``.
+        terms: What statements say.
+    """
+
+    law: Law
+    coin: ReplacementCoin | None
+    keepable: NDArray[np.bool_]
+    terms: Terms
+
+
+def make_plan(
+    bundle: Bundle,
+    lexicon: Lexicon,
+    *,
+    mechanism: str | None = None,
+    epsilon: float | str | None = None,
+    level: str | None = None,
+    replacement_probability: float | str | None = None,
+    deny: Collection[str] = (),
+    case: str = "carry",
+    strict: bool = False,
+) -> Plan:
+    """Resolves ``Options`` against a bundle.
+
+    Raises:
+        UnknownMechanism, UnknownLevel, OptionError: An option has a value that the bundle or the mechanism does
+            not have; the message lists those it has, and does not repeat the value.
+    """
+    mechanism = mechanism or bundle.default_mechanism
+    if mechanism not in MECHANISMS:
+        raise UnknownMechanism(f"unknown mechanism; there are {', '.join(MECHANISMS)}")
+    if case not in CASES:
+        raise OptionError(f"case must be one of {', '.join(CASES)}")
+    if mechanism != "santext+" and (replacement_probability is not None or deny):
+        raise OptionError("a replacement probability and denied words belong to santext+ alone")
+    if mechanism not in TABLE_MECHANISMS and level is not None:
+        raise OptionError(f"{mechanism} has no levels")
+    keepable = np.zeros(bundle.table.symbols + 1, dtype=bool)
+    coin: ReplacementCoin | None = None
+    slack = epsilon_0 = 0.0
+    kind = PURE_LDP
+    if mechanism in TABLE_MECHANISMS:
+        chosen = find_level(bundle, mechanism, epsilon, level)
+        level_law = chosen.laws[mechanism]
+        law: Law = TableLaw.of(bundle.table, mechanism, level_law)
+        level, value, kind = chosen.name, *label(bundle, chosen, mechanism)
+        if kind == TEXTBOOK:
+            slack = rounding_slack(level_law.exponent, bundle.table.grid, int(level_law.weights[-1]))
+        if mechanism == "santext+":
+            coin = ReplacementCoin.of(replacement_probability or bundle.default_replacement_probability)
+            epsilon_0 = mixture_epsilon(coin)
+            keepable[:-1] = (bundle.table.roles & KEPT) != 0
+            for segment in (segment for entry in deny for segment in segments(entry)):
+                keepable[list(lexicon.word(segment).inputs)] = False
+    elif mechanism == "krr":
+        exact = _number(epsilon)
+        law, value = ResponseLaw.randomised_response(bundle.table, exact), float(exact)
+    else:
+        if epsilon is not None:
+            raise OptionError("random takes no epsilon: nothing is learned from it")
+        law, value = ResponseLaw.uniform(bundle.table), 0.0
+    terms = Terms(
+        mechanism=mechanism,
+        level=level,
+        epsilon=value,
+        epsilon_kind=kind,
+        rounding_slack=slack,
+        epsilon_0=epsilon_0,
+        replacement_probability=None if coin is None else coin.threshold / 2**64,
+        case="drop" if strict else case,
+        strict=strict,
+        bundle=bundle.identity,
+    )
+    return Plan(law, coin, keepable, terms)
+
+
+def label(bundle: Bundle, level: Level, mechanism: str) -> tuple[float, str]:
+    """The epsilon by which a level is called, and its kind: certified where there is one, else textbook."""
+    certified = bundle.certified_epsilon(level, mechanism)
+    if certified is not None:
+        return certified, CERTIFIED
+    return float(2 * level.laws[mechanism].exponent), TEXTBOOK
+
+
+def find_level(bundle: Bundle, mechanism: str, epsilon: float | str | None, name: str | None) -> Level:
+    """The level with that label and that name; the bundle's default if both are ``None``.
+
+    Raises:
+        UnknownLevel: There is none; the message lists those there are.
+    """
+    if epsilon is None and name is None:
+        name = bundle.default_level
+    wanted = None if epsilon is None else float(_number(epsilon))
+    for level in bundle.levels:
+        if name in (None, level.name) and wanted in (None, label(bundle, level, mechanism)[0]):
+            return level
+    there_are = ", ".join(f"{lv.name} ({label(bundle, lv, mechanism)[0]:g})" for lv in bundle.levels)
+    raise UnknownLevel(f"no such level; {mechanism} has the levels (epsilon) {there_are}")
+
+
+def _number(epsilon: float | str | None) -> Decimal:
+    try:
+        value = Decimal(str(epsilon))
+    except InvalidOperation:
+        value = Decimal("NaN")
+    if not value.is_finite():
+        raise OptionError("epsilon is missing or not a number")
+    return value

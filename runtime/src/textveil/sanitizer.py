@@ -1,0 +1,227 @@
+"""``Sanitizer``: text to tokens to draws to text. The one class that applications use."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil import entropy, sampling, segmentation
+from textveil.bundle import Bundle
+from textveil.default_bundle import DEFAULT_BUNDLE, DEFAULT_IDENTITY
+from textveil.distribution import Distribution
+from textveil.errors import BundleError, InputError, OptionError
+from textveil.plan import Options, Plan, make_plan
+from textveil.privacy import PrivacyStatement, Terms
+from textveil.words import Lexicon
+
+#: Texts are drawn in batches of about this many characters, and a longer text in pieces, to bound memory.
+_BATCH_CHARACTERS = 1 << 20
+_BLANK_AFTER_WORD = re.compile(r"(?<=\S) ")
+_MAX_PLANS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A sanitised text and what it promises.
+
+    Attributes:
+        text: The sanitised text.
+        tokens: How many tokens the text has; visible in the output.
+        terms: Mechanism, epsilons and options.
+    """
+
+    text: str
+    tokens: int
+    terms: Terms
+
+    @property
+    def statement(self) -> PrivacyStatement:
+        """Mechanism, epsilons, document total and what is not protected."""
+        return PrivacyStatement(self.terms, self.tokens)
+
+
+class Sanitizer:
+    """Rewrites text under metric local differential privacy, offline, with the laws of one bundle.
+
+    Safe to share between threads and to use after a fork: it holds no random state.
+
+    Args:
+        bundle: An opened bundle.
+    """
+
+    def __init__(self, bundle: Bundle) -> None:
+        self.bundle = bundle
+        self._lexicon = Lexicon(bundle)
+        self._plans: dict[object, Plan] = {}
+
+    @classmethod
+    def load(cls, path: str | Path | None = None, *, expect_id: str | None = None) -> "Sanitizer":
+        """Opens a bundle: hashes and structure of every file are checked.
+
+        Args:
+            path: Folder of a bundle; the built-in English one if left out (its identity is pinned).
+            expect_id: The identity the bundle must have (``textveil info`` prints it).
+
+        Raises:
+            BundleNotFound, BundleVersion, BundleDamaged: The bundle cannot be used.
+            IdentityMismatch: It is not the one expected.
+        """
+        bundle = Bundle(DEFAULT_BUNDLE if path is None else Path(path))
+        if path is None:
+            bundle.require_identity(DEFAULT_IDENTITY)
+        if expect_id is not None:
+            bundle.require_identity(expect_id)
+        return cls(bundle)
+
+    def sanitize(self, text: str, **options: Unpack[Options]) -> Result:
+        """Sanitises one text. The text is one document; its statement covers all of its tokens.
+
+        Args:
+            text: Any string.
+            options: See ``Options``.
+
+        Returns:
+            The sanitised text with its statement.
+
+        Raises:
+            OptionError: An option has a value that the bundle or the mechanism does not have.
+            InputError: ``text`` is not a string.
+
+        Privacy:
+            Every call draws afresh: sanitising the same text again is a second release and weakens the first.
+        """
+        return self.sanitize_batch([text], **options)[0]
+
+    def sanitize_batch(self, texts: Sequence[str], **options: Unpack[Options]) -> list[Result]:
+        """Sanitises many texts, each its own document with its own statement.
+
+        All tokens of all texts are drawn together, which is many times faster than one call per text. Arguments,
+        errors and privacy are those of ``sanitize``.
+        """
+        plan = self._plan(options)
+        results: list[Result] = []
+        for batch in _batches(texts):
+            if len(batch) == 1 and len(batch[0]) > _BATCH_CHARACTERS:
+                pieces = [self._draw_batch([piece], plan)[0] for piece in _pieces(batch[0])]
+                text = (" " if plan.terms.strict else "").join(piece.text for piece in pieces)
+                results.append(Result(text, sum(piece.tokens for piece in pieces), plan.terms))
+            else:
+                results += self._draw_batch(batch, plan)
+        return results
+
+    def terms(self, **options: Unpack[Options]) -> Terms:
+        """What a call with these options promises per token. Nothing is drawn."""
+        return self._plan(options).terms
+
+    def distribution(self, word: str, **options: Unpack[Options]) -> Distribution:
+        """The exact law of one word: every output with its integer weight. Nothing is drawn.
+
+        Args:
+            word: One word; one that is not in the vocabulary has the law of ``<unk>``.
+            options: As in ``sanitize``.
+
+        Raises:
+            OptionError: An option is not supported, or ``word`` is more than one token.
+        """
+        plan = self._plan(options)
+        token = self._single_token(word)
+        kept = 2**64 - plan.coin.threshold if plan.coin is not None and plan.keepable[token] else 0
+        return Distribution.of(self.bundle.vocabulary, plan.law.rows(np.array([token])).weights(0), token, kept)
+
+    def distance(self, first: str, second: str) -> float:
+        """Distance of two words in the metric of the guarantee; 1 is the median over pairs of words.
+
+        Raises:
+            OptionError: A word is more than one token.
+            BundleError: The bundle does not carry the embedding rows.
+        """
+        if self.bundle.embeddings is None:
+            raise BundleError("this bundle does not carry embedding rows, so it cannot tell distances")
+        tokens = self._single_token(first), self._single_token(second)
+        return self.bundle.table.distance(self.bundle.embeddings, *tokens)
+
+    def _plan(self, options: Options) -> Plan:
+        key = tuple(sorted((name, repr(value)) for name, value in options.items()))
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = make_plan(self.bundle, self._lexicon, **options)
+            if len(self._plans) >= _MAX_PLANS:
+                self._plans.clear()
+            self._plans[key] = plan
+        return plan
+
+    def _draw_batch(self, texts: Sequence[str], plan: Plan) -> list[Result]:
+        strict, carry_case = plan.terms.strict, plan.terms.case == "carry"
+        cut = [segmentation.segments(text) for text in texts]
+        lexicon = {
+            segment: self._lexicon.word(segment, strict=strict, carry_case=carry_case)
+            for segment in set(chain.from_iterable(cut))
+        }
+        words = [[lexicon[segment] for segment in segments] for segments in cut]
+        inputs = [token for line in words for word in line for token in word.inputs]
+        whole = [word.whole for line in words for word in line for _ in word.inputs]
+        outputs = iter(_draw(plan, np.array(inputs, np.int64), np.array(whole, bool)).tolist())
+        return [
+            Result(
+                self._lexicon.write(segments, line, outputs, strict=strict),
+                sum(len(word.inputs) for word in line),
+                plan.terms,
+            )
+            for segments, line in zip(cut, words, strict=True)
+        ]
+
+    def _single_token(self, word: str) -> int:
+        index = self.bundle.ids.get(segmentation.key(word))
+        if index is not None:
+            return index
+        parts = [self._lexicon.word(segment, strict=True) for segment in segmentation.segments(word)]
+        tokens = [token for part in parts for token in part.inputs]
+        if len(tokens) != 1:
+            raise OptionError(f"one word is needed, and this is {len(tokens)} tokens")
+        return tokens[0]
+
+
+def _draw(plan: Plan, inputs: NDArray[np.int64], whole: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """One output for every token: coins of common words first, then one draw per replaced token, in order."""
+    replaced = np.ones(len(inputs), dtype=bool)
+    if plan.coin is not None:
+        common = np.flatnonzero(plan.keepable[inputs] & whole)
+        replaced[common] = plan.coin.replaced(entropy.random_words(len(common)))
+    drawn = np.flatnonzero(replaced)
+    unique, row_of = np.unique(inputs[drawn], return_inverse=True)
+    outputs = inputs.copy()
+    outputs[drawn] = sampling.draw(plan.law.rows(unique), row_of, entropy.random_words)
+    return outputs
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
+    """Groups texts into batches of about ``_BATCH_CHARACTERS``; a longer text is a batch of its own."""
+    batch: list[str] = []
+    characters = 0
+    for number, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise InputError(f"text {number} of {len(texts)} is not a string")
+        if batch and characters + len(text) > _BATCH_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+        batch.append(text)
+        characters += len(text)
+    if batch:
+        yield batch
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Cuts a long text before blanks, where every segment ends, so that pieces have the segments of the whole."""
+    start = 0
+    while len(text) - start > _BATCH_CHARACTERS:
+        cut = _BLANK_AFTER_WORD.search(text, start + _BATCH_CHARACTERS)
+        if cut is None:
+            break
+        yield text[start : cut.start()]
+        start = cut.start()
+    yield text[start:]

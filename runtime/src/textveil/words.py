@@ -1,0 +1,122 @@
+"""From segments to inputs of the mechanism and back: look-up, case, and how outputs are written.
+
+A segment that is not a gap becomes a ``Word``: one or more tokens, each an input id of the table. Words are looked
+up by their key; what is not in the vocabulary is ``<unk>``, and no path leads from its spelling to the output.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from textveil import segmentation
+from textveil.bundle import Bundle
+from textveil.segmentation import CLITICS, LOWER, UPPER, apply_case
+from textveil.wordpiece import WordPiece
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """The tokens of one segment.
+
+    Attributes:
+        inputs: Input id of each token.
+        whole: Whether SanText+ may keep it: a word in one piece. Parts of a word never may (a secret cut into
+            frequent pieces would come back piece by piece).
+        cases: Case pattern of each token.
+    """
+
+    inputs: tuple[int, ...]
+    whole: bool
+    cases: tuple[int, ...]
+
+
+#: What a gap becomes: no tokens.
+GAP = Word((), False, ())
+
+
+class Lexicon:
+    """Looks up segments in the vocabulary of a bundle.
+
+    Args:
+        bundle: Vocabulary and kind of tokens.
+    """
+
+    def __init__(self, bundle: Bundle) -> None:
+        self._ids = bundle.ids
+        self._symbols = bundle.vocabulary
+        self._unknown = bundle.table.symbols
+        self._pieces = None
+        if bundle.tokens == "wordpiece":
+            self._pieces = WordPiece(bundle.ids, lowercase=True)
+
+    def word(self, segment: str, *, strict: bool = False, carry_case: bool = True) -> Word:
+        """The tokens of a segment.
+
+        Args:
+            segment: One segment of ``segmentation.segments``.
+            strict: Punctuation is tokens too, not a gap.
+            carry_case: Keep the case pattern; all is lower case otherwise.
+        """
+        if segmentation.is_gap(segment):
+            return self._punctuation(segment) if strict else GAP
+        case = segmentation.case_pattern(segment) if carry_case else LOWER
+        if self._pieces is not None:
+            return self._word_pieces(self._pieces, segment, case)
+        key = segmentation.key(segment)
+        index = self._ids.get(key)
+        if index is not None:
+            return Word((index,), True, (case,))
+        parts = None if segmentation.is_string(segment) else segmentation.split_clitic(key)
+        if parts is None:
+            return Word((self._unknown,), False, (case,))
+        stem, clitic = parts
+        if carry_case:
+            case = segmentation.case_pattern(segment[: len(stem)])
+        inputs = tuple(self._ids.get(part, self._unknown) for part in (stem, clitic))
+        return Word(inputs, True, (case, case if case == UPPER else LOWER))
+
+    def _punctuation(self, segment: str) -> Word:
+        marks = [character for character in segment if not character.isspace()]
+        return Word(tuple(self._ids.get(mark, self._unknown) for mark in marks), True, (LOWER,) * len(marks))
+
+    def _word_pieces(self, tokenizer: WordPiece, segment: str, case: int) -> Word:
+        inputs: list[int] = []
+        if not segmentation.is_string(segment):
+            for token in tokenizer.basic_tokens(segment):
+                inputs += tokenizer.pieces(token) or [self._unknown]
+        # BERT drops control characters; here they are unknown tokens like everything that is no gap.
+        inputs = inputs or [self._unknown]
+        return Word(tuple(inputs), len(inputs) == 1, (case,) * len(inputs))
+
+    def write(self, segments: Sequence[str], words: Sequence[Word], outputs: Iterator[int], *, strict: bool) -> str:
+        """Writes the outputs of one text into its gaps.
+
+        Args:
+            segments: Segments of the text.
+            words: The word of each segment.
+            outputs: Output ids; as many are taken as there are tokens.
+            strict: White space is not passed through: tokens are joined by one blank.
+
+        Returns:
+            The text. Two tokens with no gap between them are joined by one blank, unless the second output is a
+            clitic: a function of the outputs and of token boundaries only.
+        """
+        written: list[str] = []
+        after_token = False
+        for segment, word in zip(segments, words, strict=True):
+            if not word.inputs:
+                if not strict:
+                    written.append(segment)
+                    after_token = False
+                continue
+            for token in self._tokens(word, outputs):
+                if after_token and (strict or token.lower() not in CLITICS):
+                    written.append(" ")
+                written.append(token)
+                after_token = True
+        return "".join(written)
+
+    def _tokens(self, word: Word, outputs: Iterator[int]) -> list[str]:
+        if self._pieces is not None:
+            pieces = [self._symbols[next(outputs)].removeprefix("##") for _ in word.inputs]
+            return [apply_case("".join(pieces), word.cases[0])]
+        return [apply_case(self._symbols[next(outputs)], case) for case in word.cases]
