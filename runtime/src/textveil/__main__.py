@@ -1,0 +1,5 @@
+"""``python -m textveil``."""
+
+from textveil.cli import main
+
+main()

@@ -1,0 +1,220 @@
+"""The ``textveil`` command: parse, one library call, print. Only data goes to standard output."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from textveil import __version__, report
+from textveil.atomic import atomic_output
+from textveil.console import run
+from textveil.errors import InputError, OptionError, OutputError
+from textveil.lines import sanitize_lines
+from textveil.plan import Options
+from textveil.sanitizer import Result, Sanitizer
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Rewrites text on this device, offline, so that words are hidden among words like them.",
+)
+
+BundleOption = Annotated[
+    Path | None,
+    typer.Option("--bundle", "-b", help="Folder of a bundle; the built-in English one if left out."),
+]
+ExpectId = Annotated[str | None, typer.Option(help="Refuse the bundle unless this is its identity (see info).")]
+MechanismOption = Annotated[
+    str | None,
+    typer.Option("--mechanism", "-m", help="santext+ (the default), santext, krr or random."),
+]
+EpsilonOption = Annotated[
+    str | None,
+    typer.Option("--epsilon", "-e", help="Privacy level by its epsilon, exactly as info lists it; any number for krr."),
+]
+LevelOption = Annotated[str | None, typer.Option("--level", "-l", help="Privacy level by its name, as info lists it.")]
+ReplacementOption = Annotated[
+    str | None,
+    typer.Option("--replacement-probability", "-p", help="santext+: how often a common word is replaced, in (0, 1]."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+) -> None:
+    if version:
+        print(f"textveil {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def sanitize(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FILE...]", help="Text files, one document per line; - is standard input."),
+    ] = None,
+    text: Annotated[str | None, typer.Option("--text", "-t", help="Sanitise this text instead; one document.")] = None,
+    bundle: BundleOption = None,
+    mechanism: MechanismOption = None,
+    epsilon: EpsilonOption = None,
+    level: LevelOption = None,
+    replacement_probability: ReplacementOption = None,
+    deny: Annotated[
+        Path | None,
+        typer.Option(help="File of words, one per line, that are sensitive although common (santext+)."),
+    ] = None,
+    case: Annotated[str, typer.Option(help="carry the case pattern of each word over, or drop it.")] = "carry",
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Sanitise punctuation too; lower case, single blanks.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per document: text and statement.")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write here, whole or not at all, instead of standard output."),
+    ] = None,
+    expect_id: ExpectId = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
+) -> None:
+    """Replace the words of a text by random ones, likelier the closer in meaning.
+
+    Each line is a document. The privacy statement of each input goes to standard error. Every run draws afresh:
+    sanitising the same text again weakens what the first run promised.
+    """
+    if text is not None and files:
+        raise OptionError("--text and files exclude each other")
+    options = Options(
+        mechanism=mechanism,
+        epsilon=epsilon,
+        level=level,
+        replacement_probability=replacement_probability,
+        deny=_words(deny),
+        case=case,
+        strict=strict,
+    )
+    sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
+    paths = files or ["-"]
+    if output is not None:
+        _refuse_overwriting(paths if text is None else [], output)
+    with atomic_output(output) if output is not None else _standard_output() as write:
+        if text is not None:
+            result = sanitizer.sanitize(text, **options)
+            write(_render([result], as_json, ended=True))
+            _say(result.statement.summary(), quiet)
+            return
+        for number, path in enumerate(paths, 1):
+            name = "standard input" if path == "-" else f"input {number} of {len(paths)}"
+            tally = report.Tally()
+            with _opened(path, name) as (descriptor, size), report.progress_bar(size, quiet) as advance:
+                for results, ended, consumed in sanitize_lines(sanitizer, descriptor, name, **options):
+                    write(_render(results, as_json, ended=ended))
+                    tally.add(results)
+                    advance(consumed)
+            _say(f"{name}: {tally}", quiet)
+
+
+@app.command()
+def inspect(
+    word: Annotated[str, typer.Argument(help="One word.")],
+    bundle: BundleOption = None,
+    mechanism: MechanismOption = None,
+    epsilon: EpsilonOption = None,
+    level: LevelOption = None,
+    replacement_probability: ReplacementOption = None,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many replacements to list.")] = 15,
+    as_json: JsonOption = False,
+    expect_id: ExpectId = None,
+) -> None:
+    """Show the likeliest replacements of a word with their exact probabilities. Nothing is drawn."""
+    options = Options(
+        mechanism=mechanism, epsilon=epsilon, level=level, replacement_probability=replacement_probability
+    )
+    sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
+    print(report.inspection(sanitizer, word, options, count, as_json=as_json))
+
+
+@app.command()
+def info(
+    bundle: BundleOption = None,
+    as_json: JsonOption = False,
+    path: Annotated[bool, typer.Option("--path", help="Print only the folder of the bundle.")] = False,
+    expect_id: ExpectId = None,
+) -> None:
+    """Tell what a bundle is, what its levels promise and what they do not."""
+    sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
+    print(sanitizer.bundle.path if path else report.information(sanitizer.bundle, as_json=as_json))
+
+
+def _render(results: list[Result], as_json: bool, *, ended: bool) -> str:
+    if as_json:
+        lines = [
+            json.dumps({"text": result.text, "statement": result.statement.to_dict()}, ensure_ascii=False)
+            for result in results
+        ]
+        return "\n".join(lines) + "\n"
+    return "\n".join([result.text for result in results]) + ("\n" if ended else "")
+
+
+@contextmanager
+def _standard_output() -> Iterator[report.Write]:
+    def write(text: str) -> None:
+        try:
+            sys.stdout.buffer.write(text.encode("utf-8"))
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise OutputError("standard output cannot be written") from error
+
+    yield write
+
+
+@contextmanager
+def _opened(path: str, name: str) -> Iterator[tuple[int, int]]:
+    """A file descriptor and the size of what it names, 0 if unknown."""
+    if path == "-":
+        if sys.stdin.isatty():
+            print("textveil: reading lines from the terminal; Ctrl-D ends", file=sys.stderr)
+        yield sys.stdin.fileno(), 0
+        return
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    except OSError as error:
+        raise InputError(f"{name}: no readable file there (to sanitise a text itself, use --text)") from error
+    try:
+        yield descriptor, os.fstat(descriptor).st_size
+    finally:
+        os.close(descriptor)
+
+
+def _refuse_overwriting(paths: list[str], output: Path) -> None:
+    for path in paths:
+        if path != "-" and output.exists() and Path(path).exists() and output.samefile(path):
+            raise OutputError("the output is also an input; nothing was written")
+
+
+def _words(path: Path | None) -> list[str]:
+    if path is None:
+        return []
+    try:
+        return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError("--deny: no readable UTF-8 file there") from error
+
+
+def _say(message: str, quiet: bool) -> None:
+    if not quiet:
+        print(f"textveil: {message}", file=sys.stderr)
+
+
+def main() -> None:
+    """Entry point of the ``textveil`` command."""
+    sys.exit(run(app, "textveil"))

@@ -1,0 +1,75 @@
+"""How every command of this project ends: one line per error, no traceback, nothing of the user's echoed.
+
+Exit codes: 0 good, 1 a named error, 2 wrong usage, 130 interrupted.
+"""
+
+import signal
+import sys
+import traceback
+from typing import Any
+
+import typer
+
+from textveil.errors import TextveilError
+
+_USAGE = {
+    "NoSuchOption": "unknown option",
+    "NoSuchCommand": "unknown command",
+    "MissingParameter": "something is missing",
+    "BadOptionUsage": "an option has no value, or one too many",
+    "BadParameter": "a value is not valid",
+    "BadArgumentUsage": "wrong number of arguments",
+}
+
+
+def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
+    """Runs a command line and gives its exit code.
+
+    Usage errors name our option, never the user's argument: a person who forgets ``--text`` types a secret where a
+    command belongs. An unexpected error is reported by type and place, since its message could hold user text.
+
+    Args:
+        app: The application.
+        name: Its name, for messages.
+        arguments: The command line; ``sys.argv`` if left out.
+    """
+    if hasattr(signal, "SIGPIPE"):  # `textveil ... | head` ends quietly
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        code = typer.main.get_command(app).main(arguments, prog_name=name, standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except TextveilError as error:
+        return _fail(f"{name}: {error.code}: {error}", 1)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        return 1
+    except MemoryError:
+        return _fail(f"{name}: memory: not enough memory for this input", 1)
+    except Exception as error:  # the last line of defence for the user's text
+        if type(error).__name__ == "Abort":
+            return 130
+        if getattr(error, "exit_code", None) == 2:
+            return _fail(f"{name}: usage: {_usage(error)} (see {name} --help)", 2)
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{type(error).__name__} in {place.filename.rpartition('/')[2]} line {place.lineno}"
+        return _fail(f"{name}: internal: {where}; please report this", 1)
+
+
+def _usage(error: Any) -> str:
+    """What is wrong, in our words. Typer brings its own click from 0.25 on, so types are known by name."""
+    kinds = [kind.__name__ for kind in type(error).__mro__]
+    said = next((_USAGE[kind] for kind in kinds if kind in _USAGE), None)
+    if said is None:  # click raises a bare UsageError for an unknown command and for surplus arguments
+        commands = getattr(getattr(getattr(error, "ctx", None), "command", None), "commands", None)
+        return "unknown command" if commands else "unexpected argument"
+    parameter = getattr(error, "param", None)
+    if parameter is None:
+        return said
+    return f"{max(parameter.opts, key=len) if parameter.opts else parameter.name}: {said}"
+
+
+def _fail(message: str, code: int) -> int:
+    print(message, file=sys.stderr)
+    return code
