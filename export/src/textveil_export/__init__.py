@@ -1,0 +1,3 @@
+"""Builds the bundles that textveil loads."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,5 @@
+"""``python -m textveil_export``."""
+
+from textveil_export.cli import main
+
+main()

@@ -1,0 +1,224 @@
+"""From a source to the contents of a bundle: every number that ships is decided here."""
+
+import json
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil import bundle as reader
+from textveil.table import SANTEXT_PLUS_OUTPUT, LevelLaw, Table
+
+from textveil_export import __version__, metric, neighbours, weights
+from textveil_export.errors import ExportError
+from textveil_export.roles import Policy, assign_roles
+from textveil_export.sources import Progress, Source, no_progress
+
+#: Names of the default levels and the share of sensitive words that each leaves unchanged (median over types).
+DEFAULT_LEVELS = {
+    "noise": 0.03,
+    "strict": 0.12,
+    "firm": 0.3,
+    "balanced": 0.5,
+    "light": 0.7,
+    "veil": 0.9,
+}
+DEFAULT_LEVEL = "balanced"
+DEFAULT_REPLACEMENT_PROBABILITY = "0.3"
+DEFAULT_K = 64
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that decides a bundle besides its source.
+
+    Attributes:
+        name: Name of the bundle, as ``textveil info`` prints it.
+        policy: Sets of SanText+.
+        k: Stored neighbours per input.
+        levels: Exponent ``alpha`` by level name, strictest first; if ``None`` the default levels are fitted.
+        default_level: The level used when a user names none.
+        embeddings: Whether the int8 rows ship, so that a device can tell distances.
+        licence: SPDX expression of the bundle.
+        attribution: Whose work it is derived from.
+        lists: Names of the lists in the policy, for the manifest.
+    """
+
+    name: str
+    policy: Policy
+    k: int = DEFAULT_K
+    levels: dict[str, Decimal] | None = None
+    default_level: str = DEFAULT_LEVEL
+    embeddings: bool = True
+    licence: str = "Apache-2.0"
+    attribution: str = ""
+    lists: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Contents:
+    """A bundle in memory.
+
+    Attributes:
+        tensors: Arrays of each safetensors file, by file name.
+        texts: Content of each text file, by file name; ``law.json`` without its ``files``.
+        law: ``law.json`` without ``files``.
+        manifest: ``manifest.json`` without ``files`` and ``identity``.
+        statistics: What was measured on the way, for the card.
+    """
+
+    tensors: dict[str, dict[str, NDArray[Any]]]
+    texts: dict[str, str]
+    law: dict[str, Any]
+    manifest: dict[str, Any]
+    statistics: dict[str, Any]
+
+
+def build(source: Source, recipe: Recipe, progress: Progress = no_progress) -> Contents:
+    """Builds the table of a bundle.
+
+    Args:
+        source: Vocabulary in rank order with its vectors.
+        recipe: Policy, ``k``, levels and what the manifest says.
+        progress: Called as stages advance.
+
+    Raises:
+        ExportError: The recipe does not fit the source.
+    """
+    rows = metric.quantise(source.vectors)
+    kept, merged = metric.merge_near_duplicates(rows, progress)
+    rows = rows[kept]
+    spellings = [[source.words[i]] for i in kept]
+    position = {original: index for index, original in enumerate(kept)}
+    for original, representative in sorted(merged.items()):
+        spellings[position[representative]].append(source.words[original])
+
+    roles = assign_roles(spellings, source.tokens, recipe.policy)
+    outputs = np.flatnonzero(roles & 1)
+    near, squares, median = neighbours.nearest(rows, outputs, recipe.k, progress)
+    unknown, extra = metric.unknown_row(rows, median)
+    ((_, to_unknown),) = metric.squared_distances(unknown[None], rows[outputs])
+    unknown_near, unknown_squares = neighbours.smallest(to_unknown + extra, outputs, recipe.k)
+    near = np.concatenate([near, unknown_near])
+    scores = metric.scores(np.concatenate([squares, unknown_squares]), weights.GRID, median)
+    if scores.max() > np.iinfo(np.uint16).max:
+        raise ExportError("a neighbour is more than eight times the median distance away")
+
+    symbols = len(rows)
+    tensors: dict[str, NDArray[Any]] = {
+        "neighbours": near.astype(np.uint16 if symbols <= 1 << 16 else np.uint32),
+        "scores": scores.astype(np.uint16),
+        "roles": roles,
+    }
+    constants = {
+        "tokens": source.tokens,
+        "symbols": symbols,
+        "neighbours": recipe.k,
+        "grid": weights.GRID,
+        "median_squared_distance": median,
+        "unknown_extra_squared_distance": extra,
+    }
+    table = Table.from_tensors(tensors, constants)
+    exponents = recipe.levels or fit_levels(table)
+    if recipe.default_level not in exponents:
+        raise ExportError("the default level is not one of the levels")
+    law_levels, labels = [], {}
+    for number, (name, exponent) in enumerate(exponents.items()):
+        level_weights = weights.level_weights(exponent, scores[:, -1], symbols, recipe.k)
+        tensors[f"weights.{name}"] = level_weights
+        entry = {"exponent": str(exponent), "tail": "capped", "weights": f"weights.{name}", "base": None}
+        law_levels.append({"name": name, "laws": dict.fromkeys(reader.TABLE_MECHANISMS, entry)})
+        labels[name] = {
+            mechanism: {
+                "epsilon_textbook": float(2 * exponent),
+                "epsilon_certified": None,
+                "unchanged_median": _rounded_median(
+                    weights.unchanged_shares(table, mechanism, LevelLaw(exponent, level_weights, None))
+                ),
+            }
+            for mechanism in reader.TABLE_MECHANISMS
+        }
+        progress("weighing levels", number + 1, len(exponents))
+
+    files = {reader.TABLE: tensors}
+    if recipe.embeddings:
+        files[reader.EMBEDDINGS] = {"rows": np.concatenate([rows, unknown[None]])}
+    manifest = {
+        "format": reader.FORMAT,
+        "format_version": reader.FORMAT_VERSION,
+        "name": recipe.name,
+        "label": "textbook",
+        "licence": recipe.licence,
+        "attribution": recipe.attribution,
+        "defaults": {
+            "mechanism": "santext+",
+            "level": recipe.default_level,
+            "replacement_probability": DEFAULT_REPLACEMENT_PROBABILITY,
+        },
+        "levels": labels,
+        "provenance": {
+            **source.provenance,
+            "exporter": f"textveil-export {__version__}",
+            "sensitive_share": recipe.policy.share,
+            "lists": recipe.lists,
+        },
+    }
+    statistics = {
+        "symbols": symbols,
+        "spellings": len(source.words),
+        "merged": {source.words[a]: source.words[b] for a, b in sorted(merged.items())},
+        "kept_words": int((roles & 4).astype(bool).sum()),
+        "santext_plus_outputs": int((roles & SANTEXT_PLUS_OUTPUT).astype(bool).sum()),
+        "never_output": int((roles & 1 == 0).sum()),
+        "dimension": rows.shape[1],
+        "k": recipe.k,
+    }
+    vocabulary = "".join("\t".join(names) + "\n" for names in spellings)
+    return Contents(
+        files,
+        {reader.VOCABULARY: vocabulary},
+        {**constants, "levels": law_levels},
+        manifest,
+        statistics,
+    )
+
+
+def fit_levels(table: Table) -> dict[str, Decimal]:
+    """Exponents of the default levels for this metric, rounded to quarters.
+
+    For each name in ``DEFAULT_LEVELS`` the exponent at which the median over the outputs of SanText+ of
+    ``N_x = Pr[M(x) = x]`` is the share that the name stands for.
+
+    Raises:
+        ExportError: The metric is too flat for that many different levels.
+    """
+    sensitive = np.flatnonzero(table.roles & SANTEXT_PLUS_OUTPUT)
+    distances = table.scores[sensitive].astype(np.float64) / table.grid
+    is_output = (table.roles[table.neighbours[sensitive]] & SANTEXT_PLUS_OUTPUT) != 0
+
+    def median_unchanged(exponent: float) -> float:
+        factors = np.exp(-exponent * distances)
+        tail = factors[:, -1]
+        normaliser = tail * len(sensitive) + ((factors - tail[:, None]) * is_output).sum(axis=1)
+        return float(np.median(1 / normaliser))
+
+    levels: dict[str, Decimal] = {}
+    for name, share in DEFAULT_LEVELS.items():
+        low, high = 0.0, 64.0
+        while high - low > 1e-3:
+            middle = (low + high) / 2
+            low, high = (middle, high) if median_unchanged(middle) < share else (low, middle)
+        levels[name] = Decimal(max(1, round(4 * high))) / 4
+    if len(set(levels.values())) < len(levels):
+        raise ExportError("the default levels coincide for this vocabulary: name levels yourself")
+    return levels
+
+
+def _rounded_median(shares: NDArray[np.float64]) -> float:
+    return round(float(np.median(shares)), 4)
+
+
+def to_json(content: dict[str, Any]) -> str:
+    """JSON as it is written to bundles: readable, stable, UTF-8, newline at the end."""
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

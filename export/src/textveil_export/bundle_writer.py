@@ -1,0 +1,98 @@
+"""Writes a bundle so that it is there whole or not at all."""
+
+import hashlib
+import os
+import secrets
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from safetensors.numpy import save as save_tensors
+from textveil.bundle import LAW, MANIFEST, Bundle
+
+from textveil_export.build import Contents, to_json
+from textveil_export.card import CARD, card
+from textveil_export.errors import WriteError
+
+
+def write_bundle(contents: Contents, folder: Path, *, force: bool = False) -> Bundle:
+    """Writes, checks and publishes a bundle.
+
+    All files are written to a hidden folder beside the target and flushed to the disk, opened by the reader that
+    devices use, and only then renamed into place.
+
+    Args:
+        contents: The bundle in memory.
+        folder: Where it goes. Its parent must exist.
+        force: Replace a bundle that is already there.
+
+    Returns:
+        The bundle, opened from its place.
+
+    Raises:
+        WriteError: The target exists, or the disk is full or not writable. Nothing is left behind.
+    """
+    folder = Path(os.path.abspath(folder))
+    if folder.exists() and not (force and (folder / MANIFEST).is_file()):
+        raise WriteError(
+            "the output folder exists and is not a bundle" if force else "the output folder exists (use --force)"
+        )
+    token = secrets.token_hex(4)
+    partial = folder.with_name(f".{folder.name}.partial-{token}")
+    try:
+        try:
+            partial.mkdir()
+            _write_files(contents, partial)
+            Bundle(partial)
+            _publish(partial, folder, token)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+    except OSError as error:
+        raise WriteError(f"the bundle cannot be written: {os.strerror(error.errno or 0)}") from error
+    return Bundle(folder)
+
+
+def _write_files(contents: Contents, folder: Path) -> None:
+    entries: dict[str, dict[str, object]] = {}
+
+    def add(name: str, data: bytes) -> None:
+        with (folder / name).open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if name != MANIFEST:
+            entries[name] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+
+    for name, tensors in contents.tensors.items():
+        add(name, save_tensors(tensors))
+    for name, text in contents.texts.items():
+        add(name, text.encode())
+    law = {**contents.law, "files": {name: entry["sha256"] for name, entry in entries.items()}}
+    add(LAW, to_json(law).encode())
+    table_bytes = int(str(entries["table.safetensors"]["bytes"]))
+    add(CARD, card(contents, str(entries[LAW]["sha256"]), table_bytes).encode())
+    add(MANIFEST, to_json({**contents.manifest, "files": dict(entries)}).encode())
+    _sync_folder(folder)
+
+
+def _publish(partial: Path, folder: Path, token: str) -> None:
+    old = folder.with_name(f".{folder.name}.old-{token}")
+    if folder.exists():
+        folder.rename(old)
+    try:
+        partial.rename(folder)
+    except OSError:
+        if old.exists():
+            old.rename(folder)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+    _sync_folder(folder.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    with suppress(OSError):  # not every file system lets a folder be flushed
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,73 @@
+"""The model card that lies in every bundle."""
+
+from textveil.bundle import EMBEDDINGS
+
+from textveil_export.build import Contents
+
+CARD = "README.md"
+
+
+def card(contents: Contents, identity: str, table_bytes: int) -> str:
+    """The card as Markdown: what the bundle is, what it promises, its numbers, its licence."""
+    manifest, numbers = contents.manifest, contents.statistics
+    provenance = manifest["provenance"]
+    kind = "words" if contents.law["tokens"] == "word" else "WordPieces"
+    levels = "\n".join(
+        f"| {name} | {label['santext+']['epsilon_textbook']:g} | "
+        f"{label['santext']['unchanged_median']:.2f} | {label['santext+']['unchanged_median']:.2f} |"
+        for name, label in manifest["levels"].items()
+    )
+    source = "\n".join(
+        f"- {key.replace('_', ' ')}: {value}"
+        for key, value in provenance.items()
+        if key != "lists" and value is not None
+    )
+    lists = "\n".join(f"- {key.replace('_', ' ')}: {value}" for key, value in provenance["lists"].items())
+    rows = (
+        f"int8 embedding rows of {numbers['dimension']} dimensions ship with it, so distances can be computed on the device."
+        if EMBEDDINGS in contents.tensors
+        else "Embedding rows are not included: a device cannot tell distances."
+    )
+    return f"""# {manifest["name"]}
+
+A textveil bundle: {numbers["symbols"]:,} {kind}, {numbers["k"]} stored neighbours each, table of {table_bytes:,} bytes.
+{rows}
+
+Identity: `{identity}`
+
+## What it promises
+
+Every token of a text is replaced by a random one. For the mechanism `santext` at exponent alpha the probabilities of
+any output under two words at scaled distance d differ by a factor of at most exp(2 alpha d), up to integer rounding
+(`rounding_slack` in every statement): metric differential privacy with the *textbook* epsilon 2 alpha. Distance 1 is
+the median distance of two words of this vocabulary ({contents.law["median_squared_distance"]} squared int8 steps). For
+`santext+`, a common word is kept with probability 0.7 (the default) and what is kept reveals itself by design.
+Nothing here is certified beyond the textbook bound.
+
+| level | textbook epsilon | unchanged, santext | unchanged, santext+ |
+|---|---|---|---|
+{levels}
+
+Unchanged: the median, over the words that may come out, of the probability that a word is its own replacement.
+The default is `{manifest["defaults"]["level"]}` with `{manifest["defaults"]["mechanism"]}`.
+
+## What it does not protect
+
+The number, order and boundaries of tokens, punctuation and white space (unless strict), case patterns (unless
+dropped), common words that were kept, and roughly what a word means. Sanitising the same text again weakens the
+promise.
+
+## Contents
+
+- {numbers["kept_words"]:,} common words that `santext+` may keep; {numbers["santext_plus_outputs"]:,} words that it may draw
+- {numbers["never_output"]:,} words that are never drawn
+- {len(numbers["merged"]):,} spellings merged with a closer, more frequent one (second and later fields of
+  `vocabulary.tsv`)
+
+## Source
+
+{source}
+{lists}
+
+Licence: {manifest["licence"]}. {manifest["attribution"]}
+"""

@@ -1,0 +1,162 @@
+"""The ``textveil-export`` command: parse, one library call, print."""
+
+import sys
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from textveil.console import run
+
+from textveil_export import __version__, sources
+from textveil_export.build import DEFAULT_K, DEFAULT_LEVEL, Recipe, build
+from textveil_export.bundle_writer import write_bundle
+from textveil_export.errors import ExportError
+from textveil_export.progress import bars
+from textveil_export.ranks import by_frequency
+from textveil_export.roles import LISTS, Policy, english_lists
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Builds the bundles that textveil loads.",
+)
+ENGLISH_WORDS = LISTS / "english_words.txt"
+_MINILM_ATTRIBUTION = (
+    "Distances derive from sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0). Word ranks derive from the BERT "
+    "vocabulary (Apache-2.0) and from public corpora; see lists/README.md of textveil-export."
+)
+
+
+@app.callback()
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+) -> None:
+    if version:
+        print(f"textveil-export {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def table(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the new bundle.")],
+    encoder: Annotated[
+        str, typer.Option(help="minilm (the installed package), a model folder, or a model id on a hub.")
+    ] = sources.MINILM,
+    vocabulary: Annotated[
+        str,
+        typer.Option(
+            help="english: the built-in word list. wordpiece: the encoder's own pieces with its input embeddings. "
+            "Or a file of words, one per line, most frequent first, run through the encoder one by one."
+        ),
+    ] = "english",
+    vectors: Annotated[
+        Path | None,
+        typer.Option(help="A GloVe, word2vec or fastText text file; replaces encoder and vocabulary."),
+    ] = None,
+    max_words: Annotated[int, typer.Option(min=2, help="Most entries read from --vectors.")] = 30_000,
+    corpus: Annotated[
+        list[Path] | None,
+        typer.Option(help="Public text for frequency ranks (repeatable); else the order of the source counts."),
+    ] = None,
+    neighbours: Annotated[
+        int, typer.Option("--neighbours", "-k", min=1, help="Stored neighbours per word.")
+    ] = DEFAULT_K,
+    level: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=EXPONENT, strictest first (repeatable). Left out: six levels fitted to the metric."),
+    ] = None,
+    default_level: Annotated[str, typer.Option(help="Level used when a user names none.")] = DEFAULT_LEVEL,
+    share: Annotated[float, typer.Option(help="w: share of the rarest words that is sensitive.")] = 0.9,
+    lists: Annotated[
+        str, typer.Option(help="english: the built-in sensitive and never-output lists. none: no lists.")
+    ] = "english",
+    deny: Annotated[list[Path] | None, typer.Option(help="More words that are always sensitive.")] = None,
+    allow: Annotated[list[Path] | None, typer.Option(help="Words that are never sensitive.")] = None,
+    never_output: Annotated[list[Path] | None, typer.Option(help="More words that must never come out.")] = None,
+    embeddings: Annotated[bool, typer.Option(help="Ship int8 embedding rows (distances on the device).")] = True,
+    name: Annotated[str | None, typer.Option(help="Name of the bundle; the output folder's if left out.")] = None,
+    licence: Annotated[str, typer.Option(help="SPDX licence expression of the bundle.")] = "Apache-2.0",
+    attribution: Annotated[str, typer.Option(help="Whose work the vectors and words are.")] = "",
+    force: Annotated[bool, typer.Option(help="Replace a bundle that is already there.")] = False,
+) -> None:
+    """Build the table of a bundle: exact neighbours, integer weights, SanText+ sets."""
+    if lists not in ("english", "none"):
+        raise ExportError("--lists must be english or none")
+    sensitive, never = english_lists() if lists == "english" else (frozenset[str](), frozenset[str]())
+    policy = Policy(
+        share,
+        sensitive | _entries(deny),
+        _entries(allow),
+        never | _entries(never_output),
+    )
+    if not attribution and vectors is None and encoder == sources.MINILM:
+        attribution = _MINILM_ATTRIBUTION
+    levels = _levels(level)
+    recipe = Recipe(
+        name=name or output.resolve().name,
+        policy=policy,
+        k=neighbours,
+        levels=levels,
+        default_level=default_level,
+        embeddings=embeddings,
+        licence=licence,
+        attribution=attribution,
+        lists={
+            "built_in_lists": lists,
+            "sensitive_words_listed": len(policy.sensitive),
+            "allowed_words_listed": len(policy.allow),
+            "never_output_words_listed": len(policy.never_output),
+            "rank_corpora": [path.name for path in corpus or []] or "order of the source",
+        },
+    )
+    if output.exists() and not force:
+        raise ExportError("the output folder exists (use --force)")
+    with bars() as progress:
+        source = _source(encoder, vocabulary, vectors, max_words, progress)
+        if corpus:
+            source = by_frequency(source, corpus, progress)
+        bundle = write_bundle(build(source, recipe, progress), output, force=force)
+    print(f"{output}: {bundle.table.symbols:,} symbols, identity {bundle.identity}")
+
+
+def _source(
+    encoder: str, vocabulary: str, vectors: Path | None, max_words: int, progress: sources.Progress
+) -> sources.Source:
+    if vectors is not None:
+        return sources.read_vectors(vectors, max_words, progress)
+    if vocabulary == "wordpiece":
+        return sources.Encoder(encoder).pieces()
+    words = sources.read_lines(ENGLISH_WORDS if vocabulary == "english" else Path(vocabulary))
+    source = sources.Encoder(encoder).embed(words, progress)
+    source.provenance["words"] = "built-in English list" if vocabulary == "english" else Path(vocabulary).name
+    return source
+
+
+def _entries(paths: list[Path] | None) -> frozenset[str]:
+    return frozenset(word for path in paths or [] for word in sources.read_lines(path))
+
+
+def _levels(options: list[str] | None) -> dict[str, Decimal] | None:
+    if not options:
+        return None
+    levels: dict[str, Decimal] = {}
+    for option in options:
+        name, _, number = option.partition("=")
+        try:
+            exponent = Decimal(number)
+        except InvalidOperation:
+            exponent = Decimal("NaN")
+        if not name or name in levels or not exponent.is_finite() or exponent <= 0:
+            raise ExportError("--level needs NAME=EXPONENT with a new name and an exponent above 0")
+        levels[name] = exponent
+    if sorted(levels.values()) != list(levels.values()):
+        raise ExportError("levels must come strictest first: exponents ascending")
+    return levels
+
+
+def main() -> None:
+    """Entry point of the ``textveil-export`` command."""
+    sys.exit(run(app, "textveil-export"))
