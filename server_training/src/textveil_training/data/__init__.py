@@ -1,0 +1,32 @@
+"""Readers that stream examples from the formats the data sets are published in."""
+
+from textveil_training.data.examples import (
+    AttributedText,
+    Document,
+    Example,
+    LabelledPair,
+    LabelledText,
+    ScoredPair,
+)
+from textveil_training.data.registry import FORMATS, Format, FormatName, ReadOptions, available_splits, load
+from textveil_training.data.shares import share_of, split
+from textveil_training.data.summary import Summary, summarise
+
+__all__ = [
+    "FORMATS",
+    "AttributedText",
+    "Document",
+    "Example",
+    "Format",
+    "FormatName",
+    "LabelledPair",
+    "LabelledText",
+    "ReadOptions",
+    "ScoredPair",
+    "Summary",
+    "available_splits",
+    "load",
+    "share_of",
+    "split",
+    "summarise",
+]

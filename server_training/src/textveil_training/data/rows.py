@@ -1,0 +1,198 @@
+"""Lines, columns and fields of a text file, each with the place to name when it is malformed.
+
+A line ends at LF, or at CR LF; nothing else ends one (Unicode has more line separators, and texts hold them).
+A byte order mark at the beginning of a file is dropped. Columns are separated by one tab and are never
+quoted: the published files hold unbalanced quotation marks, which a CSV reader would take for the beginning
+of a long field.
+
+Errors are raised outside of ``except`` blocks, so that no chained exception carries the offending bytes.
+"""
+
+import os
+import re
+from collections.abc import Collection, Iterator, Sequence
+from itertools import count
+from pathlib import Path
+from typing import BinaryIO
+
+from textveil_training.errors import (
+    EmptyData,
+    InvalidScore,
+    InvalidUtf8,
+    MissingLabel,
+    MissingText,
+    Place,
+    UnknownLabel,
+    UnreadableFile,
+    WrongColumnCount,
+    WrongLayout,
+    printable,
+)
+
+FilePath = str | os.PathLike[str]
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
+
+
+def file_name(path: FilePath) -> str:
+    """The part of a path that a message may name."""
+    return printable(Path(path).name)
+
+
+def read_lines(path: FilePath) -> Iterator[tuple[Place, str]]:
+    """Streams the lines of a file, without their ends.
+
+    Args:
+        path: A UTF-8 text file.
+
+    Yields:
+        The place and the text of each line, empty lines included.
+
+    Raises:
+        UnreadableFile: The file cannot be opened or read.
+        InvalidUtf8: A line is not UTF-8; the error has the offset of the first invalid byte in the file.
+        EmptyData: The file has no line.
+    """
+    name = file_name(path)
+    start = 0  # bytes before this line
+    with _open(path) as stream:
+        for number in count(1):
+            place = Place(name, number)
+            line = _next_line(stream, place)
+            if not line:
+                break
+            skipped = len(_BYTE_ORDER_MARK) if number == 1 and line.startswith(_BYTE_ORDER_MARK) else 0
+            text, invalid = _decode(line[skipped:])
+            if invalid is not None:
+                byte = start + skipped + invalid
+                raise InvalidUtf8(f"not UTF-8 at byte {byte} of the file", place, byte=byte)
+            yield place, _without_line_end(text)
+            start += len(line)
+    if start == 0:
+        raise EmptyData("the file is empty", Place(name))
+
+
+def read_rows(
+    path: FilePath,
+    columns: int,
+    header: Sequence[str] | None = None,
+) -> Iterator[tuple[Place, list[str]]]:
+    """Streams the rows of a table whose columns are separated by tabs and not quoted.
+
+    Args:
+        path: A UTF-8 text file.
+        columns: How many columns every row has.
+        header: The column names the first line must hold, or None for a table without a header.
+
+    Yields:
+        The place and the columns of each row, the header excluded.
+
+    Raises:
+        UnreadableFile: The file cannot be opened or read.
+        InvalidUtf8: A line is not UTF-8.
+        WrongLayout: The first line is not the header.
+        WrongColumnCount: A row has another number of columns.
+        EmptyData: The file is empty or holds nothing but its header.
+    """
+    lines = read_lines(path)
+    if header is not None:
+        place, line = next(lines)  # an empty file has raised EmptyData by now
+        if line.split("\t") != list(header):
+            raise WrongLayout(f"the first line is not the header ({', '.join(header)})", place)
+    number = 0
+    for place, line in lines:
+        yield place, split_columns(line, columns, place)
+        number += 1
+    if number == 0:
+        raise EmptyData("there is no row after the header", Place(file_name(path)))
+
+
+def split_columns(line: str, columns: int, place: Place) -> list[str]:
+    """Splits a line at its tabs.
+
+    Raises:
+        WrongColumnCount: The line has another number of columns.
+    """
+    row = line.split("\t")
+    if len(row) != columns:
+        raise WrongColumnCount(f"the row has {len(row)} columns instead of {columns}", place)
+    return row
+
+
+def text_field(value: str, place: Place) -> str:
+    """Returns a text unchanged.
+
+    Raises:
+        MissingText: The text is empty or blank.
+    """
+    if not value.strip():
+        raise MissingText("the text is missing", place)
+    return value
+
+
+def label_field(value: str, labels: Collection[str] | None, place: Place) -> str:
+    """Returns a label unchanged.
+
+    Args:
+        value: The label as the file spells it.
+        labels: The labels there are, or None to accept any.
+        place: Where it stands.
+
+    Raises:
+        MissingLabel: The label is empty or blank.
+        UnknownLabel: The label is not one of ``labels``.
+    """
+    if not value.strip():
+        raise MissingLabel("the label is missing", place)
+    if labels is not None and value not in labels:
+        raise UnknownLabel(f"the label is not one of the {len(labels)} expected ones", place)
+    return value
+
+
+def score_field(value: str, lowest: float, highest: float, place: Place) -> float:
+    """Reads a decimal number in ASCII digits (``4``, ``3.665``; no exponent, blank, infinity or NaN).
+
+    Raises:
+        InvalidScore: The value is not such a number, or not from ``lowest`` to ``highest``.
+    """
+    if not _NUMBER.fullmatch(value):
+        raise InvalidScore("the score is not a number", place)
+    score = float(value)
+    if not lowest <= score <= highest:
+        raise InvalidScore(f"the score is not from {lowest:g} to {highest:g}", place)
+    return score
+
+
+def _open(path: FilePath) -> BinaryIO:
+    """Opens a file. The error names no path: one that does not exist may be anything the caller typed."""
+    try:
+        return open(path, "rb")
+    except (OSError, ValueError) as error:
+        reason = _reason(error)
+    raise UnreadableFile(f"the file cannot be opened ({reason})")
+
+
+def _next_line(stream: BinaryIO, place: Place) -> bytes:
+    try:
+        return stream.readline()
+    except OSError as error:
+        reason = _reason(error)
+    raise UnreadableFile(f"the file cannot be read ({reason})", place)
+
+
+def _reason(error: Exception) -> str:
+    """The operating system's words for an error, which hold no path."""
+    return os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "not a path"
+
+
+def _without_line_end(line: str) -> str:
+    return line[:-1].removesuffix("\r") if line.endswith("\n") else line
+
+
+def _decode(line: bytes) -> tuple[str, int | None]:
+    """The text of a line and the offset of its first invalid byte, if any."""
+    try:
+        return line.decode("utf-8"), None
+    except UnicodeDecodeError as error:
+        return "", error.start

@@ -1,0 +1,51 @@
+"""What the tests of the server side share: files written on the spot, and the hunt for leaked text."""
+
+import traceback
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+from textveil_training.errors import DataError
+
+CANARY = "quokkasecret"
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """Writes ``rows.txt`` and returns its path; a string is written as UTF-8 with its line ends unchanged."""
+
+    def write_file(content: str | bytes, name: str = "rows.txt") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write_file
+
+
+@pytest.fixture
+def canary() -> str:
+    """A word the tests put into texts, and which no error may hold."""
+    return CANARY
+
+
+@pytest.fixture
+def refuses() -> Callable[..., DataError]:
+    """Checks that reading fails with one class of error at one line, and that the error holds no text."""
+
+    def check(kind: type[DataError], examples: Iterable[object], line: int | None = None) -> DataError:
+        with pytest.raises(kind) as caught:
+            for _ in examples:
+                pass
+        error = caught.value
+        assert type(error) is kind
+        assert (error.place.line if error.place is not None else None) == line
+        if line is not None:
+            assert str(error).startswith(f"rows.txt, line {line}: ")
+        told = f"{error!s} {error!r} {''.join(traceback.format_exception(error))}"
+        assert CANARY not in told
+        assert "\n" not in str(error)
+        assert error.__cause__ is None
+        assert error.__context__ is None, "a chained exception may carry the row"
+        return error
+
+    return check

@@ -1,0 +1,81 @@
+"""Shares that never change."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textveil_training.data import Document, LabelledPair, LabelledText, share_of, split
+from textveil_training.errors import DataOptionError, MissingSplit
+
+SHARES = {"train": 80, "dev": 10, "test": 10}
+all_weights = st.dictionaries(st.text(), st.integers(1, 10**30), min_size=1)
+documents = [Document(f"document {number}") for number in range(2000)]
+
+
+def test_shares_are_pinned() -> None:
+    # A change of these values changes every published result that divides its own data.
+    names = [share_of(f"key {number}", SHARES) for number in range(12)]
+    assert names == ["train"] * 3 + ["dev"] + ["train"] * 5 + ["test"] * 3
+    assert share_of("naïve café 😀", SHARES, seed=7) == "dev"
+
+
+def test_every_example_is_in_one_share_in_its_order() -> None:
+    divided = split(documents, SHARES)
+    assert list(divided) == ["train", "dev", "test"]
+    kept = [row.text for rows in divided.values() for row in rows]
+    assert sorted(kept) == sorted(row.text for row in documents)
+    for rows in divided.values():
+        assert rows == sorted(rows, key=documents.index)
+
+
+def test_sizes_are_close_to_the_weights() -> None:
+    divided = split(documents, SHARES)
+    # Six standard deviations of a binomial count: the hash is fixed, so this cannot fail by chance later.
+    assert abs(len(divided["train"]) - 1600) < 6 * (2000 * 0.8 * 0.2) ** 0.5
+    assert abs(len(divided["dev"]) - 200) < 6 * (2000 * 0.1 * 0.9) ** 0.5
+
+
+@given(key=st.text(), seed=st.integers(), weights=all_weights)
+def test_the_order_of_the_shares_does_not_matter(key: str, seed: int, weights: dict[str, int]) -> None:
+    name = share_of(key, weights, seed)
+    assert name in weights
+    assert share_of(key, dict(reversed(weights.items())), seed) == name
+
+
+def test_a_row_that_is_added_moves_no_other() -> None:
+    before = split(documents[:1000], SHARES)
+    after = split(reversed(documents), SHARES)
+    for name, rows in before.items():
+        assert set(rows) <= set(after[name])
+
+
+def test_equal_texts_stay_together_whatever_their_labels() -> None:
+    rows = [LabelledText(f"text {number}", label) for number in range(200) for label in "01"]
+    divided = split(rows, SHARES)
+    texts = [{row.text for row in part} for part in divided.values()]
+    assert sum(len(part) for part in texts) == 200
+
+
+def test_a_key_keeps_the_rows_of_a_question_together() -> None:
+    rows = [LabelledPair(f"question {n // 4}?", f"sentence {n}", "entailment") for n in range(800)]
+    divided = split(rows, SHARES, key=lambda pair: pair.first)
+    questions = [{row.first for row in part} for part in divided.values()]
+    assert sum(len(part) for part in questions) == 200
+
+
+def test_another_seed_is_another_division() -> None:
+    assert split(documents, SHARES, seed=0) == split(documents, SHARES, seed=0)
+    halves = [split(documents, {"a": 1, "b": 1}, seed=seed)["a"] for seed in (0, 1)]
+    assert 400 < len(set(halves[0]) & set(halves[1])) < 600
+
+
+@pytest.mark.parametrize("shares", [{}, {"a": 0}, {"a": -1, "b": 2}, {"a": 0.8, "b": 0.2}, {"a": True}])
+def test_other_weights_are_refused(shares: dict[str, int]) -> None:
+    with pytest.raises(DataOptionError):
+        share_of("key", shares)
+
+
+def test_an_empty_share_is_refused() -> None:
+    with pytest.raises(MissingSplit, match="share 2 of 2 got no example"):
+        split(documents[:5], {"train": 10**9, "dev": 1})
+    with pytest.raises(DataOptionError):
+        split(documents, {})
