@@ -65,15 +65,22 @@ class Encoder:
     """
 
     def __init__(self, spec: str = MINILM) -> None:
+        from huggingface_hub.utils import logging as hub_logging
         from transformers import AutoModel, AutoTokenizer
         from transformers.utils import logging
 
         logging.set_verbosity_error()
         logging.disable_progress_bar()
+        hub_logging.set_verbosity(logging.CRITICAL)  # one line of our own, not pages of retries
         location = _minilm_folder() if spec == MINILM else spec
+        offline = Path(location).is_dir()
         try:
-            self.tokenizer = AutoTokenizer.from_pretrained(location)
-            self.model = AutoModel.from_pretrained(location).eval()
+            self.tokenizer = AutoTokenizer.from_pretrained(location, local_files_only=offline)
+            self.model = AutoModel.from_pretrained(
+                location,
+                local_files_only=offline,
+                use_safetensors=True,  # never a pickle
+            ).eval()
         except (OSError, ValueError, KeyError) as error:
             raise SourceError(f"no encoder at {spec!r}: neither a model folder nor a model within reach") from error
         if not getattr(self.tokenizer, "do_lower_case", False) or "##s" not in self.tokenizer.get_vocab():
@@ -158,7 +165,7 @@ def read_vectors(path: Path, max_words: int, progress: Progress = no_progress) -
                 if word in seen:
                     raise SourceError(f"{path.name} line {number}: the word occurs twice")
                 seen.add(word)
-                key = segmentation.key(word)
+                key = _lookup_key(word)
                 if key in keys or not _reachable(key):
                     continue
                 keys.add(key)
@@ -180,7 +187,7 @@ def read_vectors(path: Path, max_words: int, progress: Progress = no_progress) -
 
 def usable_words(words: Iterable[str]) -> list[str]:
     """Look-up keys of ``words``, each once, without those that no text can look up."""
-    keys = dict.fromkeys(segmentation.key(word) for word in words)
+    keys = dict.fromkeys(_lookup_key(word) for word in words)
     return [key for key in keys if _reachable(key)]
 
 
@@ -197,7 +204,14 @@ def read_lines(path: Path) -> list[str]:
     return [line.strip() for line in lines if line.strip() and not line.startswith("# ")]
 
 
+def _lookup_key(word: str) -> str:
+    # Punctuation is looked up as it is (strict mode), words by their key.
+    return word if segmentation.is_gap(word) else segmentation.key(word)
+
+
 def _reachable(key: str) -> bool:
+    if key in segmentation.CLITICS:
+        return True
     return segmentation.segments(key) == [key] and not segmentation.is_string(key)
 
 

@@ -11,7 +11,7 @@ from textveil.table import LevelLaw, Table
 from textveil_export.errors import ExportError
 
 #: Score steps per unit of scaled distance.
-GRID = 8192
+GRID = 6000
 #: Weights below this would be rounded too coarsely to be a fair copy of the law.
 _SMALLEST_WEIGHT = 1 << 16
 _LARGEST_SHIFT = 60

@@ -60,7 +60,7 @@ def _root(
 def sanitize(
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FILE...]", help="Text files, one document per line; - is standard input."),
+        typer.Argument(metavar="FILE...", help="Text files, one document per line; - is standard input."),
     ] = None,
     text: Annotated[str | None, typer.Option("--text", "-t", help="Sanitise this text instead; one document.")] = None,
     bundle: BundleOption = None,
@@ -123,7 +123,7 @@ def sanitize(
 
 @app.command()
 def inspect(
-    word: Annotated[str, typer.Argument(help="One word.")],
+    word: Annotated[str, typer.Argument(metavar="WORD", help="One word.")],
     bundle: BundleOption = None,
     mechanism: MechanismOption = None,
     epsilon: EpsilonOption = None,

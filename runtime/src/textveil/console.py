@@ -50,6 +50,8 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
     except Exception as error:  # the last line of defence for the user's text
         if type(error).__name__ == "Abort":
             return 130
+        if type(error).__name__ == "NoArgsIsHelpError":
+            return _fail(error.ctx.get_help(), 2)  # type: ignore[attr-defined]
         if getattr(error, "exit_code", None) == 2:
             return _fail(f"{name}: usage: {_usage(error)} (see {name} --help)", 2)
         place = traceback.extract_tb(error.__traceback__)[-1]
@@ -58,7 +60,7 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
 
 
 def _usage(error: Any) -> str:
-    """What is wrong, in our words. Typer brings its own click from 0.25 on, so types are known by name."""
+    """What is wrong, in our words. Typer has brought its own click since 0.26, so types are known by name."""
     kinds = [kind.__name__ for kind in type(error).__mro__]
     said = next((_USAGE[kind] for kind in kinds if kind in _USAGE), None)
     if said is None:  # click raises a bare UsageError for an unknown command and for surplus arguments
@@ -67,7 +69,7 @@ def _usage(error: Any) -> str:
     parameter = getattr(error, "param", None)
     if parameter is None:
         return said
-    return f"{max(parameter.opts, key=len) if parameter.opts else parameter.name}: {said}"
+    return f"{parameter.metavar or max(parameter.opts, key=len)}: {said}"
 
 
 def _fail(message: str, code: int) -> int:

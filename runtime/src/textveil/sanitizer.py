@@ -1,6 +1,5 @@
 """``Sanitizer``: text to tokens to draws to text. The one class that applications use."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Unpack
 
 import numpy as np
+import regex
 from numpy.typing import NDArray
 
 from textveil import entropy, sampling, segmentation
@@ -21,7 +21,7 @@ from textveil.words import Lexicon
 
 #: Texts are drawn in batches of about this many characters, and a longer text in pieces, to bound memory.
 _BATCH_CHARACTERS = 1 << 20
-_BLANK_AFTER_WORD = re.compile(r"(?<=\S) ")
+_BLANK_AFTER_WORD = regex.compile(r"(?<=\P{White_Space}) ")
 _MAX_PLANS = 16
 
 

@@ -13,7 +13,7 @@ import regex
 
 # What makes the run of characters around it one string.
 _TRIGGER = regex.compile(r"[\p{N}@]|://|(?i:www\.)|%[0-9A-Fa-f]{2}|\.\p{L}{2,24}[/?#:]")
-_ASCII_TRIGGER = re.compile(r"[0-9@]|://|[wW]{3}\.|%[A-Fa-f]{2}|\.[A-Za-z]{2,24}[/?#:]")
+_ASCII_TRIGGER = re.compile(r"[0-9@]|://|[wW]{3}\.|%[0-9A-Fa-f]{2}|\.[A-Za-z]{2,24}[/?#:]")
 # A string ends at these; one that looks like a URL only at the second set.
 _BREAKS = r"\p{White_Space}\"“”„«»‹›()\[\]{}<>;—…"
 _RUN_START = regex.compile(rf"(?r)[{_BREAKS}]")
