@@ -1,0 +1,198 @@
+"""BERT's uncased tokenisation in pure Python: clean, fold, split, then greedy longest-match word pieces.
+
+Implements the BasicTokenizer and WordpieceTokenizer of Devlin et al. 2019 ("BERT: Pre-training of Deep
+Bidirectional Transformers") as the reference tokeniser, the ``tokenizers`` library, runs them; the tests
+compare the two id by id. The library itself is not used: it brings an HTTP client into an offline tool.
+
+The reference holds the categories of Unicode 8, decomposes and orders marks by Unicode 9 and lowers letters
+by Unicode 17; ``unicodedata`` holds Unicode 14 in Python 3.11 and later ones in later Pythons. Taken as it
+is, Python 3.11 would treat 508 assigned code points otherwise (385 marks, 105 punctuation, 13 format, 5 by
+decomposition or order) and drop the 829,834 unassigned ones, which the reference keeps (unknown words). The
+decision: follow the reference without exception, so that a bundle gives the same ids on every Python.
+"""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Collection, Mapping
+from itertools import groupby
+
+from textveil.errors import BundleDamaged
+
+
+def _bounds(ranges: str) -> list[int]:
+    """First and one-past-last code point of each hexadecimal range, flat and ascending."""
+    pairs = [[int(end, 16) for end in item.split("-")] for item in ranges.split()]
+    return [bound for first, last in pairs for bound in (first, last + 1)]
+
+
+# Where the reference sees plain characters and newer versions (9 to 18) have marks, punctuation, format
+# characters or decompositions. Each range goes on while the reference's view stays plain, for later versions.
+_NEWER = _bounds(
+    "5C8-5F2 61D-61D 7FA-815 85F-8E2 9E4-A00 A76-A80 AF1-B00 B4E-B55 C01-C3D C64-C80 C82-CBB CE4-D00 "
+    "D02-D40 D64-DC9 EBA-EBA ECE-F03 1715-1731 180F-18A8 1ABE-1AFF 1B45-1B59 1B74-1B7F 1DF6-1DFB "
+    "2E43-2FFF A827-A873 A8C5-A8CD A8FD-A925 A9BD-A9BF 10570-10856 10B9D-11000 1104E-1107E 110C2-110FF "
+    "111CE-111DA 1123E-112A8 11302-1133B 11375-114B2 11644-116AA 116B8-1171C 1173F-1246F 12475-16A6D "
+    "16B45-16F8E 16F93-1BC9C 1BCA4-1D15D 1D245-1D9FF 1E000-1E8CF 1E8D7-2F7FF 2FA1E-E0000 E01F0-EFFFF"
+)
+# Marks of Unicode 9 within _NEWER: the reference keeps them as plain, yet orders them among other marks.
+_ORDERED = _bounds("8D4-8E1 1DFB-1DFB 11442-11442 11446-11446 11C3F-11C3F 1E000-1E02A 1E944-1E94A")
+# Characters whose category changed after Unicode 8, with the category they had.
+_MOVED = {0x166D: "Po", 0x1734: "Mn", 0x111C9: "Po", 0x1171E: "Mn"}
+# Capitals of Unicode 16 and 17 that an older Python leaves alone.
+_SMALL = {chr(0x10D50 + i): chr(0x10D70 + i) for i in range(22)}
+_SMALL |= {chr(0x16EA0 + i): chr(0x16EBB + i) for i in range(25)}
+_SMALL |= {chr(capital): chr(capital + 1) for capital in (0x1C89, 0xA7CC, 0xA7CE, 0xA7D2, 0xA7D4, 0xA7DA)}
+_SMALL |= {"\ua7cb": "\u0264", "\ua7dc": "\u019b"}
+# The reference's list, with its 2B920 where the Unicode block begins at 2B820.
+_CJK = _bounds("3400-4DBF 4E00-9FFF F900-FAFF 20000-2A6DF 2A700-2B73F 2B740-2B81F 2B920-2CEAF 2F800-2FA1F")
+
+_PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+_ASCII_TOKEN = re.compile(f"[0-9A-Za-z]+|[{re.escape(_PUNCTUATION)}]")
+_ASCII_CLEAN = dict.fromkeys((*range(32), 127), "") | dict.fromkeys(b"\t\n\r", " ")
+_ASCII_SPLIT = {ord(character): f" {character} " for character in _PUNCTUATION}
+_ASCII_FOLD = _ASCII_SPLIT | {code: chr(code + 32) for code in range(ord("A"), ord("Z") + 1)}
+
+
+def _within(character: str, bounds: list[int]) -> bool:
+    return bisect_right(bounds, ord(character)) % 2 == 1
+
+
+def _category(character: str) -> str:
+    """The general category the reference goes by; "Cn" for what it does not know."""
+    known = "Cn" if _within(character, _NEWER) else unicodedata.category(character)
+    return _MOVED.get(ord(character), known)
+
+
+def _cleaned(character: str) -> str:
+    """What cleaning makes of a non-ASCII character: itself, a blank, nothing, or itself between blanks."""
+    category = _category(character)
+    if character == "\ufffd" or category in ("Cc", "Cf", "Co", "Cs"):
+        return ""
+    if category in ("Zs", "Zl", "Zp"):
+        return " "
+    return f" {character} " if _within(character, _CJK) else character
+
+
+def _decomposes_late(character: str) -> bool:
+    """Whether ``unicodedata`` decomposes or orders a character that the reference leaves in its place."""
+    if not _within(character, _NEWER) or _within(character, _ORDERED):
+        return False
+    return unicodedata.combining(character) > 0 or unicodedata.normalize("NFD", character) != character
+
+
+def _decomposed(text: str) -> str:
+    """NFD of Unicode 9: later characters do not decompose, and no mark moves past them."""
+    late = set(filter(_decomposes_late, _distinct(text)))
+    if not late:
+        return unicodedata.normalize("NFD", text)
+    # Not a regular expression: the re module would keep a pattern made of the text's characters.
+    runs = [(left, "".join(run)) for left, run in groupby(text, late.__contains__)]
+    return "".join(run if left else unicodedata.normalize("NFD", run) for left, run in runs)
+
+
+def _distinct(text: str) -> list[str]:
+    """The distinct non-ASCII characters of a text."""
+    return [character for character in set(text) if character > "\x7f"]
+
+
+class WordPiece:
+    """Text to ids of a BERT vocabulary, as models are trained to read it. It keeps no text between calls.
+
+    User text is plain text. The reference library searches the raw text for its added special tokens first,
+    so a literal ``[MASK]`` or ``[UNK]`` typed by a user becomes the control symbol itself. Here it is three
+    ordinary tokens (``[``, ``mask``, ``]``). This difference is intended and the only one. A lone surrogate,
+    which the reference cannot be given, is dropped as a control character.
+
+    Attributes:
+        unknown_id: Id of the unknown symbol, or None where the vocabulary has none.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Mapping[str, int],
+        *,
+        unknown: str = "[UNK]",
+        lowercase: bool = True,
+        max_word_chars: int = 100,
+        special: Collection[str] = (),
+    ) -> None:
+        """Sort the vocabulary into pieces that begin a word and pieces that continue one.
+
+        Args:
+            vocabulary: Piece to id. A piece that continues a word is written with a leading ``##``.
+            unknown: The symbol for a token without pieces. The vocabulary may lack it.
+            lowercase: Whether to lower case and strip accents, as uncased models do. False does neither.
+            max_word_chars: A basic token of more characters is unknown.
+            special: Entries that no text may produce, such as ``[MASK]``. ``unknown`` is always one of them.
+        """
+        self.unknown_id: int | None = vocabulary.get(unknown)
+        self._lowercase = lowercase
+        self._max_word_chars = max_word_chars
+        self._starting: dict[str, int] = {}
+        self._continuing: dict[str, int] = {}
+        for piece in vocabulary.keys() - {unknown, *special}:
+            if piece.startswith("##"):
+                self._continuing[piece[2:]] = vocabulary[piece]
+            elif len(piece) <= max_word_chars:
+                self._starting[piece] = vocabulary[piece]
+        self._longest = max(map(len, [*self._starting, *self._continuing]), default=0)
+
+    def basic_tokens(self, text: str) -> list[str]:
+        """Clean, put blanks around CJK characters, fold, then split at white space and around punctuation.
+
+        Cleaning drops control, format and private-use characters and U+FFFD; all white space becomes blanks.
+        Folding is NFD without non-spacing marks, then lower case character by character (no final sigma).
+        """
+        if text.isascii():
+            clean = text if text.isprintable() else text.translate(_ASCII_CLEAN)
+            return _ASCII_TOKEN.findall(clean.lower() if self._lowercase else clean)
+        text = text.translate(_ASCII_CLEAN | {ord(c): _cleaned(c) for c in _distinct(text)})
+        if self._lowercase:
+            text = _decomposed(text)
+        folds = dict(_ASCII_FOLD if self._lowercase else _ASCII_SPLIT)
+        for character in _distinct(text):
+            category = _category(character)
+            if category[0] == "P":
+                folds[ord(character)] = f" {character} "
+            elif self._lowercase:
+                small = _SMALL.get(character) or character.lower()
+                folds[ord(character)] = "" if category == "Mn" else small
+        return text.translate(folds).split()
+
+    def pieces(self, token: str) -> list[int] | None:
+        """Ids of the longest pieces that spell one element of ``basic_tokens``; None where BERT has [UNK]."""
+        if len(token) > self._max_word_chars:
+            return None
+        numbers: list[int] = []
+        table, start = self._starting, 0
+        while start < len(token):
+            for end in range(min(len(token), start + self._longest), start, -1):
+                number = table.get(token[start:end])
+                if number is not None:
+                    numbers.append(number)
+                    table, start = self._continuing, end
+                    break
+            else:
+                return None
+        return numbers
+
+    def encode(self, text: str) -> list[int]:
+        """Ids of all pieces of a text, without [CLS] and [SEP]; ``unknown_id`` for a token without pieces.
+
+        Raises:
+            BundleDamaged: A token has no pieces and the vocabulary no unknown symbol.
+        """
+        numbers: list[int] = []
+        tokens = self.basic_tokens(text)
+        for position, token in enumerate(tokens, 1):
+            whole = self._starting.get(token)
+            if whole is not None:
+                numbers.append(whole)
+            elif (found := self.pieces(token)) is not None:
+                numbers += found
+            elif self.unknown_id is not None:
+                numbers.append(self.unknown_id)
+            else:
+                raise BundleDamaged(f"token {position} of {len(tokens)}: no unknown symbol in the vocabulary")
+        return numbers
