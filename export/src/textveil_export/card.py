@@ -24,7 +24,7 @@ def card(contents: Contents, identity: str, table_bytes: int) -> str:
     )
     lists = "\n".join(f"- {key.replace('_', ' ')}: {value}" for key, value in provenance["lists"].items())
     rows = (
-        f"int8 embedding rows of {numbers['dimension']} dimensions ship with it, so distances can be computed on the device."
+        f"Int8 embedding rows of {numbers['dimension']} dimensions ship with it: a device can tell distances."
         if EMBEDDINGS in contents.tensors
         else "Embedding rows are not included: a device cannot tell distances."
     )
@@ -59,8 +59,9 @@ promise.
 
 ## Contents
 
-- {numbers["kept_words"]:,} common words that `santext+` may keep; {numbers["santext_plus_outputs"]:,} words that it may draw
-- {numbers["never_output"]:,} words that are never drawn
+- {numbers["kept_words"]:,} common words that `santext+` may keep
+- {numbers["santext_plus_outputs"]:,} words that it may draw
+- {numbers["never_output"]:,} words that nothing may draw
 - {len(numbers["merged"]):,} spellings merged with a closer, more frequent one (second and later fields of
   `vocabulary.tsv`)
 

@@ -21,6 +21,7 @@ from textveil.words import Lexicon
 
 #: Texts are drawn in batches of about this many characters, and a longer text in pieces, to bound memory.
 _BATCH_CHARACTERS = 1 << 20
+_CHUNK_SEGMENTS = 1 << 19
 _BLANK_AFTER_WORD = regex.compile(r"(?<=\P{White_Space}) ")
 _MAX_PLANS = 16
 
@@ -107,11 +108,9 @@ class Sanitizer:
         results: list[Result] = []
         for batch in _batches(texts):
             if len(batch) == 1 and len(batch[0]) > _BATCH_CHARACTERS:
-                pieces = [self._draw_batch([piece], plan)[0] for piece in _pieces(batch[0])]
-                text = (" " if plan.terms.strict else "").join(piece.text for piece in pieces)
-                results.append(Result(text, sum(piece.tokens for piece in pieces), plan.terms))
+                results.append(self._sanitize_long(batch[0], plan))
             else:
-                results += self._draw_batch(batch, plan)
+                results += self._draw_batch([segmentation.segments(text) for text in batch], plan)
         return results
 
     def terms(self, **options: Unpack[Options]) -> Terms:
@@ -155,9 +154,21 @@ class Sanitizer:
             self._plans[key] = plan
         return plan
 
-    def _draw_batch(self, texts: Sequence[str], plan: Plan) -> list[Result]:
+    def _sanitize_long(self, text: str, plan: Plan) -> Result:
+        parts = [
+            self._draw_batch([chunk], plan)[0]
+            for piece in _pieces(text)
+            for chunk in _chunks(segmentation.segments(piece))
+        ]
+        joined = (
+            " ".join(part.text for part in parts if part.text)
+            if plan.terms.strict
+            else "".join(part.text for part in parts)
+        )
+        return Result(joined, sum(part.tokens for part in parts), plan.terms)
+
+    def _draw_batch(self, cut: Sequence[list[str]], plan: Plan) -> list[Result]:
         strict, carry_case = plan.terms.strict, plan.terms.case == "carry"
-        cut = [segmentation.segments(text) for text in texts]
         lexicon = {
             segment: self._lexicon.word(segment, strict=strict, carry_case=carry_case)
             for segment in set(chain.from_iterable(cut))
@@ -225,3 +236,15 @@ def _pieces(text: str) -> Iterator[str]:
         yield text[start : cut.start()]
         start = cut.start()
     yield text[start:]
+
+
+def _chunks(segments: list[str]) -> Iterator[list[str]]:
+    """Cuts the segments of a text without blanks before gaps, so that tokens in a row stay together."""
+    start = 0
+    while len(segments) - start > _CHUNK_SEGMENTS:
+        end = start + _CHUNK_SEGMENTS
+        while end < len(segments) and not segmentation.is_gap(segments[end]):
+            end += 1
+        yield segments[start:end]
+        start = end
+    yield segments[start:] if start else segments
