@@ -1,0 +1,64 @@
+"""What the benchmark scripts share: one core, repeated timing, a table and a JSON line."""
+
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+REPETITIONS = 5
+
+
+def one_core() -> None:
+    """Pins this process and its children to one core and linear algebra to one thread. Call before numpy."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
+def median_seconds(function: Callable[[], Any], repetitions: int = REPETITIONS) -> float:
+    """Median wall time of several calls after one that is not counted."""
+    function()
+    times = []
+    for _ in range(repetitions):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def peak_memory_mb(command: Sequence[str]) -> float:
+    """Runs a command without output and gives the peak resident memory that the operating system counted for it.
+
+    On Linux a child's peak starts at what its parent had in memory: the caller must be small, and not have numpy in it.
+
+    Raises:
+        SystemExit: The command failed.
+    """
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        sys.exit(f"the command failed with exit code {process.returncode}")
+    return usage.ru_maxrss / (1024 if sys.platform != "darwin" else 1 << 20)
+
+
+def report(name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Prints a table and one JSON line."""
+    cells = [[_cell(value) for value in row] for row in [columns, *rows]]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
+    for row in cells:
+        print("  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]))
+    machine = {"python": platform.python_version(), "machine": platform.machine(), "system": sys.platform}
+    print(json.dumps({"benchmark": name, "columns": list(columns), "rows": [list(row) for row in rows], **machine}))
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
