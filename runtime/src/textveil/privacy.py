@@ -127,12 +127,16 @@ class PrivacyStatement:
         document_extra = f" + {self.epsilon_0_document:,.1f}" if self.epsilon_0_document else ""
         return (
             f"{terms.mechanism}{level}: epsilon {terms.epsilon:g}{distance}{token_extra} per token "
-            f"({terms.epsilon_kind}); {tokens}: {self.epsilon_document:,.6g}{distance}{document_extra} in all"
+            f"({terms.epsilon_kind}); {tokens}: {_figure(self.epsilon_document)}{distance}{document_extra} in all"
         )
 
     def __str__(self) -> str:
         lines = [self.summary(), f"bundle {self.terms.bundle}", "Not protected:"]
         return "\n".join(lines + [f"  - {item}" for item in self.terms.not_protected])
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:g}"
 
 
 def rounding_slack(exponent: Decimal, grid: int, smallest_weight: int) -> float:
