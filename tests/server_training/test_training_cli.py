@@ -102,7 +102,7 @@ def test_a_file_that_is_not_there_is_not_named(capsys: Capture, canary: str) -> 
         (["data", "inspect", "--fromat", "CANARY"], ""),
         (["data", "inspect", "CANARY", "--format"], ""),
         (["data", "inspect", "--json=CANARY"], ""),
-        (["data", "inspect", "--format", "sst2"], "path"),
+        (["data", "inspect", "--format", "sst2"], "FILE"),
         (["data", "inspect", "CANARY"], "--format"),
         (["data", "inspect", "CANARY", "--format", "CANARY"], "--format"),
         (["data", "inspect", "CANARY", "--format="], "--format"),
