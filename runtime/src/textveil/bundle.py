@@ -7,9 +7,9 @@ without changing it: licence, provenance, labels, a certificate.
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
-from functools import cached_property
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, IdentityMismatch
 from textveil.table import LevelLaw, Table
-from textveil.tensors import open_tensors
+from textveil.tensors import open_tensors, unique_keys
 
 FORMAT = "textveil-bundle"
 FORMAT_VERSION = 1
@@ -27,6 +27,8 @@ TABLE, EMBEDDINGS = "table.safetensors", "embeddings.safetensors"
 TOKEN_KINDS = ("word", "wordpiece")
 TABLE_MECHANISMS = ("santext", "santext+")
 
+_DECISIVE = (VOCABULARY, TABLE, EMBEDDINGS)
+_DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?")
 _LAW_KEYS = {
     "tokens",
     "symbols",
@@ -58,6 +60,7 @@ class Bundle:
         vocabulary: Symbols by id, most frequent first; the spelling that is printed.
         ids: Id by spelling, merged spellings included.
         table: Neighbours, scores and roles.
+        embeddings: Embedding rows, shape ``(symbols + 1, dimension)``, the last one ``<unk>``, or ``None``.
         levels: Privacy levels, strictest first.
     """
 
@@ -82,19 +85,16 @@ class Bundle:
             law = _read_json(path / LAW)
             if set(law) != _LAW_KEYS:
                 raise BundleDamaged(f"{LAW}: unknown or missing keys")
-            if not set(law["files"]) <= {VOCABULARY, TABLE, EMBEDDINGS} or any(
-                self.manifest["files"][name]["sha256"] != digest for name, digest in law["files"].items()
-            ):
+            decisive = {name: self.manifest["files"].get(name, {}).get("sha256") for name in _DECISIVE}
+            if law["files"] != {name: digest for name, digest in decisive.items() if digest is not None}:
                 raise BundleDamaged(f"{LAW}: does not belong to the files beside it")
             self.identity: str = self.manifest["files"][LAW]["sha256"]
             self.tokens: str = law["tokens"]
-            self._has_embeddings = EMBEDDINGS in law["files"]
             self.vocabulary, self.ids = _read_vocabulary(path / VOCABULARY)
             self.table = Table.from_tensors(open_tensors(path / TABLE), law)
-            self.levels = tuple(
-                Level(entry["name"], {m: self._level_law(entry["laws"][m]) for m in TABLE_MECHANISMS})
-                for entry in law["levels"]
-            )
+            self.embeddings = _open_embeddings(path, self.table) if EMBEDDINGS in law["files"] else None
+            self.levels = tuple(self._level(entry) for entry in law["levels"])
+            self._certified = {level.name: self._labels(level) for level in self.levels}
             defaults = self.manifest["defaults"]
             self.default_mechanism: str = defaults["mechanism"]
             self.default_level: str = defaults["level"]
@@ -103,38 +103,39 @@ class Bundle:
             raise BundleDamaged("a key of the manifest or the law is missing or malformed") from error
         if self.tokens not in TOKEN_KINDS or len(self.vocabulary) != self.table.symbols or not self.levels:
             raise BundleDamaged(f"{LAW}: does not fit the vocabulary or has no levels")
-        if self.default_level not in [level.name for level in self.levels]:
-            raise BundleDamaged(f"{MANIFEST}: the default level is not a level of the law")
+        names = [level.name for level in self.levels]
+        if self.default_level not in names or len(set(names)) != len(names):
+            raise BundleDamaged("the default level is not a level of the law, or a level occurs twice")
 
     def require_identity(self, expected: str) -> None:
         """Raises ``IdentityMismatch`` unless ``expected`` is this bundle's identity."""
         if expected.strip().lower() != self.identity:
             raise IdentityMismatch(f"the bundle has another identity: {self.identity}")
 
-    @cached_property
-    def embeddings(self) -> NDArray[np.int8] | None:
-        """Embedding rows, shape ``(symbols + 1, dimension)``, the last one ``<unk>``; ``None`` if not carried."""
-        if not self._has_embeddings:
-            return None
-        rows = open_tensors(self.path / EMBEDDINGS).get("rows")
-        if rows is None or rows.dtype != np.int8 or rows.ndim != 2 or len(rows) != self.table.symbols + 1:
-            raise BundleDamaged(f"{EMBEDDINGS}: the rows do not fit the vocabulary")
-        return rows
-
     def certified_epsilon(self, level: Level, mechanism: str) -> float | None:
         """The certified epsilon that the manifest carries for a level, or ``None`` before certification."""
-        labels = self.manifest.get("levels", {}).get(level.name, {}).get(mechanism, {})
-        value = labels.get("epsilon_certified")
-        return None if value is None else float(value)
+        return self._certified[level.name][mechanism]
 
-    def _level_law(self, entry: dict[str, Any]) -> LevelLaw:
+    def _labels(self, level: Level) -> dict[str, float | None]:
+        labels = self.manifest.get("levels", {}).get(level.name, {})
+        certified = {mechanism: labels.get(mechanism, {}).get("epsilon_certified") for mechanism in level.laws}
+        if any(value is not None and type(value) not in (int, float) for value in certified.values()):
+            raise BundleDamaged(f"{MANIFEST}: a certified epsilon is not a number")
+        return {mechanism: None if value is None else float(value) for mechanism, value in certified.items()}
+
+    def _level(self, entry: dict[str, Any]) -> Level:
+        if set(entry) != {"name", "laws"} or set(entry["laws"]) != set(TABLE_MECHANISMS):
+            raise BundleDamaged(f"{LAW}: a level has unknown or missing keys")
+        return Level(str(entry["name"]), {m: self._level_law(m, entry["laws"][m]) for m in TABLE_MECHANISMS})
+
+    def _level_law(self, mechanism: str, entry: dict[str, Any]) -> LevelLaw:
         if set(entry) != {"exponent", "tail", "weights", "base"} or entry["tail"] != "capped":
             raise BundleDamaged(f"{LAW}: a level needs another version of this package")
-        try:
-            exponent = Decimal(entry["exponent"])
-        except InvalidOperation as error:
-            raise ValueError("exponent") from error
-        return self.table.level_law(exponent, entry["weights"], entry["base"])
+        if not _DECIMAL.fullmatch(entry["exponent"]):
+            raise BundleDamaged(f"{LAW}: an exponent is not a decimal number")
+        law = self.table.level_law(Decimal(entry["exponent"]), entry["weights"], entry["base"])
+        self.table.base_measure(mechanism, law)  # checks it
+        return law
 
     def _check_files(self) -> None:
         files = self.manifest["files"]
@@ -156,9 +157,16 @@ class Bundle:
                 raise BundleDamaged(f"{name}: does not match its hash")
 
 
+def _open_embeddings(path: Path, table: Table) -> NDArray[np.int8]:
+    rows = open_tensors(path / EMBEDDINGS).get("rows")
+    if rows is None or rows.dtype != np.int8 or rows.ndim != 2 or len(rows) != table.symbols + 1:
+        raise BundleDamaged(f"{EMBEDDINGS}: the rows do not fit the vocabulary")
+    return rows
+
+
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_bytes().decode("utf-8"))
+        content = json.loads(path.read_bytes().decode("utf-8"), object_pairs_hook=unique_keys)
     except (OSError, ValueError, RecursionError) as error:
         raise BundleDamaged(f"{path.name}: is not readable JSON") from error
     if not isinstance(content, dict):

@@ -84,11 +84,13 @@ def make_plan(
         UnknownMechanism, UnknownLevel, OptionError: An option has a value that the bundle or the mechanism does
             not have; the message lists those it has, and does not repeat the value.
     """
-    mechanism = mechanism or bundle.default_mechanism
+    mechanism = bundle.default_mechanism if mechanism is None else mechanism
     if mechanism not in MECHANISMS:
         raise UnknownMechanism(f"unknown mechanism; there are {', '.join(MECHANISMS)}")
     if case not in CASES:
         raise OptionError(f"case must be one of {', '.join(CASES)}")
+    if isinstance(deny, str):
+        raise OptionError("deny takes a collection of words, not one string")
     if mechanism != "santext+" and (replacement_probability is not None or deny):
         raise OptionError("a replacement probability and denied words belong to santext+ alone")
     if mechanism not in TABLE_MECHANISMS and level is not None:
@@ -105,7 +107,8 @@ def make_plan(
         if kind == TEXTBOOK:
             slack = rounding_slack(level_law.exponent, bundle.table.grid, int(level_law.weights[-1]))
         if mechanism == "santext+":
-            coin = ReplacementCoin.of(replacement_probability or bundle.default_replacement_probability)
+            probability = replacement_probability
+            coin = ReplacementCoin.of(bundle.default_replacement_probability if probability is None else probability)
             epsilon_0 = mixture_epsilon(coin)
             keepable[:-1] = (bundle.table.roles & KEPT) != 0
             for segment in (segment for entry in deny for segment in segments(entry)):

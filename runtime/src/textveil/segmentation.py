@@ -21,23 +21,27 @@ _RUN_END = regex.compile(rf"[{_BREAKS}]")
 _URL_END = regex.compile(r"[\p{White_Space}\"“”„«»<>]")
 _STRING_TRIM = ".,:!?'‘’*_"
 
-# UAX #29, default word boundaries, as one pattern per segment. X is what attaches to the character before it (WB4),
-# a ZWJ together with the emoji it joins (WB3c).
-_X = r"(?:[\p{WB=Extend}\p{WB=Format}]|\u200d\p{Extended_Pictographic}?)*+"
-_LETTER = (
-    rf"(?:\p{{WB=Hebrew_Letter}}{_X}(?:'{_X}|\"{_X}(?=\p{{WB=Hebrew_Letter}}))?|\p{{WB=ALetter}}{_X})"  # WB5, 7a-c
+# UAX #29, default word boundaries, as one pattern per segment. X is what attaches to the character before it (WB4).
+_X = r"[\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}]*+"
+_AFTER_HEBREW = r"(?<=\p{WB=Hebrew_Letter}[\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}]*)"
+_LETTER = rf"(?:[\p{{WB=Hebrew_Letter}}\p{{WB=ALetter}}]{_X})++"  # WB5
+_LETTERS = (
+    rf"{_LETTER}(?:[\p{{WB=MidLetter}}\p{{WB=MidNumLet}}']{_X}{_LETTER}"  # WB6, WB7
+    rf"|{_AFTER_HEBREW}\"{_X}(?=\p{{WB=Hebrew_Letter}}){_LETTER})*+"  # WB7b, WB7c
 )
-_LETTERS = rf"{_LETTER}++(?:[\p{{WB=MidLetter}}\p{{WB=MidNumLet}}']{_X}{_LETTER}++)*+"  # WB6, WB7
 _NUMBER = rf"(?:\p{{WB=Numeric}}{_X})++"
 _NUMBERS = rf"{_NUMBER}(?:[\p{{WB=MidNum}}\p{{WB=MidNumLet}}']{_X}{_NUMBER})*+"  # WB8, WB11, WB12
 _WORD = rf"(?:(?:{_LETTERS}|{_NUMBERS})++|(?:\p{{WB=Katakana}}{_X})++)"  # WB9, WB10, WB13
 _CONNECTOR = rf"(?:\p{{WB=ExtendNumLet}}{_X})"
+_CONNECTED = rf"{_CONNECTOR}*+{_WORD}(?:{_CONNECTOR}++{_WORD})*+(?:{_AFTER_HEBREW}'{_X}|{_CONNECTOR}*+)"  # WB7a, 13a, b
 _SEGMENT = regex.compile(
-    rf"{_CONNECTOR}*+{_WORD}(?:{_CONNECTOR}++{_WORD})*+{_CONNECTOR}*+|{_CONNECTOR}++"  # WB13a, WB13b
-    rf"|\r\n|[\r\n\p{{WB=Newline}}]"  # WB3, WB3a, WB3b
+    r"\r\n|[\r\n\p{WB=Newline}]|(?:"  # WB3, WB3a, WB3b
+    rf"{_CONNECTED}|{_CONNECTOR}++"
     rf"|\p{{WB=WSegSpace}}++{_X}"  # WB3d
     rf"|(?:\p{{WB=Regional_Indicator}}{_X}){{2}}"  # WB15, WB16
-    rf"|(?s:.){_X}",  # WB999
+    rf"|(?s:.){_X}"  # WB999
+    # WB3c; a few pictographs are letters too, and go on as words.
+    rf")(?:(?<=\u200d)(?=\p{{Extended_Pictographic}})(?:{_CONNECTED}|.{_X}))*+",
     regex.V1,
 )
 # The same for ASCII, where it is short enough for the faster engine.

@@ -62,6 +62,8 @@ class Table:
         """Checks shapes, types and ranges, and gives the table; ``BundleDamaged`` where one is wrong."""
         neighbours, scores, roles = tensors["neighbours"], tensors["scores"], tensors["roles"]
         shape = (law["symbols"] + 1, law["neighbours"])
+        if any(type(n) is not int for n in shape):
+            raise BundleDamaged("law.json: a count is not an integer")
         integers = [law[key] for key in ("grid", "median_squared_distance", "unknown_extra_squared_distance")]
         if (
             neighbours.shape != shape
@@ -76,7 +78,10 @@ class Table:
             or integers[2] < 0
         ):
             raise BundleDamaged("table.safetensors: shapes, types or constants do not fit the law")
-        if neighbours.max() >= shape[0] - 1 or (scores[:, 1:] < scores[:, :-1]).any():
+        ordered = np.sort(neighbours, axis=1)
+        if (ordered[:, 1:] == ordered[:, :-1]).any():
+            raise BundleDamaged("table.safetensors: a row stores a neighbour twice")
+        if ordered[:, -1].max() >= shape[0] - 1 or (scores[:, 1:] < scores[:, :-1]).any():
             raise BundleDamaged("table.safetensors: neighbours or scores are out of range")
         santext, santext_plus, kept = ((roles & bit) != 0 for bit in (SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT, KEPT))
         if not santext_plus.any() or (santext_plus & ~santext).any() or (santext_plus & kept).any():

@@ -51,7 +51,9 @@ def _parse(buffer: mmap.mmap) -> dict[str, NDArray[Any]]:
     data_start = 8 + header_bytes
     if len(buffer) < 8 or header_bytes > _MAX_HEADER_BYTES or data_start > len(buffer):
         raise _Malformed("the header is truncated")
-    header = json.loads(buffer[8:data_start].decode("utf-8"), object_pairs_hook=_unique)
+    if buffer[8:9] != b"{":
+        raise _Malformed("the header is malformed")
+    header = json.loads(buffer[8:data_start].decode("utf-8"), object_pairs_hook=unique_keys)
     header.pop("__metadata__", None)
     arrays: dict[str, NDArray[Any]] = {}
     expected_begin = 0
@@ -73,7 +75,8 @@ def _parse(buffer: mmap.mmap) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """For ``json.loads``: refuses an object with a repeated key, which readers would take differently."""
     entries = dict(pairs)
     if len(entries) != len(pairs):
         raise _Malformed("a name occurs twice")

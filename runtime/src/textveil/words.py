@@ -22,11 +22,13 @@ class Word:
         whole: Whether SanText+ may keep it: a word in one piece. Parts of a word never may (a secret cut into
             frequent pieces would come back piece by piece).
         cases: Case pattern of each token.
+        pieces: Whether the tokens are WordPieces of one word, written without anything between them.
     """
 
     inputs: tuple[int, ...]
     whole: bool
     cases: tuple[int, ...]
+    pieces: bool = False
 
 
 #: What a gap becomes: no tokens.
@@ -42,11 +44,12 @@ class Lexicon:
 
     def __init__(self, bundle: Bundle) -> None:
         self._ids = bundle.ids
-        self._symbols = bundle.vocabulary
+        self._printed = bundle.vocabulary
         self._unknown = bundle.table.symbols
         self._pieces = None
         if bundle.tokens == "wordpiece":
             self._pieces = WordPiece(bundle.ids, lowercase=True)
+            self._printed = [symbol.removeprefix("##") for symbol in bundle.vocabulary]
 
     def word(self, segment: str, *, strict: bool = False, carry_case: bool = True) -> Word:
         """The tokens of a segment.
@@ -85,7 +88,7 @@ class Lexicon:
                 inputs += tokenizer.pieces(token) or [self._unknown]
         # BERT drops control characters; here they are unknown tokens like everything that is no gap.
         inputs = inputs or [self._unknown]
-        return Word(tuple(inputs), len(inputs) == 1, (case,) * len(inputs))
+        return Word(tuple(inputs), len(inputs) == 1, (case,) * len(inputs), pieces=True)
 
     def write(self, segments: Sequence[str], words: Sequence[Word], outputs: Iterator[int], *, strict: bool) -> str:
         """Writes the outputs of one text into its gaps.
@@ -116,7 +119,6 @@ class Lexicon:
         return "".join(written)
 
     def _tokens(self, word: Word, outputs: Iterator[int]) -> list[str]:
-        if self._pieces is not None:
-            pieces = [self._symbols[next(outputs)].removeprefix("##") for _ in word.inputs]
-            return [apply_case("".join(pieces), word.cases[0])]
-        return [apply_case(self._symbols[next(outputs)], case) for case in word.cases]
+        if word.pieces:
+            return [apply_case("".join(self._printed[next(outputs)] for _ in word.inputs), word.cases[0])]
+        return [apply_case(self._printed[next(outputs)], case) for case in word.cases]

@@ -1,0 +1,501 @@
+"""A reader of textveil bundles written from docs/format.md alone: plain Python, and `regex` for Unicode properties.
+
+It is slow and shares no code with the runtime on purpose. `open_bundle` checks what the document demands and raises
+ValueError; `sanitize_batch` draws one batch from scripted random words, so that outputs can be compared exactly.
+NFKC and the case mappings are those of the Python that runs it; every other property comes from `regex`.
+Where the document leaves a choice to the asker, it follows the options of docs/golden/vectors.json.
+"""
+
+import decimal
+import hashlib
+import itertools
+import json
+import math
+import struct
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import regex
+
+OUTPUT, OUTPUT_PLUS, MAY_KEEP = 1, 2, 4  # the role bits
+ROLE_OF_OUTPUTS = {"santext": OUTPUT, "santext+": OUTPUT_PLUS, "random": OUTPUT, "krr": OUTPUT}
+DTYPES = {"U8": "B", "I8": "b", "U16": "H", "U32": "I", "I64": "q"}
+CLITICS = ("n't", "'s", "'m", "'d", "'re", "'ve", "'ll")
+REQUIRED = {"law.json", "vocabulary.tsv", "table.safetensors"}
+DECIDING = {"vocabulary.tsv", "table.safetensors", "embeddings.safetensors"}
+LOWEST = {"symbols": 1, "neighbours": 1, "grid": 1, "median_squared_distance": 1, "unknown_extra_squared_distance": 0}
+
+
+@dataclass(frozen=True)
+class Array:
+    """One array of a safetensors file, its values in row-major order."""
+
+    dtype: str
+    shape: list[int]
+    values: tuple[int, ...]
+
+    def rows(self) -> list[tuple[int, ...]]:
+        """The rows of a matrix."""
+        width = self.shape[1]
+        return [self.values[i * width : (i + 1) * width] for i in range(self.shape[0])]
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """What a bundle says, checked."""
+
+    identity: str
+    law: dict[str, Any]
+    arrays: dict[str, Array]
+    embeddings: list[tuple[int, ...]] | None
+    spellings: list[list[str]]
+    ids: dict[str, int]  # by spelling
+    labels: dict[tuple[str, str], Decimal]  # by mechanism and level name
+    defaults: dict[str, Any]
+
+    @property
+    def unknown(self) -> int:
+        """The input id of <unk>, which is the number of symbols."""
+        return self.law["symbols"]
+
+    def look_up(self, spelling: str) -> int:
+        """The id of a spelling, or that of <unk>."""
+        return self.ids.get(spelling, self.unknown)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What is printed in one piece: a token, or all tokens of a WordPiece word."""
+
+    ids: list[int]
+    whole: bool
+    case: str
+
+
+@dataclass(frozen=True)
+class Law:
+    """A law in integers: the base measure, and for an input its tail and its (output, excess) by distance."""
+
+    base: list[int]
+    row: Callable[[int], tuple[int, list[tuple[int, int]]]]
+
+
+# --- Opening a bundle -------------------------------------------------------------------------------------------------
+
+
+def check(condition: object, complaint: str) -> None:
+    """Refuse the bundle or the request unless the condition holds."""
+    if not condition:
+        raise ValueError(complaint)
+
+
+def parse_object(data: bytes) -> dict[str, Any]:
+    """A JSON object without repeated keys; numbers with a fraction become exact decimals."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        check(len({key for key, _ in pairs}) == len(pairs), "a key is repeated")
+        return dict(pairs)
+
+    value = json.loads(data.decode("utf-8"), object_pairs_hook=unique, parse_float=Decimal)
+    check(isinstance(value, dict), "a JSON object is needed")
+    return value
+
+
+def parse_safetensors(data: bytes) -> dict[str, Array]:
+    """The arrays of a safetensors file: without holes, aligned, with unique names."""
+    start = 8 + struct.unpack_from("<Q", data)[0]
+    check(start <= len(data) and data[8:9] == b"{", "bad safetensors header")
+    header = parse_object(data[8:start])
+    check(all(isinstance(text, str) for text in header.pop("__metadata__", {}).values()), "bad metadata")
+    arrays, end = {}, 0
+    for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
+        check(set(entry) == {"dtype", "shape", "data_offsets"}, f"{name}: bad entry")
+        check(all(type(n) is int and n >= 0 for n in entry["shape"] + entry["data_offsets"]), f"{name}: bad number")
+        code, (begin, stop), count = DTYPES[entry["dtype"]], entry["data_offsets"], math.prod(entry["shape"])
+        size = struct.calcsize(f"<{code}")
+        check(begin == end and stop == begin + count * size and start + stop <= len(data), f"{name}: hole or overlap")
+        check((start + begin) % size == 0, f"{name}: not aligned")
+        arrays[name] = Array(entry["dtype"], entry["shape"], struct.unpack_from(f"<{count}{code}", data, start + begin))
+        end = stop
+    check(start + end == len(data), "data after the last array")
+    return arrays
+
+
+def check_law(law: dict[str, Any], hashes: dict[str, str]) -> None:
+    """Refuse a law.json with a key too many or too few, or a value out of range."""
+    check(set(law) == {"tokens", "levels", "files", *LOWEST}, "law.json: keys")
+    check(law["tokens"] in ("word", "wordpiece"), "law.json: tokens")
+    check(all(type(law[key]) is int and law[key] >= lowest for key, lowest in LOWEST.items()), "law.json: constants")
+    check(law["files"] == {name: hashes[name] for name in hashes.keys() & DECIDING}, "law.json: hashes")
+    check(law["levels"], "law.json: levels")
+    for level in law["levels"]:
+        check(set(level) == {"name", "laws"} and set(level["laws"]) == {"santext", "santext+"}, "law.json: level")
+        for one in level["laws"].values():
+            check(set(one) == {"exponent", "tail", "weights", "base"} and one["tail"] == "capped", "law.json: law")
+            check(regex.fullmatch(r"[0-9]+(\.[0-9]+)?", one["exponent"]) and Decimal(one["exponent"]) > 0, "exponent")
+
+
+def check_table(law: dict[str, Any], arrays: dict[str, Array]) -> None:
+    """Refuse a table that breaks a condition of the document."""
+    symbols, k = law["symbols"], law["neighbours"]
+
+    def need(name: str, dtype: str, shape: list[int]) -> tuple[int, ...]:
+        check(arrays[name].dtype == dtype and arrays[name].shape == shape, f"{name}: type or shape")
+        return arrays[name].values
+
+    need("neighbours", "U32" if symbols > 65536 else "U16", [symbols + 1, k])
+    largest = max(need("scores", "U16", [symbols + 1, k]))
+    roles = need("roles", "U8", [symbols])
+    check(all(role & OUTPUT for role in roles if role & OUTPUT_PLUS), "roles: bit 2 without bit 1")
+    check(not any(role & OUTPUT_PLUS and role & MAY_KEEP for role in roles), "roles: bit 2 with bit 4")
+    check(any(role & OUTPUT_PLUS for role in roles), "roles: no bit 2")
+    check(all(roles[y] & OUTPUT for y in arrays["neighbours"].values), "a neighbour is no candidate")
+    check(all(len(set(row)) == k for row in arrays["neighbours"].rows()), "a neighbour is repeated")
+    scores = arrays["scores"].rows()
+    check(all(a <= b for row in scores for a, b in itertools.pairwise(row)), "scores decrease")
+    for mechanism, one in (item for level in law["levels"] for item in level["laws"].items()):
+        weights = need(one["weights"], "I64", [len(arrays[one["weights"]].values)])
+        check(len(weights) > largest and weights[-1] >= 1, "weights: too few, or below 1")
+        check(all(a >= b for a, b in itertools.pairwise(weights)), "weights increase")
+        base = [1] * symbols if one["base"] is None else need(one["base"], "U32", [symbols])
+        outputs = [q for q, role in zip(base, roles, strict=True) if role & ROLE_OF_OUTPUTS[mechanism]]
+        check(all(q >= 1 for q in outputs), "base: below 1 for an output")
+        tail = max(weights[row[-1]] for row in scores)
+        check((tail * symbols + weights[0] * k) * max(base) < 2**62, "totals are too large")
+
+
+def read_labels(manifest: dict[str, Any], law: dict[str, Any]) -> dict[tuple[str, str], Decimal]:
+    """The label of every level: the certified epsilon where that is a number, else twice the exponent."""
+    labels = {}
+    for level, mechanism in itertools.product(law["levels"], ("santext", "santext+")):
+        shown = manifest.get("levels", {}).get(level["name"], {}).get(mechanism, {}).get("epsilon_certified")
+        textbook = 2 * Decimal(level["laws"][mechanism]["exponent"])
+        labels[mechanism, level["name"]] = Decimal(shown) if type(shown) in (int, Decimal) else textbook
+    return labels
+
+
+def open_bundle(folder: Path | str) -> Bundle:
+    """Open a bundle; ValueError if it breaks a rule of the format."""
+    try:
+        return read_bundle(Path(folder))
+    except (LookupError, TypeError, AttributeError, ArithmeticError, struct.error, OSError) as error:
+        raise ValueError(f"malformed bundle: {error!r}") from error
+
+
+def read_bundle(folder: Path) -> Bundle:
+    """Open a bundle; malformed structures raise whatever they raise."""
+    manifest = parse_object((folder / "manifest.json").read_bytes())
+    check(manifest["format"] == "textveil-bundle" and manifest["format_version"] == 1, "not a bundle of version 1")
+    check(manifest["files"].keys() >= REQUIRED, "a file is not listed")
+    check(all(Path(name).name == name and "\\" not in name for name in manifest["files"]), "not a plain file name")
+    data = {name: (folder / name).read_bytes() for name in manifest["files"]}
+    for name, entry in manifest["files"].items():
+        check(len(data[name]) == entry["bytes"], f"{name}: size")
+        check(hashlib.sha256(data[name]).hexdigest() == entry["sha256"], f"{name}: hash")
+    law = parse_object(data["law.json"])
+    check_law(law, {name: entry["sha256"] for name, entry in manifest["files"].items()})
+    *lines, rest = data["vocabulary.tsv"].decode("utf-8").split("\n")
+    check(len(lines) == law["symbols"] and not rest, "vocabulary.tsv: number of lines")
+    spellings = [line.split("\t") for line in lines]
+    ids = {spelling: i for i, line in enumerate(spellings) for spelling in line}
+    check("" not in ids and len(ids) == sum(map(len, spellings)), "vocabulary.tsv: empty or repeated spelling")
+    arrays, embeddings = parse_safetensors(data["table.safetensors"]), None
+    check_table(law, arrays)
+    if "embeddings.safetensors" in data:
+        ((name, stored),) = parse_safetensors(data["embeddings.safetensors"]).items()
+        check(name == "rows" and stored.dtype == "I8" and len(stored.shape) == 2, "embeddings: type")
+        check(stored.shape[0] == law["symbols"] + 1, "embeddings: shape")
+        embeddings = stored.rows()
+    identity = hashlib.sha256(data["law.json"]).hexdigest()
+    return Bundle(identity, law, arrays, embeddings, spellings, ids, read_labels(manifest, law), manifest["defaults"])
+
+
+def recompute_row(bundle: Bundle, x: int) -> list[tuple[int, int]]:
+    """The neighbours of an input and their scores, computed again from the embeddings."""
+    law, rows = bundle.law, bundle.embeddings
+    extra = law["unknown_extra_squared_distance"] if x == bundle.unknown else 0
+    candidates = [y for y, role in enumerate(bundle.arrays["roles"].values) if role & OUTPUT]
+    distances = [extra + sum((a - b) ** 2 for a, b in zip(rows[x], rows[y], strict=True)) for y in candidates]
+    nearest = sorted(zip(distances, candidates, strict=True))[: law["neighbours"]]
+    return [(y, math.isqrt(d * law["grid"] ** 2 // law["median_squared_distance"])) for d, y in nearest]
+
+
+# --- UAX #29: default word boundaries ---------------------------------------------------------------------------------
+
+WORD_BREAK = (
+    "CR LF Newline Extend ZWJ Format Regional_Indicator Katakana Hebrew_Letter ALetter Single_Quote Double_Quote "
+    "MidNumLet MidLetter MidNum Numeric ExtendNumLet WSegSpace"
+)
+WORD_BREAK_PATTERNS = {name: regex.compile(rf"\p{{WB={name}}}") for name in WORD_BREAK.split()}
+PICTOGRAPHIC = regex.compile(r"\p{Extended_Pictographic}")
+LINE_ENDS, SKIPPED = {"CR", "LF", "Newline"}, {"Extend", "Format", "ZWJ"}
+AH_LETTER = {"ALetter", "Hebrew_Letter"}
+MID_LETTER, MID_NUM = {"MidLetter", "MidNumLet", "Single_Quote"}, {"MidNum", "MidNumLet", "Single_Quote"}
+NUMBER, KATAKANA, EXTEND_NUM_LET = {"Numeric"}, {"Katakana"}, {"ExtendNumLet"}
+
+
+@lru_cache(1 << 16)
+def word_break(character: str) -> str:
+    """The Word_Break property of a character."""
+    return next((name for name, pattern in WORD_BREAK_PATTERNS.items() if pattern.match(character)), "Other")
+
+
+def is_boundary(text: str, kinds: list[str], i: int) -> bool:
+    """Whether there is a boundary before position `i`, 0 < i < len(text); rule numbers are those of UAX #29."""
+    if kinds[i - 1] in LINE_ENDS or kinds[i] in LINE_ENDS:  # WB3, WB3a, WB3b
+        return kinds[i - 1 : i + 1] != ["CR", "LF"]
+    if kinds[i - 1] == "ZWJ" and PICTOGRAPHIC.match(text[i]):  # WB3c
+        return False
+    if kinds[i - 1] == kinds[i] == "WSegSpace" or kinds[i] in SKIPPED:  # WB3d, WB4
+        return False
+
+    def skip(position: int, step: int) -> int:
+        """The first position from here on, in steps of `step`, that WB4 does not skip."""
+        while 0 <= position < len(kinds) and kinds[position] in SKIPPED:
+            position += step
+        return position
+
+    def kind(position: int) -> str:
+        return kinds[position] if 0 <= position < len(kinds) else "edge"
+
+    at = skip(i - 1, -1)
+    two_before, before, after, then = kind(skip(at - 1, -1)), kind(at), kinds[i], kind(skip(i + 1, 1))
+    if before == after == "Regional_Indicator":  # WB15, WB16
+        run = 0
+        while kind(at) == "Regional_Indicator":
+            at, run = skip(at - 1, -1), run + 1
+        return run % 2 == 0
+    return not (
+        (before in AH_LETTER and after in AH_LETTER)  # WB5
+        or (before in AH_LETTER and after in MID_LETTER and then in AH_LETTER)  # WB6
+        or (two_before in AH_LETTER and before in MID_LETTER and after in AH_LETTER)  # WB7
+        or (before == "Hebrew_Letter" and after == "Single_Quote")  # WB7a
+        or (before == "Hebrew_Letter" and after == "Double_Quote" and then == "Hebrew_Letter")  # WB7b
+        or (two_before == "Hebrew_Letter" and before == "Double_Quote" and after == "Hebrew_Letter")  # WB7c
+        or (before in NUMBER | AH_LETTER and after in NUMBER)  # WB8, WB9
+        or (before in NUMBER and after in AH_LETTER)  # WB10
+        or (two_before in NUMBER and before in MID_NUM and after in NUMBER)  # WB11
+        or (before in NUMBER and after in MID_NUM and then in NUMBER)  # WB12
+        or (before in KATAKANA and after in KATAKANA)  # WB13
+        or (before in AH_LETTER | NUMBER | KATAKANA | EXTEND_NUM_LET and after in EXTEND_NUM_LET)  # WB13a
+        or (before in EXTEND_NUM_LET and after in AH_LETTER | NUMBER | KATAKANA)  # WB13b
+    )
+
+
+def split_words(text: str) -> list[str]:
+    """Cut a text at the default word boundaries."""
+    kinds = [word_break(character) for character in text]
+    cuts = [0, *(i for i in range(1, len(text)) if is_boundary(text, kinds, i)), len(text)]
+    return [text[a:b] for a, b in itertools.pairwise(cuts) if a < b]
+
+
+# --- From text to inputs ----------------------------------------------------------------------------------------------
+
+TRIGGER = regex.compile(r"\p{N}|@|(?P<address>://|(?i:www)\.)|%[0-9A-Fa-f]{2}|(?P<address>\.\p{L}{2,24}[/?#:])")
+BREAK = regex.compile(r"[\p{White_Space}\"“”„«»‹›()\[\]{}<>;—…]")
+BREAK_OF_ADDRESS = regex.compile(r"[\p{White_Space}\"“”„«»<>]")
+GAP = regex.compile(r"[\p{White_Space}\p{P}]+")
+LOST_AT_ENDS = set(".,:!?'‘’*_")
+CHINESE = (  # the blocks that BERT counts as such
+    r"\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\U00020000-\U0002A6DF\U0002A700-\U0002CEAF\U0002F800-\U0002FA1F"
+)
+
+
+def find_segments(text: str) -> list[tuple[str, str]]:
+    """Cut a text into segments, each with its kind: "gap", "word" or "string"."""
+    segments, position = [], 0
+    while trigger := TRIGGER.search(text, position):
+        start = max([position, *(match.end() for match in BREAK.finditer(text, position, trigger.start()))])
+        stop = (BREAK_OF_ADDRESS if trigger["address"] else BREAK).search(text, trigger.start())
+        end = stop.start() if stop else len(text)
+        while start < trigger.start() and text[start] in LOST_AT_ENDS:
+            start += 1
+        while end > trigger.end() and text[end - 1] in LOST_AT_ENDS:
+            end -= 1
+        segments += [("word", word) for word in split_words(text[position:start])]
+        segments.append(("string", text[start:end]))
+        position = end
+    segments += [("word", word) for word in split_words(text[position:])]
+    return [("gap" if GAP.fullmatch(part) else kind, part) for kind, part in segments]
+
+
+def case_pattern(word: str) -> str:
+    """lower, Title or UPPER."""
+    cased = regex.sub(r"\P{Cased}", "", word)
+    if regex.fullmatch(r"\p{Lowercase}+", cased):
+        return "lower"
+    if len(word) >= 2 and regex.fullmatch(r"\p{Uppercase}+", cased):
+        return "UPPER"
+    return "Title" if regex.match(r"[\p{Uppercase}\p{Lt}]", word) else "lower"
+
+
+def read_word(bundle: Bundle, kind: str, word: str) -> list[Unit]:
+    """The tokens of a word or string of a word bundle."""
+    key = unicodedata.normalize("NFKC", word).lower().replace("’", "'")
+    clitic = next((clitic for clitic in CLITICS if key.endswith(clitic) and key != clitic), None)
+    if key in bundle.ids or kind == "string" or clitic is None:
+        return [Unit([bundle.look_up(key)], key in bundle.ids, case_pattern(word))]
+    stem = key.removesuffix(clitic)
+    case = case_pattern(word[: len(stem)])
+    clitic_case = "UPPER" if case == "UPPER" else "lower"
+    return [Unit([bundle.look_up(stem)], True, case), Unit([bundle.look_up(clitic)], True, clitic_case)]
+
+
+def read_wordpieces(bundle: Bundle, kind: str, word: str) -> list[Unit]:
+    """The tokens of a word or string of a WordPiece bundle, as one unit."""
+    ids = [] if kind == "string" else [i for part in bert_parts(word) for i in longest_matches(bundle, part)]
+    ids = ids or [bundle.unknown]
+    return [Unit(ids, len(ids) == 1 and ids != [bundle.unknown], case_pattern(word))]
+
+
+def bert_parts(word: str) -> list[str]:
+    """BERT's uncased basic tokeniser (Devlin et al. 2019), in a compact version that suffices for the golden vectors.
+
+    The properties are those of the installed `regex`; tokenisers with older tables differ for newer characters.
+    """
+    word = regex.sub(r"(?![\t\n\r])[\p{Cc}\p{Cf}\uFFFD]", "", word)
+    word = regex.sub(r"\p{Mn}", "", unicodedata.normalize("NFD", word.lower()))
+    return regex.sub(rf"([\p{{P}}$+<=>^`|~{CHINESE}])", r" \1 ", word).split()
+
+
+def longest_matches(bundle: Bundle, part: str) -> list[int]:
+    """WordPiece: the longest known prefix, again and again; one <unk> if that fails."""
+    ids, position = [], 0
+    while position < len(part):
+        pieces = {end: "##" * (position > 0) + part[position:end] for end in range(len(part), position, -1)}
+        end = next((end for end, piece in pieces.items() if piece in bundle.ids), None)
+        if end is None or len(part) > 100:
+            return [bundle.unknown]
+        ids.append(bundle.ids[pieces[end]])
+        position = end
+    return ids
+
+
+def read_text(bundle: Bundle, text: str, drop_case: bool, strict: bool) -> list[str | Unit]:
+    """A text as gaps (plain strings) and units."""
+    read = read_word if bundle.law["tokens"] == "word" else read_wordpieces
+    items: list[str | Unit] = []
+    for kind, part in find_segments(text):
+        if kind == "gap" and strict:
+            visible = regex.sub(r"\p{White_Space}", "", part)
+            items += [Unit([bundle.look_up(character)], True, "lower") for character in visible]
+        else:
+            items += [part] if kind == "gap" else read(bundle, kind, part)
+    if drop_case or strict:
+        items = [Unit(item.ids, item.whole, "lower") if isinstance(item, Unit) else item for item in items]
+    return items
+
+
+# --- Drawing ----------------------------------------------------------------------------------------------------------
+
+
+def find_law(bundle: Bundle, mechanism: str, options: dict[str, Any]) -> Law:
+    """The law that a request asks for: a level by its name (`level`) or label (`epsilon`), or krr with an epsilon."""
+    check(mechanism in ROLE_OF_OUTPUTS, f"no mechanism {mechanism}")
+    base = [1 if role & ROLE_OF_OUTPUTS[mechanism] else 0 for role in bundle.arrays["roles"].values]
+    epsilon = Decimal(str(options["epsilon"])) if "epsilon" in options else None
+    if mechanism == "random":
+        return Law(base, lambda x: (1, []))
+    if mechanism == "krr":
+        check(epsilon is not None and 0 < epsilon <= 30, "epsilon is out of range")
+        weight = Fraction(decimal.Context(prec=60).exp(epsilon)) * 2**15 * (1 - Fraction(1, 10**58))
+        excess = max(0, math.floor(weight) - 2**15)
+        return Law(base, lambda x: (2**15, [(x, excess)] if x != bundle.unknown and base[x] else []))
+    called = [name for (of, name), label in bundle.labels.items() if of == mechanism and label == epsilon]
+    check(called or epsilon is None, "no level has this label")
+    named = called[0] if called else options.get("level", bundle.defaults["level"])
+    laws = [level["laws"][mechanism] for level in bundle.law["levels"] if level["name"] == named]
+    check(laws, "no such level")
+    if laws[0]["base"] is not None:
+        base = [stored * output for stored, output in zip(bundle.arrays[laws[0]["base"]].values, base, strict=True)]
+    weights = bundle.arrays[laws[0]["weights"]].values
+    neighbours, scores = bundle.arrays["neighbours"].rows(), bundle.arrays["scores"].rows()
+
+    def row(x: int) -> tuple[int, list[tuple[int, int]]]:
+        tail = weights[scores[x][-1]]
+        return tail, [(y, base[y] * (weights[s] - tail)) for y, s in zip(neighbours[x], scores[x], strict=True)]
+
+    return Law(base, row)
+
+
+def draw(law: Law, inputs: list[int], take: Callable[[int], list[int]]) -> list[int]:
+    """One output for each input."""
+    cumulative = list(itertools.accumulate(law.base))
+    rows = [law.row(x) for x in inputs]
+    totals = [tail * cumulative[-1] + sum(excess for _, excess in excesses) for tail, excesses in rows]
+    drawn, waiting = [0] * len(inputs), list(range(len(inputs)))
+    while waiting:
+        for i, word in zip(waiting, take(len(waiting)), strict=True):
+            drawn[i] = word
+        waiting = [i for i in waiting if drawn[i] > 2**64 - 1 - 2**64 % totals[i]]
+    outputs = []
+    for word, total, (tail, excesses) in zip(drawn, totals, rows, strict=True):
+        u, sums = word % total, list(itertools.accumulate((excess for _, excess in excesses), initial=0))
+        found = next((y for (y, _), c in zip(excesses, sums[1:], strict=True) if u < c), None)
+        outputs.append(bisect_right(cumulative, (u - sums[-1]) // tail) if found is None else found)
+    return outputs
+
+
+def write_text(bundle: Bundle, items: list[str | Unit], outputs: list[int], strict: bool) -> str:
+    """The output for one text; `outputs` are the drawn ids of its tokens in order."""
+    written, ids, after_unit = "", iter(outputs), False
+    for item in items:
+        printed = item
+        if isinstance(item, Unit):
+            spellings = [bundle.spellings[i][0] for i in itertools.islice(ids, len(item.ids))]
+            if bundle.law["tokens"] == "wordpiece":
+                spellings = [spelling.removeprefix("##") for spelling in spellings]
+            printed = "".join(spellings)
+            if item.case != "lower":
+                printed = printed.upper() if item.case == "UPPER" else printed[:1].upper() + printed[1:]
+            if after_unit and (strict or printed.lower() not in CLITICS):
+                printed = " " + printed
+        written, after_unit = written + printed, isinstance(item, Unit)
+    return written
+
+
+def sanitize_batch(
+    bundle: Bundle, texts: list[str], options: dict[str, Any], words: Callable[[int], list[int]]
+) -> tuple[list[str], list[int], int]:
+    """Sanitise one batch of texts with `words(count)` as the source of random 64-bit words.
+
+    Options, all of which may be missing: mechanism, level (a name), epsilon (a label, or the epsilon of krr),
+    replacement_probability, deny (texts whose tokens are not kept), case ("drop" to drop it) and strict.
+    Returns the outputs, the numbers of tokens and the number of random words consumed.
+    """
+    consumed = []
+
+    def take(count: int) -> list[int]:
+        consumed.append(count)
+        return words(count)
+
+    mechanism = options.get("mechanism", bundle.defaults["mechanism"])
+    strict, drop_case = options.get("strict", False), options.get("case") == "drop"
+    law = find_law(bundle, mechanism, options)
+    read = [read_text(bundle, text, drop_case, strict) for text in texts]
+    counts = [sum(len(item.ids) for item in items if isinstance(item, Unit)) for items in read]
+    tokens = [(i, item.whole) for items in read for item in items if isinstance(item, Unit) for i in item.ids]
+    outputs: list[int | None] = [None] * len(tokens)
+    if mechanism == "santext+":
+        p = Fraction(str(options.get("replacement_probability", bundle.defaults["replacement_probability"])))
+        check(0 < p <= 1, "replacement_probability is out of range")
+        denials = [item for text in options.get("deny", ()) for item in read_text(bundle, text, False, False)]
+        denied = {bundle.unknown, *(i for item in denials if isinstance(item, Unit) for i in item.ids)}
+        roles = bundle.arrays["roles"].values
+        asked = [j for j, (i, whole) in enumerate(tokens) if whole and i not in denied and roles[i] & MAY_KEEP]
+        for j, word in zip(asked, take(len(asked)), strict=True):
+            outputs[j] = None if word < math.ceil(2**64 * p) else tokens[j][0]
+    fresh = iter(draw(law, [i for (i, _), kept in zip(tokens, outputs, strict=True) if kept is None], take))
+    final = iter([next(fresh) if kept is None else kept for kept in outputs])
+    written = [
+        write_text(bundle, items, list(itertools.islice(final, count)), strict)
+        for items, count in zip(read, counts, strict=True)
+    ]
+    return written, counts, sum(consumed)

@@ -1,0 +1,206 @@
+"""The golden vectors: a reader written from docs/format.md alone and the runtime give the same outputs, exactly.
+
+The reader shares no code with the runtime, so where they agree on random texts the document says what the runtime does.
+"""
+
+import hashlib
+import importlib.util
+import json
+import shutil
+import struct
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import chain, count, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import regex
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from textveil import Sanitizer
+
+GOLDEN = Path(__file__).parents[2] / "docs" / "golden"
+CASES = json.loads((GOLDEN / "vectors.json").read_text(encoding="utf-8"))
+BUNDLES = ("words", "wordpieces")
+FILES = ("law.json", "vocabulary.tsv", "table.safetensors", "embeddings.safetensors", "README.md")
+
+
+def load_reader() -> Any:
+    """The sibling module: there are no packages here, so it is loaded from its path."""
+    spec = importlib.util.spec_from_file_location("reference_reader", Path(__file__).with_name("reference_reader.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+reader = load_reader()
+
+
+@lru_cache
+def reader_bundle(name: str) -> Any:
+    """A golden bundle, opened by the reader."""
+    return reader.open_bundle(GOLDEN / name)
+
+
+@lru_cache
+def runtime_bundle(name: str) -> Sanitizer:
+    """A golden bundle, opened by the runtime."""
+    return Sanitizer.load(GOLDEN / name)
+
+
+def golden_words(label: str) -> Iterator[int]:
+    """The scripted random words that the README of the golden vectors describes."""
+    blocks = (hashlib.sha256(f"{label}:{i}".encode("ascii")).digest() for i in count())
+    return chain.from_iterable(struct.unpack("<4Q", block) for block in blocks)
+
+
+def extreme_words(label: str) -> Iterator[int]:
+    """Scripted words of which one in five is so near 2^64 that many rows reject it."""
+    return (2**64 - 1 - (word >> 8) % 4 if word % 5 == 0 else word for word in golden_words(label))
+
+
+def ask_reader(bundle: str, texts: list[str], options: dict[str, Any], stream: Iterator[int]) -> tuple:
+    """Outputs, token counts and random words consumed, by the reader."""
+    return reader.sanitize_batch(reader_bundle(bundle), texts, options, lambda number: list(islice(stream, number)))
+
+
+def ask_runtime(bundle: str, texts: list[str], options: dict[str, Any], stream: Iterator[int]) -> tuple:
+    """The same by the runtime."""
+    sanitizer, consumed = runtime_bundle(bundle), []
+
+    def random_words(number: int) -> np.ndarray:
+        consumed.append(number)
+        return np.array(list(islice(stream, number)), dtype=np.uint64)
+
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr("textveil.entropy.random_words", random_words)
+        results = sanitizer.sanitize_batch(texts, **options)
+    return [result.text for result in results], [result.tokens for result in results], sum(consumed)
+
+
+def assert_agreement(bundle: str, texts: list[str], options: dict[str, Any], label: str) -> None:
+    """Reader and runtime give the same from the same random words."""
+    expected = ask_reader(bundle, texts, options, extreme_words(label))
+    assert ask_runtime(bundle, texts, options, extreme_words(label)) == expected
+
+
+@pytest.mark.parametrize("ask", [ask_reader, ask_runtime])
+@pytest.mark.parametrize("case", CASES, ids=[case["random_label"] for case in CASES])
+def test_golden_vectors_are_reproduced(ask: Any, case: dict[str, Any]) -> None:
+    outputs, tokens, consumed = ask(case["bundle"], case["texts"], case["options"], golden_words(case["random_label"]))
+    assert outputs == case["outputs"]
+    assert tokens == case["tokens"]
+    assert consumed == case["random_words"]
+
+
+@pytest.mark.parametrize("name", BUNDLES)
+def test_the_table_follows_from_the_embeddings(name: str) -> None:
+    bundle = reader_bundle(name)
+    stored = zip(bundle.arrays["neighbours"].rows(), bundle.arrays["scores"].rows(), strict=True)
+    for x, (neighbours, scores) in enumerate(stored):
+        assert reader.recompute_row(bundle, x) == list(zip(neighbours, scores, strict=True))
+
+
+@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("name", BUNDLES)
+def test_the_reader_refuses_a_damaged_file(name: str, file: str, tmp_path: Path) -> None:
+    shutil.copytree(GOLDEN / name, tmp_path / name)
+    content = bytearray((GOLDEN / name / file).read_bytes())
+    content[len(content) // 2] ^= 1
+    (tmp_path / name / file).write_bytes(content)
+    with pytest.raises(ValueError, match="hash"):
+        reader.open_bundle(tmp_path / name)
+
+
+# Rules that random texts meet seldom: WB7a does not make an apostrophe a letter, WB3c needs nothing before the joiner,
+# every character of a gap is a word of its own in strict mode, and denied texts are cut into tokens like any other.
+CORNERS = [
+    (["א'_", "א'’n", "א''s", "א'.a", "א':z", "א'\u066b", "א'\u0605", "א'א", 'א"א', "א'\"א"], {}),
+    (["\u200d⌚", "\n\u200d⌚\u200d⌚", "\u0301\u200d⌚", "a\u200d⌚", "1\u200d⌚"], {}),
+    (["__ the", "a ://", "@@ ¿¡"], {"strict": True}),
+    (["the a of do don't can clean"], {"deny": ["don't", "A, the", "naïve"], "replacement_probability": "0.001"}),
+]
+
+
+@pytest.mark.parametrize(("texts", "options"), CORNERS)
+@pytest.mark.parametrize("bundle", BUNDLES)
+def test_reader_and_runtime_agree_on_rare_rules(bundle: str, texts: list[str], options: dict[str, Any]) -> None:
+    for label in "abcd":
+        for text in texts:
+            assert_agreement(bundle, [text], options, label)
+
+
+@lru_cache(1 << 16)
+def has_settled_case(character: str) -> bool:
+    """Whether Python's Unicode tables and those of `regex`, which may be newer, agree on its case."""
+    python = character.islower(), character.isupper(), character.istitle() and not character.isupper()
+    newer = (bool(regex.match(rf"\p{{{name}}}", character)) for name in ("Lowercase", "Uppercase", "Lt"))
+    return python == tuple(newer)
+
+
+@lru_cache(1 << 16)
+def is_old(character: str) -> bool:
+    """Whether it is in every Unicode since 3.2, of one category: tokenisers of WordPieces have tables of their own."""
+    category = unicodedata.category(character)
+    unchanged = category == unicodedata.ucd_3_2_0.category(character) and regex.match(rf"\p{{{category}}}", character)
+    return category != "Cn" and bool(unchanged) and has_settled_case(character)
+
+
+VOCABULARY = """
+the a of and to said do can doctor nurse patient hospital boston london clean naïve dirty tell him her visit see doctors
+nurses unclean don't bos bostons docs ton dot s t unknown O'Neill rock'n'roll thes cleanclean
+"""
+TRICKY = """
+bob@x.org mailto:a.b@c.de @ @@ http://a.b/c(d)?e=1. HTTPS://X.Y :// www.x.org WWW. .com/x Boston.com/ a.b:c e.g./x %41
+%fF %4 100% 24/11 3.14 1 ٣ ½ Ⅷ ² x1 1x 10,000.50 $5.00 v2 doctor.nurse the.x/y ...1... '1' *a1* (see:www.y) «1»
+' ’ ‘ '' n't N'T 's ’S 're 've 'll 'd 'm DON’T can't x's s's Nurse’s DOCTOR'S o' 'the' cleann't
+. , ; : ! ? - — – … ( ) [ ] { } < > « » ‹ › “ ” „ " _ __ * # & + = ~ ^ ` | / \\ · ‿ ։ ، 、 。 ， （ § © €
+日本 豈 カタ ー ｶﾞ ひら 한국 א ב שלום א' א" ג'ירפה กข مرحبا हिन्दी ΑΣ Σ σς İ ı ß ẞ ﬁ ǅ Ǆ ª ⅷ ⓐ Ａ ｄｏｃｔｏｒ ＠ ㎏
+😀 👩‍⚕️ 👨‍👩‍👧 🇩🇪 🇩 ☺ ❤️ 👍🏽 é É \u0301 e\u0301 \u0308 \ufe0f \u200d \u200b \u00ad \ufeff \u2060 \0 \x01
+"""
+BLANKS = [" ", "  ", "\t", "\n", "\r\n", "\r", "\x0b", "\x1f", "\x85", "\u00a0", "\u2007", "\u2028", "\u3000"]
+CASED = [change(word) for word in VOCABULARY.split() for change in (str, str.title, str.upper, str.swapcase)]
+FRAGMENTS = [*CASED, *TRICKY.split(), *BLANKS, "x" * 101]
+fragments = st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.sampled_from(TRICKY.split())), max_size=12)
+composed = st.one_of(fragments.map("".join), fragments.map(" ".join))
+random_texts = st.one_of(st.text(), composed, st.tuples(composed, st.text(max_size=5), composed).map("".join))
+
+
+def random_options() -> st.SearchStrategy[dict[str, Any]]:
+    """Options of every mechanism."""
+    shown = {"case": st.just("drop"), "strict": st.booleans()}
+    level = {"level": st.sampled_from(["balanced", "light"])}
+    kept = {
+        "replacement_probability": st.sampled_from(["0.001", "0.25", "0.5", "0.999999", "1"]),
+        "deny": st.lists(st.one_of(st.sampled_from(CASED), fragments.map("".join)), max_size=3),
+    }
+    epsilon = st.sampled_from(["0.1", "2.5", "7.25", "30"])
+    return st.one_of(
+        st.fixed_dictionaries({}, optional={**shown, **level, **kept}),
+        st.fixed_dictionaries({"mechanism": st.just("santext"), "epsilon": st.sampled_from([6, "11"])}, optional=shown),
+        st.fixed_dictionaries({"mechanism": st.just("santext+")}, optional={**shown, **level, **kept}),
+        st.fixed_dictionaries({"mechanism": st.just("krr"), "epsilon": epsilon}, optional=shown),
+        st.fixed_dictionaries({"mechanism": st.just("random")}, optional=shown),
+    )
+
+
+def only(keep: Any) -> Any:
+    """A map of texts that leaves out the characters for which `keep` is false."""
+    return lambda text: "".join(filter(keep, text))
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    st.lists(random_texts.map(only(has_settled_case)), min_size=1, max_size=3), random_options(), st.integers(0, 999)
+)
+def test_reader_and_runtime_agree_on_words(texts: list[str], options: dict[str, Any], label: int) -> None:
+    assert_agreement("words", texts, options, str(label))
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(random_texts.map(only(is_old)), min_size=1, max_size=3), random_options(), st.integers(0, 999))
+def test_reader_and_runtime_agree_on_wordpieces(texts: list[str], options: dict[str, Any], label: int) -> None:
+    assert_agreement("wordpieces", texts, options, str(label))
