@@ -336,9 +336,21 @@ def case_pattern(word: str) -> str:
     return "Title" if regex.match(r"[\p{Uppercase}\p{Lt}]", word) else "lower"
 
 
+def key_of(word: str) -> str:
+    """What is looked up."""
+    return unicodedata.normalize("NFKC", word).lower().replace("’", "'")
+
+
+def denied_ids(bundle: Bundle, entry: str) -> list[int]:
+    """The symbols that an entry of a deny list stands for."""
+    spelled = [bundle.ids[spelling] for spelling in (entry, key_of(entry)) if spelling in bundle.ids]
+    units = [item for item in read_text(bundle, entry, False, False) if isinstance(item, Unit)]
+    return spelled[:1] or [i for unit in units for i in unit.ids]
+
+
 def read_word(bundle: Bundle, kind: str, word: str) -> list[Unit]:
     """The tokens of a word or string of a word bundle."""
-    key = unicodedata.normalize("NFKC", word).lower().replace("’", "'")
+    key = key_of(word)
     clitic = next((clitic for clitic in CLITICS if key.endswith(clitic) and key != clitic), None)
     if key in bundle.ids or kind == "string" or clitic is None:
         return [Unit([bundle.look_up(key)], key in bundle.ids, case_pattern(word))]
@@ -486,8 +498,7 @@ def sanitize_batch(
     if mechanism == "santext+":
         p = Fraction(str(options.get("replacement_probability", bundle.defaults["replacement_probability"])))
         check(0 < p <= 1, "replacement_probability is out of range")
-        denials = [item for text in options.get("deny", ()) for item in read_text(bundle, text, False, False)]
-        denied = {bundle.unknown, *(i for item in denials if isinstance(item, Unit) for i in item.ids)}
+        denied = {bundle.unknown, *(i for entry in options.get("deny", ()) for i in denied_ids(bundle, entry))}
         roles = bundle.arrays["roles"].values
         asked = [j for j, (i, whole) in enumerate(tokens) if whole and i not in denied and roles[i] & MAY_KEEP]
         for j, word in zip(asked, take(len(asked)), strict=True):

@@ -88,6 +88,8 @@ def build(source: Source, recipe: Recipe, progress: Progress = no_progress) -> C
     """
     rows = metric.quantise(source.vectors)
     kept, merged = metric.merge_near_duplicates(rows, progress)
+    if len(kept) < 2:
+        raise ExportError("all vectors are near-duplicates of one another")
     rows = rows[kept]
     spellings = [[source.words[i]] for i in kept]
     position = {original: index for index, original in enumerate(kept)}
@@ -97,6 +99,8 @@ def build(source: Source, recipe: Recipe, progress: Progress = no_progress) -> C
     roles = assign_roles(spellings, source.tokens, recipe.policy)
     outputs = np.flatnonzero(roles & 1)
     near, squares, median = neighbours.nearest(rows, outputs, recipe.k, progress)
+    if median == 0:
+        raise ExportError("more than half of all pairs of vectors are equal: there is no metric to speak of")
     unknown, extra = metric.unknown_row(rows, median)
     ((_, to_unknown),) = metric.squared_distances(unknown[None], rows[outputs])
     unknown_near, unknown_squares = neighbours.smallest(to_unknown + extra, outputs, recipe.k)

@@ -3,6 +3,7 @@
 from textveil.bundle import EMBEDDINGS
 
 from textveil_export.build import Contents
+from textveil_export.certify import LevelCertificate
 
 CARD = "README.md"
 
@@ -72,3 +73,21 @@ promise.
 
 Licence: {manifest["licence"]}. {manifest["attribution"]}
 """
+
+
+def certificate_table(certificates: dict[str, dict[str, LevelCertificate]]) -> str:
+    """Certificates as a table for a terminal."""
+    lines = [
+        f"{'level':<11}{'mechanism':<11}{'alpha':>7}{'textbook':>10}{'certified':>11}{'sensitive':>11}{'pure LDP':>10}"
+        "  attained by"
+    ]
+    for name, laws in certificates.items():
+        for mechanism, proven in laws.items():
+            pair = proven.attained
+            where = f"{pair.input}, {pair.other_input} -> {pair.output} (d {pair.distance:.3f})"
+            lines.append(
+                f"{name:<11}{mechanism:<11}{proven.exponent:>7}{proven.epsilon_textbook:>10g}"
+                f"{proven.epsilon_certified:>11.4f}{proven.epsilon_certified_sensitive:>11.4f}"
+                f"{proven.epsilon_pure_ldp:>10.4f}  {where}"
+            )
+    return "\n".join(lines)

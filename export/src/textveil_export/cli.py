@@ -6,11 +6,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from textveil.bundle import Bundle
 from textveil.console import run
 
 from textveil_export import __version__, sources
+from textveil_export import certify as certification
 from textveil_export.build import DEFAULT_K, DEFAULT_LEVEL, Recipe, build
 from textveil_export.bundle_writer import write_bundle
+from textveil_export.card import certificate_table
+from textveil_export.certificate_writer import write_certificate
 from textveil_export.errors import ExportError
 from textveil_export.progress import bars
 from textveil_export.ranks import by_frequency
@@ -120,6 +124,23 @@ def table(
             source = by_frequency(source, corpus, progress)
         bundle = write_bundle(build(source, recipe, progress), output, force=force)
     print(f"{output}: {bundle.table.symbols:,} symbols, identity {bundle.identity}")
+
+
+@app.command()
+def certify(
+    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle with embedding rows.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the certificate, change nothing.")] = False,
+) -> None:
+    """Compute the epsilon of every level over all pairs of the finished table, and label the levels with it.
+
+    The identity of the bundle stays. An interruption leaves the bundle as it was, or without a certificate.
+    """
+    opened = Bundle(bundle)
+    with bars() as progress:
+        certificates = certification.certify(opened, progress)
+    if not dry_run:
+        write_certificate(opened, certificates)
+    print(certificate_table(certificates))
 
 
 def _source(

@@ -18,6 +18,7 @@ from textveil_export.sources import Progress, no_progress
 BLOCK = 256
 #: Two words closer than this share of the median distance become one symbol.
 MERGE_DISTANCE = 0.1
+_MAX_DIMENSIONS = 1 << 16  # squared distances times the squared grid stay inside 64-bit integers
 _SAMPLED_PAIRS = 1 << 20
 
 
@@ -31,9 +32,9 @@ def quantise(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
         SourceError: All vectors are zero, or there are too many dimensions for exact arithmetic.
     """
     largest = float(np.abs(vectors).max())
-    if largest == 0 or vectors.shape[1] * 4 * 127**2 >= 1 << 53:
+    if largest < 1e-300 or vectors.shape[1] > _MAX_DIMENSIONS:
         raise SourceError("the vectors are all zero or have too many dimensions")
-    return np.rint(vectors * np.float32(127 / largest)).astype(np.int8)
+    return np.rint(vectors.astype(np.float64) * (127 / largest)).astype(np.int8)
 
 
 def squared_distances(

@@ -23,6 +23,7 @@ from textveil.tensors import open_tensors, unique_keys
 FORMAT = "textveil-bundle"
 FORMAT_VERSION = 1
 MANIFEST, LAW, VOCABULARY = "manifest.json", "law.json", "vocabulary.tsv"
+CERTIFICATE, CERTIFICATE_FORMAT = "certificate.json", "textveil-certificate"
 TABLE, EMBEDDINGS = "table.safetensors", "embeddings.safetensors"
 TOKEN_KINDS = ("word", "wordpiece")
 TABLE_MECHANISMS = ("santext", "santext+")
@@ -62,6 +63,7 @@ class Bundle:
         table: Neighbours, scores and roles.
         embeddings: Embedding rows, shape ``(symbols + 1, dimension)``, the last one ``<unk>``, or ``None``.
         levels: Privacy levels, strictest first.
+        certificate: The parsed certificate, or ``None``.
     """
 
     def __init__(self, path: Path) -> None:
@@ -94,6 +96,7 @@ class Bundle:
             self.table = Table.from_tensors(open_tensors(path / TABLE), law)
             self.embeddings = _open_embeddings(path, self.table) if EMBEDDINGS in law["files"] else None
             self.levels = tuple(self._level(entry) for entry in law["levels"])
+            self.certificate = self._read_certificate() if CERTIFICATE in self.manifest["files"] else None
             self._certified = {level.name: self._labels(level) for level in self.levels}
             defaults = self.manifest["defaults"]
             self.default_mechanism: str = defaults["mechanism"]
@@ -116,12 +119,28 @@ class Bundle:
         """The certified epsilon that the manifest carries for a level, or ``None`` before certification."""
         return self._certified[level.name][mechanism]
 
+    def _read_certificate(self) -> dict[str, Any]:
+        certificate = _read_json(self.path / CERTIFICATE)
+        if certificate.get("format") != CERTIFICATE_FORMAT or certificate.get("format_version") != 1:
+            raise BundleVersion(f"{CERTIFICATE}: this package reads format version 1 only")
+        if certificate.get("identity") != self.identity:
+            raise BundleDamaged(f"{CERTIFICATE}: belongs to another table")
+        return certificate
+
     def _labels(self, level: Level) -> dict[str, float | None]:
         labels = self.manifest.get("levels", {}).get(level.name, {})
-        certified = {mechanism: labels.get(mechanism, {}).get("epsilon_certified") for mechanism in level.laws}
-        if any(value is not None and type(value) not in (int, float) for value in certified.values()):
-            raise BundleDamaged(f"{MANIFEST}: a certified epsilon is not a number")
-        return {mechanism: None if value is None else float(value) for mechanism, value in certified.items()}
+        certified: dict[str, float | None] = {}
+        for mechanism in level.laws:
+            value = labels.get(mechanism, {}).get("epsilon_certified")
+            if value is None:
+                certified[mechanism] = None
+                continue
+            if type(value) not in (int, float) or self.certificate is None:
+                raise BundleDamaged(f"{MANIFEST}: a certified epsilon is not a number, or there is no certificate")
+            if value < self.certificate["levels"][level.name][mechanism]["epsilon_certified"]:
+                raise BundleDamaged(f"{MANIFEST}: a level is labelled with less than what was proven")
+            certified[mechanism] = float(value)
+        return certified
 
     def _level(self, entry: dict[str, Any]) -> Level:
         if set(entry) != {"name", "laws"} or set(entry["laws"]) != set(TABLE_MECHANISMS):

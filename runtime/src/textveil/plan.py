@@ -19,7 +19,6 @@ from textveil.privacy import (
     mixture_epsilon,
     rounding_slack,
 )
-from textveil.segmentation import segments
 from textveil.table import KEPT
 from textveil.words import Lexicon
 
@@ -66,6 +65,19 @@ class Plan:
     terms: Terms
 
 
+def cache_key(options: Options) -> tuple[object, ...]:
+    """A key that two sets of options share only if they mean the same.
+
+    Raises:
+        OptionError: ``deny`` is not a collection of strings.
+    """
+    deny = options.get("deny", ())
+    if isinstance(deny, str) or not all(isinstance(word, str) for word in deny):
+        raise OptionError("deny takes a collection of words")
+    others = sorted((name, repr(value)) for name, value in options.items() if name != "deny")
+    return frozenset(deny), *others
+
+
 def make_plan(
     bundle: Bundle,
     lexicon: Lexicon,
@@ -89,8 +101,6 @@ def make_plan(
         raise UnknownMechanism(f"unknown mechanism; there are {', '.join(MECHANISMS)}")
     if case not in CASES:
         raise OptionError(f"case must be one of {', '.join(CASES)}")
-    if isinstance(deny, str):
-        raise OptionError("deny takes a collection of words, not one string")
     if mechanism != "santext+" and (replacement_probability is not None or deny):
         raise OptionError("a replacement probability and denied words belong to santext+ alone")
     if mechanism not in TABLE_MECHANISMS and level is not None:
@@ -111,8 +121,7 @@ def make_plan(
             coin = ReplacementCoin.of(bundle.default_replacement_probability if probability is None else probability)
             epsilon_0 = mixture_epsilon(coin)
             keepable[:-1] = (bundle.table.roles & KEPT) != 0
-            for segment in (segment for entry in deny for segment in segments(entry)):
-                keepable[list(lexicon.word(segment).inputs)] = False
+            keepable[[token for entry in deny for token in lexicon.denied(entry)]] = False
     elif mechanism == "krr":
         exact = _number(epsilon)
         law, value = ResponseLaw.randomised_response(bundle.table, exact), float(exact)

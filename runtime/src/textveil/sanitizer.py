@@ -15,7 +15,7 @@ from textveil.bundle import Bundle
 from textveil.default_bundle import DEFAULT_BUNDLE, DEFAULT_IDENTITY
 from textveil.distribution import Distribution
 from textveil.errors import BundleError, InputError, OptionError
-from textveil.plan import Options, Plan, make_plan
+from textveil.plan import Options, Plan, cache_key, make_plan
 from textveil.privacy import PrivacyStatement, Terms
 from textveil.words import Lexicon
 
@@ -145,7 +145,7 @@ class Sanitizer:
         return self.bundle.table.distance(self.bundle.embeddings, *tokens)
 
     def _plan(self, options: Options) -> Plan:
-        key = tuple(sorted((name, repr(value)) for name, value in options.items()))
+        key = cache_key(options)
         plan = self._plans.get(key)
         if plan is None:
             plan = make_plan(self.bundle, self._lexicon, **options)

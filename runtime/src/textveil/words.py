@@ -77,6 +77,14 @@ class Lexicon:
         inputs = tuple(self._ids.get(part, self._unknown) for part in (stem, clitic))
         return Word(inputs, True, (case, case if case == UPPER else LOWER))
 
+    def denied(self, entry: str) -> tuple[int, ...]:
+        """Input ids of a denied entry: a spelling (a clitic, a punctuation mark), or a text of any number of words."""
+        for spelling in (entry, segmentation.key(entry)):
+            if spelling in self._ids:
+                return (self._ids[spelling],)
+        words = (self.word(segment) for segment in segmentation.segments(entry))
+        return tuple(token for word in words for token in word.inputs)
+
     def _punctuation(self, segment: str) -> Word:
         marks = [character for character in segment if not character.isspace()]
         return Word(tuple(self._ids.get(mark, self._unknown) for mark in marks), True, (LOWER,) * len(marks))

@@ -1,0 +1,378 @@
+"""The table is SanText: a dense reference, written from the paper alone, finds the same probabilities.
+
+Yue et al. 2021, Equation 1: ``Pr[M(x) = y]`` is proportional to ``exp(-epsilon d(x, y) / 2)`` over all outputs. The
+reference below computes just that, in float64, from the rows a bundle carries. With ``k`` as large as the set of
+outputs and real weights of the distances that are stored, the table must give the same to 1e-9; the integers that
+ship differ by their rounding only, and by no more than follows from it. The parts are held against the plainest
+implementation of what they claim: neighbours against a full sort, scores against ``math.isqrt``, distances against
+Python's integers, weights against 300 bits. What could go wrong: an epsilon used without the half, a metric that is
+not the one of the statement, ties that drop a neighbour, a float that rounds where an integer was promised.
+"""
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import small_bundles
+from capped_law import capped_weights, outputs, squared_distances
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mpmath import mp
+from mutants import mutant
+from numpy.typing import NDArray
+from textveil import Sanitizer
+from textveil.bundle import Bundle
+from textveil.mechanisms import TableLaw
+from textveil.sampling import MAX_TOTAL
+from textveil.table import LevelLaw
+from textveil_export import metric, neighbours
+from textveil_export.errors import ExportError
+from textveil_export.weights import GRID, level_weights, score_weights
+
+Reals = NDArray[np.float64]
+
+GEOMETRIES = {
+    "scattered": (small_bundles.scattered(40, 16, seed=21), ("0.5", "4", "10.25")),
+    "twins": (small_bundles.twins(26, 8, seed=22), ("0.5", "4", "12")),
+    "lattice": (small_bundles.lattice(), ("0.5", "4", "12")),
+    "outlier": (small_bundles.outlier(24, seed=23), ("0.25", "2", "3.5")),
+    "clusters": (small_bundles.clusters(seed=24), ("0.5", "4", "12")),
+}
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bundle]:
+    """Bundles by geometry and ``k``; each is written once."""
+
+    @cache
+    def open_bundle(geometry: str, k: int | None) -> Bundle:
+        vectors, exponents = GEOMETRIES[geometry]
+        folder: Path = tmp_path_factory.mktemp("bundles") / "bundle"
+        return small_bundles.small_bundle(folder, vectors, k=k, exponents=exponents)
+
+    return open_bundle
+
+
+# The law.
+
+
+def dense_santext(rows: Reals, allowed: list[int], epsilon: float) -> Reals:
+    """Equation 1 for all inputs, shape ``(inputs, allowed)``; ``epsilon`` is per unit of the rows."""
+    distances = np.sqrt(((rows[:, None] - rows[allowed][None]) ** 2).sum(axis=2))
+    likelihood = np.exp(-0.5 * epsilon * distances)
+    return likelihood / likelihood.sum(axis=1, keepdims=True)
+
+
+def scaled_rows(bundle: Bundle) -> Reals:
+    """The shipped rows in units of the median distance, with the coordinate that only ``<unk>`` has."""
+    assert bundle.embeddings is not None
+    rows = np.zeros((bundle.table.symbols + 1, bundle.embeddings.shape[1] + 1))
+    rows[:, :-1] = bundle.embeddings
+    rows[-1, -1] = math.sqrt(bundle.table.unknown_extra)
+    return rows / math.sqrt(bundle.table.median_squared_distance)
+
+
+def unrounded_law(bundle: Bundle, mechanism: str, exponent: float) -> Reals:
+    """The table's law in real numbers: stored neighbours, their distances, one tail for everything else."""
+    squared = np.array(squared_distances(bundle), dtype=np.float64)
+    allowed = outputs(bundle, mechanism)
+    weights = np.zeros((bundle.table.symbols + 1, bundle.table.symbols))
+    for x, stored in enumerate(bundle.table.neighbours.astype(np.int64)):
+        factors = np.exp(-exponent * np.sqrt(squared[x, stored] / bundle.table.median_squared_distance))
+        weights[x, :] = factors[-1]
+        weights[x, stored] = factors
+    weights = weights[:, allowed]
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def shipped_law(bundle: Bundle, mechanism: str, law: LevelLaw) -> Reals:
+    """Probabilities of the integers that ship, each the float64 nearest to a quotient of integers."""
+    rows = TableLaw.of(bundle.table, mechanism, law).rows(np.arange(bundle.table.symbols + 1))
+    allowed = outputs(bundle, mechanism)
+    return np.array(
+        [
+            [weight / total for weight in rows.weights(x)[allowed].tolist()]
+            for x, total in enumerate(rows.totals.tolist())
+        ]
+    )
+
+
+def rounding_bound(law: LevelLaw, grid: int) -> float:
+    """Largest relative error of a probability: ``exp(alpha / grid) (1 + rho) / (1 - rho) - 1``.
+
+    ``floor`` makes a distance smaller by less than one step, which multiplies a weight by less than
+    ``exp(alpha / grid)`` and never by less than 1; rounding divides it by between ``1 - rho`` and ``1 + rho``,
+    ``rho = 1 / (2 W_min)``. A normaliser is a sum of weights and moves within the same limits, so their quotient
+    moves by at most one step and by ``(1 + rho) / (1 - rho)``. (Two rows are compared in a privacy loss, hence the
+    two of each in ``privacy.rounding_slack``.)
+    """
+    rho = 1 / (2 * int(law.weights[-1]))
+    return math.expm1(float(law.exponent) / grid + math.log1p(rho) - math.log1p(-rho))
+
+
+def relative_error(found: Reals, expected: Reals) -> float:
+    """Largest factor between the two, less 1, whichever is the larger."""
+    return float(np.expm1(np.abs(np.log(found) - np.log(expected)).max()))
+
+
+@pytest.mark.parametrize("mechanism", ["santext", "santext+"])
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_the_whole_table_is_santext(opened: Callable[..., Bundle], geometry: str, mechanism: str) -> None:
+    bundle = opened(geometry, None)
+    for level in bundle.levels:
+        law = level.laws[mechanism]
+        reference = dense_santext(scaled_rows(bundle), outputs(bundle, mechanism), 2 * float(law.exponent))
+        unrounded = unrounded_law(bundle, mechanism, float(law.exponent))
+        assert np.abs(unrounded - reference).max() < 1e-9
+        assert relative_error(unrounded, reference) < 1e-9
+        assert (
+            relative_error(shipped_law(bundle, mechanism, law), reference)
+            < rounding_bound(law, bundle.table.grid) + 1e-12
+        )
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_the_reference_sees_faults(opened: Callable[..., Bundle], geometry: str) -> None:
+    """Epsilon off by 1 %, epsilon without the half, one unit of distance 1 % off, or a capped row."""
+    bundle = opened(geometry, None)
+    law = bundle.levels[1].laws["santext"]
+    shipped, allowed = shipped_law(bundle, "santext", law), outputs(bundle, "santext")
+    rows, epsilon = scaled_rows(bundle), 2 * float(law.exponent)
+    for fault in (
+        dense_santext(rows, allowed, 1.01 * epsilon),
+        dense_santext(rows, allowed, epsilon / 2),
+        dense_santext(rows * 0.99, allowed, epsilon),
+        shipped_law(opened(geometry, 3), "santext", law),
+    ):
+        assert relative_error(shipped, fault) > 5 * rounding_bound(law, bundle.table.grid)
+
+
+@pytest.mark.parametrize("mechanism", ["santext", "santext+"])
+@pytest.mark.parametrize("k", [1, 2, 5, 9])
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_capped_rows(opened: Callable[..., Bundle], geometry: str, k: int, mechanism: str) -> None:
+    """With fewer neighbours: the real law within the same bound, and the integers as their definition says them."""
+    bundle = opened(geometry, k)
+    squared = np.array(squared_distances(bundle), dtype=np.float64) / bundle.table.median_squared_distance
+    candidates, allowed = outputs(bundle, "santext"), outputs(bundle, mechanism)
+    cap = np.sort(squared[:, candidates], axis=1)[:, k - 1]
+    for level in bundle.levels:
+        law = level.laws[mechanism]
+        likelihood = np.exp(-float(law.exponent) * np.sqrt(np.minimum(squared[:, allowed], cap[:, None])))
+        reference = likelihood / likelihood.sum(axis=1, keepdims=True)
+        assert relative_error(unrounded_law(bundle, mechanism, float(law.exponent)), reference) < 1e-9
+        assert (
+            relative_error(shipped_law(bundle, mechanism, law), reference)
+            < rounding_bound(law, bundle.table.grid) + 1e-12
+        )
+        rows = TableLaw.of(bundle.table, mechanism, law).rows(np.arange(bundle.table.symbols + 1))
+        by_definition = capped_weights(bundle, mechanism, law)
+        assert [rows.weights(x).tolist() for x in range(len(by_definition))] == by_definition
+
+
+def test_one_neighbour_is_uniform_noise(opened: Callable[..., Bundle]) -> None:
+    """``k = 1`` makes all rows alike: the base measure, whatever the word."""
+    bundle = opened("scattered", 1)
+    assert np.ptp(shipped_law(bundle, "santext", bundle.levels[1].laws["santext"])) == 0
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_distances_of_the_statement(opened: Callable[..., Bundle], geometry: str) -> None:
+    """``Sanitizer.distance`` and ``Table.squared_distance`` give the metric of the law, ``<unk>`` included."""
+    bundle = opened(geometry, 2)
+    assert bundle.embeddings is not None
+    squared, sanitizer = squared_distances(bundle), Sanitizer(bundle)
+    words = [*bundle.vocabulary, "quokka"]
+    for x, first in enumerate(words):
+        for y, second in enumerate(words):
+            assert bundle.table.squared_distance(bundle.embeddings, x, y) == squared[x][y]
+            expected = math.sqrt(squared[x][y] / bundle.table.median_squared_distance)
+            assert sanitizer.distance(first, second) == pytest.approx(expected, rel=1e-15, abs=0)
+    median_of_pairs = sorted(
+        squared[x][y] for x in outputs(bundle, "santext") for y in outputs(bundle, "santext") if x < y
+    )
+    assert bundle.table.median_squared_distance == median_of_pairs[(len(median_of_pairs) - 1) // 2]
+
+
+# The parts.
+
+
+def naive_nearest(rows: list[list[int]], candidates: list[int], k: int) -> tuple[list[list[int]], list[list[int]], int]:
+    """Every row's candidates sorted by (distance, id), and the lower median over pairs of two candidates."""
+    near, squares = [], []
+    for x in rows:
+        order = sorted((sum((a - b) ** 2 for a, b in zip(x, rows[y], strict=True)), y) for y in candidates)[:k]
+        near.append([y for _, y in order])
+        squares.append([square for square, _ in order])
+    pairs = sorted(
+        sum((a - b) ** 2 for a, b in zip(rows[x], rows[y], strict=True))
+        for x in candidates
+        for y in candidates
+        if x < y
+    )
+    return near, squares, pairs[(len(pairs) - 1) // 2]
+
+
+@given(st.data())
+def test_neighbours_are_those_of_a_full_sort(data: st.DataObject) -> None:
+    """Coordinates of a few values, so that most distances tie; ties go to the smaller id."""
+    largest = data.draw(st.sampled_from([1, 2, 127]))
+    count, dimension = data.draw(st.integers(2, 14)), data.draw(st.integers(1, 4))
+    rows = data.draw(
+        st.lists(
+            st.lists(st.integers(-largest, largest), min_size=dimension, max_size=dimension),
+            min_size=count,
+            max_size=count,
+        )
+    )
+    candidates = sorted(data.draw(st.sets(st.integers(0, count - 1), min_size=2)))
+    k = data.draw(st.integers(1, len(candidates)))
+    near, squares, median = neighbours.nearest(np.array(rows, dtype=np.int8), np.array(candidates), k)
+    assert (near.tolist(), squares.tolist(), median) == naive_nearest(rows, candidates, k)
+
+
+def test_neighbours_across_blocks() -> None:
+    """More rows than one block of the distance matrix, on a lattice where ties cross its edge."""
+    generator = np.random.default_rng(31)
+    rows = generator.integers(-3, 4, (2 * metric.BLOCK + 7, 3)).astype(np.int8)
+    candidates = np.flatnonzero(generator.random(len(rows)) < 0.7)
+    near, squares, median = neighbours.nearest(rows, candidates, 12)
+    assert (near.tolist(), squares.tolist(), median) == naive_nearest(rows.tolist(), candidates.tolist(), 12)
+
+
+def test_ties_broken_another_way_are_seen() -> None:
+    """The sort that the neighbours are held against does see a table that orders ties by the larger id."""
+    rows = np.array([[0], [1], [-1], [1], [3]], dtype=np.int8)
+    candidates = np.arange(5)
+    ((_, squared),) = metric.squared_distances(rows, rows)
+    faulty = mutant(neighbours.smallest, "np.arange(width)", "np.arange(width)[::-1]")
+    right = naive_nearest(rows.tolist(), candidates.tolist(), 2)
+    assert neighbours.smallest(squared, candidates, 2)[0].tolist() == right[0]
+    assert faulty(squared, candidates, 2)[0].tolist() != right[0]
+
+
+def test_k_outside_its_range_is_refused() -> None:
+    rows = np.array([[0], [1], [5]], dtype=np.int8)
+    for k in (0, 3):
+        with pytest.raises(ExportError):
+            neighbours.nearest(rows, np.array([0, 2]), k)
+
+
+@given(
+    st.integers(1, 2048).flatmap(
+        lambda dimension: st.tuples(
+            st.lists(
+                st.lists(st.sampled_from([-127, -126, -64, -1, 0, 1, 63, 126, 127]), min_size=16, max_size=16),
+                min_size=1,
+                max_size=5,
+            ),
+            st.just(dimension),
+        )
+    )
+)
+@settings(max_examples=40)
+def test_squared_distances_are_integers(drawn: tuple[list[list[int]], int]) -> None:
+    """Matrix products in floating point, and exact: dimensions on both sides of float32's limit, largest sums."""
+    patterns, dimension = drawn
+    rows = [(pattern * (dimension // 16 + 1))[:dimension] for pattern in patterns]
+    for block in (1, 2, metric.BLOCK):
+        found = np.concatenate(
+            [part for _, part in metric.squared_distances(np.array(rows, np.int8), np.array(rows, np.int8), block)]
+        )
+        assert found.tolist() == [[sum((a - b) ** 2 for a, b in zip(x, y, strict=True)) for y in rows] for x in rows]
+
+
+@pytest.mark.parametrize("dimension", [1039, 1040, 1041, 1042])
+def test_squared_distances_at_the_limit_of_float32(dimension: int) -> None:
+    """``dimension * 127**2`` crosses ``2**24`` at 1041: below it float32 holds every sum, above it float64 must."""
+    rows = np.full((4, dimension), 127, dtype=np.int8)
+    rows[1], rows[2, ::2], rows[3, 0] = -127, 126, 126
+    integers = rows.astype(object)
+    expected = [[int(((x - y) ** 2).sum()) for y in integers] for x in integers]
+    ((_, found),) = metric.squared_distances(rows, rows)
+    assert found.tolist() == expected
+
+
+def test_single_precision_beyond_its_limit_is_seen() -> None:
+    """The same check on a copy that always uses float32 fails: the sums there are really needed."""
+    faulty = mutant(metric.squared_distances, "else np.float64", "else np.float32")
+    rows = np.full((2, 3001), 127, dtype=np.int8)
+    rows[1, 0] = 126
+    ((_, right),) = metric.squared_distances(rows, rows)
+    ((_, wrong),) = faulty(rows, rows)
+    assert right.tolist() == [[0, 1], [1, 0]]
+    assert wrong.tolist() != right.tolist()
+
+
+@given(
+    st.lists(st.integers(0, 4 * 4096 * 127**2), min_size=1, max_size=20),
+    st.integers(1, 4 * 4096 * 127**2),
+    st.sampled_from([GRID, 1, 100]),
+)
+def test_scores_are_integer_square_roots(squared: list[int], median: int, grid: int) -> None:
+    expected = [math.isqrt(square * grid * grid // median) for square in squared]
+    assert metric.scores(np.array(squared), grid, median).tolist() == expected
+    assert [metric.isqrt_score(square, grid, median) for square in squared] == expected
+
+
+@given(st.integers(1, 65535), st.integers(-2, 2), st.integers(1, 10**6))
+def test_scores_beside_whole_numbers(root: int, offset: int, median: int) -> None:
+    """Squared distances at which the score is about to change: floats would round some of them up."""
+    square = max(0, -(-root * root * median // GRID**2) + offset)
+    assert metric.scores(np.array([square]), GRID, median).tolist() == [math.isqrt(square * GRID * GRID // median)]
+
+
+def test_scores_by_float_are_seen() -> None:
+    """``floor(grid * sqrt(d2 / median))`` in float64 is one too small where the root is whole: so the code is not."""
+    squared = np.arange(1, 200) ** 2 * 49
+    exact = metric.scores(squared, 3, 49)
+    assert exact.tolist() == [3 * n for n in range(1, 200)]
+    assert np.floor(3 * np.sqrt(squared * (1 / 49))).astype(np.int64).tolist() != exact.tolist()
+
+
+def exact_weights(exponent: Decimal, scores: list[int], shift: int) -> list[int]:
+    """``round(2**shift exp(-alpha s / grid))`` from 300 bits."""
+    with mp.workprec(300):
+        alpha = mp.mpf(exponent.as_integer_ratio()[0]) / exponent.as_integer_ratio()[1]
+        return [int(mp.nint(mp.mpf(2) ** shift * mp.exp(-alpha * s / GRID))) for s in scores]
+
+
+@pytest.mark.parametrize(("exponent", "shift"), [("0.25", 60), ("12", 58), ("14.75", 60), ("0.001", 16)])
+def test_every_weight_of_a_long_table(exponent: str, shift: int) -> None:
+    """All 20,000 scores: an error of the running product would have grown by the last one."""
+    weights = score_weights(Decimal(exponent), 20_000, shift)
+    assert weights[0] == 1 << shift
+    assert weights.tolist() == exact_weights(Decimal(exponent), list(range(20_001)), shift)
+
+
+@given(st.decimals(Decimal("0.01"), 40, places=3), st.integers(8, 60), st.integers(0, 400))
+@settings(max_examples=30)
+def test_any_weights(exponent: Decimal, shift: int, largest: int) -> None:
+    weights = score_weights(exponent, largest, shift)
+    assert weights.tolist() == exact_weights(exponent, list(range(largest + 1)), shift)
+
+
+@given(
+    st.decimals(Decimal("0.25"), 40, places=2),
+    st.lists(st.integers(0, 16_000), min_size=1, max_size=5),
+    st.integers(1, 50_000),
+    st.integers(1, 256),
+)
+@settings(max_examples=30)
+def test_level_weights_use_the_room_there_is(exponent: Decimal, tails: list[int], symbols: int, k: int) -> None:
+    """Totals stay below ``MAX_TOTAL`` for every row, the smallest weight keeps 16 bits, and a larger scale fails."""
+    try:
+        weights = level_weights(exponent, np.array(tails), symbols, k)
+    except ExportError:
+        smallest_of_largest_scale = exact_weights(exponent, [max(tails)], 60)[0]
+        assert smallest_of_largest_scale * (symbols + k) < 1 << 80
+        return
+    assert len(weights) == max(tails) + 1
+    assert int(weights[-1]) >= 1 << 16
+    largest = max(int(weights[tail]) for tail in tails) * symbols + int(weights[0]) * k
+    assert largest < MAX_TOTAL
+    assert int(weights[0]) == 1 << 60 or 2 * largest + symbols + 2 >= MAX_TOTAL

@@ -1,0 +1,448 @@
+"""What is drawn is what is stored: the sampler deals every integer to the output that owns it, and no other.
+
+Small samplers are enumerated whole. ``select`` is run over every uniform integer of a row, ``uniform_below`` over
+every word of a few bits and every second word after a rejected one, and ``Sanitizer`` over texts whose random words
+are all the integers of a row in turn. What could go wrong is one boundary: an integer too many for one word and too
+few for the next changes no text that anybody would notice, and breaks the guarantee for good where it takes a
+word's last integer. Each check is therefore also run on copies of the code with one such fault, and must fail.
+"""
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import small_bundles
+from capped_law import capped_weights, outputs
+from hypothesis import given
+from hypothesis import strategies as st
+from mpmath import iv
+from mutants import mutant
+from numpy.typing import NDArray
+from textveil import Sanitizer, entropy, sampling
+from textveil.mechanisms import ReplacementCoin, ResponseLaw, TableLaw
+from textveil.sampling import MAX_TOTAL, Rows
+from textveil.table import KEPT, Table
+
+Words = NDArray[np.uint64]
+
+GEOMETRIES = {
+    "scattered": small_bundles.scattered(18, 6, seed=11),
+    "lattice": small_bundles.lattice(),
+    "clusters": small_bundles.clusters(seed=12),
+}
+CASES = [(name, k) for name in GEOMETRIES for k in (1, 2, 7, None)]
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Sanitizer]:
+    """Bundles by geometry, ``k`` and scale of the weights; each is written once."""
+
+    @cache
+    def open_bundle(geometry: str, k: int | None, shift: int | None) -> Sanitizer:
+        folder: Path = tmp_path_factory.mktemp("bundles") / "bundle"
+        options: dict[str, Any] = {"k": k, "exponents": ("1.5", "3"), "shift": shift}
+        return Sanitizer(small_bundles.small_bundle(folder, GEOMETRIES[geometry], **options))
+
+    return open_bundle
+
+
+def laws(sanitizer: Sanitizer) -> Iterator[tuple[Rows, list[list[int]]]]:
+    """Rows of all inputs as drawn from, and their weights by definition.
+
+    Every mechanism and level; and the first level once more with a base measure of its own.
+    """
+    bundle = sanitizer.bundle
+    everyone = np.arange(bundle.table.symbols + 1)
+    base = np.random.default_rng(13).integers(1, 4, bundle.table.symbols).astype(np.uint32)
+    found = [item for level in bundle.levels for item in level.laws.items()]
+    found += [(m, replace(law, base=base, weights=-(-law.weights // 4))) for m, law in bundle.levels[0].laws.items()]
+    for mechanism, level_law in found:
+        law = TableLaw.of(bundle.table, mechanism, level_law)
+        yield law.rows(everyone), capped_weights(bundle, mechanism, level_law)
+
+
+# One row, one integer.
+
+
+def deals_exactly(select: Callable[..., Any], rows: Rows, weights: list[list[int]]) -> bool:
+    """Whether ``select`` names every output for exactly as many integers as its weight, over all integers."""
+    for row, expected in enumerate(weights):
+        uniform = np.arange(sum(expected))
+        try:
+            dealt = select(rows, np.full(len(uniform), row), uniform)
+        except IndexError:
+            return False
+        if dealt.min() < 0 or dealt.max() >= len(expected):
+            return False
+        if np.bincount(dealt, minlength=len(expected)).tolist() != expected:
+            return False
+    return True
+
+
+@pytest.mark.parametrize(("geometry", "k"), CASES)
+def test_every_integer_of_every_row(opened: Callable[..., Sanitizer], geometry: str, k: int | None) -> None:
+    for rows, weights in laws(opened(geometry, k, 8)):
+        assert rows.totals.tolist() == [sum(row) for row in weights]
+        assert [rows.weights(row).tolist() for row in range(len(weights))] == weights
+        assert deals_exactly(sampling.select, rows, weights)
+
+
+@pytest.mark.parametrize(("geometry", "k"), CASES)
+def test_every_boundary_of_the_weights_that_ship(
+    opened: Callable[..., Sanitizer], geometry: str, k: int | None
+) -> None:
+    """At full width the integers are too many; here it is the first and the last that each word owns.
+
+    The order of the blocks is that of docs/format.md: stored words first, nearest first, then one block of ``tail``
+    for every output by id. In between the answer cannot change: it is a count of sums that are at most ``u``.
+    """
+    for rows, weights in laws(opened(geometry, k, None)):
+        assert rows.totals.tolist() == [sum(row) for row in weights]
+        assert int(rows.totals.max()) < MAX_TOTAL
+        for row, expected in enumerate(weights):
+            tail = int(rows.tail[row])
+            position, uniform, owner = 0, [], []
+            units = [tail * q for q in np.diff(rows.base, prepend=0).tolist()]
+            stored = [(y, expected[y] - units[y]) for y in rows.stored[row].tolist()]
+            for y, size in stored + list(enumerate(units)):
+                if size:
+                    uniform += [position, position + size // 2, position + size - 1]
+                    owner += [y] * 3
+                position += size
+            assert position == sum(expected)
+            assert rows.weights(row).tolist() == expected
+            assert sampling.select(rows, np.full(len(owner), row), np.array(uniform)).tolist() == owner
+
+
+SELECT_FAULTS = {
+    "a stored word's block starts one late": ("<= uniform", "< uniform"),
+    "a unit of the base measure starts one late": ('side="right"', 'side="left"'),
+    "the tail is not counted from its own start": (" - rows.cumulative[row_of[rest], -1]", ""),
+    "the search ends one step early": ("1 << k.bit_length() >> 1", "1 << k.bit_length() >> 2"),
+    "the last stored word is never found": ("probe <= k", "probe < k"),
+    "the first integer of the tail goes to a stored word": (
+        "at_most = flat[start + np.where(inside, probe, 1) - 1] <= uniform",
+        "at_most = flat[start + np.where(inside, probe, 1) - 1] <= uniform - (probe == k)",
+    ),
+    "blocks of the tail are one too long": ("// rows.tail[row_of[rest]]", "// (rows.tail[row_of[rest]] + 1)"),
+}
+
+
+@pytest.mark.parametrize("fault", SELECT_FAULTS)
+def test_a_fault_in_select_is_seen(opened: Callable[..., Sanitizer], fault: str) -> None:
+    faulty = mutant(sampling.select, *SELECT_FAULTS[fault])
+    rows, weights = next(laws(opened("scattered", 7, 8)))
+    assert deals_exactly(sampling.select, rows, weights)
+    assert not deals_exactly(faulty, rows, weights)
+
+
+@given(st.data())
+def test_any_rows(data: st.DataObject) -> None:
+    """Rows no exporter would write: zero excess anywhere, repeated stored words, gaps in the base measure."""
+    symbols = data.draw(st.integers(1, 9))
+    k = data.draw(st.integers(1, 9))
+    count = data.draw(st.integers(1, 3))
+    base = data.draw(st.lists(st.integers(0, 3), min_size=symbols, max_size=symbols).filter(any))
+    stored = data.draw(st.lists(st.integers(0, symbols - 1), min_size=count * k, max_size=count * k))
+    excess = data.draw(st.lists(st.integers(0, 5), min_size=count * k, max_size=count * k))
+    tail = data.draw(st.lists(st.integers(1, 4), min_size=count, max_size=count))
+    weights = [[tail[row] * q for q in base] for row in range(count)]
+    for place in range(count * k):
+        weights[place // k][stored[place]] += excess[place]
+    rows = Rows(
+        np.array(stored).reshape(count, k),
+        np.cumsum(np.array(excess).reshape(count, k), axis=1),
+        np.array(tail),
+        np.cumsum(base),
+    )
+    assert [rows.weights(row).tolist() for row in range(count)] == weights
+    assert deals_exactly(sampling.select, rows, weights)
+
+
+# Integers from words.
+
+
+def uniform_is_exact(uniform_below: Callable[..., Any], bits: int = 5) -> bool:
+    """Whether every residue of every total comes from exactly as many pairs of words as any other.
+
+    All totals up to ``2**bits`` with all first and all second words, side by side in one batch, so that neighbours
+    have different totals. With ``m = 2**bits // total`` accepted words for each residue and ``R`` rejected ones, each
+    residue must come from ``m 2**bits`` pairs whose first word is accepted and from ``R m`` whose second is. The
+    other ``R**2`` pairs get a third word, 0, and must all become 0.
+    """
+    size = 1 << bits
+    grid = list(itertools.product(range(size), range(size), range(1, size + 1)))
+    first, second, totals = (np.array(column) for column in zip(*grid, strict=True))
+    accepted = size // totals * totals
+    rejected_once = first >= accepted
+    rejected_twice = rejected_once & (second >= accepted)
+    queue = [first, second[rejected_once], np.zeros(np.count_nonzero(rejected_twice), np.int64)]
+    asked: list[int] = []
+
+    def words(count: int) -> Words:
+        asked.append(count)
+        return np.resize(queue.pop(0), count).astype(np.uint64)
+
+    try:
+        drawn = uniform_below(totals, words, bits=bits)
+    except IndexError:  # it asks for a fourth word
+        return False
+    if asked != [len(grid), int(rejected_once.sum()), int(rejected_twice.sum())] or (drawn >= totals).any():
+        return False
+    for total in range(1, size + 1):
+        each, rejected = size // total, size % total
+        expected = np.full(total, each * size + rejected * each)
+        expected[0] += rejected**2
+        if not np.array_equal(np.bincount(drawn[totals == total], minlength=total), expected):
+            return False
+    return True
+
+
+def test_every_pair_of_words_of_five_bits() -> None:
+    assert uniform_is_exact(sampling.uniform_below)
+
+
+UNIFORM_FAULTS = {
+    "no word is rejected (modulo bias)": ("np.flatnonzero(words > last_accepted)", "np.flatnonzero(words < 0)"),
+    "a word too many is rejected": ("np.flatnonzero(words > last_accepted)", "np.flatnonzero(words >= last_accepted)"),
+    "a word too many is accepted": ("(largest_word % modulus + one) % modulus", "largest_word % modulus"),
+    "a total that fits exactly rejects its last words": (
+        "(largest_word % modulus + one) % modulus",
+        "(largest_word % modulus + one)",
+    ),
+    "a second word is not looked at": ("rejected[words[rejected] > last_accepted[rejected]]", "rejected[:0]"),
+    "a second word is held against another total": ("> last_accepted[rejected]", "> last_accepted[: len(rejected)]"),
+    "all words are drawn again, and not looked at": (
+        "words[rejected] = random_words(len(rejected))",
+        "words = random_words(len(words))",
+    ),
+    "the second word is added to the first": (
+        "words[rejected] = random_words(len(rejected))",
+        "words[rejected] += random_words(len(rejected))",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", UNIFORM_FAULTS)
+def test_a_fault_in_uniform_below_is_seen(fault: str) -> None:
+    assert not uniform_is_exact(mutant(sampling.uniform_below, *UNIFORM_FAULTS[fault]))
+
+
+@given(st.lists(st.one_of(st.integers(1, MAX_TOTAL), st.integers(0, 62).map(lambda n: 1 << n)), min_size=1, max_size=8))
+def test_the_last_accepted_word_at_full_width(totals: list[int]) -> None:
+    """Words of 64 bits: the largest multiple of the total is where acceptance ends, to the word."""
+    edge = [2**64 // total * total for total in totals]
+    last = np.array([word - 1 for word in edge], dtype=np.uint64)
+    drawn = sampling.uniform_below(np.array(totals), lambda count: last)
+    assert drawn.tolist() == [total - 1 for total in totals]
+    rounds = [np.array([word % 2**64 for word in edge], dtype=np.uint64)]
+    beyond = [position for position, word in enumerate(edge) if word < 2**64]
+    rounds.append(np.array([totals[position] - 1 for position in beyond], dtype=np.uint64))
+    again = sampling.uniform_below(np.array(totals), lambda count: rounds.pop(0))
+    assert again.tolist() == [total - 1 if i in beyond else 0 for i, total in enumerate(totals)]
+
+
+def test_words_to_outputs_whole(opened: Callable[..., Sanitizer]) -> None:
+    """The two steps together: every word of 12 bits through ``uniform_below`` and ``select``, for every row."""
+    bits = 12
+    for rows, weights in laws(opened("scattered", 7, 8)):
+        for row, expected in enumerate(weights):
+            total = sum(expected)
+            assert total <= 1 << bits
+            queue = [np.arange(1 << bits, dtype=np.uint64), np.zeros(1 << bits, dtype=np.uint64)]
+            everywhere = np.full(1 << bits, row)
+            uniform = sampling.uniform_below(
+                rows.totals[everywhere], lambda count, queue=queue: queue.pop(0)[:count], bits=bits
+            )
+            dealt = np.bincount(sampling.select(rows, everywhere, uniform), minlength=len(expected))
+            owner_of_0 = int(sampling.select(rows, np.array([row]), np.array([0]))[0])
+            each, rejected = divmod(1 << bits, total)
+            assert dealt.tolist() == [each * w + rejected * (y == owner_of_0) for y, w in enumerate(expected)]
+
+
+# Text in, text out.
+
+
+def scripted(monkeypatch: pytest.MonkeyPatch, *rounds: list[int]) -> None:
+    """Lets the sanitizer draw from these words; each call must ask for exactly as many as the next round has."""
+    queue = [np.array(words, dtype=np.uint64) for words in rounds]
+
+    def words(count: int) -> Words:
+        turn = queue.pop(0)
+        assert count == len(turn)
+        return turn
+
+    monkeypatch.setattr(entropy, "random_words", words)
+
+
+def unseen(sanitizer: Sanitizer) -> str:
+    """A word outside the vocabulary."""
+    return next(word for word in ("quokka", "zebra") if word not in sanitizer.bundle.ids)
+
+
+@pytest.mark.parametrize(
+    "options", [{"mechanism": "santext"}, {"mechanism": "santext", "level": "l1"}, {"mechanism": "random"}]
+)
+@pytest.mark.parametrize("k", [1, 7, None])
+def test_every_integer_through_the_sanitizer(
+    opened: Callable[..., Sanitizer], monkeypatch: pytest.MonkeyPatch, k: int | None, options: Any
+) -> None:
+    """A text that repeats one word as often as its row has integers, drawn from each integer once."""
+    sanitizer = opened("scattered", k, 8)
+    for word in [*sanitizer.bundle.vocabulary, unseen(sanitizer)]:
+        law = sanitizer.distribution(word, **options)
+        scripted(monkeypatch, list(range(law.total)))
+        result = sanitizer.sanitize(" ".join([word] * law.total), **options)
+        assert result.tokens == law.total
+        assert Counter(result.text.split(" ")) == dict(zip(law.words, law.weights, strict=True))
+
+
+@pytest.mark.parametrize("level", ["l0", "l1"])
+def test_every_integer_and_every_quarter_of_the_coin(
+    opened: Callable[..., Sanitizer], monkeypatch: pytest.MonkeyPatch, level: str
+) -> None:
+    """SanText+ with p = 1/4: four coins, one in each quarter of the words, for every integer of the row.
+
+    A common word is kept for three of the four; any other word has no coin, and asks for no word.
+    """
+    sanitizer = opened("scattered", 7, 8)
+    bundle = sanitizer.bundle
+    kept_words = 0
+    for word in [*bundle.vocabulary, unseen(sanitizer)]:
+        options: Any = {"mechanism": "santext+", "level": level, "replacement_probability": "0.25"}
+        law = sanitizer.distribution(word, **options)
+        index = bundle.ids.get(word, bundle.table.symbols)
+        common = word in bundle.ids and bool(bundle.table.roles[index] & KEPT)
+        kept_words += common
+        level_law = next(lv for lv in bundle.levels if lv.name == level).laws["santext+"]
+        total = int(TableLaw.of(bundle.table, "santext+", level_law).rows(np.array([index])).totals[0])
+        if common:
+            coins = [quarter << 62 for quarter in range(4) for _ in range(total)]
+            coins[-1] = 2**64 - 1
+            scripted(monkeypatch, coins, list(range(total)))
+            counted = Counter(sanitizer.sanitize(" ".join([word] * 4 * total), **options).text.split(" "))
+            assert counted[word] == 3 * total
+            assert {y: n * 2**62 for y, n in counted.items()} == dict(zip(law.words, law.weights, strict=True))
+        else:
+            scripted(monkeypatch, [], list(range(total)))
+            counted = Counter(sanitizer.sanitize(" ".join([word] * total), **options).text.split(" "))
+            assert counted == dict(zip(law.words, law.weights, strict=True))
+    assert 0 < kept_words < len(bundle.vocabulary)
+
+
+@given(st.one_of(st.fractions(Fraction(1, 2**70), 1), st.integers(1, 10**6).map(lambda n: Fraction(n, 10**6))))
+def test_the_coin_turns_at_its_threshold(probability: Fraction) -> None:
+    """The realised probability is ``p`` rounded up to a multiple of 2**-64, and no word beyond it replaces."""
+    coin = ReplacementCoin.of(probability)
+    assert Fraction(coin.threshold - 1, 2**64) < probability <= Fraction(coin.threshold, 2**64)
+    words = [word for word in (0, coin.threshold - 1, coin.threshold, 2**64 - 1) if word < 2**64]
+    assert coin.replaced(np.array(words, dtype=np.uint64)).tolist() == [word < coin.threshold for word in words]
+
+
+# Randomised response.
+
+
+def at_most_exponential(ratio: Fraction, epsilon: Decimal) -> bool:
+    """Whether ``ratio <= e**epsilon``, for certain: interval arithmetic at 400 bits decides it one way or the other."""
+    with_precision, iv.prec = iv.prec, 400
+    try:
+        exponential = iv.exp(iv.mpf(epsilon.as_integer_ratio()[0]) / epsilon.as_integer_ratio()[1])
+        exact = iv.mpf(ratio.numerator) / ratio.denominator
+        assert exact.b <= exponential.a or exact.a > exponential.b, "undecided"
+        return bool(exact.b <= exponential.a)
+    finally:
+        iv.prec = with_precision
+
+
+def just_below(above: int) -> Decimal:
+    """An epsilon a hair below ``ln(above / 2**15)``: ten units in the 70th digit."""
+    with localcontext(prec=70):
+        logarithm = (Decimal(above) / (1 << 15)).ln()
+        return logarithm - Decimal(10) ** (logarithm.adjusted() - 68)
+
+
+def response_weights(law: ResponseLaw, symbols: int) -> tuple[list[list[int]], Rows]:
+    rows = law.rows(np.arange(symbols + 1))
+    return [rows.weights(row).tolist() for row in range(symbols + 1)], rows
+
+
+def largest_ratio(weights: list[list[int]], allowed: list[int]) -> Fraction:
+    """The largest ratio of two probabilities of one output, over all pairs of inputs."""
+    law = [[Fraction(row[y], sum(row)) for y in allowed] for row in weights]
+    return max(max(column) / min(column) for column in zip(*law, strict=True))
+
+
+@given(
+    st.one_of(
+        st.decimals(Decimal("1e-12"), 30, allow_nan=False, allow_infinity=False),
+        st.decimals(Decimal("0.01"), 30, places=2),
+        st.integers((1 << 15) + 1, 1 << 40).map(just_below),
+    )
+)
+def test_krr_never_exceeds_its_epsilon(opened: Callable[..., Sanitizer], epsilon: Decimal) -> None:
+    """Every ratio of every two inputs is at most ``e**epsilon``, and the law keeps as often as integers then allow.
+
+    Inputs outside the outputs (``<unk>``, words that are never an output) are uniform over them.
+    """
+    table = opened("scattered", 2, 8).bundle.table
+    allowed = outputs(opened("scattered", 2, 8).bundle, "santext")
+    assert 0 < len(allowed) < table.symbols
+    weights, rows = response_weights(ResponseLaw.randomised_response(table, epsilon), table.symbols)
+    tail, own = 1 << 15, weights[allowed[0]][allowed[0]]
+    for x, row in enumerate(weights):
+        assert row == [(own if x == y else tail) if y in allowed else 0 for y in range(table.symbols)]
+    assert rows.totals.tolist() == [sum(row) for row in weights]
+    assert at_most_exponential(largest_ratio(weights, allowed), epsilon)
+    assert not at_most_exponential(Fraction(own + 2, tail), epsilon)
+
+
+def test_every_integer_of_krr(opened: Callable[..., Sanitizer]) -> None:
+    table = opened("scattered", 2, 8).bundle.table
+    weights, rows = response_weights(ResponseLaw.randomised_response(table, Decimal("1.5")), table.symbols)
+    assert deals_exactly(sampling.select, rows, weights)
+
+
+def stays_below(randomised_response: Callable[..., ResponseLaw], table: Table) -> bool:
+    """Whether ``krr`` keeps to epsilons a hair below ``ln(n / 2**15)``: ``n`` itself is one integer too many."""
+    for above in (*range(40_000, 40_040), *range(10**12, 10**12 + 40)):
+        epsilon = just_below(above)
+        assert not at_most_exponential(Fraction(above, 1 << 15), epsilon)
+        law = randomised_response(ResponseLaw, table, epsilon)
+        if not at_most_exponential(Fraction(law.tail + law.excess, law.tail), epsilon):
+            return False
+    return True
+
+
+KRR_FAULTS = {
+    "exp is rounded up": ("to_integral_value()", 'to_integral_value("ROUND_CEILING")'),
+    "exp is trusted to its last digit": (" * (1 - Decimal(10) ** -58)", ""),
+    "exp is a float": ("epsilon.exp()", "Decimal(math.exp(epsilon))"),
+}
+
+
+def test_krr_just_below_a_whole_number(opened: Callable[..., Sanitizer]) -> None:
+    assert stays_below(ResponseLaw.randomised_response.__func__, opened("scattered", 2, 8).bundle.table)
+
+
+@pytest.mark.parametrize("fault", KRR_FAULTS)
+def test_a_fault_in_krr_is_seen(opened: Callable[..., Sanitizer], fault: str) -> None:
+    faulty = mutant(ResponseLaw.randomised_response.__func__, *KRR_FAULTS[fault])
+    assert not stays_below(faulty, opened("scattered", 2, 8).bundle.table)
+
+
+def test_random_is_uniform(opened: Callable[..., Sanitizer]) -> None:
+    """Every input, ``<unk>`` and words that are never an output included, has the same law: one integer a word."""
+    bundle = opened("scattered", 2, 8).bundle
+    allowed = outputs(bundle, "santext")
+    rows = ResponseLaw.uniform(bundle.table).rows(np.arange(bundle.table.symbols + 1))
+    for row in range(bundle.table.symbols + 1):
+        assert rows.weights(row).tolist() == [int(y in allowed) for y in range(bundle.table.symbols)]
+    assert rows.totals.tolist() == [len(allowed)] * (bundle.table.symbols + 1)

@@ -1,0 +1,390 @@
+"""What comes out of the shipped bundle, counted: the law of every kind of word, and no memory between tokens.
+
+The exact tests enumerate small tables; this one draws millions of tokens from the bundle that ships, through the
+call that applications use, with the operating system's entropy. It could fail where the path from text to draw does
+what no small table shows: a large table read at the wrong offset, a batch that reuses words, a process that shares a
+stream with its child.
+
+A test of chance has two errors, and both are computed here. It rejects a faultless law with probability 1e-9 per
+word. And it is strong enough: for every word that has a likely output, the number of draws is the one at which a
+fault of 2 % in that one weight is rejected with probability above 0.999 (non-central chi-square). The same function
+is run on laws with that fault, drawn with a seeded generator, and must reject them.
+"""
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import chi2, ncx2
+from textveil import Sanitizer, entropy, sampling
+from textveil.mechanisms import TableLaw
+from textveil.sampling import Rows
+from textveil.table import KEPT, SANTEXT_PLUS_OUTPUT
+
+SIGNIFICANCE = 1e-9
+POWER = 0.999
+#: No cell has a smaller expected count: the chi-square approximation holds far into its tail.
+SMALLEST_CELL = 500
+_SINGLE_CELLS, _GROUPS = 6, 8
+_BATCH = 200_000
+
+Reals = NDArray[np.float64]
+
+
+# The test and its power.
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Outputs pooled: the likeliest have a cell each, the others share a few by id, in parts of equal mass.
+
+    Attributes:
+        cell_of: Cell of every output id.
+        probabilities: Of the cells; they sum to 1.
+    """
+
+    cell_of: NDArray[np.intp]
+    probabilities: Reals
+
+    @classmethod
+    def of(cls, law: Reals, draws: int) -> "Cells":
+        """Pools a law so that no cell expects fewer than ``SMALLEST_CELL`` of so many draws."""
+        cell_of = np.full(len(law), -1)
+        singles = [y for y in np.argsort(-law, kind="stable")[:_SINGLE_CELLS] if law[y] * draws >= SMALLEST_CELL]
+        cell_of[singles] = np.arange(len(singles))
+        rest = np.where(cell_of < 0, law, 0)
+        groups = int(min(_GROUPS, rest.sum() * draws // (2 * SMALLEST_CELL)))
+        if groups:
+            share = np.minimum(np.cumsum(rest) / rest.sum() * groups, groups - 0.5).astype(np.intp)
+            cell_of = np.where(cell_of < 0, len(singles) + share, cell_of)
+        else:
+            cell_of[cell_of < 0] = 0
+        probabilities = np.bincount(cell_of, law)
+        assert probabilities.min() * draws >= SMALLEST_CELL
+        return cls(cell_of, probabilities)
+
+    def pool(self, counts: NDArray[np.int64]) -> Reals:
+        return np.bincount(self.cell_of, counts)
+
+
+def rejects(counts: NDArray[np.int64], law: Reals) -> bool:
+    """Whether counts of all outputs are too far from a law to be chance: Pearson's chi-square at ``SIGNIFICANCE``.
+
+    An output of probability 0 is rejected at once.
+    """
+    if counts[law == 0].any():
+        return True
+    draws = int(counts.sum())
+    cells = Cells.of(law, draws)
+    expected = cells.probabilities * draws
+    statistic = ((cells.pool(counts) - expected) ** 2 / expected).sum()
+    return bool(statistic > chi2.isf(SIGNIFICANCE, len(expected) - 1))
+
+
+def power(law: Reals, faulty: Reals, draws: int) -> float:
+    """Probability that ``rejects`` finds the fault. The non-centrality is ``draws sum((p' - p)^2 / p)`` over cells."""
+    cells = Cells.of(law, draws)
+    difference = np.bincount(cells.cell_of, faulty) - cells.probabilities
+    freedom = len(cells.probabilities) - 1
+    non_centrality = draws * (difference**2 / cells.probabilities).sum()
+    return float(ncx2.sf(chi2.isf(SIGNIFICANCE, freedom), freedom, non_centrality))
+
+
+def raised(law: Reals, outputs: NDArray[np.intp], factor: float) -> Reals:
+    """The law in which some weights are multiplied by ``factor``."""
+    faulty = law.copy()
+    faulty[outputs] *= factor
+    return faulty / faulty.sum()
+
+
+# The words.
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One kind of token, and how to draw it through ``sanitize``.
+
+    Attributes:
+        kind: What is special about it.
+        word: The token.
+        host: What stands before it in the same segment (a clitic has no blank before it), or nothing.
+        law: Its law in SanText+ at the default level, shape ``(symbols,)``.
+        faulty: The same with the fault that must be seen.
+        draws: How many draws that takes.
+    """
+
+    kind: str
+    word: str
+    host: str
+    law: Reals
+    faulty: Reals
+    draws: int
+
+    def counts(self, sanitizer: Sanitizer) -> NDArray[np.int64]:
+        """Draws and counts. Strict mode separates all outputs by one blank, clitics and punctuation too."""
+        counted: Counter[str] = Counter()
+        done = 0
+        while done < self.draws:
+            size = min(_BATCH, self.draws - done)
+            written = sanitizer.sanitize(f"{self.host}{self.word} " * size, strict=True).text.split(" ")
+            step = 2 if self.host else 1
+            assert len(written) == step * size
+            counted.update(written[step - 1 :: step])
+            done += size
+        counts = np.zeros(len(self.law), dtype=np.int64)
+        for word, count in counted.items():
+            counts[sanitizer.bundle.ids[word]] = count
+        return counts
+
+
+def exact_law(sanitizer: Sanitizer, word: str) -> Reals:
+    """Probabilities of the default call, by output id."""
+    distribution = sanitizer.distribution(word)
+    law = np.zeros(sanitizer.bundle.table.symbols)
+    total = distribution.total
+    for y, weight in zip(distribution.words, distribution.weights, strict=True):
+        law[sanitizer.bundle.ids[y]] = weight / total
+    return law
+
+
+def sample(sanitizer: Sanitizer, kind: str, word: str, host: str = "") -> Sample:
+    """A word with a fault to be seen, and the draws it takes to see it.
+
+    The fault is 2 % in the likeliest weight. Words without a likely output (``<unk>``, words that are never an
+    output: their rows are nearly flat) have none that few million draws could show; for them one eighth of all
+    outputs, by id, weighs 6 % more, as a base measure read at the wrong place would do.
+    """
+    law = exact_law(sanitizer, word)
+    likeliest = np.argsort(-law)[:1]
+    if law[likeliest[0]] > 0.2:
+        faulty = raised(law, likeliest, 1.02)
+    else:
+        eighth = np.flatnonzero((np.cumsum(law) > 0.5) & (np.cumsum(law) <= 0.625))
+        faulty = raised(law, eighth, 1.06)
+    draws = 200_000
+    while power(law, faulty, draws) <= POWER:
+        draws += 50_000
+    return Sample(kind, word, host, law, faulty, draws)
+
+
+@pytest.fixture(scope="module")
+def sanitizer() -> Sanitizer:
+    return Sanitizer.load()
+
+
+@pytest.fixture(scope="module")
+def samples(sanitizer: Sanitizer) -> Callable[[str], Sample]:
+    """Samples by name. Words are taken from the bundle by what they are, not by spelling."""
+    roles, vocabulary = sanitizer.bundle.table.roles, sanitizer.bundle.vocabulary
+    letters = np.array([word.isalpha() for word in vocabulary])
+
+    def words(mask: NDArray[np.bool_], count: int) -> list[str]:
+        ids = np.flatnonzero(mask & letters)
+        return [vocabulary[i] for i in ids[np.linspace(0, len(ids) - 1, count).astype(int)]]
+
+    kept = words((roles & KEPT) != 0, 5)
+    kinds = {f"kept-{i}": (word, "") for i, word in enumerate(kept)}
+    kinds |= {f"sensitive-{i}": (w, "") for i, w in enumerate(words((roles & SANTEXT_PLUS_OUTPUT) != 0, 9))}
+    kinds |= {f"never-output-{i}": (word, "") for i, word in enumerate(words(roles == 0, 2))}
+    kinds |= {"clitic-s": ("'s", kept[2]), "clitic-not": ("n't", kept[2]), "mark": (",", ""), "unknown": ("qzx7", "")}
+
+    @cache
+    def by_kind(kind: str) -> Sample:
+        return sample(sanitizer, kind, *kinds[kind])
+
+    assert set(kinds) == set(KINDS)
+    return by_kind
+
+
+KINDS = [
+    *(f"kept-{i}" for i in range(5)),
+    *(f"sensitive-{i}" for i in range(9)),
+    *(f"never-output-{i}" for i in range(2)),
+    "clitic-s",
+    "clitic-not",
+    "mark",
+    "unknown",
+]
+
+
+# Laws.
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_law_of_a_word(sanitizer: Sanitizer, samples: Callable[[str], Sample], kind: str) -> None:
+    tested = samples(kind)
+    assert not rejects(tested.counts(sanitizer), tested.law)
+
+
+def test_enough_draws(samples: Callable[[str], Sample]) -> None:
+    """More than a million in all, and for most words enough to see 2 % in one weight."""
+    tested = [samples(kind) for kind in KINDS]
+    assert len({one.word for one in tested}) == 20
+    assert sum(one.draws for one in tested) > 1_000_000
+    assert all(power(one.law, one.faulty, one.draws) > POWER for one in tested)
+    assert sum(np.count_nonzero(one.faulty > one.law) == 1 for one in tested) >= 16
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fault_in_the_law_is_seen(samples: Callable[[str], Sample], kind: str) -> None:
+    """As many draws from the law with its fault are rejected; from the law itself, by the same generator, not."""
+    tested = samples(kind)
+    chance = np.random.default_rng(51)
+    assert rejects(chance.multinomial(tested.draws, tested.faulty), tested.law)
+    assert not rejects(chance.multinomial(tested.draws, tested.law / tested.law.sum()), tested.law)
+
+
+def test_a_fault_in_the_table_is_seen(sanitizer: Sanitizer, samples: Callable[[str], Sample]) -> None:
+    """The same through the sampler: integers of a row with 2 % more for the word itself, drawn and rejected."""
+    tested = samples("sensitive-4")
+    bundle = sanitizer.bundle
+    level = next(level for level in bundle.levels if level.name == bundle.default_level)
+    rows = TableLaw.of(bundle.table, "santext+", level.laws["santext+"]).rows(np.array([bundle.ids[tested.word]]))
+    chance = np.random.default_rng(52)
+
+    def words(count: int) -> NDArray[np.uint64]:
+        return chance.integers(0, 2**64, count, dtype=np.uint64)
+
+    def counts(drawn_from: Rows) -> NDArray[np.int64]:
+        outputs = sampling.draw(drawn_from, np.zeros(tested.draws, dtype=np.intp), words)
+        return np.bincount(outputs, minlength=len(tested.law))
+
+    assert rows.stored[0, 0] == bundle.ids[tested.word]
+    more = int(rows.weights(0)[rows.stored[0, 0]]) // 50
+    assert not rejects(counts(rows), tested.law)
+    assert rejects(counts(Rows(rows.stored, rows.cumulative + more, rows.tail, rows.base)), tested.law)
+
+
+def test_an_impossible_output_is_seen(samples: Callable[[str], Sample]) -> None:
+    """One draw of an output that the law does not have is enough."""
+    tested = samples("sensitive-0")
+    counts = np.random.default_rng(53).multinomial(tested.draws, tested.law / tested.law.sum())
+    counts[np.flatnonzero(tested.law == 0)[0]] += 1
+    assert rejects(counts, tested.law)
+
+
+# No memory.
+
+_PAIRS = 1_000_000
+
+
+def remembers(sanitizer: Sanitizer, word: str, law: Reals, pairs: int) -> bool:
+    """Whether two tokens in a row depend on each other: pairs of cells against the product of their probabilities."""
+    cells = Cells.of(law, pairs)
+    count = len(cells.probabilities)
+    table = np.zeros((count, count))
+    for _ in range(pairs // _BATCH):
+        written = sanitizer.sanitize(f"{word} " * (2 * _BATCH)).text.split()
+        found = cells.cell_of[[sanitizer.bundle.ids[output.lower()] for output in written]]
+        table += np.bincount(found[0::2] * count + found[1::2], minlength=count * count).reshape(count, count)
+    expected = np.outer(cells.probabilities, cells.probabilities) * pairs
+    # Cells of a pair that expect too few are pooled into one.
+    small = expected < SMALLEST_CELL
+    terms = ((table - expected) ** 2 / expected)[~small].sum()
+    if small.any():
+        terms += (table[small].sum() - expected[small].sum()) ** 2 / expected[small].sum()
+    freedom = np.count_nonzero(~small) + small.any() - 1
+    return bool(terms > chi2.isf(SIGNIFICANCE, freedom))
+
+
+def forgetful_but_for(share: float, seed: int) -> Callable[[int], NDArray[np.uint64]]:
+    """A generator in which a share of the words repeats the word before."""
+    chance = np.random.default_rng(seed)
+
+    def words(count: int) -> NDArray[np.uint64]:
+        drawn = chance.integers(0, 2**64, count, dtype=np.uint64)
+        again = 1 + np.flatnonzero(chance.random(max(0, count - 1)) < share)
+        drawn[again] = drawn[again - 1]
+        return drawn
+
+    return words
+
+
+@pytest.mark.parametrize("kind", ["sensitive-2", "kept-3"])
+def test_tokens_in_a_row_are_independent(
+    sanitizer: Sanitizer, samples: Callable[[str], Sample], kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A million pairs; a generator that repeats one word in a hundred is found by the same function."""
+    tested = samples(kind)
+    assert not remembers(sanitizer, tested.word, tested.law, _PAIRS)
+    monkeypatch.setattr(entropy, "random_words", forgetful_but_for(0.0, seed=54))
+    assert not remembers(sanitizer, tested.word, tested.law, _PAIRS)
+    monkeypatch.setattr(entropy, "random_words", forgetful_but_for(0.01, seed=54))
+    assert remembers(sanitizer, tested.word, tested.law, _PAIRS)
+
+
+# No shared streams.
+
+_WORDS = 1_000
+
+
+def outputs_of_children(sanitizer: Sanitizer, text: str, children: int = 2) -> list[str]:
+    """What forked processes make of one text; the sanitizer was loaded, and used, before the fork."""
+    written = []
+    for _ in range(children):
+        read_end, write_end = os.pipe()
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                os.close(read_end)
+                with os.fdopen(write_end, "wb") as pipe:
+                    pipe.write(sanitizer.sanitize(text).text.encode())
+                status = 0
+            finally:
+                os._exit(status)
+        os.close(write_end)
+        with os.fdopen(read_end, "rb") as pipe:
+            written.append(pipe.read().decode())
+        _, status = os.waitpid(child, 0)
+        assert status == 0
+    return written
+
+
+def all_differ(texts: list[str]) -> bool:
+    """Whether no two texts are the same. For a thousand words of this law that has probability below 1e-100."""
+    return len(set(texts)) == len(texts)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_forked_processes_share_no_stream(
+    sanitizer: Sanitizer, samples: Callable[[str], Sample], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tested = samples("sensitive-3")
+    assert (tested.law**2).sum() ** _WORDS < 1e-100
+    text = " ".join([tested.word] * _WORDS)
+    here = sanitizer.sanitize(text).text
+    children = outputs_of_children(sanitizer, text)
+    assert all(len(output.split()) == _WORDS for output in children)
+    assert all_differ([here, *children, sanitizer.sanitize(text).text])
+
+    # A generator with state in the process gives both children the same words, and is found.
+    monkeypatch.setattr(entropy, "random_words", forgetful_but_for(0.0, seed=55))
+    assert not all_differ(outputs_of_children(sanitizer, text))
+
+
+def test_threads_share_no_stream(sanitizer: Sanitizer, samples: Callable[[str], Sample]) -> None:
+    text = " ".join([samples("sensitive-3").word] * _WORDS)
+    start = threading.Barrier(8)
+
+    def at_once(_: int) -> str:
+        start.wait()
+        return sanitizer.sanitize(text).text
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all_differ(list(threads.map(at_once, range(8))))
+
+
+def test_batches_share_no_stream(sanitizer: Sanitizer, samples: Callable[[str], Sample]) -> None:
+    """Two batches in one process, two texts in one batch, and two sanitizers of one bundle."""
+    text = " ".join([samples("sensitive-3").word] * _WORDS)
+    results = [*sanitizer.sanitize_batch([text, text]), *sanitizer.sanitize_batch([text, text])]
+    results.append(Sanitizer(sanitizer.bundle).sanitize(text))
+    assert all_differ([result.text for result in results])
