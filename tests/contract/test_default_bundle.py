@@ -9,7 +9,7 @@ from textveil import Sanitizer
 from textveil.bundle import LAW
 from textveil.default_bundle import DEFAULT_BUNDLE, DEFAULT_IDENTITY
 from textveil.mechanisms import TableLaw
-from textveil.table import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
+from textveil.table import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT, scores
 from textveil_export import metric, neighbours, weights
 from textveil_export.roles import english_lists
 from textveil_export.wordlist import coverage
@@ -83,7 +83,7 @@ def test_the_table_can_be_recomputed_from_the_rows(bundle):
         squared[inputs == table.symbols] += table.unknown_extra
         near, squares = neighbours.smallest(squared, candidates, table.neighbours.shape[1])
         assert (near == table.neighbours[inputs]).all()
-        assert (metric.scores(squares, table.grid, table.median_squared_distance) == table.scores[inputs]).all()
+        assert (scores(squares, table.grid, table.median_squared_distance) == table.scores[inputs]).all()
 
 
 def test_the_weights_can_be_recomputed_from_the_exponents(bundle):

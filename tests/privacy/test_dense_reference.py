@@ -28,7 +28,7 @@ from textveil import Sanitizer
 from textveil.bundle import Bundle
 from textveil.mechanisms import TableLaw
 from textveil.sampling import MAX_TOTAL
-from textveil.table import LevelLaw
+from textveil.table import LevelLaw, scores
 from textveil_export import metric, neighbours
 from textveil_export.errors import ExportError
 from textveil_export.weights import GRID, level_weights, score_weights
@@ -315,7 +315,7 @@ def test_single_precision_beyond_its_limit_is_seen() -> None:
 )
 def test_scores_are_integer_square_roots(squared: list[int], median: int, grid: int) -> None:
     expected = [math.isqrt(square * grid * grid // median) for square in squared]
-    assert metric.scores(np.array(squared), grid, median).tolist() == expected
+    assert scores(np.array(squared), grid, median).tolist() == expected
     assert [metric.isqrt_score(square, grid, median) for square in squared] == expected
 
 
@@ -323,13 +323,13 @@ def test_scores_are_integer_square_roots(squared: list[int], median: int, grid: 
 def test_scores_beside_whole_numbers(root: int, offset: int, median: int) -> None:
     """Squared distances at which the score is about to change: floats would round some of them up."""
     square = max(0, -(-root * root * median // GRID**2) + offset)
-    assert metric.scores(np.array([square]), GRID, median).tolist() == [math.isqrt(square * GRID * GRID // median)]
+    assert scores(np.array([square]), GRID, median).tolist() == [math.isqrt(square * GRID * GRID // median)]
 
 
 def test_scores_by_float_are_seen() -> None:
     """``floor(grid * sqrt(d2 / median))`` in float64 is one too small where the root is whole: so the code is not."""
     squared = np.arange(1, 200) ** 2 * 49
-    exact = metric.scores(squared, 3, 49)
+    exact = scores(squared, 3, 49)
     assert exact.tolist() == [3 * n for n in range(1, 200)]
     assert np.floor(3 * np.sqrt(squared * (1 / 49))).astype(np.int64).tolist() != exact.tolist()
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil import bundle as reader
-from textveil.table import SANTEXT_PLUS_OUTPUT, LevelLaw, Table
+from textveil.table import SANTEXT_PLUS_OUTPUT, LevelLaw, Table, scores
 
 from textveil_export import __version__, metric, neighbours, weights
 from textveil_export.errors import ExportError
@@ -105,14 +105,14 @@ def build(source: Source, recipe: Recipe, progress: Progress = no_progress) -> C
     ((_, to_unknown),) = metric.squared_distances(unknown[None], rows[outputs])
     unknown_near, unknown_squares = neighbours.smallest(to_unknown + extra, outputs, recipe.k)
     near = np.concatenate([near, unknown_near])
-    scores = metric.scores(np.concatenate([squares, unknown_squares]), weights.GRID, median)
-    if scores.max() > np.iinfo(np.uint16).max:
+    near_scores = scores(np.concatenate([squares, unknown_squares]), weights.GRID, median)
+    if near_scores.max() > np.iinfo(np.uint16).max:
         raise ExportError("a neighbour is more than eight times the median distance away")
 
     symbols = len(rows)
     tensors: dict[str, NDArray[Any]] = {
         "neighbours": near.astype(np.uint16 if symbols <= 1 << 16 else np.uint32),
-        "scores": scores.astype(np.uint16),
+        "scores": near_scores.astype(np.uint16),
         "roles": roles,
     }
     constants = {
@@ -129,7 +129,7 @@ def build(source: Source, recipe: Recipe, progress: Progress = no_progress) -> C
         raise ExportError("the default level is not one of the levels")
     law_levels, labels = [], {}
     for number, (name, exponent) in enumerate(exponents.items()):
-        level_weights = weights.level_weights(exponent, scores[:, -1], symbols, recipe.k)
+        level_weights = weights.level_weights(exponent, near_scores[:, -1], symbols, recipe.k)
         tensors[f"weights.{name}"] = level_weights
         entry = {"exponent": str(exponent), "tail": "capped", "weights": f"weights.{name}", "base": None}
         law_levels.append({"name": name, "laws": dict.fromkeys(reader.TABLE_MECHANISMS, entry)})

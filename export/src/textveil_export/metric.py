@@ -133,15 +133,6 @@ def unknown_row(rows: NDArray[np.int8], median_squared: int) -> tuple[NDArray[np
     return row, max(0, median_squared - int(np.median(squared)))
 
 
-def scores(squared: NDArray[np.int64], grid: int, median_squared: int) -> NDArray[np.int64]:
-    """``floor(grid * sqrt(squared / median_squared))``, exactly, in integers."""
-    radicand = squared * (grid * grid) // median_squared
-    root = np.sqrt(radicand.astype(np.float64)).astype(np.int64)
-    root -= root * root > radicand
-    root += (root + 1) * (root + 1) <= radicand
-    return root
-
-
 def isqrt_score(squared: int, grid: int, median_squared: int) -> int:
-    """``scores`` for one distance, by Python's own integer square root: the definition in docs/format.md."""
+    """``textveil.table.scores`` of one distance, by Python's integer square root, as docs/format.md says."""
     return math.isqrt(squared * grid * grid // median_squared)

@@ -144,11 +144,7 @@ def scaled_distances(
     table: Table, embeddings: NDArray[np.int8], first: NDArray[np.intp], second: NDArray[np.intp]
 ) -> Floats:
     """Scaled distances of pairs of inputs, rounded down, shape ``(n,)``."""
-    squared = np.empty(len(first), dtype=np.int64)
-    for part in np.array_split(np.arange(len(first)), max(1, len(first) // 8192)):
-        difference = embeddings[first[part]].astype(np.int64) - embeddings[second[part]]
-        squared[part] = (difference * difference).sum(axis=1)
-    squared += np.where((first == table.symbols) != (second == table.symbols), table.unknown_extra, 0)
+    squared = table.squared_distances(embeddings, first, second)
     return np.sqrt(squared / table.median_squared_distance) * (1 - 1e-14)
 
 

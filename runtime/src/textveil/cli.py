@@ -17,6 +17,8 @@ from textveil.errors import InputError, OptionError, OutputError
 from textveil.lines import sanitize_lines
 from textveil.plan import Options
 from textveil.sanitizer import Result, Sanitizer
+from textveil.verify import PAIRS
+from textveil.verify import verify as audit_bundle
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -151,6 +153,18 @@ def info(
     """Tell what a bundle is, what its levels promise and what they do not."""
     sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
     print(sanitizer.bundle.path if path else report.information(sanitizer.bundle, as_json=as_json))
+
+
+@app.command()
+def verify(
+    bundle: Annotated[
+        Path | None, typer.Argument(metavar="BUNDLE", help="Folder of a bundle; the built-in English one if left out.")
+    ] = None,
+    pairs: Annotated[int, typer.Option(min=1, help="Pairs of words to audit anew.")] = PAIRS,
+    expect_id: ExpectId = None,
+) -> None:
+    """Check a bundle on this device: hashes, structure, certificate, and a fresh audit of random pairs of words."""
+    print(audit_bundle(Sanitizer.load(bundle, expect_id=expect_id).bundle, pairs))
 
 
 def _render(results: list[Result], as_json: bool, *, ended: bool) -> str:

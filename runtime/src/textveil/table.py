@@ -121,12 +121,29 @@ class Table:
             raise BundleDamaged("table.safetensors: a base measure is zero for an output")
         return base
 
+    def squared_distances(
+        self, embeddings: NDArray[np.int8], first: NDArray[np.intp], second: NDArray[np.intp]
+    ) -> Integers:
+        """Squared distances of pairs of inputs in embedding grid steps, exact; ``<unk>`` is ``symbols``. ``(n,)``."""
+        squared = np.empty(len(first), dtype=np.int64)
+        for part in np.array_split(np.arange(len(first)), max(1, len(first) // 8192)):
+            difference = embeddings[first[part]].astype(np.int32) - embeddings[second[part]]
+            squared[part] = np.einsum("ij,ij->i", difference, difference, dtype=np.int64)
+        return squared + np.where((first == self.symbols) != (second == self.symbols), self.unknown_extra, 0)
+
     def squared_distance(self, embeddings: NDArray[np.int8], first: int, second: int) -> int:
-        """Squared distance of two inputs in embedding grid steps: exact integers; ``<unk>`` is ``symbols``."""
-        difference = embeddings[first].astype(np.int64) - embeddings[second]
-        extra = self.unknown_extra if (first == self.symbols) != (second == self.symbols) else 0
-        return int(difference @ difference) + extra
+        """Squared distance of two inputs in embedding grid steps."""
+        return int(self.squared_distances(embeddings, np.array([first]), np.array([second]))[0])
 
     def distance(self, embeddings: NDArray[np.int8], first: int, second: int) -> float:
         """Scaled distance: 1 is the median distance of two words of the vocabulary."""
         return math.sqrt(self.squared_distance(embeddings, first, second) / self.median_squared_distance)
+
+
+def scores(squared: Integers, grid: int, median_squared: int) -> Integers:
+    """``floor(grid * sqrt(squared / median_squared))`` in integers, any shape: how distances become scores."""
+    radicand = squared * (grid * grid) // median_squared
+    root = np.sqrt(radicand.astype(np.float64)).astype(np.int64)
+    root -= root * root > radicand  # the floating-point root is at most one off
+    root += (root + 1) * (root + 1) <= radicand
+    return root
