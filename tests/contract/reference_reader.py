@@ -352,7 +352,9 @@ def read_word(bundle: Bundle, kind: str, word: str) -> list[Unit]:
     """The tokens of a word or string of a word bundle."""
     key = key_of(word)
     clitic = next((clitic for clitic in CLITICS if key.endswith(clitic) and key != clitic), None)
-    if key in bundle.ids or kind == "string" or clitic is None:
+    if kind == "string":
+        return [Unit([bundle.unknown], False, case_pattern(word))]
+    if key in bundle.ids or clitic is None:
         return [Unit([bundle.look_up(key)], key in bundle.ids, case_pattern(word))]
     stem = key.removesuffix(clitic)
     case = case_pattern(word[: len(stem)])

@@ -13,8 +13,8 @@ from textveil.errors import OutputError
 def atomic_output(path: Path) -> Iterator[Callable[[str], None]]:
     """Opens ``path`` for writing by way of a temporary file beside it, flushed to the disk and renamed at the end.
 
-    An existing file is replaced and keeps its permissions. On any error the temporary file is removed and ``path``
-    is as it was.
+    An existing file is replaced and keeps its permissions; a link is followed. On any error the temporary file is
+    removed and ``path`` is as it was. A device or a pipe cannot be replaced: it is written to as it is.
 
     Yields:
         A function that writes text as UTF-8.
@@ -24,6 +24,11 @@ def atomic_output(path: Path) -> Iterator[Callable[[str], None]]:
     """
     temporary = None
     try:
+        path = Path(os.path.realpath(path))
+        if path.exists() and not path.is_file():
+            with path.open("wb", buffering=0) as device:
+                yield lambda text: _write(device, text)
+            return
         descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         with open(descriptor, "wb") as file:
             yield lambda text: _write(file, text)

@@ -30,6 +30,7 @@ TABLE_MECHANISMS = ("santext", "santext+")
 
 _DECISIVE = (VOCABULARY, TABLE, EMBEDDINGS)
 _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?")
+_FILE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 _LAW_KEYS = {
     "tokens",
     "symbols",
@@ -75,7 +76,11 @@ class Bundle:
             BundleDamaged: A file is missing, altered or malformed.
         """
         self.path = path
-        if not (path / MANIFEST).is_file():
+        try:
+            found = (path / MANIFEST).is_file()
+        except (OSError, ValueError):  # a name too long, or with a NUL
+            found = False
+        if not found:
             raise BundleNotFound("no bundle at the given path (a bundle is a folder with a manifest.json)")
         self.manifest = _read_json(path / MANIFEST)
         if self.manifest.get("format") != FORMAT:
@@ -99,13 +104,20 @@ class Bundle:
             self.certificate = self._read_certificate() if CERTIFICATE in self.manifest["files"] else None
             self._certified = {level.name: self._labels(level) for level in self.levels}
             defaults = self.manifest["defaults"]
-            self.default_mechanism: str = defaults["mechanism"]
-            self.default_level: str = defaults["level"]
-            self.default_replacement_probability: str = defaults["replacement_probability"]
+            self.default_mechanism = str(defaults["mechanism"])
+            self.default_level = str(defaults["level"])
+            self.default_replacement_probability = str(defaults["replacement_probability"])
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise BundleDamaged("a key of the manifest or the law is missing or malformed") from error
         if self.tokens not in TOKEN_KINDS or len(self.vocabulary) != self.table.symbols or not self.levels:
             raise BundleDamaged(f"{LAW}: does not fit the vocabulary or has no levels")
+        probability = self.default_replacement_probability
+        if (
+            self.default_mechanism not in TABLE_MECHANISMS
+            or not _DECIMAL.fullmatch(probability)
+            or not 0 < Decimal(probability) <= 1
+        ):
+            raise BundleDamaged(f"{MANIFEST}: a default is not supported")
         names = [level.name for level in self.levels]
         if self.default_level not in names or len(set(names)) != len(names):
             raise BundleDamaged("the default level is not a level of the law, or a level occurs twice")
@@ -145,7 +157,9 @@ class Bundle:
     def _level(self, entry: dict[str, Any]) -> Level:
         if set(entry) != {"name", "laws"} or set(entry["laws"]) != set(TABLE_MECHANISMS):
             raise BundleDamaged(f"{LAW}: a level has unknown or missing keys")
-        return Level(str(entry["name"]), {m: self._level_law(m, entry["laws"][m]) for m in TABLE_MECHANISMS})
+        if not isinstance(entry["name"], str):
+            raise BundleDamaged(f"{LAW}: the name of a level is not text")
+        return Level(entry["name"], {m: self._level_law(m, entry["laws"][m]) for m in TABLE_MECHANISMS})
 
     def _level_law(self, mechanism: str, entry: dict[str, Any]) -> LevelLaw:
         if set(entry) != {"exponent", "tail", "weights", "base"} or entry["tail"] != "capped":
@@ -162,7 +176,7 @@ class Bundle:
             if required not in files:
                 raise BundleDamaged(f"{MANIFEST}: does not list {required}")
         for name, entry in files.items():
-            if Path(name).name != name or name in (".", "..", MANIFEST) or "\\" in name:
+            if not _FILE_NAME.fullmatch(name) or name == MANIFEST:
                 raise BundleDamaged(f"{MANIFEST}: lists a file outside the bundle")
             path = self.path / name
             try:

@@ -2,9 +2,10 @@
 
 import json
 import os
+import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,7 @@ import typer
 
 from textveil import __version__, report
 from textveil.atomic import atomic_output
-from textveil.console import run
+from textveil.console import run, say
 from textveil.errors import InputError, OptionError, OutputError
 from textveil.lines import sanitize_lines
 from textveil.plan import Options
@@ -103,6 +104,7 @@ def sanitize(
         strict=strict,
     )
     sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
+    sanitizer.terms(**options)  # options are checked before any file is touched
     paths = files or ["-"]
     if output is not None:
         _refuse_overwriting(paths if text is None else [], output)
@@ -180,14 +182,11 @@ def _render(results: list[Result], as_json: bool, *, ended: bool) -> str:
 @contextmanager
 def _standard_output() -> Iterator[report.Write]:
     def write(text: str) -> None:
-        try:
-            sys.stdout.buffer.write(text.encode("utf-8"))
-            sys.stdout.buffer.flush()
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise OutputError("standard output cannot be written") from error
+        sys.stdout.buffer.write(text.encode("utf-8"))
+        sys.stdout.buffer.flush()
 
+    if sys.stdout is None:
+        raise OutputError("standard output is closed")
     yield write
 
 
@@ -195,8 +194,10 @@ def _standard_output() -> Iterator[report.Write]:
 def _opened(path: str, name: str) -> Iterator[tuple[int, int]]:
     """A file descriptor and the size of what it names, 0 if unknown."""
     if path == "-":
+        if sys.stdin is None:
+            raise InputError("standard input is closed")
         if sys.stdin.isatty():
-            print("textveil: reading lines from the terminal; Ctrl-D ends", file=sys.stderr)
+            say("textveil: reading lines from the terminal; Ctrl-D ends")
         yield sys.stdin.fileno(), 0
         return
     try:
@@ -211,8 +212,10 @@ def _opened(path: str, name: str) -> Iterator[tuple[int, int]]:
 
 def _refuse_overwriting(paths: list[str], output: Path) -> None:
     for path in paths:
-        if path != "-" and output.exists() and Path(path).exists() and output.samefile(path):
-            raise OutputError("the output is also an input; nothing was written")
+        with suppress(OSError, ValueError, AttributeError):  # what is not there, or closed, is not the output
+            source = os.fstat(sys.stdin.fileno()) if path == "-" else os.stat(path)
+            if stat.S_ISREG(source.st_mode) and os.path.samestat(source, output.stat()):
+                raise OutputError("the output is also an input; nothing was written")
 
 
 def _words(path: Path | None) -> list[str]:
@@ -226,7 +229,7 @@ def _words(path: Path | None) -> list[str]:
 
 def _say(message: str, quiet: bool) -> None:
     if not quiet:
-        print(f"textveil: {message}", file=sys.stderr)
+        say(f"textveil: {message}")
 
 
 def main() -> None:

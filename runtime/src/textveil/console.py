@@ -3,14 +3,15 @@
 Exit codes: 0 good, 1 a named error, 2 wrong usage, 130 interrupted.
 """
 
-import signal
+import os
 import sys
 import traceback
+from contextlib import suppress
 from typing import Any
 
 import typer
 
-from textveil.errors import TextveilError
+from textveil.errors import OutputError, TextveilError
 
 _USAGE = {
     "NoSuchOption": "unknown option",
@@ -33,18 +34,21 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
         name: Its name, for messages.
         arguments: The command line; ``sys.argv`` if left out.
     """
-    if hasattr(signal, "SIGPIPE"):  # `textveil ... | head` ends quietly
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
         code = typer.main.get_command(app).main(arguments, prog_name=name, standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except TextveilError as error:
         return _fail(f"{name}: {error.code}: {error}", 1)
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
+    except BrokenPipeError:  # `textveil ... | head` ends quietly
+        _abandon_output()
         return 1
+    except OSError:  # errors of input are named where they occur: what is left is printing
+        _abandon_output()
+        return _fail(f"{name}: {OutputError.code}: standard output cannot be written", 1)
     except MemoryError:
         return _fail(f"{name}: memory: not enough memory for this input", 1)
     except Exception as error:  # the last line of defence for the user's text
@@ -73,5 +77,18 @@ def _usage(error: Any) -> str:
 
 
 def _fail(message: str, code: int) -> int:
-    print(message, file=sys.stderr)
+    say(message)
     return code
+
+
+def say(message: str) -> None:
+    """Prints a line on standard error; if nobody reads it, that is no reason to stop."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            print(message, file=sys.stderr, flush=True)
+
+
+def _abandon_output() -> None:
+    # What is still buffered cannot be written; the interpreter must not try again when it ends.
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

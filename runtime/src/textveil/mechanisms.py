@@ -138,8 +138,8 @@ class ReplacementCoin:
         """
         try:
             exact = Fraction(str(probability))
-        except (ValueError, ZeroDivisionError) as error:
-            raise OptionError("the replacement probability is not a number") from error
+        except (ValueError, ZeroDivisionError):
+            raise OptionError("the replacement probability is not a number") from None
         if not 0 < exact <= 1:
             raise OptionError("the replacement probability must be above 0 and at most 1")
         return cls(math.ceil(exact * 2**64))

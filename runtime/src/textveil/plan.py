@@ -72,7 +72,7 @@ def cache_key(options: Options) -> tuple[object, ...]:
         OptionError: ``deny`` is not a collection of strings.
     """
     deny = options.get("deny", ())
-    if isinstance(deny, str) or not all(isinstance(word, str) for word in deny):
+    if isinstance(deny, str) or not isinstance(deny, Collection) or not all(isinstance(word, str) for word in deny):
         raise OptionError("deny takes a collection of words")
     others = sorted((name, repr(value)) for name, value in options.items() if name != "deny")
     return frozenset(deny), *others
@@ -152,6 +152,11 @@ def label(bundle: Bundle, level: Level, mechanism: str) -> tuple[float, str]:
     return float(2 * level.laws[mechanism].exponent), TEXTBOOK
 
 
+def epsilon_text(epsilon: float) -> str:
+    """An epsilon with all of its digits, as it must be typed to name a level."""
+    return repr(epsilon).removesuffix(".0")
+
+
 def find_level(bundle: Bundle, mechanism: str, epsilon: float | str | None, name: str | None) -> Level:
     """The level with that label and that name; the bundle's default if both are ``None``.
 
@@ -164,7 +169,7 @@ def find_level(bundle: Bundle, mechanism: str, epsilon: float | str | None, name
     for level in bundle.levels:
         if name in (None, level.name) and wanted in (None, label(bundle, level, mechanism)[0]):
             return level
-    there_are = ", ".join(f"{lv.name} ({label(bundle, lv, mechanism)[0]:g})" for lv in bundle.levels)
+    there_are = ", ".join(f"{lv.name} ({epsilon_text(label(bundle, lv, mechanism)[0])})" for lv in bundle.levels)
     raise UnknownLevel(f"no such level; {mechanism} has the levels (epsilon) {there_are}")
 
 

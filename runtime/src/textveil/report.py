@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from textveil.bundle import Bundle
-from textveil.plan import Options, label
+from textveil.plan import Options, epsilon_text, label
 from textveil.privacy import PrivacyStatement, Terms
 from textveil.sanitizer import Result, Sanitizer
 
@@ -85,7 +85,7 @@ def information(bundle: Bundle, *, as_json: bool = False) -> str:
         share = law["unchanged_median"]
         marker = "   default" if level["default"] else ""
         bar = "" if share is None else f"{share:6.1%}  {_bar(share)}"
-        lines.append(f"{level['name']:<11} {law['epsilon']:>7g}  {law['epsilon_kind']:<20} {bar}{marker}")
+        lines.append(f"{level['name']:<11} {epsilon_text(law['epsilon']):>7}  {law['epsilon_kind']:<20} {bar}{marker}")
     lines += [
         "",
         f"With {bundle.default_mechanism}, two words at distance d are told apart by a factor of at most "
@@ -145,7 +145,11 @@ def progress_bar(size: int, quiet: bool) -> Iterator[Callable[[int], None]]:
 
 
 def _unchanged(manifest: dict[str, Any], level: str, mechanism: str) -> float | None:
-    return manifest.get("levels", {}).get(level, {}).get(mechanism, {}).get("unchanged_median")
+    try:
+        share = manifest["levels"][level][mechanism]["unchanged_median"]
+    except (KeyError, TypeError):
+        return None
+    return float(share) if type(share) in (int, float) else None
 
 
 def _bar(share: float) -> str:

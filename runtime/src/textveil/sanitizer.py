@@ -22,7 +22,7 @@ from textveil.words import Lexicon
 #: Texts are drawn in batches of about this many characters, and a longer text in pieces, to bound memory.
 _BATCH_CHARACTERS = 1 << 20
 _CHUNK_SEGMENTS = 1 << 19
-_BLANK_AFTER_WORD = regex.compile(r"(?<=\P{White_Space}) ")
+_BLANK_AFTER_WORD = regex.compile(r"(?<=\P{White_Space}) (?=[ -~])")  # nothing attaches to the blank
 _MAX_PLANS = 16
 
 
@@ -187,10 +187,11 @@ class Sanitizer:
         ]
 
     def _single_token(self, word: str) -> int:
+        segments = segmentation.segments(word)
         index = self.bundle.ids.get(segmentation.key(word))
-        if index is not None:
+        if index is not None and not any(segmentation.is_string(segment) for segment in segments):
             return index
-        parts = [self._lexicon.word(segment, strict=True) for segment in segmentation.segments(word)]
+        parts = [self._lexicon.word(segment, strict=True) for segment in segments]
         tokens = [token for part in parts for token in part.inputs]
         if len(tokens) != 1:
             raise OptionError(f"one word is needed, and this is {len(tokens)} tokens")

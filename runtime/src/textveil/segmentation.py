@@ -22,16 +22,18 @@ _URL_END = regex.compile(r"[\p{White_Space}\"“”„«»<>]")
 _STRING_TRIM = ".,:!?'‘’*_"
 
 # UAX #29, default word boundaries, as one pattern per segment. X is what attaches to the character before it (WB4).
-_X = r"[\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}]*+"
-_AFTER_HEBREW = r"(?<=\p{WB=Hebrew_Letter}[\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}]*)"
-_LETTER = rf"(?:[\p{{WB=Hebrew_Letter}}\p{{WB=ALetter}}]{_X})++"  # WB5
-_LETTERS = (
-    rf"{_LETTER}(?:[\p{{WB=MidLetter}}\p{{WB=MidNumLet}}']{_X}{_LETTER}"  # WB6, WB7
-    rf"|{_AFTER_HEBREW}\"{_X}(?=\p{{WB=Hebrew_Letter}}){_LETTER})*+"  # WB7b, WB7c
+_ATTACHED = r"\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}"
+_X = rf"[{_ATTACHED}]*+"
+_LETTER, _HEBREW, _NUMBER = r"\p{WB=Hebrew_Letter}\p{WB=ALetter}", r"\p{WB=Hebrew_Letter}", r"\p{WB=Numeric}"
+_RUN = rf"[{_LETTER}{_NUMBER}{_ATTACHED}]*+"  # WB5, WB8, WB9, WB10
+_WORD = (
+    rf"(?:[{_LETTER}{_NUMBER}]{_RUN}(?:"
+    rf"(?<=[{_LETTER}][{_ATTACHED}]*)[\p{{WB=MidLetter}}\p{{WB=MidNumLet}}']{_X}(?=[{_LETTER}]){_RUN}"  # WB6, WB7
+    rf"|(?<=[{_HEBREW}][{_ATTACHED}]*)\"{_X}(?=[{_HEBREW}]){_RUN}"  # WB7b, WB7c
+    rf"|(?<=[{_NUMBER}][{_ATTACHED}]*)[\p{{WB=MidNum}}\p{{WB=MidNumLet}}']{_X}(?=[{_NUMBER}]){_RUN}"  # WB11, WB12
+    rf")*+|\p{{WB=Katakana}}[\p{{WB=Katakana}}{_ATTACHED}]*+)"  # WB13
 )
-_NUMBER = rf"(?:\p{{WB=Numeric}}{_X})++"
-_NUMBERS = rf"{_NUMBER}(?:[\p{{WB=MidNum}}\p{{WB=MidNumLet}}']{_X}{_NUMBER})*+"  # WB8, WB11, WB12
-_WORD = rf"(?:(?:{_LETTERS}|{_NUMBERS})++|(?:\p{{WB=Katakana}}{_X})++)"  # WB9, WB10, WB13
+_AFTER_HEBREW = rf"(?<=[{_HEBREW}][{_ATTACHED}]*)"
 _CONNECTOR = rf"(?:\p{{WB=ExtendNumLet}}{_X})"
 _CONNECTED = rf"{_CONNECTOR}*+{_WORD}(?:{_CONNECTOR}++{_WORD})*+(?:{_AFTER_HEBREW}'{_X}|{_CONNECTOR}*+)"  # WB7a, 13a, b
 _SEGMENT = regex.compile(

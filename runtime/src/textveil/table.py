@@ -84,6 +84,8 @@ class Table:
         if ordered[:, -1].max() >= shape[0] - 1 or (scores[:, 1:] < scores[:, :-1]).any():
             raise BundleDamaged("table.safetensors: neighbours or scores are out of range")
         santext, santext_plus, kept = ((roles & bit) != 0 for bit in (SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT, KEPT))
+        if (roles & ~np.uint8(SANTEXT_OUTPUT | SANTEXT_PLUS_OUTPUT | KEPT)).any():
+            raise BundleDamaged("table.safetensors: a symbol has an unknown role")
         if not santext_plus.any() or (santext_plus & ~santext).any() or (santext_plus & kept).any():
             raise BundleDamaged("table.safetensors: the output sets are empty or overlap the kept words")
         if not santext[neighbours].all():
@@ -101,7 +103,7 @@ class Table:
         base = None if base_name is None else self.tensors[base_name]
         if weights.dtype != np.int64 or weights.ndim != 1 or not exponent.is_finite() or exponent <= 0:
             raise BundleDamaged("table.safetensors: a level has no valid weights")
-        if len(weights) <= int(self.scores[:, -1].max()) or weights[-1] < 1 or (np.diff(weights) > 0).any():
+        if len(weights) <= int(self.scores[:, -1].max()) or weights[-1] < 1 or (weights[1:] > weights[:-1]).any():
             raise BundleDamaged("table.safetensors: the weights of a level do not cover its scores")
         if base is not None and (base.dtype != np.uint32 or base.shape != self.roles.shape):
             raise BundleDamaged("table.safetensors: a base measure does not fit the vocabulary")

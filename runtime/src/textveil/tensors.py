@@ -37,7 +37,7 @@ def open_tensors(path: Path) -> dict[str, NDArray[Any]]:
         raise BundleDamaged(f"{path.name}: cannot be opened") from error
     try:
         return _parse(buffer)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         detail = str(error) if type(error) is _Malformed else "the header is malformed"
         raise BundleDamaged(f"{path.name}: {detail}") from error
 

@@ -64,11 +64,13 @@ class Lexicon:
         case = segmentation.case_pattern(segment) if carry_case else LOWER
         if self._pieces is not None:
             return self._word_pieces(self._pieces, segment, case)
+        if segmentation.is_string(segment):
+            return Word((self._unknown,), False, (case,))
         key = segmentation.key(segment)
         index = self._ids.get(key)
         if index is not None:
             return Word((index,), True, (case,))
-        parts = None if segmentation.is_string(segment) else segmentation.split_clitic(key)
+        parts = segmentation.split_clitic(key)
         if parts is None:
             return Word((self._unknown,), False, (case,))
         stem, clitic = parts

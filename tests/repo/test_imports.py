@@ -1,0 +1,175 @@
+"""What importing and using ``textveil`` loads, opens and touches, seen from a process of its own."""
+
+import json
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+_FORBIDDEN = (
+    "torch transformers onnx onnxruntime tokenizers huggingface_hub safetensors scipy requests urllib3 http.client "
+    "urllib.request socket _socket ssl _ssl asyncio selectors ftplib smtplib xmlrpc sqlite3 typer click rich "
+    "textveil_export"
+)
+FORBIDDEN = _FORBIDDEN.split()
+
+
+def child(code: str, *arguments: str) -> str:
+    """Runs code in a new interpreter that ignores the user's site and writes no byte code; gives what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-B", "-s", "-c", textwrap.dedent(code), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def loaded(statement: str) -> set[str]:
+    """Names of all modules after a statement, without what the interpreter and its site configuration load."""
+    shown = "print(json.dumps(sorted(set(sys.modules) - before)))"
+    return set(json.loads(child(f"import json, sys\nbefore = set(sys.modules)\n{statement}\n{shown}")))
+
+
+def forbidden_among(modules: set[str]) -> set[str]:
+    return {name for name in modules if any(name == barred or name.startswith(f"{barred}.") for barred in FORBIDDEN)}
+
+
+def test_importing_loads_no_network_and_no_framework() -> None:
+    """Nothing is subtracted: numpy and regex themselves load none of these either."""
+    assert forbidden_among(loaded("import numpy, regex")) == set()
+    assert forbidden_among(loaded("import textveil")) == set()
+
+
+def test_using_it_loads_no_network_and_no_framework() -> None:
+    use = "import textveil; s = textveil.Sanitizer.load(); s.sanitize('The doctor’s 17'); s.distance('a', 'of')"
+    assert forbidden_among(loaded(use)) == set()
+
+
+def test_the_command_loads_no_network() -> None:
+    """The command brings typer; with it comes the standard ``socket`` module (by way of ``email.utils``), unused.
+
+    No client of any protocol comes, and the audits below see that no socket is opened.
+    """
+    use = """
+import sys
+sys.argv = ["textveil", "sanitize", "--quiet", "--json", "--text", ""]
+try:
+    import runpy, io, contextlib
+    with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())):
+        runpy.run_module("textveil", run_name="__main__")
+except SystemExit as end:
+    assert end.code == 0, end.code
+"""
+    allowed = {"typer", "click", "rich", "socket", "_socket", "selectors"}
+    assert {name for name in forbidden_among(loaded(use)) if name.split(".")[0] not in allowed} == set()
+
+
+def test_importing_is_all_there_is_to_public_names() -> None:
+    modules = loaded("import textveil")
+    assert "textveil.sanitizer" in modules
+    assert "textveil.cli" not in modules
+    assert "textveil.console" not in modules
+    assert "textveil.report" not in modules
+
+
+AUDIT = """
+    import json, os, sys
+    import textveil, textveil.cli, textveil.lines  # what is loaded is not the question here
+
+    events = []
+
+    def audit(event, arguments):
+        if event.split(".")[0] in ("socket", "subprocess", "ftplib", "smtplib", "urllib", "http", "sqlite3", "ctypes"):
+            events.append(event)
+        elif event in ("os.system", "os.exec", "os.posix_spawn", "os.fork", "os.remove", "os.rename", "os.mkdir",
+                       "os.symlink", "os.link", "os.truncate", "os.chmod", "shutil.copyfile", "tempfile.mkstemp"):
+            events.append(event)
+        elif event == "open":
+            path, mode, flags = arguments
+            if isinstance(path, int):  # a file that is open already
+                return
+            writing = flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
+            if writing or any(letter in (mode or "") for letter in "wax+"):
+                events.append(f"open {path} {mode} {flags}")
+
+    sys.addaudithook(audit)
+"""
+
+
+def test_the_audit_sees_what_it_is_for(tmp_path: Path) -> None:
+    code = (
+        AUDIT
+        + """
+    import socket, tempfile
+    socket.socket().close()
+    open(sys.argv[1], "w").close()
+    os.close(os.open(sys.argv[1], os.O_RDWR))
+    open(sys.argv[1]).close()
+    print(json.dumps([event.split()[0] for event in events]))
+    """
+    )
+    assert json.loads(child(code, str(tmp_path / "x"))) == ["socket.__new__", "open", "open"]
+
+
+def test_sanitising_opens_no_socket_and_writes_no_file() -> None:
+    code = (
+        AUDIT
+        + """
+    import socket
+    def never(*arguments, **options):
+        raise AssertionError("a socket")
+    socket.socket = socket.create_connection = socket.getaddrinfo = never
+
+    sanitizer = textveil.Sanitizer.load()
+    krr = {"mechanism": "krr", "epsilon": 3}
+    for options in ({}, {"mechanism": "santext"}, krr, {"mechanism": "random"}, {"strict": True}):
+        sanitizer.sanitize("The doctor’s note: 17, doctor@boston.com 😀", **options)
+        sanitizer.sanitize_batch(["the", "", "nurse"] * 100, **options)
+    str(sanitizer.sanitize("the").statement)
+    sanitizer.distribution("doctor").likeliest()
+    sanitizer.distance("doctor", "nurse")
+    for call in (lambda: sanitizer.sanitize("the", level="x"), lambda: textveil.Sanitizer.load("nowhere")):
+        try:
+            call()
+        except textveil.TextveilError:
+            pass
+    print(json.dumps(events))
+    """
+    )
+    assert json.loads(child(code)) == []
+
+
+def test_the_command_opens_no_socket_and_writes_no_file() -> None:
+    code = (
+        AUDIT
+        + """
+    import io, contextlib
+    from textveil.console import run
+    codes = []
+    for arguments in (["sanitize", "--text", "The doctor"], ["info"], ["inspect", "doctor"], ["secret"], ["--version"]):
+        with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())), contextlib.redirect_stderr(io.StringIO()):
+            codes.append(run(textveil.cli.app, "textveil", arguments))
+    assert codes == [0, 0, 0, 2, 0], codes
+    print(json.dumps(events))
+    """
+    )
+    assert json.loads(child(code)) == []
+
+
+def test_an_output_file_is_all_that_is_written(tmp_path: Path) -> None:
+    code = (
+        AUDIT
+        + """
+    from textveil.console import run
+    target = sys.argv[1]
+    assert run(textveil.cli.app, "textveil", ["sanitize", "-q", "--text", "The doctor", "-o", target]) == 0
+    folder = os.path.dirname(target)
+    stray = [event for event in events if event.startswith("open") and not event.split()[1].startswith(folder)]
+    print(json.dumps([event for event in events if event.split(".")[0] in ("socket", "subprocess")] + stray))
+    """
+    )
+    assert json.loads(child(code, str(tmp_path / "out.txt"))) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]

@@ -1,0 +1,169 @@
+"""What ships: the wheel and the sdist of the runtime, built from a copy, installed alone, used from an empty place."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from textveil import __version__
+from textveil.default_bundle import DEFAULT_IDENTITY
+
+ROOT = Path(__file__).parents[2]
+BUNDLE = "textveil/bundles/english-v1"
+
+
+def run(*arguments: str | Path, cwd: Path, **environment: str) -> "subprocess.CompletedProcess[bytes]":
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        cwd=cwd,
+        env={**os.environ, **environment},
+        capture_output=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode() + done.stdout.decode()
+    return done
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Built distributions: ``sdist``, ``wheel`` (from the tree) and ``wheel from sdist``."""
+    for package in ("build", "hatchling"):
+        if find_spec(package) is None:
+            pytest.skip(f"building needs the package {package}")
+    root = tmp_path_factory.mktemp("wheel")
+    tree = root / "tree"
+    tree.mkdir()
+    skip = shutil.ignore_patterns("__pycache__", "*.egg-info", "dist", "build")
+    for name in ("runtime", "artifacts"):
+        shutil.copytree(ROOT / name, tree / name, symlinks=True, ignore=skip)
+    shutil.copy(ROOT / "LICENSE", tree / "LICENSE")
+    build = ("-m", "build", "--no-isolation", "--outdir")
+    run(*build, root / "first", "--sdist", "--wheel", tree / "runtime", cwd=root)
+    (sdist,) = (root / "first").glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(root / "unpacked", filter="data")
+    (unpacked,) = (root / "unpacked").iterdir()
+    run(*build, root / "second", "--wheel", unpacked, cwd=root)
+    found = {
+        "sdist": sdist,
+        "wheel": next((root / "first").glob("*.whl")),
+        "wheel from sdist": next((root / "second").glob("*.whl")),
+    }
+    return lambda kind: found[kind]
+
+
+@pytest.fixture(scope="module")
+def names(dist: Callable[[str], Path]) -> list[str]:
+    with zipfile.ZipFile(dist("wheel")) as wheel:
+        return wheel.namelist()
+
+
+@pytest.fixture(scope="module")
+def installed(dist: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel alone, without its dependencies, in a folder."""
+    if find_spec("pip") is None:
+        pytest.skip("installing needs pip")
+    target = tmp_path_factory.mktemp("installed")
+    options = ("--no-deps", "--no-index", "--no-compile", "--quiet", "--disable-pip-version-check")
+    run("-m", "pip", "install", *options, "--target", target, dist("wheel"), cwd=target)
+    return target
+
+
+def test_names_and_version(dist: Callable[[str], Path]) -> None:
+    assert dist("wheel").name == f"textveil-{__version__}-py3-none-any.whl"
+    assert dist("sdist").name == f"textveil-{__version__}.tar.gz"
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(names: list[str]) -> None:
+    modules = {path.name for path in (ROOT / "runtime" / "src" / "textveil").glob("*.py")}
+    packed = [name for name in names if name.startswith("textveil/") and not name.startswith("textveil/bundles/")]
+    assert modules <= {name.removeprefix("textveil/") for name in packed}
+    assert all(name.endswith((".py", "/py.typed")) for name in packed)
+    assert {name.split("/")[0] for name in names} == {"textveil", f"textveil-{__version__}.dist-info"}
+    assert not [name for name in names if "test" in name.lower() or "__pycache__" in name or name.endswith(".pyc")]
+    assert len(names) == len(set(names))
+
+
+def test_the_wheel_holds_the_bundle_once(dist: Callable[[str], Path], names: list[str]) -> None:
+    """Whole, byte for byte, and as files: no link, no second copy."""
+    artifact = ROOT / "artifacts" / "english-v1"
+    expected = sorted(f"{BUNDLE}/{path.name}" for path in artifact.iterdir())
+    assert sorted(name for name in names if name.startswith("textveil/bundles/")) == expected
+    for part in ("manifest.json", "law.json", "table.safetensors", "embeddings.safetensors", "vocabulary.tsv"):
+        assert sum(name.endswith(part) for name in names) == 1
+    with zipfile.ZipFile(dist("wheel")) as wheel:
+        for name in expected:
+            content = wheel.read(name)
+            assert content == (artifact / name.rpartition("/")[2]).read_bytes()
+        law = wheel.read(f"{BUNDLE}/law.json")
+    assert hashlib.sha256(law).hexdigest() == DEFAULT_IDENTITY
+    assert sum(path.stat().st_size for path in artifact.iterdir()) <= 15_000_000
+
+
+def test_the_wheel_holds_its_licence_and_what_it_needs(dist: Callable[[str], Path]) -> None:
+    info = f"textveil-{__version__}.dist-info"
+    with zipfile.ZipFile(dist("wheel")) as wheel:
+        assert wheel.read(f"{info}/licenses/LICENSE") == (ROOT / "LICENSE").read_bytes()
+        metadata = wheel.read(f"{info}/METADATA").decode()
+        assert "textveil = textveil.cli:main" in wheel.read(f"{info}/entry_points.txt").decode()
+    assert "\nLicense-Expression: Apache-2.0\n" in metadata
+    assert "\nRequires-Python: >=3.11\n" in metadata
+    needed = {
+        line.split(":")[1].split(">")[0].strip() for line in metadata.splitlines() if line.startswith("Requires-Dist")
+    }
+    assert {name for name in needed if "extra ==" not in name} == {"numpy", "regex", "typer"}
+
+
+def test_the_sdist_gives_the_same_wheel(dist: Callable[[str], Path]) -> None:
+    with zipfile.ZipFile(dist("wheel")) as first, zipfile.ZipFile(dist("wheel from sdist")) as second:
+        assert sorted(first.namelist()) == sorted(second.namelist())
+        for name in first.namelist():
+            if not name.endswith("/RECORD"):
+                assert first.read(name) == second.read(name), name
+
+
+def test_the_sdist_holds_files_and_no_links(dist: Callable[[str], Path]) -> None:
+    with tarfile.open(dist("sdist")) as archive:
+        members = archive.getmembers()
+    assert not [member.name for member in members if not (member.isfile() or member.isdir())]
+    assert sum(member.name.endswith("/table.safetensors") for member in members) == 1
+    assert not [member.name for member in members if "/tests/" in member.name]
+
+
+def test_the_wheel_works_alone(installed: Path, tmp_path: Path) -> None:
+    """From an empty folder, with an empty home, no network module of ours, and nothing written."""
+    home, here = tmp_path / "home", tmp_path / "here"
+    home.mkdir()
+    here.mkdir()
+    environment = {
+        "PYTHONPATH": str(installed),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        **dict.fromkeys(("HOME", "USERPROFILE", "TMPDIR", "XDG_CACHE_HOME"), str(home)),
+    }
+    where = run("-c", "import textveil; print(textveil.__file__)", cwd=here, **environment).stdout.decode().strip()
+    assert Path(where).is_relative_to(installed)
+    text = "My doctor in Boston said the biopsy was clean."
+    done = run("-m", "textveil", "sanitize", "--text", text, cwd=here, **environment)
+    assert len(done.stdout.split()) == 9
+    assert b"santext+, level balanced" in done.stderr
+    path = run("-m", "textveil", "info", "--path", cwd=here, **environment).stdout.decode().strip()
+    assert Path(path).is_relative_to(installed)
+    known = run("-m", "textveil", "info", "--json", "--expect-id", DEFAULT_IDENTITY, cwd=here, **environment)
+    assert DEFAULT_IDENTITY.encode() in known.stdout
+    assert list(home.iterdir()) == []
+    assert list(here.iterdir()) == []
+
+
+def test_what_is_installed_is_a_whole_bundle(installed: Path) -> None:
+    folder = installed / BUNDLE
+    assert folder.is_dir()
+    assert not folder.is_symlink()
+    assert not [path for path in folder.iterdir() if path.is_symlink()]

@@ -1,0 +1,174 @@
+"""Sanitizers over the built-in bundle and over tiny bundles made here, and two ways to run the command line."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from textveil import Sanitizer
+from textveil.cli import app
+from textveil.console import run
+from textveil_export.build import Contents, Recipe, build
+from textveil_export.bundle_writer import write_bundle
+from textveil_export.roles import Policy
+from textveil_export.sources import Source
+
+# Most frequent first. With the share below the first sixteen are common; "color" is a near copy of "colour".
+_WORDS = (
+    "the of and to in a said my was , . 's n't inside news side "
+    "doctor nurse boston chicago biopsy scan clean dirty colour lyric zombie parallel success hunger river straße "
+    "café жук strain wardrobe marble canyon piano lantern color"
+)
+_PIECES = (
+    "the of and in said a ##s , . ' t 19 un ##aff ##able aff news side inside "
+    "doctor nurse boston chicago bio ##psy scan clean z ##y ##va c ##é cafe ##1 strain marble piano"
+)
+WORDS, PIECES = _WORDS.split(), _PIECES.split()
+LEVELS = {"low": "2", "high": "8"}
+
+
+def vectors_of(words: Sequence[str]) -> NDArray[np.float32]:
+    """Scattered vectors; a word that drops the ``u`` of another gets a near copy of its vector."""
+    vectors = np.random.default_rng(11).standard_normal((len(words), 8)).astype(np.float32)
+    for index, word in enumerate(words):
+        twin = word.replace("or", "our")
+        if twin != word and twin in words:
+            vectors[index] = vectors[words.index(twin)]
+    return vectors
+
+
+def contents_of(
+    words: Sequence[str] = WORDS,
+    *,
+    tokens: str = "word",
+    share: float = 0.6,
+    sensitive: Collection[str] = (),
+    allow: Collection[str] = (),
+    never: Collection[str] = (),
+    k: int = 8,
+    levels: dict[str, str] | None = None,
+    embeddings: bool = True,
+) -> Contents:
+    """A bundle in memory, made by the exporter from made-up vectors."""
+    exponents = {name: Decimal(exponent) for name, exponent in (levels or LEVELS).items()}
+    recipe = Recipe(
+        name="tiny",
+        policy=Policy(share, frozenset(sensitive), frozenset(allow), frozenset(never)),
+        k=k,
+        levels=exponents,
+        default_level=next(iter(exponents)),
+        embeddings=embeddings,
+    )
+    return build(Source(list(words), vectors_of(words), tokens, {"vectors": "made up"}), recipe)
+
+
+@pytest.fixture(scope="session")
+def make_contents() -> Callable[..., Contents]:
+    """The exporter, from words and options to a bundle in memory."""
+    return contents_of
+
+
+@pytest.fixture(scope="session")
+def make_bundle(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """The exporter, from words and options to a folder with a bundle."""
+
+    def make(*args: Sequence[str], **options: object) -> Path:
+        folder = tmp_path_factory.mktemp("made") / "bundle"
+        write_bundle(contents_of(*args, **options), folder)  # type: ignore[arg-type]
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def tiny_path(make_bundle: Callable[..., Path]) -> Path:
+    """The folder of a bundle of 40 words."""
+    return make_bundle()
+
+
+@pytest.fixture(scope="session")
+def tiny(tiny_path: Path) -> Sanitizer:
+    """A sanitizer over 40 words, two levels."""
+    return Sanitizer.load(tiny_path)
+
+
+@pytest.fixture(scope="session")
+def pieces(make_bundle: Callable[..., Path]) -> Sanitizer:
+    """A sanitizer over WordPieces."""
+    return Sanitizer.load(make_bundle(PIECES, tokens="wordpiece"))
+
+
+@pytest.fixture(scope="session")
+def english() -> Sanitizer:
+    """The built-in English bundle."""
+    return Sanitizer.load()
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command did."""
+
+    code: int
+    out: bytes
+    err: bytes
+
+    @property
+    def text(self) -> str:
+        """Standard output."""
+        return self.out.decode()
+
+    @property
+    def message(self) -> str:
+        """Standard error, which must be lines of our own and no traceback."""
+        said = self.err.decode()
+        assert "Traceback" not in said
+        assert all(line.startswith("textveil: ") for line in said.splitlines()), said
+        return said
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Callable[..., Ran]:
+    """Runs ``python -m textveil`` as a process of its own, in an empty working folder."""
+    folder = tmp_path / "cwd"
+    folder.mkdir()
+
+    def start(*arguments: str | Path, stdin: bytes | IO[bytes] = b"", **options: object) -> Ran:
+        source = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
+        done = subprocess.run(  # type: ignore[call-overload]
+            [sys.executable, "-m", "textveil", *map(str, arguments)],
+            **{
+                "cwd": folder,
+                "stdout": subprocess.PIPE,
+                "stderr": subprocess.PIPE,
+                "timeout": 120,
+                **source,
+                **options,
+            },
+        )
+        return Ran(done.returncode, done.stdout or b"", done.stderr or b"")
+
+    return start
+
+
+@pytest.fixture
+def here(capfdbinary: pytest.CaptureFixture[bytes]) -> Iterator[Callable[..., Ran]]:
+    """Runs a command line inside this process, which keeps its own signal handlers."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, getattr(signal, "SIGPIPE", 2))}
+
+    def start(*arguments: str | Path) -> Ran:
+        capfdbinary.readouterr()
+        code = run(app, "textveil", [os.fspath(argument) for argument in arguments])
+        captured = capfdbinary.readouterr()
+        return Ran(code, captured.out, captured.err)
+
+    yield start
+    for number, handler in handlers.items():
+        signal.signal(number, handler)

@@ -1,0 +1,564 @@
+"""Segments: against the rules of UAX #29 read one boundary at a time, and against what the strings must be."""
+
+import sys
+import unicodedata
+from functools import cache
+from itertools import pairwise
+
+import pytest
+import regex
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+from textveil import segmentation
+from textveil.segmentation import LOWER, TITLE, UPPER
+
+WHITE_SPACE = regex.compile(r"\p{White_Space}")
+PICTOGRAPH = regex.compile(r"\p{Extended_Pictographic}")
+_PROPERTIES = (
+    "CR LF Newline Extend ZWJ Format WSegSpace Regional_Indicator Katakana Hebrew_Letter ALetter Single_Quote "
+    "Double_Quote MidNumLet MidLetter MidNum Numeric ExtendNumLet Other"
+)
+PROPERTIES = _PROPERTIES.split()
+# At least one character of every class of UAX #29, several of the crowded ones, and what strings are made of.
+ALPHABET = (
+    "\r\n\x0b\x0c\x85\u2028\u0308\u0301\u20e3\U0001f3ff\u200d\u200c\xad\u2060\ufeff \u2003\u3000\U0001f1e6\U0001f1e7"
+    "ア〱אב𐤀aZéжΩ'\".’:·,;1٣_\u202f‿"
+    "!?-—“”«()@/%#*$+^~\\中ก😀✂❤👩🚀Ⓜ\0\x1c\t\xa0\u200b\ue000\ud800\udfff²½Ⅷ①"
+)
+ASCII = "".join(map(chr, range(128)))
+LETTERS = {"ALetter", "Hebrew_Letter"}
+IGNORED = {"Extend", "Format", "ZWJ"}
+NEWLINES = {"CR", "LF", "Newline"}
+MID_LETTER = {"MidLetter", "MidNumLet", "Single_Quote"}
+MID_NUMBER = {"MidNum", "MidNumLet", "Single_Quote"}
+
+
+@cache
+def word_break(character: str) -> str:
+    return next(name for name in PROPERTIES if regex.match(rf"\p{{WB={name}}}", character))
+
+
+def by_the_rules(text: str) -> list[str]:
+    """UAX #29, revision 41 and later: every boundary decided by the rules WB3 to WB999, in their order."""
+    kinds = [word_break(character) for character in text]
+
+    def before(place: int) -> int | None:
+        """Place of the character that a boundary or a character sees before it, by WB4."""
+        place -= 1
+        while place >= 0 and kinds[place] in IGNORED and place > 0 and kinds[place - 1] not in NEWLINES:
+            place -= 1
+        return place if place >= 0 else None
+
+    def after(place: int) -> int | None:
+        place += 1
+        while place < len(text) and kinds[place] in IGNORED:
+            place += 1
+        return place if place < len(text) else None
+
+    def kind(place: int | None) -> str:
+        return "" if place is None else kinds[place]
+
+    def joined(place: int) -> bool:
+        left, right = kinds[place - 1], kinds[place]
+        if left == "CR" and right == "LF":  # WB3
+            return True
+        if left in NEWLINES or right in NEWLINES:  # WB3a, WB3b
+            return False
+        if left == "ZWJ" and PICTOGRAPH.match(text[place]):  # WB3c
+            return True
+        if left == right == "WSegSpace":  # WB3d
+            return True
+        if right in IGNORED:  # WB4
+            return True
+        seen = before(place)
+        left, further_left, further_right = kind(seen), kind(before(seen or 0)), kind(after(place))
+        if left in LETTERS and right in LETTERS:  # WB5
+            return True
+        if left in LETTERS and right in MID_LETTER and further_right in LETTERS:  # WB6
+            return True
+        if further_left in LETTERS and left in MID_LETTER and right in LETTERS:  # WB7
+            return True
+        if left == "Hebrew_Letter" and right == "Single_Quote":  # WB7a
+            return True
+        if left == "Hebrew_Letter" and right == "Double_Quote" and further_right == "Hebrew_Letter":  # WB7b
+            return True
+        if further_left == "Hebrew_Letter" and left == "Double_Quote" and right == "Hebrew_Letter":  # WB7c
+            return True
+        if left in LETTERS | {"Numeric"} and right in LETTERS | {"Numeric"}:  # WB8, WB9, WB10
+            return True
+        if further_left == "Numeric" and left in MID_NUMBER and right == "Numeric":  # WB11
+            return True
+        if left == "Numeric" and right in MID_NUMBER and further_right == "Numeric":  # WB12
+            return True
+        if left == right == "Katakana":  # WB13
+            return True
+        if left in LETTERS | {"Numeric", "Katakana", "ExtendNumLet"} and right == "ExtendNumLet":  # WB13a
+            return True
+        if left == "ExtendNumLet" and right in LETTERS | {"Numeric", "Katakana"}:  # WB13b
+            return True
+        if left == right == "Regional_Indicator":  # WB15, WB16
+            run = 0
+            while kind(seen) == "Regional_Indicator":
+                run, seen = run + 1, before(seen or 0)
+            return run % 2 == 1
+        return False  # WB999
+
+    cuts = [0, *(place for place in range(1, len(text)) if not joined(place)), len(text)]
+    return [text[start:end] for start, end in pairwise(cuts) if start < end]
+
+
+texts = st.text(st.sampled_from(ALPHABET), max_size=12) | st.text(st.characters(), max_size=12)
+
+
+# --- the text comes back -------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=500)
+@given(st.text(st.characters() | st.sampled_from(ALPHABET)) | st.text(st.sampled_from(ASCII)))
+@example("")
+@example("\ud800\udc00")
+@example("a\udfff@\ud800.b/")
+def test_segments_concatenate_to_the_text(text: str) -> None:
+    found = segmentation.segments(text)
+    assert "".join(found) == text
+    assert all(found)
+
+
+@settings(max_examples=500)
+@given(texts)
+def test_a_gap_is_white_space_and_punctuation_exactly(text: str) -> None:
+    for segment in segmentation.segments(text):
+        only = all(WHITE_SPACE.match(c) or unicodedata.category(c)[0] == "P" for c in segment)
+        assert segmentation.is_gap(segment) == only
+
+
+def test_every_code_point_alone_is_a_gap_or_a_word() -> None:
+    """All of them: a gap if and only if it is White_Space or punctuation. Anything else never passes through."""
+    punctuation = regex.compile(r"\p{P}")
+    gaps = 0
+    for code in range(sys.maxunicode + 1):
+        character = chr(code)
+        allowed = WHITE_SPACE.match(character) is not None or punctuation.match(character) is not None
+        assert segmentation.is_gap(character) == allowed, hex(code)
+        gaps += allowed
+    assert gaps > 800
+    assert not segmentation.is_gap("")
+
+
+# --- word boundaries -----------------------------------------------------------------------------------------------
+
+# Written from the rules; "|" stands between segments.
+BOUNDARIES = [
+    ("WB3", "a|\r\n|b"),
+    ("WB3", "\r|\r\n|\n"),
+    ("WB3a", "\n|\u0308|a"),
+    ("WB3a", "\x85|\u200d|a"),
+    ("WB3b", "a|\x0b|b|\x0c|c|\u2028|d"),
+    ("WB3b", "a\u0308|\n"),
+    ("WB3c", "👩\u200d🚀"),
+    ("WB3c", "👩\U0001f3ff\u200d🚀|🚀"),
+    ("WB3c", "a\u200d🚀"),
+    ("WB3c", "❤\ufe0f\u200d🔥"),
+    ("WB3d", "a|  |b"),
+    ("WB3d", " \u2003 "),
+    ("WB3d", " \u0308| "),
+    ("WB3d", " |\t| "),
+    ("WB4", "a\u0308\u200db"),
+    ("WB4", "e\u0301\u00adt\u2060e"),
+    ("WB4", "!\u0308|a"),
+    ("WB4", "\u00ad|a"),
+    ("WB5", "straße| |жук| |Ωμέγα"),
+    ("WB5", "aб"),
+    ("WB5", "אבג"),
+    ("WB6, WB7", "can't"),
+    ("WB6, WB7", "can’t"),
+    ("WB6, WB7", "l'aîné"),
+    ("WB6, WB7", "example.com"),
+    ("WB6, WB7", "a:b·c"),
+    ("WB6, WB7", "a\u0308'\u0308b"),
+    ("WB6", "a|'"),
+    ("WB6", "a|.|.|b"),
+    ("WB6", "'|a|'"),
+    ("WB6", "a|,|b"),
+    ("WB6", "a|'|1"),
+    ("WB7a", "ב'"),
+    ("WB7a", "ב'|."),
+    ("WB7b, WB7c", 'צה"ל'),
+    ("WB7b", 'ב|"'),
+    ("WB7b", 'ב|"|a'),
+    ("WB8", "1234"),
+    ("WB8", "١٢٣"),
+    ("WB9, WB10", "a1b2"),
+    ("WB11, WB12", "3.14"),
+    ("WB11, WB12", "3,000;5"),
+    ("WB11, WB12", "1'000"),
+    ("WB11", "3|.|a"),
+    ("WB12", "3|:|4"),
+    ("WB12", "3|."),
+    ("WB13", "カタカナ"),
+    ("WB13", "カ|か|カ"),
+    ("WB13a, WB13b", "a_b"),
+    ("WB13a, WB13b", "_カ_1_"),
+    ("WB13a, WB13b", "___"),
+    ("WB13a", "_|中|_"),
+    ("WB13a", "a\u202fb"),
+    ("WB15", "\U0001f1e6\U0001f1e7|\U0001f1e8"),
+    ("WB16", "a|\U0001f1e6\U0001f1e7|\U0001f1e8\U0001f1e9|b"),
+    ("WB16", "\U0001f1e6\u200d\U0001f1e7|\U0001f1e8"),
+    ("WB999", "中|文"),
+    ("WB999", "😀|😀"),
+    ("WB999", "a|-|b"),
+    ("WB999", "a|\u200b|b"),
+    ("WB999", "ก|ข"),
+    ("WB999", "$|a"),
+]
+
+
+@pytest.mark.parametrize(("rule", "expected"), BOUNDARIES)
+def test_boundaries_by_hand(rule: str, expected: str) -> None:
+    text = expected.replace("|", "")
+    assert by_the_rules(text) == expected.split("|"), f"the reference is wrong about {rule}"
+    assert segmentation._SEGMENT.findall(text) == expected.split("|"), rule
+
+
+@settings(max_examples=3000)
+@given(texts)
+@example("\u200d🚀")  # WB3c at the start of the text
+@example("a\u200d🚀b")  # the emoji ends the word
+@example("א'1")  # WB7a takes the quote; WB11 does not join it to a number
+@example("א'_")
+def test_the_pattern_is_the_rules(text: str) -> None:
+    assert segmentation._SEGMENT.findall(text) == by_the_rules(text)
+
+
+@settings(max_examples=1000)
+@given(texts)
+def test_the_pattern_agrees_with_an_implementation_of_others(text: str) -> None:
+    r"""``\b`` of the regex library under ``(?w)``, where it follows the standard.
+
+    It deviates from the standard's own test data at apostrophes (it breaks before vowels on purpose), next to
+    regional indicators, and where marks, format characters or joiners stand at the start or after a MidLetter,
+    MidNum or MidNumLet. Those are left to ``by_the_rules``.
+    """
+    kinds = {word_break(character) for character in text}
+    assume(not kinds & {*IGNORED, "Single_Quote", "Double_Quote", "Regional_Indicator"} and "’" not in text)
+    theirs = [part for part in regex.split(r"(?V1w)\b", text) if part]
+    assert segmentation._SEGMENT.findall(text) == theirs
+
+
+@settings(max_examples=2000)
+@given(st.text(st.sampled_from(ASCII)) | st.text(st.sampled_from("aZ09_.:,;' \r\n\t-\"@/%wW#?"), max_size=12))
+def test_the_ascii_patterns_are_the_general_ones(text: str) -> None:
+    assert segmentation._ASCII_SEGMENT.findall(text) == segmentation._SEGMENT.findall(text)
+    ours = [match.span() for match in segmentation._ASCII_TRIGGER.finditer(text)]
+    assert ours == [match.span() for match in segmentation._TRIGGER.finditer(text)]
+
+
+@settings(max_examples=1000)
+@given(st.text(st.sampled_from("aZ09_.:,;' \r\n\t-\"@/%wW#?()"), max_size=20))
+def test_ascii_text_is_cut_the_same_in_company(text: str) -> None:
+    """A blank and a letter from elsewhere at the end take the general way through."""
+    assert segmentation.segments(text + " é")[-1] == "é"
+    alone, company = segmentation.segments(text + " "), segmentation.segments(text + " é")
+    assert company == [*alone, "é"]
+
+
+@settings(max_examples=500)
+@given(texts, texts)
+def test_a_blank_between_two_texts_separates_their_segments(first: str, second: str) -> None:
+    assume(word_break(first[-1:] or "a") not in {"WSegSpace"} and word_break(second[:1] or "a") != "WSegSpace")
+    assume(not second or word_break(second[0]) not in IGNORED)
+    expected = [*segmentation.segments(first), " ", *segmentation.segments(second)]
+    assert segmentation.segments(f"{first} {second}") == expected
+
+
+# --- strings -------------------------------------------------------------------------------------------------------
+
+STRINGS = [
+    "doctor@boston.com",
+    "first.last+tag@mail.example.co.uk",
+    "почта@пример.рф",
+    "user%40example.com",
+    "https://example.com/a/b?c=d&e=(f)#g",
+    "HTTP://EXAMPLE.COM",
+    "mailto:doctor@boston.com",
+    "ftp://user:word@host/path",
+    "www.example",
+    "WWW.example.com/doctor",
+    "boston.com/doctor",
+    "boston.com:",
+    "boston.museum?doctor",
+    "boston.com#doctor",
+    "пример.рф/доктор",
+    "@doctor",
+    "@doctor_boston",
+    "doctor@boston",
+    "#1",
+    "+1-617-555-0123",
+    "12,345.67",
+    "1984-06-07T12:30",
+    "A4",
+    "b2b",
+    "covid-19",
+    "٣",
+    "٢٠٢٤-٠١",
+    "१२",
+    "x²",
+    "½",
+    "①",
+    "Ⅷ",
+    "Ⅳ-b",
+    "１２３",
+    "doc%20tor",
+    "%E2%80%99",
+    "%ff",
+    "4️⃣",
+    "$5",
+    "€5,00",
+    "C:/Users/doctor1/x",
+]
+
+
+@pytest.mark.parametrize("string", STRINGS)
+@pytest.mark.parametrize("around", ["{}", "the {} the", "“{}”", "<{}>", "„{}“", "«{}»—", "a\u00a0{}\u2003b"])
+def test_a_string_is_one_segment(string: str, around: str) -> None:
+    assert string in segmentation.segments(around.format(string))
+    assert segmentation.is_string(string)
+
+
+@pytest.mark.parametrize("string", STRINGS)
+@pytest.mark.parametrize("around", ["({})", "[{}]…", "{{{}}}", "{};", "*{}*", "'{}'", "_{}_"])
+def test_a_string_is_in_one_segment(string: str, around: str) -> None:
+    """A URL may hold brackets, and takes those that close around it; nothing of a string is ever cut off."""
+    found = segmentation.segments(around.format(string))
+    assert sum(string in segment for segment in found) == 1
+    assert sum(not segmentation.is_gap(segment) for segment in found) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Mail doctor@boston.com.", ["Mail", " ", "doctor@boston.com", "."]),
+        ("'@doctor'", ["'", "@doctor", "'"]),
+        ("*@doctor*,", ["*", "@doctor", "*", ","]),
+        ("_1_", ["_", "1", "_"]),
+        ("...7!?", [".", ".", ".", "7", "!", "?"]),
+        ("‘5’", ["‘", "5", "’"]),
+        ("see www.example.com, then", ["see", " ", "www.example.com", ",", " ", "then"]),
+        ("go to boston.com/a.b/.", ["go", " ", "to", " ", "boston.com/a.b/", "."]),
+        ("@", ["@"]),
+        ("@@@", ["@@@"]),
+        ("a @ b", ["a", " ", "@", " ", "b"]),
+        ("://", ["://"]),
+        ("www.", ["www."]),
+        ("100%", ["100%"]),
+        ("%", ["%"]),
+        ("%zz", ["%", "zz"]),
+        ('say "7"', ["say", " ", '"', "7", '"']),
+        ("1 2", ["1", " ", "2"]),
+        ("1\n2", ["1", "\n", "2"]),
+        ("a1—b2", ["a1", "—", "b2"]),
+        ("a1;b2", ["a1", ";", "b2"]),
+        ("http://a.b/(c)d", ["http://a.b/(c)d"]),
+        ("(http://a.b)", ["(", "http://a.b)"]),
+        ("x<http://a.b>y", ["x", "<", "http://a.b", ">", "y"]),
+        ("Dr. Who", ["Dr", ".", " ", "Who"]),
+        ("e.g. this", ["e.g", ".", " ", "this"]),
+        ("either/or", ["either", "/", "or"]),
+        ("boston.com", ["boston.com"]),
+        ("don't", ["don't"]),
+        ("Jean-Luc", ["Jean", "-", "Luc"]),
+    ],
+)
+def test_where_strings_begin_and_end(text: str, expected: list[str]) -> None:
+    assert segmentation.segments(text) == expected
+
+
+@settings(max_examples=1000)
+@given(texts)
+def test_no_digit_and_no_at_sign_stands_in_a_plain_word(text: str) -> None:
+    for segment in segmentation.segments(text):
+        if regex.search(r"[\p{N}@]", segment):
+            assert segmentation.is_string(segment) or segmentation.is_gap(segment)
+            assert not regex.search(r"\p{White_Space}", segment)
+
+
+@settings(max_examples=500)
+@given(
+    st.text(st.sampled_from("abжé1.-+@%/:’'_"), min_size=1, max_size=10),
+    st.sampled_from(["@", "1", "٣", "½", "Ⅷ", "://", "www.", "%4a", ".com/"]),
+    st.text(st.sampled_from("abжé1-+@%/"), max_size=10),
+)
+def test_no_part_of_a_string_is_left_over(before: str, trigger: str, after: str) -> None:
+    """What stands around a trigger without a break belongs to it, but for marks trimmed at both ends."""
+    text = f"{before}{trigger}{after}"
+    found = segmentation.segments(text)
+    words = [segment for segment in found if not segmentation.is_gap(segment)]
+    assert len(words) <= 1
+    assert text.strip(".,:!?'‘’*_") in "".join(words) or not words or words[0] in text
+
+
+# --- keys, clitics, case -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("Doctor", "doctor"),
+        ("don’t", "don't"),
+        ("DON'T", "don't"),
+        ("ﬁne", "fine"),
+        ("Ｄｏｃｔｏｒ", "doctor"),
+        ("cafe\u0301", "café"),
+        ("É", "é"),
+        ("K", "k"),
+        ("Straße", "straße"),
+        ("doc\u00adtor", "doc\u00adtor"),
+        ("doc\u200dtor", "doc\u200dtor"),
+        ("dосtоr", "dосtоr"),
+        ("\ud800A", "\ud800a"),
+        ("", ""),
+    ],
+)
+def test_keys(word: str, expected: str) -> None:
+    assert segmentation.key(word) == expected
+
+
+@settings(max_examples=500)
+@given(st.text(st.characters()))
+def test_a_key_is_nfkc_lower_case_with_a_plain_apostrophe(word: str) -> None:
+    assert segmentation.key(word) == unicodedata.normalize("NFKC", word).lower().replace("\u2019", "'")
+
+
+@pytest.mark.parametrize(
+    ("key", "parts"),
+    [
+        ("don't", ("do", "n't")),
+        ("john's", ("john", "'s")),
+        ("i'm", ("i", "'m")),
+        ("we're", ("we", "'re")),
+        ("they've", ("they", "'ve")),
+        ("she'll", ("she", "'ll")),
+        ("he'd", ("he", "'d")),
+        ("couldn't've", ("couldn't", "'ve")),
+        ("rock'n'roll", None),
+        ("n't", None),
+        ("'s", None),
+        ("o'brien", None),
+        ("dont", None),
+        ("", None),
+        ("a\n's", ("a\n", "'s")),
+    ],
+)
+def test_clitics(key: str, parts: tuple[str, str] | None) -> None:
+    assert segmentation.split_clitic(key) == parts
+
+
+@settings(max_examples=300)
+@given(st.text(st.sampled_from("nt's\u00e9drevlm")))
+def test_a_clitic_and_its_stem_are_the_word(key: str) -> None:
+    parts = segmentation.split_clitic(key)
+    if parts is not None:
+        assert "".join(parts) == key
+        assert parts[0]
+        assert parts[1] in segmentation.CLITICS
+
+
+@pytest.mark.parametrize(
+    ("word", "pattern"),
+    [
+        ("doctor", LOWER),
+        ("Doctor", TITLE),
+        ("DOCTOR", UPPER),
+        ("I", TITLE),
+        ("a", LOWER),
+        ("McDonald", TITLE),
+        ("iPhone", LOWER),
+        ("USA", UPPER),
+        ("don't", LOWER),
+        ("DON'T", UPPER),
+        ("Éa", TITLE),
+        ("ÉA", UPPER),
+        ("ǅa", TITLE),
+        ("中", LOWER),
+        ("ß", LOWER),
+        ("😀", LOWER),
+        ("", LOWER),
+    ],
+)
+def test_case_patterns(word: str, pattern: int) -> None:
+    assert segmentation.case_pattern(word) == pattern
+
+
+@pytest.mark.parametrize(
+    ("word", "pattern", "expected"),
+    [
+        ("nurse", LOWER, "nurse"),
+        ("nurse", TITLE, "Nurse"),
+        ("nurse", UPPER, "NURSE"),
+        ("straße", UPPER, "STRASSE"),
+        ("'s", TITLE, "'s"),
+        (",", UPPER, ","),
+    ],
+)
+def test_case_is_applied(word: str, pattern: int, expected: str) -> None:
+    assert segmentation.apply_case(word, pattern) == expected
+
+
+@given(st.sampled_from(["nurse", "straße", "n't", "été", "жук"]), st.sampled_from([LOWER, TITLE, UPPER]))
+def test_case_patterns_come_back(word: str, pattern: int) -> None:
+    assert segmentation.case_pattern(segmentation.apply_case(word, pattern)) == pattern
+
+
+# --- long input ----------------------------------------------------------------------------------------------------
+
+LONG = {
+    "letters": "a",
+    "letters é": "é",
+    "dots": ".",
+    "at signs": "@",
+    "digits": "1",
+    "emoji": "😀",
+    "joined emoji": "😀\u200d",
+    "flags": "\U0001f1e6",
+    "accents": "\u0301",
+    "abbreviation": "a.",
+    "schemes": "://",
+    "www": "www.",
+    "percent": "%aa",
+    "bare percent": "%a",
+    "underscores": "_",
+    "underscores é": "_é",
+    "quotes": "'",
+    "letters and quotes": "é'",
+    "hebrew and quotes": 'א"',
+    "domains": ".aaaaaaaaaaaaaaaaaaaaaaaaa",
+    "domains é": ".éééééééééééééééééééééééé",
+    "numbers": "1 ",
+    "numbers in brackets": "(1",
+    "numbers é": "é1 ",
+    "at signs in quotes": '@"',
+    "trimmed": "1................ ",
+    "ideographs": "中",
+    "katakana": "ア",
+    "new lines": "\r\n",
+    "blanks": " ",
+    "accented blanks": " \u0301",
+}
+
+
+@pytest.mark.parametrize("unit", LONG.values(), ids=LONG.keys())
+def test_long_runs_are_cut_in_linear_time(unit: str) -> None:
+    """Half a million characters of one kind each; anything worse than linear would take minutes."""
+    text = unit * (500_000 // len(unit))
+    assert "".join(segmentation.segments(text)) == text
+    assert "".join(segmentation.segments("é " + text)) == "é " + text
+
+
+@pytest.mark.parametrize(
+    "unit", ["a", "1", ".", "%aa", "://", "a.a.@1 (((((((((((((((((((((((((", "é", 'אב"', "😀\u200d", "_é"]
+)
+def test_a_long_line(unit: str) -> None:
+    """Six million characters, also in one word."""
+    text = unit * (6_000_000 // len(unit)) + "é"
+    assert "".join(segmentation.segments(text)) == text
