@@ -298,7 +298,7 @@ def split_words(text: str) -> list[str]:
 
 # --- From text to inputs ----------------------------------------------------------------------------------------------
 
-TRIGGER = regex.compile(r"\p{N}|@|(?P<address>://|(?i:www)\.)|%[0-9A-Fa-f]{2}|(?P<address>\.\p{L}{2,24}[/?#:])")
+TRIGGER = regex.compile(r"\p{N}|[@＠﹫]|(?P<address>://|(?i:www)\.)|%[0-9A-Fa-f]{2}|(?P<address>\.\p{L}{2,24}[/?#:])")
 BREAK = regex.compile(r"[\p{White_Space}\"“”„«»‹›()\[\]{}<>;—…]")
 BREAK_OF_ADDRESS = regex.compile(r"[\p{White_Space}\"“”„«»<>]")
 GAP = regex.compile(r"[\p{White_Space}\p{P}]+")

@@ -11,8 +11,9 @@ from textveil import Sanitizer
 from textveil.console import run
 from textveil.errors import BundleDamaged
 from textveil_export import bundle_writer, cli, weights
-from textveil_export.build import DEFAULT_LEVELS, Recipe, build
+from textveil_export.build import Recipe, build
 from textveil_export.bundle_writer import write_bundle
+from textveil_export.dial import DEFAULT_LEVELS
 from textveil_export.errors import ExportError, WriteError
 from textveil_export.roles import Policy
 from textveil_export.sources import Source
@@ -196,9 +197,9 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            (["--level", "a=x"], "NAME=EXPONENT"),
-            (["--level", "a=-1"], "NAME=EXPONENT"),
-            (["--level", "a=2", "--level", "a=3"], "NAME=EXPONENT"),
+            (["--level", "a=x"], "NAME=NUMBER"),
+            (["--level", "a=-1"], "NAME=NUMBER"),
+            (["--level", "a=2", "--level", "a=3"], "NAME=NUMBER"),
             (["--level", "a=3", "--level", "b=2"], "ascending"),
             (["--level", "a=3"], "default level"),
             (["--lists", "french"], "--lists"),
@@ -214,3 +215,42 @@ class TestCommand:
         assert message in captured.err
         assert captured.err.count("\n") == 1
         assert not (tmp_path / "bundle").exists()
+
+
+@pytest.fixture(scope="module")
+def dialled(source, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dial")
+    path = folder / "vectors.txt"
+    lines = [f"{w} {' '.join(map(str, v))}" for w, v in zip(source.words[:300], source.vectors, strict=False)]
+    path.write_text("\n".join(lines) + "\n")
+    arguments = ["table", "--vectors", str(path), "-o", str(folder / "b"), "--lists", "none", "-k", "8"]
+    arguments += ["--certified-epsilon", "6, balanced=9.5,12"]
+    assert run(cli.app, "textveil-export", arguments) == 0
+    return Sanitizer.load(folder / "b").bundle
+
+
+class TestDial:
+    """``--certified-epsilon``: exponents whose proven epsilon meets the target."""
+
+    def test_levels_are_labelled_with_their_targets(self, dialled):
+        labels = {level.name: dialled.certified_epsilon(level, "santext+") for level in dialled.levels}
+        assert labels == {"e6": 6, "balanced": 9.5, "e12": 12}
+
+    def test_what_was_proven_is_just_below(self, dialled):
+        for level in dialled.levels:
+            proven = dialled.certificate["levels"][level.name]
+            target = dialled.certified_epsilon(level, "santext")
+            larger = max(entry["epsilon_certified"] for entry in proven.values())
+            assert target - 0.021 <= larger <= target
+            assert float(level.laws["santext"].exponent) < target < 2 * float(level.laws["santext"].exponent)
+
+    @pytest.mark.parametrize("targets", ["x", "a=", "9,8", "6,6", "-1", "nan", ""])
+    def test_targets_that_cannot_be(self, tmp_path, capsys, targets):
+        arguments = ["table", "-o", str(tmp_path / "b"), "--certified-epsilon", targets, "--lists", "none"]
+        assert run(cli.app, "textveil-export", arguments) == 1
+        assert capsys.readouterr().err.count("\n") == 1
+
+    def test_not_with_exponents(self, tmp_path, capsys):
+        arguments = ["table", "-o", str(tmp_path / "b"), "--certified-epsilon", "9", "--level", "a=3"]
+        assert run(cli.app, "textveil-export", arguments) == 1
+        assert "exclude each other" in capsys.readouterr().err

@@ -80,7 +80,7 @@ def test_certificates_equal_brute_force(tmp_path, geometry, k):
 def test_the_attaining_pair_attains(tmp_path):
     bundle = small_bundles.small_bundle(tmp_path / "b", GEOMETRIES["scattered"](), k=5, exponents=["6"])
     law = TableLaw.of(bundle.table, "santext", bundle.levels[0].laws["santext"])
-    ((worst, _),) = worst_ratios(bundle, [Audit(law)])
+    ((worst, _),) = worst_ratios(bundle.table, bundle.embeddings, [Audit(law)])
     rows = law.rows(np.array([worst.first, worst.second]))
     shares = [rows.weights(i) / rows.totals[i] for i in (0, 1)]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -95,7 +95,9 @@ def test_a_planted_fault_moves_the_certificate(tmp_path):
     """One score too small by a hundredth of a unit at the binding pair: the audit of the finished table sees it."""
     bundle = small_bundles.small_bundle(tmp_path / "b", GEOMETRIES["scattered"](), k=5, exponents=["6"])
     level_law = bundle.levels[0].laws["santext"]
-    ((worst, _),) = worst_ratios(bundle, [Audit(TableLaw.of(bundle.table, "santext", level_law))])
+    ((worst, _),) = worst_ratios(
+        bundle.table, bundle.embeddings, [Audit(TableLaw.of(bundle.table, "santext", level_law))]
+    )
     scores = bundle.table.scores.copy()
     row = scores[worst.second].astype(np.int64)
     row[1:] += 600  # every other word of the other input's row pushed a tenth of a unit away
@@ -103,7 +105,7 @@ def test_a_planted_fault_moves_the_certificate(tmp_path):
     weights = np.concatenate([level_law.weights, np.full(600, level_law.weights[-1])])
     faulty = replace(bundle.table, scores=scores)
     faulty_law = TableLaw.of(faulty, "santext", replace(level_law, weights=weights))
-    ((after, _),) = worst_ratios(bundle, [Audit(faulty_law)])
+    ((after, _),) = worst_ratios(bundle.table, bundle.embeddings, [Audit(faulty_law)])
     assert after.ratio > worst.ratio * 1.02
 
 
@@ -113,7 +115,7 @@ def test_equal_vectors_with_different_rows_are_refused(tmp_path):
     bundle.embeddings[3] = bundle.embeddings[4]
     law = TableLaw.of(bundle.table, "santext", bundle.levels[0].laws["santext"])
     with pytest.raises(CertificationError, match="distance 0"):
-        worst_ratios(bundle, [Audit(law)])
+        worst_ratios(bundle.table, bundle.embeddings, [Audit(law)])
 
 
 def test_without_rows_there_is_no_metric(tmp_path):

@@ -121,7 +121,7 @@ def test_writing(tiny: Sanitizer, lexicon: Lexicon) -> None:
 
     def written(outputs: str, segments: list[str], strict: bool = False) -> str:
         words = [lexicon.word(segment, strict=strict) for segment in segments]
-        return lexicon.write(segments, words, iter([ids[word] for word in outputs.split()]), strict=strict)
+        return lexicon.write(segments, words, iter([ids[word] for word in outputs.split()]), strict=strict)[0]
 
     assert written("nurse river", ["The", " ", "doctor"]) == "Nurse river"
     assert written("nurse river", ["😀", "😀"]) == "nurse river"

@@ -10,20 +10,11 @@ from numpy.typing import NDArray
 from textveil import bundle as reader
 from textveil.table import SANTEXT_PLUS_OUTPUT, LevelLaw, Table, scores
 
-from textveil_export import __version__, metric, neighbours, weights
+from textveil_export import __version__, dial, metric, neighbours, weights
 from textveil_export.errors import ExportError
 from textveil_export.roles import Policy, assign_roles
 from textveil_export.sources import Progress, Source, no_progress
 
-#: Names of the default levels and the share of sensitive words that each leaves unchanged (median over types).
-DEFAULT_LEVELS = {
-    "noise": 0.03,
-    "strict": 0.12,
-    "firm": 0.3,
-    "balanced": 0.5,
-    "light": 0.7,
-    "veil": 0.9,
-}
 DEFAULT_LEVEL = "balanced"
 DEFAULT_REPLACEMENT_PROBABILITY = "0.3"
 DEFAULT_K = 64
@@ -38,6 +29,7 @@ class Recipe:
         policy: Sets of SanText+.
         k: Stored neighbours per input.
         levels: Exponent ``alpha`` by level name, strictest first; if ``None`` the default levels are fitted.
+        certified_epsilons: Certified epsilon by level name, strictest first, instead of exponents.
         default_level: The level used when a user names none.
         embeddings: Whether the int8 rows ship, so that a device can tell distances.
         licence: SPDX expression of the bundle.
@@ -49,6 +41,7 @@ class Recipe:
     policy: Policy
     k: int = DEFAULT_K
     levels: dict[str, Decimal] | None = None
+    certified_epsilons: dict[str, Decimal] | None = None
     default_level: str = DEFAULT_LEVEL
     embeddings: bool = True
     licence: str = "Apache-2.0"
@@ -124,7 +117,11 @@ def build(source: Source, recipe: Recipe, progress: Progress = no_progress) -> C
         "unknown_extra_squared_distance": extra,
     }
     table = Table.from_tensors(tensors, constants)
-    exponents = recipe.levels or fit_levels(table)
+    all_rows = np.concatenate([rows, unknown[None]])
+    if recipe.certified_epsilons is not None:
+        exponents = dial.by_certified_epsilon(table, all_rows, recipe.certified_epsilons, progress)
+    else:
+        exponents = recipe.levels or dial.by_unchanged_share(table)
     if recipe.default_level not in exponents:
         raise ExportError("the default level is not one of the levels")
     law_levels, labels = [], {}
@@ -147,7 +144,7 @@ def build(source: Source, recipe: Recipe, progress: Progress = no_progress) -> C
 
     files = {reader.TABLE: tensors}
     if recipe.embeddings:
-        files[reader.EMBEDDINGS] = {"rows": np.concatenate([rows, unknown[None]])}
+        files[reader.EMBEDDINGS] = {"rows": all_rows}
     manifest = {
         "format": reader.FORMAT,
         "format_version": reader.FORMAT_VERSION,
@@ -186,37 +183,6 @@ def build(source: Source, recipe: Recipe, progress: Progress = no_progress) -> C
         manifest,
         statistics,
     )
-
-
-def fit_levels(table: Table) -> dict[str, Decimal]:
-    """Exponents of the default levels for this metric, rounded to quarters.
-
-    For each name in ``DEFAULT_LEVELS`` the exponent at which the median over the outputs of SanText+ of
-    ``N_x = Pr[M(x) = x]`` is the share that the name stands for.
-
-    Raises:
-        ExportError: The metric is too flat for that many different levels.
-    """
-    sensitive = np.flatnonzero(table.roles & SANTEXT_PLUS_OUTPUT)
-    distances = table.scores[sensitive].astype(np.float64) / table.grid
-    is_output = (table.roles[table.neighbours[sensitive]] & SANTEXT_PLUS_OUTPUT) != 0
-
-    def median_unchanged(exponent: float) -> float:
-        factors = np.exp(-exponent * distances)
-        tail = factors[:, -1]
-        normaliser = tail * len(sensitive) + ((factors - tail[:, None]) * is_output).sum(axis=1)
-        return float(np.median(1 / normaliser))
-
-    levels: dict[str, Decimal] = {}
-    for name, share in DEFAULT_LEVELS.items():
-        low, high = 0.0, 64.0
-        while high - low > 1e-3:
-            middle = (low + high) / 2
-            low, high = (middle, high) if median_unchanged(middle) < share else (low, middle)
-        levels[name] = Decimal(max(1, round(4 * high))) / 4
-    if len(set(levels.values())) < len(levels):
-        raise ExportError("the default levels coincide for this vocabulary: name levels yourself")
-    return levels
 
 
 def _rounded_median(shares: NDArray[np.float64]) -> float:

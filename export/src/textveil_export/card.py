@@ -43,7 +43,8 @@ any output under two words at scaled distance d differ by a factor of at most ex
 (`rounding_slack` in every statement): metric differential privacy with the *textbook* epsilon 2 alpha. Distance 1 is
 the median distance of two words of this vocabulary ({contents.law["median_squared_distance"]} squared int8 steps). For
 `santext+`, a common word is kept with probability 0.7 (the default) and what is kept reveals itself by design.
-Nothing here is certified beyond the textbook bound.
+Where the folder holds a `certificate.json`, an epsilon was also computed over all pairs of the finished table; levels
+are called by it, and `textveil info` lists both.
 
 | level | textbook epsilon | unchanged, santext | unchanged, santext+ |
 |---|---|---|---|

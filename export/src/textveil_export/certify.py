@@ -18,7 +18,7 @@ from textveil.audit import Audit, round_up, scaled_distances
 from textveil.bundle import Bundle, Level
 from textveil.distribution import UNKNOWN
 from textveil.mechanisms import TableLaw
-from textveil.table import KEPT
+from textveil.table import KEPT, Table
 
 from textveil_export.errors import ExportError
 from textveil_export.metric import squared_distances
@@ -112,7 +112,9 @@ def certify(bundle: Bundle, progress: Progress = no_progress) -> dict[str, dict[
     """
     pairs = [(level, mechanism) for level in bundle.levels for mechanism in level.laws]
     audits = [Audit(TableLaw.of(bundle.table, mechanism, level.laws[mechanism])) for level, mechanism in pairs]
-    worsts = worst_ratios(bundle, audits, progress)
+    if bundle.embeddings is None:
+        raise CertificationError("this bundle carries no embedding rows, so there is no metric to certify in")
+    worsts = worst_ratios(bundle.table, bundle.embeddings, audits, progress)
     certificates: dict[str, dict[str, LevelCertificate]] = {}
     for number, ((level, mechanism), audit, worst) in enumerate(zip(pairs, audits, worsts, strict=True), 1):
         certificates.setdefault(level.name, {})[mechanism] = _certificate(bundle, level, mechanism, audit, *worst)
@@ -121,15 +123,21 @@ def certify(bundle: Bundle, progress: Progress = no_progress) -> dict[str, dict[
 
 
 def worst_ratios(
-    bundle: Bundle, audits: Sequence[Audit], progress: Progress = no_progress
+    table: Table, rows: NDArray[np.int8], audits: Sequence[Audit], progress: Progress = no_progress
 ) -> list[tuple[Worst, Worst]]:
     """``eps*`` of several laws in one pass over the distances: over all inputs, and over sensitive inputs.
 
     Memory is one block of the distance matrix per core.
+
+    Args:
+        table: The table.
+        rows: Embedding rows, ``<unk>`` last, shape ``(symbols + 1, dimension)``.
+        audits: The laws, all of this table.
+        progress: Called with rows done.
+
+    Raises:
+        CertificationError: Two inputs with different rows lie at distance 0.
     """
-    table, rows = bundle.table, bundle.embeddings
-    if rows is None:
-        raise CertificationError("this bundle carries no embedding rows, so there is no metric to certify in")
     inputs = table.symbols + 1
     sensitive = np.append((table.roles & KEPT) == 0, True)
     searches = [_Search(audit, sensitive) for audit in audits]

@@ -15,6 +15,7 @@ from textveil_export.build import DEFAULT_K, DEFAULT_LEVEL, Recipe, build
 from textveil_export.bundle_writer import write_bundle
 from textveil_export.card import certificate_table
 from textveil_export.certificate_writer import write_certificate
+from textveil_export.dial import DEFAULT_LEVELS
 from textveil_export.errors import ExportError
 from textveil_export.progress import bars
 from textveil_export.ranks import by_frequency
@@ -72,6 +73,13 @@ def table(
         list[str] | None,
         typer.Option(help="NAME=EXPONENT, strictest first (repeatable). Left out: six levels fitted to the metric."),
     ] = None,
+    certified_epsilon: Annotated[
+        str | None,
+        typer.Option(
+            help="Comma-separated targets, strictest first, each NUMBER or NAME=NUMBER: exponents are searched whose "
+            "epsilon, certified over all pairs, is at most that; the certificate is written too. Takes minutes."
+        ),
+    ] = None,
     default_level: Annotated[str, typer.Option(help="Level used when a user names none.")] = DEFAULT_LEVEL,
     share: Annotated[float, typer.Option(help="w: share of the rarest words that is sensitive.")] = 0.9,
     lists: Annotated[
@@ -99,11 +107,15 @@ def table(
     if not attribution and vectors is None and encoder == sources.MINILM:
         attribution = _MINILM_ATTRIBUTION
     levels = _levels(level)
+    targets = _levels(_named(certified_epsilon)) if certified_epsilon is not None else None
+    if levels is not None and targets is not None:
+        raise ExportError("--level and --certified-epsilon exclude each other")
     recipe = Recipe(
         name=name or output.resolve().name,
         policy=policy,
         k=neighbours,
         levels=levels,
+        certified_epsilons=targets,
         default_level=default_level,
         embeddings=embeddings,
         licence=licence,
@@ -123,6 +135,9 @@ def table(
         if corpus:
             source = by_frequency(source, corpus, progress)
         bundle = write_bundle(build(source, recipe, progress), output, force=force)
+        if targets is not None:
+            labels = {name: float(target) for name, target in targets.items()}
+            write_certificate(bundle, certification.certify(bundle, progress), labels)
     print(f"{output}: {bundle.table.symbols:,} symbols, identity {bundle.identity}")
 
 
@@ -160,6 +175,13 @@ def _entries(paths: list[Path] | None) -> frozenset[str]:
     return frozenset(word for path in paths or [] for word in sources.read_lines(path))
 
 
+def _named(targets: str) -> list[str]:
+    """``NAME=NUMBER`` for every target: six bare numbers are the default levels, others are called by their number."""
+    entries = [entry.strip() for entry in targets.split(",")]
+    names = list(DEFAULT_LEVELS) if len(entries) == len(DEFAULT_LEVELS) else [f"e{entry}" for entry in entries]
+    return [entry if "=" in entry else f"{name}={entry}" for name, entry in zip(names, entries, strict=True)]
+
+
 def _levels(options: list[str] | None) -> dict[str, Decimal] | None:
     if not options:
         return None
@@ -171,10 +193,10 @@ def _levels(options: list[str] | None) -> dict[str, Decimal] | None:
         except InvalidOperation:
             exponent = Decimal("NaN")
         if not name or name in levels or not exponent.is_finite() or exponent <= 0:
-            raise ExportError("--level needs NAME=EXPONENT with a new name and an exponent above 0")
+            raise ExportError("levels need NAME=NUMBER with a new name and a number above 0")
         levels[name] = exponent
     if sorted(levels.values()) != list(levels.values()):
-        raise ExportError("levels must come strictest first: exponents ascending")
+        raise ExportError("levels must come strictest first: numbers ascending")
     return levels
 
 

@@ -137,6 +137,10 @@ class Bundle:
             raise BundleVersion(f"{CERTIFICATE}: this package reads format version 1 only")
         if certificate.get("identity") != self.identity:
             raise BundleDamaged(f"{CERTIFICATE}: belongs to another table")
+        for level in self.levels:
+            for proven in (certificate["levels"][level.name][mechanism] for mechanism in level.laws):
+                if any(type(proven[key]) not in (int, float) for key in ("epsilon_certified", "epsilon_pure_ldp")):
+                    raise BundleDamaged(f"{CERTIFICATE}: an epsilon is not a number")
         return certificate
 
     def _labels(self, level: Level) -> dict[str, float | None]:

@@ -114,7 +114,10 @@ def sanitize(
             write(_render([result], as_json, ended=True))
             _say(result.statement.summary(), quiet)
             return
+        ended = True
         for number, path in enumerate(paths, 1):
+            if not ended:  # the last line of one input and the first of the next are two documents
+                write("\n")
             name = "standard input" if path == "-" else f"input {number} of {len(paths)}"
             tally = report.Tally()
             with _opened(path, name) as (descriptor, size), report.progress_bar(size, quiet) as advance:

@@ -4,6 +4,7 @@ Exit codes: 0 good, 1 a named error, 2 wrong usage, 130 interrupted.
 """
 
 import os
+import signal
 import sys
 import traceback
 from contextlib import suppress
@@ -34,6 +35,7 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
         name: Its name, for messages.
         arguments: The command line; ``sys.argv`` if left out.
     """
+    _clean_up_when_terminated()
     try:
         code = typer.main.get_command(app).main(arguments, prog_name=name, standalone_mode=False)
         if sys.stdout is not None:
@@ -86,6 +88,17 @@ def say(message: str) -> None:
     if sys.stderr is not None:
         with suppress(OSError):
             print(message, file=sys.stderr, flush=True)
+
+
+def _clean_up_when_terminated() -> None:
+    """``kill`` and a closed terminal end the program like an error, so that no temporary file stays behind."""
+
+    def leave(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    for name in ("SIGTERM", "SIGHUP"):
+        with suppress(AttributeError, ValueError):  # not on this system, or not in the main thread
+            signal.signal(getattr(signal, name), leave)
 
 
 def _abandon_output() -> None:

@@ -3,4 +3,4 @@
 from pathlib import Path
 
 DEFAULT_BUNDLE = Path(__file__).parent / "bundles" / "english-v1"
-DEFAULT_IDENTITY = "d86a9bf14287f42cea1578f267e4ea124c12908836103b84fda93ea5fc64033b"
+DEFAULT_IDENTITY = "be5bb2042230ecc133fb4985c78d96392009466d74568df3941692d05c4c7017"

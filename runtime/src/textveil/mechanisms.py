@@ -11,7 +11,7 @@ All four are ``tail(x) base(y) + excess(x, y)`` in integers and share one sample
 
 import math
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Decimal, localcontext
+from decimal import ROUND_FLOOR, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
 from typing import Protocol
 
@@ -137,12 +137,15 @@ class ReplacementCoin:
             OptionError: ``p`` is not a number in ``(0, 1]``.
         """
         try:
-            exact = Fraction(str(probability))
-        except (ValueError, ZeroDivisionError):
+            exact = probability if isinstance(probability, Fraction) else Decimal(str(probability))
+            in_range = 0 < exact <= 1
+        except InvalidOperation:
             raise OptionError("the replacement probability is not a number") from None
-        if not 0 < exact <= 1:
+        if not in_range:
             raise OptionError("the replacement probability must be above 0 and at most 1")
-        return cls(math.ceil(exact * 2**64))
+        if exact < 2**-64:  # before an exponent of any size becomes an integer of that size
+            return cls(1)
+        return cls(math.ceil(Fraction(exact) * 2**64))
 
     def replaced(self, words: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Which of the coins, one random word each, say that the common word is replaced."""

@@ -51,6 +51,8 @@ def information(bundle: Bundle, *, as_json: bool = False) -> str:
                 mechanism: {
                     "epsilon": label(bundle, level, mechanism)[0],
                     "epsilon_kind": label(bundle, level, mechanism)[1],
+                    "epsilon_textbook": float(2 * level.laws[mechanism].exponent),
+                    "epsilon_pure_ldp": _proven(bundle, level.name, mechanism, "epsilon_pure_ldp"),
                     "unchanged_median": _unchanged(manifest, level.name, mechanism),
                 }
                 for mechanism in level.laws
@@ -78,21 +80,25 @@ def information(bundle: Bundle, *, as_json: bool = False) -> str:
         f"identity   {facts['identity']}",
         f"licence    {facts['licence']}. {facts['attribution']}",
         "",
-        "level       epsilon  kind                 words unchanged (median)",
+        "level       epsilon  kind                 textbook  pure LDP  words unchanged (median)",
     ]
     for level in levels:
         law = level[bundle.default_mechanism]
         share = law["unchanged_median"]
         marker = "   default" if level["default"] else ""
         bar = "" if share is None else f"{share:6.1%}  {_bar(share)}"
-        lines.append(f"{level['name']:<11} {epsilon_text(law['epsilon']):>7}  {law['epsilon_kind']:<20} {bar}{marker}")
+        lines.append(
+            f"{level['name']:<11} {epsilon_text(law['epsilon']):>7}  {law['epsilon_kind']:<20} "
+            f"{law['epsilon_textbook']:>8.4g}  {_optional(law['epsilon_pure_ldp']):>8}  {bar}{marker}"
+        )
+    probability = float(bundle.default_replacement_probability)
     lines += [
         "",
-        f"With {bundle.default_mechanism}, two words at distance d are told apart by a factor of at most "
-        "exp(epsilon d); distance 1 is",
-        "the median of two words. A common word is kept with probability "
-        f"{1 - float(bundle.default_replacement_probability):g} and then reveals itself. Not protected:",
-        "number and order of words, punctuation, case patterns, and sanitising the same text again.",
+        "Two sensitive words at distance d make any output likelier by a factor of at most exp(epsilon d), and,",
+        "whatever their distance, exp(pure LDP). Distance 1 is the median of two words. With santext+ a common word is",
+        f"kept with probability {1 - probability:g} and then reveals itself; against a common word the factor is "
+        f"{1 / probability:.3g} times larger.",
+        "Not protected: number and order of words, punctuation, case patterns, and sanitising the same text again.",
     ]
     return "\n".join(lines)
 
@@ -142,6 +148,14 @@ def progress_bar(size: int, quiet: bool) -> Iterator[Callable[[int], None]]:
         return
     with typer.progressbar(length=size, label="sanitising", file=sys.stderr) as bar:
         yield lambda consumed: bar.update(consumed - bar.pos)
+
+
+def _proven(bundle: Bundle, level: str, mechanism: str, what: str) -> float | None:
+    return None if bundle.certificate is None else float(bundle.certificate["levels"][level][mechanism][what])
+
+
+def _optional(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
 
 
 def _unchanged(manifest: dict[str, Any], level: str, mechanism: str) -> float | None:

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Unpack
 
 import numpy as np
-import regex
 from numpy.typing import NDArray
 
 from textveil import entropy, sampling, segmentation
@@ -19,10 +18,9 @@ from textveil.plan import Options, Plan, cache_key, make_plan
 from textveil.privacy import PrivacyStatement, Terms
 from textveil.words import Lexicon
 
-#: Texts are drawn in batches of about this many characters, and a longer text in pieces, to bound memory.
+#: Texts are drawn in batches of about this many characters, and a longer text in chunks, to bound memory.
 _BATCH_CHARACTERS = 1 << 20
 _CHUNK_SEGMENTS = 1 << 19
-_BLANK_AFTER_WORD = regex.compile(r"(?<=\P{White_Space}) (?=[ -~])")  # nothing attaches to the blank
 _MAX_PLANS = 16
 
 
@@ -104,13 +102,16 @@ class Sanitizer:
         All tokens of all texts are drawn together, which is many times faster than one call per text. Arguments,
         errors and privacy are those of ``sanitize``.
         """
+        if isinstance(texts, str):
+            raise InputError("a batch is a sequence of texts, not one string")
         plan = self._plan(options)
         results: list[Result] = []
         for batch in _batches(texts):
             if len(batch) == 1 and len(batch[0]) > _BATCH_CHARACTERS:
                 results.append(self._sanitize_long(batch[0], plan))
-            else:
-                results += self._draw_batch([segmentation.segments(text) for text in batch], plan)
+                continue
+            drawn = self._draw_batch([segmentation.segments(text) for text in batch], plan)
+            results += [Result(text, tokens, plan.terms) for text, tokens, _ in drawn]
         return results
 
     def terms(self, **options: Unpack[Options]) -> Terms:
@@ -155,19 +156,19 @@ class Sanitizer:
         return plan
 
     def _sanitize_long(self, text: str, plan: Plan) -> Result:
-        parts = [
-            self._draw_batch([chunk], plan)[0]
-            for piece in _pieces(text)
-            for chunk in _chunks(segmentation.segments(piece))
-        ]
-        joined = (
-            " ".join(part.text for part in parts if part.text)
-            if plan.terms.strict
-            else "".join(part.text for part in parts)
-        )
-        return Result(joined, sum(part.tokens for part in parts), plan.terms)
+        parts: list[str] = []
+        tokens, after_token = 0, False
+        segments = segmentation.iterate_segments(text)
+        while chunk := list(islice(segments, _CHUNK_SEGMENTS)):
+            ((part, part_tokens, after_token),) = self._draw_batch([chunk], plan, after_token)
+            parts.append(part)
+            tokens += part_tokens
+        return Result("".join(parts), tokens, plan.terms)
 
-    def _draw_batch(self, cut: Sequence[list[str]], plan: Plan) -> list[Result]:
+    def _draw_batch(
+        self, cut: Sequence[list[str]], plan: Plan, after_token: bool = False
+    ) -> list[tuple[str, int, bool]]:
+        """Text, number of tokens and whether it ends with one, for the segments of each text."""
         strict, carry_case = plan.terms.strict, plan.terms.case == "carry"
         lexicon = {
             segment: self._lexicon.word(segment, strict=strict, carry_case=carry_case)
@@ -177,14 +178,11 @@ class Sanitizer:
         inputs = [token for line in words for word in line for token in word.inputs]
         whole = [word.whole for line in words for word in line for _ in word.inputs]
         outputs = iter(_draw(plan, np.array(inputs, np.int64), np.array(whole, bool)).tolist())
-        return [
-            Result(
-                self._lexicon.write(segments, line, outputs, strict=strict),
-                sum(len(word.inputs) for word in line),
-                plan.terms,
-            )
-            for segments, line in zip(cut, words, strict=True)
-        ]
+        drawn = []
+        for segments, line in zip(cut, words, strict=True):
+            text, ended = self._lexicon.write(segments, line, outputs, strict=strict, after_token=after_token)
+            drawn.append((text, sum(len(word.inputs) for word in line), ended))
+        return drawn
 
     def _single_token(self, word: str) -> int:
         segments = segmentation.segments(word)
@@ -225,27 +223,3 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
         characters += len(text)
     if batch:
         yield batch
-
-
-def _pieces(text: str) -> Iterator[str]:
-    """Cuts a long text before blanks, where every segment ends, so that pieces have the segments of the whole."""
-    start = 0
-    while len(text) - start > _BATCH_CHARACTERS:
-        cut = _BLANK_AFTER_WORD.search(text, start + _BATCH_CHARACTERS)
-        if cut is None:
-            break
-        yield text[start : cut.start()]
-        start = cut.start()
-    yield text[start:]
-
-
-def _chunks(segments: list[str]) -> Iterator[list[str]]:
-    """Cuts the segments of a text without blanks before gaps, so that tokens in a row stay together."""
-    start = 0
-    while len(segments) - start > _CHUNK_SEGMENTS:
-        end = start + _CHUNK_SEGMENTS
-        while end < len(segments) and not segmentation.is_gap(segments[end]):
-            end += 1
-        yield segments[start:end]
-        start = end
-    yield segments[start:] if start else segments

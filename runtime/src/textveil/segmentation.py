@@ -8,11 +8,12 @@ the text (docs/format.md, "Segments").
 
 import re
 import unicodedata
+from collections.abc import Iterator
 
 import regex
 
 # What makes the run of characters around it one string.
-_TRIGGER = regex.compile(r"[\p{N}@]|://|(?i:www\.)|%[0-9A-Fa-f]{2}|\.\p{L}{2,24}[/?#:]")
+_TRIGGER = regex.compile(r"[\p{N}@＠﹫]|://|(?i:www\.)|%[0-9A-Fa-f]{2}|\.\p{L}{2,24}[/?#:]")
 _ASCII_TRIGGER = re.compile(r"[0-9@]|://|[wW]{3}\.|%[0-9A-Fa-f]{2}|\.[A-Za-z]{2,24}[/?#:]")
 # A string ends at these; one that looks like a URL only at the second set.
 _BREAKS = r"\p{White_Space}\"“”„«»‹›()\[\]{}<>;—…"
@@ -68,19 +69,38 @@ def segments(text: str) -> list[str]:
     Returns:
         Gaps, words and strings in order; a segment is wholly a gap (``is_gap``), or no part of it is.
     """
-    ascii_only = text.isascii()
-    trigger, segment = (_ASCII_TRIGGER, _ASCII_SEGMENT) if ascii_only else (_TRIGGER, _SEGMENT)
+    words = (_ASCII_SEGMENT if text.isascii() else _SEGMENT).findall
     found: list[str] = []
+    for start, end, string in _stretches(text):
+        stretch = text[start:end] if string or end - start < len(text) else text
+        found += [stretch] if string else words(stretch)
+    return found
+
+
+def iterate_segments(text: str) -> Iterator[str]:
+    """The same segments one by one, for texts so long that a list of them all would not fit in memory."""
+    words = (_ASCII_SEGMENT if text.isascii() else _SEGMENT).finditer
+    for start, end, string in _stretches(text):
+        if string:
+            yield text[start:end]
+        else:
+            yield from (match.group() for match in words(text[start:end]))
+
+
+def _stretches(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Start and end of strings, and of what lies between them."""
+    trigger = _ASCII_TRIGGER if text.isascii() else _TRIGGER
     position = 0
     match = trigger.search(text)
     while match is not None:
         start, end = _string_around(text, position, match.start(), match.group())
-        found += segment.findall(text[position:start])
-        found.append(text[start:end])
+        if start > position:
+            yield position, start, False
+        yield start, end, True
         position = end
         match = trigger.search(text, end)
-    found += segment.findall(text[position:] if position else text)
-    return found
+    if position < len(text):
+        yield position, len(text), False
 
 
 def _string_around(text: str, position: int, trigger: int, kind: str) -> tuple[int, int]:

@@ -100,21 +100,29 @@ class Lexicon:
         inputs = inputs or [self._unknown]
         return Word(tuple(inputs), len(inputs) == 1, (case,) * len(inputs), pieces=True)
 
-    def write(self, segments: Sequence[str], words: Sequence[Word], outputs: Iterator[int], *, strict: bool) -> str:
-        """Writes the outputs of one text into its gaps.
+    def write(
+        self,
+        segments: Sequence[str],
+        words: Sequence[Word],
+        outputs: Iterator[int],
+        *,
+        strict: bool,
+        after_token: bool = False,
+    ) -> tuple[str, bool]:
+        """Writes the outputs of a text, or of a part of it, into its gaps.
 
         Args:
             segments: Segments of the text.
             words: The word of each segment.
             outputs: Output ids; as many are taken as there are tokens.
             strict: White space is not passed through: tokens are joined by one blank.
+            after_token: Whether the part before this one ended with a token.
 
         Returns:
-            The text. Two tokens with no gap between them are joined by one blank, unless the second output is a
-            clitic: a function of the outputs and of token boundaries only.
+            The text, and whether it ended with a token. Two tokens with no gap between them are joined by one
+            blank, unless the second output is a clitic: a function of the outputs and of token boundaries only.
         """
         written: list[str] = []
-        after_token = False
         for segment, word in zip(segments, words, strict=True):
             if not word.inputs:
                 if not strict:
@@ -126,7 +134,7 @@ class Lexicon:
                     written.append(" ")
                 written.append(token)
                 after_token = True
-        return "".join(written)
+        return "".join(written), after_token
 
     def _tokens(self, word: Word, outputs: Iterator[int]) -> list[str]:
         if word.pieces:
