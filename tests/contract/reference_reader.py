@@ -130,7 +130,7 @@ def parse_safetensors(data: bytes) -> dict[str, Array]:
 
 def check_law(law: dict[str, Any], hashes: dict[str, str]) -> None:
     """Refuse a law.json with a key too many or too few, or a value out of range."""
-    check(set(law) == {"tokens", "levels", "files", *LOWEST}, "law.json: keys")
+    check(set(law) == {"tokens", "levels", "defaults", "files", *LOWEST}, "law.json: keys")
     check(law["tokens"] in ("word", "wordpiece"), "law.json: tokens")
     check(all(type(law[key]) is int and law[key] >= lowest for key, lowest in LOWEST.items()), "law.json: constants")
     check(law["files"] == {name: hashes[name] for name in hashes.keys() & DECIDING}, "law.json: hashes")
@@ -214,7 +214,7 @@ def read_bundle(folder: Path) -> Bundle:
         check(stored.shape[0] == law["symbols"] + 1, "embeddings: shape")
         embeddings = stored.rows()
     identity = hashlib.sha256(data["law.json"]).hexdigest()
-    return Bundle(identity, law, arrays, embeddings, spellings, ids, read_labels(manifest, law), manifest["defaults"])
+    return Bundle(identity, law, arrays, embeddings, spellings, ids, read_labels(manifest, law), law["defaults"])
 
 
 def recompute_row(bundle: Bundle, x: int) -> list[tuple[int, int]]:

@@ -4,6 +4,8 @@ import hashlib
 import json
 import math
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -16,6 +18,7 @@ from textveil.audit import Audit
 from textveil.console import run
 from textveil.errors import BundleDamaged
 from textveil.mechanisms import TableLaw
+from textveil_export import certify as certification
 from textveil_export import cli
 from textveil_export.certificate_writer import write_certificate
 from textveil_export.certify import CertificationError, certify, worst_ratios
@@ -211,3 +214,27 @@ def _plant(folder, certificate):
     digest = hashlib.sha256(certificate).hexdigest()
     manifest["files"]["certificate.json"] = {"sha256": digest, "bytes": len(certificate)}
     (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def test_threads_do_not_lose_the_worst_pair(tmp_path):
+    """Two blocks report at once, and the one with the larger ratio is interrupted between reading and writing."""
+    bundle = small_bundles.small_bundle(tmp_path / "b", GEOMETRIES["scattered"](), k=5, exponents=["6"])
+    audit = Audit(TableLaw.of(bundle.table, "santext", bundle.levels[0].laws["santext"]))
+    search = certification._Search(audit, np.ones(bundle.table.symbols + 1, dtype=bool))
+    real = certification._worse
+
+    def slow(worst, ratios, *where):
+        result = real(worst, ratios, *where)
+        time.sleep(0.05 if ratios.max() > 5 else 0)
+        return result
+
+    class Losses:
+        def losses(self, first, second):
+            return first.astype(float), np.full(len(first), -1)
+
+    search.audit = Losses()
+    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(2) as pool:
+        patch.setattr(certification, "_worse", slow)
+        for value in (6, 9, 5, 7):
+            pool.submit(search.evaluate, np.array([value]), np.array([0]), np.array([1.0]))
+    assert search.all_inputs.ratio == search.sensitive_inputs.ratio == 9

@@ -31,6 +31,20 @@ def test_lists_override_the_share():
     assert roles("abcd", never="ad") == [0, OUT | KEPT, OUT | PLUS, 0]
 
 
+def test_lists_are_matched_as_text_is_looked_up():
+    assert roles(["the", "of", "c", "d"], sensitive=["The"], never=["ＯＦ"])[:2] == [OUT | PLUS, 0]
+
+
+def test_single_characters_and_other_scripts_are_sensitive_pieces():
+    """A vocabulary lists them first whatever their frequency: a name spelled in them must not pass by the coin."""
+    names = ["a", "j", "\u738b", "\u05d0\u05d1", "the", *("x" + c for c in "abcdefgh")]
+    assert roles(names, "wordpiece")[:5] == [OUT | PLUS] * 4 + [OUT | KEPT]
+
+
+def test_a_word_that_is_never_drawn_is_not_drawn_as_a_continuation():
+    assert roles(["the", "of", "##bad", "d"], "wordpiece", never=["bad"])[2] == 0
+
+
 def test_a_list_that_names_a_merged_spelling_decides_for_the_symbol():
     policy = Policy(0.5, frozenset({"éclair"}), NOBODY, NOBODY)
     assert assign_roles([["eclair", "éclair"], ["b"]], "word", policy).tolist() == [OUT | PLUS, OUT | PLUS]

@@ -286,7 +286,7 @@ def test_a_later_version_is_named_before_anything_else(copy: Path) -> None:
     refused(copy, BundleVersion)
 
 
-@pytest.mark.parametrize("key", ["files", "defaults", "levels"])
+@pytest.mark.parametrize("key", ["files", "levels"])
 @pytest.mark.parametrize("value", [None, [], "text", 5, {"x": None}, {"x": {}}])
 def test_a_manifest_of_another_shape(copy: Path, key: str, value: object) -> None:
     """Refused when it is opened, not when it is used; ``levels`` only labels, and may lack any."""
@@ -313,9 +313,10 @@ def test_a_manifest_of_another_shape(copy: Path, key: str, value: object) -> Non
 )  # fmt: skip
 def test_defaults_that_cannot_be_used(copy: Path, key: str, value: object) -> None:
     """A bundle whose own defaults do not work is damaged, and says so when it is opened."""
-    manifest = read_json(copy / "manifest.json")
-    manifest["defaults"][key] = value
-    (copy / "manifest.json").write_text(json.dumps(manifest))
+    law = read_json(copy / "law.json")
+    law["defaults"][key] = value
+    (copy / "law.json").write_text(json.dumps(law))
+    sign(copy)
     refused(copy)
 
 

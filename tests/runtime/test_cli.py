@@ -66,7 +66,7 @@ def test_a_sentence_with_the_built_in_bundle(command: Callable) -> None:
     assert ran.text.endswith(".\n")
     assert re.fullmatch(
         r"textveil: santext\+, level balanced: epsilon [\d.]+ d \+ 1\.204 per token "
-        r"\(textbook metric DP\); 9 tokens: [\d.]+ d \+ [\d.]+ in all\n",
+        r"\(certified metric DP\); 9 tokens: [\d.]+ d \+ [\d.]+ in all\n",
         ran.message,
     )
 
@@ -656,8 +656,8 @@ def test_info(here: Callable, english: Sanitizer) -> None:
     assert f"identity   {english.bundle.identity}" in ran.text
     for level in english.bundle.levels:
         (line,) = (line for line in ran.text.splitlines() if line.startswith(f"{level.name} "))
-        assert f"{float(2 * level.laws['santext+'].exponent):g}" in line
-        assert "textbook metric DP" in line
+        assert f"{float(2 * level.laws['santext+'].exponent):.4g}" in line
+        assert f" {english.bundle.certified_epsilon(level, 'santext+'):g}  certified metric DP" in line
         assert ("default" in line) == (level.name == english.bundle.default_level)
     assert "Not protected" in ran.text
     assert max(map(len, ran.text.splitlines()[3:])) <= 120

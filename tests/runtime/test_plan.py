@@ -52,8 +52,8 @@ def certified(source: Path, folder: Path, epsilon: dict[str, float]) -> Sanitize
 def test_a_level_goes_by_its_name_and_by_its_epsilon(english: Sanitizer) -> None:
     for level in english.bundle.levels:
         for mechanism in ("santext", "santext+"):
-            epsilon = float(2 * level.laws[mechanism].exponent)
-            assert label(english.bundle, level, mechanism) == (epsilon, TEXTBOOK)
+            epsilon = english.bundle.certified_epsilon(level, mechanism)
+            assert label(english.bundle, level, mechanism) == (epsilon, CERTIFIED)
             for options in (
                 {"level": level.name},
                 {"epsilon": epsilon},
@@ -63,7 +63,7 @@ def test_a_level_goes_by_its_name_and_by_its_epsilon(english: Sanitizer) -> None
                 {"epsilon": epsilon, "level": level.name},
             ):
                 terms = plan(english, mechanism=mechanism, **options).terms
-                assert (terms.level, terms.epsilon, terms.epsilon_kind) == (level.name, epsilon, TEXTBOOK)
+                assert (terms.level, terms.epsilon, terms.epsilon_kind) == (level.name, epsilon, CERTIFIED)
                 assert terms.bundle == english.bundle.identity
 
 

@@ -100,7 +100,7 @@ def build(source: Source, recipe: Recipe, progress: Progress = no_progress) -> C
     near = np.concatenate([near, unknown_near])
     near_scores = scores(np.concatenate([squares, unknown_squares]), weights.GRID, median)
     if near_scores.max() > np.iinfo(np.uint16).max:
-        raise ExportError("a neighbour is more than eight times the median distance away")
+        raise ExportError("a neighbour is more than ten times the median distance away")
 
     symbols = len(rows)
     tensors: dict[str, NDArray[Any]] = {
@@ -142,6 +142,11 @@ def build(source: Source, recipe: Recipe, progress: Progress = no_progress) -> C
         }
         progress("weighing levels", number + 1, len(exponents))
 
+    defaults = {
+        "mechanism": "santext+",
+        "level": recipe.default_level,
+        "replacement_probability": DEFAULT_REPLACEMENT_PROBABILITY,
+    }
     files = {reader.TABLE: tensors}
     if recipe.embeddings:
         files[reader.EMBEDDINGS] = {"rows": all_rows}
@@ -152,11 +157,6 @@ def build(source: Source, recipe: Recipe, progress: Progress = no_progress) -> C
         "label": "textbook",
         "licence": recipe.licence,
         "attribution": recipe.attribution,
-        "defaults": {
-            "mechanism": "santext+",
-            "level": recipe.default_level,
-            "replacement_probability": DEFAULT_REPLACEMENT_PROBABILITY,
-        },
         "levels": labels,
         "provenance": {
             **source.provenance,
@@ -179,7 +179,7 @@ def build(source: Source, recipe: Recipe, progress: Progress = no_progress) -> C
     return Contents(
         files,
         {reader.VOCABULARY: vocabulary},
-        {**constants, "levels": law_levels},
+        {**constants, "levels": law_levels, "defaults": defaults},
         manifest,
         statistics,
     )

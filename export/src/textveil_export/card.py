@@ -11,7 +11,7 @@ CARD = "README.md"
 def card(contents: Contents, identity: str, table_bytes: int) -> str:
     """The card as Markdown: what the bundle is, what it promises, its numbers, its licence."""
     manifest, numbers = contents.manifest, contents.statistics
-    provenance = manifest["provenance"]
+    provenance, defaults = manifest["provenance"], contents.law["defaults"]
     kind = "words" if contents.law["tokens"] == "word" else "WordPieces"
     levels = "\n".join(
         f"| {name} | {label['santext+']['epsilon_textbook']:g} | "
@@ -42,7 +42,8 @@ Every token of a text is replaced by a random one. For the mechanism `santext` a
 any output under two words at scaled distance d differ by a factor of at most exp(2 alpha d), up to integer rounding
 (`rounding_slack` in every statement): metric differential privacy with the *textbook* epsilon 2 alpha. Distance 1 is
 the median distance of two words of this vocabulary ({contents.law["median_squared_distance"]} squared int8 steps). For
-`santext+`, a common word is kept with probability 0.7 (the default) and what is kept reveals itself by design.
+`santext+`, a common word is replaced with probability {defaults["replacement_probability"]} only (the default), and
+what is kept reveals itself by design.
 Where the folder holds a `certificate.json`, an epsilon was also computed over all pairs of the finished table; levels
 are called by it, and `textveil info` lists both.
 
@@ -51,7 +52,7 @@ are called by it, and `textveil info` lists both.
 {levels}
 
 Unchanged: the median, over the words that may come out, of the probability that a word is its own replacement.
-The default is `{manifest["defaults"]["level"]}` with `{manifest["defaults"]["mechanism"]}`.
+The default is `{defaults["level"]}` with `{defaults["mechanism"]}`.
 
 ## What it does not protect
 

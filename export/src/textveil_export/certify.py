@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from os import cpu_count
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -180,6 +181,7 @@ class _Search:
         self.sensitive = sensitive
         self.all_inputs = Worst()
         self.sensitive_inputs = Worst()
+        self._lock = Lock()  # blocks are scanned by several threads
 
     def scan(self, seconds: NDArray[np.intp], distances: Floats) -> None:
         """Covers all pairs ``(x, x')`` for some ``x'``; distances of shape ``(seconds, inputs)``."""
@@ -196,9 +198,10 @@ class _Search:
         losses, outputs = self.audit.losses(first, second)
         ratios = losses / distances
         both = self.sensitive[first] & self.sensitive[second]
-        self.all_inputs = _worse(self.all_inputs, ratios, first, second, outputs, distances)
-        ratios = np.where(both, ratios, -np.inf)
-        self.sensitive_inputs = _worse(self.sensitive_inputs, ratios, first, second, outputs, distances)
+        among_sensitive = np.where(both, ratios, -np.inf)
+        with self._lock:
+            self.all_inputs = _worse(self.all_inputs, ratios, first, second, outputs, distances)
+            self.sensitive_inputs = _worse(self.sensitive_inputs, among_sensitive, first, second, outputs, distances)
 
 
 def _worse(worst: Worst, ratios: Floats, *where: NDArray[Any]) -> Worst:

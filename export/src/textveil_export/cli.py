@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 from textveil.bundle import Bundle
-from textveil.console import run
+from textveil.console import run, say
 
 from textveil_export import __version__, sources
 from textveil_export import certify as certification
@@ -29,10 +29,12 @@ app = typer.Typer(
     help="Builds the bundles that textveil loads.",
 )
 ENGLISH_WORDS = LISTS / "english_words.txt"
-_MINILM_ATTRIBUTION = (
-    "Distances derive from sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0). Word ranks derive from the BERT "
-    "vocabulary (Apache-2.0) and from public corpora; see lists/README.md of textveil-export."
+_MINILM_ATTRIBUTION = "Distances derive from sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)."
+_ENGLISH_ATTRIBUTION = (
+    "The words and their ranks derive from the BERT vocabulary (Apache-2.0) and from word counts of WikiText-2 "
+    "(CC BY-SA 3.0), SST-2, and SICK 2014 (CC BY-NC-SA 3.0), of which no text is included."
 )
+_LISTS_ATTRIBUTION = "The list of words that are never drawn is based on LDNOOBW (CC BY 4.0)."
 
 
 @app.callback()
@@ -90,7 +92,9 @@ def table(
     never_output: Annotated[list[Path] | None, typer.Option(help="More words that must never come out.")] = None,
     embeddings: Annotated[bool, typer.Option(help="Ship int8 embedding rows (distances on the device).")] = True,
     name: Annotated[str | None, typer.Option(help="Name of the bundle; the output folder's if left out.")] = None,
-    licence: Annotated[str, typer.Option(help="SPDX licence expression of the bundle.")] = "Apache-2.0",
+    licence: Annotated[
+        str | None, typer.Option(help="SPDX licence expression of the bundle; Apache-2.0 for the default encoder only.")
+    ] = None,
     attribution: Annotated[str, typer.Option(help="Whose work the vectors and words are.")] = "",
     force: Annotated[bool, typer.Option(help="Replace a bundle that is already there.")] = False,
 ) -> None:
@@ -104,12 +108,23 @@ def table(
         _entries(allow),
         never | _entries(never_output),
     )
-    if not attribution and vectors is None and encoder == sources.MINILM:
-        attribution = _MINILM_ATTRIBUTION
+    default_encoder = vectors is None and encoder == sources.MINILM
+    known = {
+        _MINILM_ATTRIBUTION: default_encoder,
+        _ENGLISH_ATTRIBUTION: vectors is None and vocabulary == "english",
+        _LISTS_ATTRIBUTION: lists == "english",
+    }
+    attribution = " ".join([*(text for text, applies in known.items() if applies), attribution]).strip()
+    licence = licence or ("Apache-2.0" if default_encoder else "not stated")
     levels = _levels(level)
     targets = _levels(_named(certified_epsilon)) if certified_epsilon is not None else None
     if levels is not None and targets is not None:
         raise ExportError("--level and --certified-epsilon exclude each other")
+    only_level = list(levels or targets or {})
+    if len(only_level) == 1:
+        default_level = only_level[0]
+    if vectors is not None and (encoder != sources.MINILM or vocabulary != "english"):
+        raise ExportError("--vectors replaces --encoder and --vocabulary: name one or the other")
     recipe = Recipe(
         name=name or output.resolve().name,
         policy=policy,
@@ -135,6 +150,8 @@ def table(
         if corpus:
             source = by_frequency(source, corpus, progress)
         bundle = write_bundle(build(source, recipe, progress), output, force=force)
+        for option, words in (("deny", deny), ("allow", allow), ("never-output", never_output)):
+            _tell_found(option, _entries(words), bundle)
         if targets is not None:
             labels = {name: float(target) for name, target in targets.items()}
             write_certificate(bundle, certification.certify(bundle, progress), labels)
@@ -169,6 +186,13 @@ def _source(
     source = sources.Encoder(encoder).embed(words, progress)
     source.provenance["words"] = "built-in English list" if vocabulary == "english" else Path(vocabulary).name
     return source
+
+
+def _tell_found(option: str, words: frozenset[str], bundle: Bundle) -> None:
+    """A list that names nothing in the vocabulary must not pass in silence."""
+    if words:
+        found = sum(sources.lookup_key(word) in bundle.ids for word in words)
+        say(f"textveil-export: --{option}: {found} of {len(words)} words are in the vocabulary")
 
 
 def _entries(paths: list[Path] | None) -> frozenset[str]:

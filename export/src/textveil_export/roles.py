@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from textveil.table import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 
 from textveil_export.errors import ExportError
-from textveil_export.sources import read_lines
+from textveil_export.sources import lookup_key, read_lines
 
 LISTS = Path(__file__).parent / "lists"
 
@@ -32,6 +32,8 @@ class Policy:
     never_output: frozenset[str]
 
     def __post_init__(self) -> None:
+        for name in ("sensitive", "allow", "never_output"):  # lists are matched as text is looked up
+            object.__setattr__(self, name, frozenset(lookup_key(word) for word in getattr(self, name)))
         if not 0 < self.share <= 1:
             raise ExportError("the sensitive share must be above 0 and at most 1")
         if self.allow & (self.sensitive | self.never_output):
@@ -49,7 +51,7 @@ def assign_roles(spellings: Sequence[Collection[str]], tokens: str, policy: Poli
 
     Args:
         spellings: All spellings of each symbol, in rank order; a list decides for a symbol if it names any.
-        tokens: ``"word"`` or ``"wordpiece"``; continuation pieces and pieces with digits are always sensitive.
+        tokens: ``"word"`` or ``"wordpiece"``; of WordPieces only whole Latin words of two or more letters are kept.
         policy: Share and lists.
 
     Returns:
@@ -62,11 +64,13 @@ def assign_roles(spellings: Sequence[Collection[str]], tokens: str, policy: Poli
     common = len(spellings) - math.ceil(policy.share * len(spellings))
     roles = np.zeros(len(spellings), dtype=np.uint8)
     for index, names in enumerate(spellings):
-        never = not policy.never_output.isdisjoint(names)
+        never = not policy.never_output.isdisjoint(name.removeprefix("##") for name in names)
         kept = index < common or not policy.allow.isdisjoint(names)
         if never or not policy.sensitive.isdisjoint(names):
             kept = False
-        if tokens == "wordpiece" and any(name.startswith("##") or not name.isalpha() for name in names):
+        if tokens == "wordpiece" and not all(name.isascii() and name.isalpha() and len(name) > 1 for name in names):
+            # Continuations, digits and marks; and single characters, which a vocabulary lists first whatever their
+            # frequency: a name spelled in letters or ideographs would pass character by character.
             kept = False
         if not never:
             roles[index] |= SANTEXT_OUTPUT

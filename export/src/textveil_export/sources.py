@@ -165,7 +165,7 @@ def read_vectors(path: Path, max_words: int, progress: Progress = no_progress) -
                 if word in seen:
                     raise SourceError(f"{path.name} line {number}: the word occurs twice")
                 seen.add(word)
-                key = _lookup_key(word)
+                key = lookup_key(word)
                 if key in keys or not _reachable(key):
                     continue
                 keys.add(key)
@@ -187,7 +187,7 @@ def read_vectors(path: Path, max_words: int, progress: Progress = no_progress) -
 
 def usable_words(words: Iterable[str]) -> list[str]:
     """Look-up keys of ``words``, each once, without those that no text can look up."""
-    keys = dict.fromkeys(_lookup_key(word) for word in words)
+    keys = dict.fromkeys(lookup_key(word) for word in words)
     return [key for key in keys if _reachable(key)]
 
 
@@ -204,8 +204,8 @@ def read_lines(path: Path) -> list[str]:
     return [line.strip() for line in lines if line.strip() and not line.startswith("# ")]
 
 
-def _lookup_key(word: str) -> str:
-    # Punctuation is looked up as it is (strict mode), words by their key.
+def lookup_key(word: str) -> str:
+    """The key by which an entry is looked up: punctuation as it is (strict mode), words by their key."""
     return word if segmentation.is_gap(word) else segmentation.key(word)
 
 

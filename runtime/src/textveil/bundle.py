@@ -39,6 +39,7 @@ _LAW_KEYS = {
     "median_squared_distance",
     "unknown_extra_squared_distance",
     "levels",
+    "defaults",
     "files",
 }
 
@@ -103,7 +104,7 @@ class Bundle:
             self.levels = tuple(self._level(entry) for entry in law["levels"])
             self.certificate = self._read_certificate() if CERTIFICATE in self.manifest["files"] else None
             self._certified = {level.name: self._labels(level) for level in self.levels}
-            defaults = self.manifest["defaults"]
+            defaults = law["defaults"]
             self.default_mechanism = str(defaults["mechanism"])
             self.default_level = str(defaults["level"])
             self.default_replacement_probability = str(defaults["replacement_probability"])
@@ -117,7 +118,7 @@ class Bundle:
             or not _DECIMAL.fullmatch(probability)
             or not 0 < Decimal(probability) <= 1
         ):
-            raise BundleDamaged(f"{MANIFEST}: a default is not supported")
+            raise BundleDamaged(f"{LAW}: a default is not supported")
         names = [level.name for level in self.levels]
         if self.default_level not in names or len(set(names)) != len(names):
             raise BundleDamaged("the default level is not a level of the law, or a level occurs twice")
@@ -137,10 +138,9 @@ class Bundle:
             raise BundleVersion(f"{CERTIFICATE}: this package reads format version 1 only")
         if certificate.get("identity") != self.identity:
             raise BundleDamaged(f"{CERTIFICATE}: belongs to another table")
-        for level in self.levels:
-            for proven in (certificate["levels"][level.name][mechanism] for mechanism in level.laws):
-                if any(type(proven[key]) not in (int, float) for key in ("epsilon_certified", "epsilon_pure_ldp")):
-                    raise BundleDamaged(f"{CERTIFICATE}: an epsilon is not a number")
+        for laws in certificate["levels"].values():
+            if any(type(proven["epsilon_certified"]) not in (int, float) for proven in laws.values()):
+                raise BundleDamaged(f"{CERTIFICATE}: an epsilon is not a number")
         return certificate
 
     def _labels(self, level: Level) -> dict[str, float | None]:
@@ -151,7 +151,7 @@ class Bundle:
             if value is None:
                 certified[mechanism] = None
                 continue
-            if type(value) not in (int, float) or self.certificate is None:
+            if type(value) not in (int, float) or not 0 < value < 1e6 or self.certificate is None:
                 raise BundleDamaged(f"{MANIFEST}: a certified epsilon is not a number, or there is no certificate")
             if value < self.certificate["levels"][level.name][mechanism]["epsilon_certified"]:
                 raise BundleDamaged(f"{MANIFEST}: a level is labelled with less than what was proven")
@@ -203,12 +203,16 @@ def _open_embeddings(path: Path, table: Table) -> NDArray[np.int8]:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_bytes().decode("utf-8"), object_pairs_hook=unique_keys)
+        content = json.loads(path.read_bytes().decode("utf-8"), object_pairs_hook=unique_keys, parse_constant=_refuse)
     except (OSError, ValueError, RecursionError) as error:
         raise BundleDamaged(f"{path.name}: is not readable JSON") from error
     if not isinstance(content, dict):
         raise BundleDamaged(f"{path.name}: is not a JSON object")
     return content
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError("NaN and Infinity are not JSON")
 
 
 def _read_vocabulary(path: Path) -> tuple[list[str], dict[str, int]]:

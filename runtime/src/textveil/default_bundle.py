@@ -3,4 +3,4 @@
 from pathlib import Path
 
 DEFAULT_BUNDLE = Path(__file__).parent / "bundles" / "english-v1"
-DEFAULT_IDENTITY = "be5bb2042230ecc133fb4985c78d96392009466d74568df3941692d05c4c7017"
+DEFAULT_IDENTITY = "c3228973f606cb9e89abedadd07ecff37da4ac72d0e23b9fc4bfa092f08ce8b4"

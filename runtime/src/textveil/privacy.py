@@ -72,10 +72,11 @@ class Terms:
 class PrivacyStatement:
     """What one release promises. Safe to publish beside the output.
 
-    The promise (docs/privacy.md): for any two texts of the same number of tokens, the probabilities of any output
-    differ by a factor of at most ``exp`` of the sum over tokens of ``epsilon * d + epsilon_0 + rounding_slack``,
-    with ``d`` the scaled distance between the two tokens in that place (``epsilon`` alone, without ``d``, for pure
-    local DP). An output word from outside the sensitive set is excepted: it reveals its input by design.
+    The promise (docs/privacy.md): for any two texts with the same gaps, token boundaries and case patterns, the
+    probabilities of any output differ by a factor of at most ``exp`` of the sum over tokens of
+    ``epsilon * d + epsilon_0 + rounding_slack``, with ``d`` the scaled distance between the two tokens in that place
+    (``epsilon`` alone, without ``d``, for pure local DP). An output word from outside the sensitive set is excepted:
+    it reveals its input by design.
 
     Attributes:
         terms: Mechanism, epsilons and options.
@@ -123,8 +124,9 @@ class PrivacyStatement:
             return f"{terms.mechanism}: every token is replaced by a uniform draw; {tokens}"
         level = f", level {terms.level}" if terms.level else ""
         distance = "" if terms.epsilon_kind == PURE_LDP else " d"
-        token_extra = f" + {terms.epsilon_0:.3f}" if terms.epsilon_0 else ""
-        document_extra = f" + {self.epsilon_0_document:,.1f}" if self.epsilon_0_document else ""
+        constant = terms.epsilon_0 + terms.rounding_slack
+        token_extra = f" + {_rounded_up(constant, 3)}" if constant else ""
+        document_extra = f" + {_rounded_up(self.epsilon_0_document, 1)}" if constant else ""
         return (
             f"{terms.mechanism}{level}: epsilon {terms.epsilon:g}{distance}{token_extra} per token "
             f"({terms.epsilon_kind}); {tokens}: {_figure(self.epsilon_document)}{distance}{document_extra} in all"
@@ -133,6 +135,11 @@ class PrivacyStatement:
     def __str__(self) -> str:
         lines = [self.summary(), f"bundle {self.terms.bundle}", "Not protected:"]
         return "\n".join(lines + [f"  - {item}" for item in self.terms.not_protected])
+
+
+def _rounded_up(value: float, decimals: int) -> str:
+    scale = 10**decimals
+    return f"{math.ceil(value * scale - 1e-9) / scale:,.{decimals}f}"
 
 
 def _figure(value: float) -> str:

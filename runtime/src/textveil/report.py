@@ -151,7 +151,10 @@ def progress_bar(size: int, quiet: bool) -> Iterator[Callable[[int], None]]:
 
 
 def _proven(bundle: Bundle, level: str, mechanism: str, what: str) -> float | None:
-    return None if bundle.certificate is None else float(bundle.certificate["levels"][level][mechanism][what])
+    if bundle.certificate is None:
+        return None
+    value = bundle.certificate["levels"].get(level, {}).get(mechanism, {}).get(what)
+    return float(value) if type(value) in (int, float) else None
 
 
 def _optional(value: float | None) -> str:

@@ -30,7 +30,7 @@ class Result:
 
     Attributes:
         text: The sanitised text.
-        tokens: How many tokens the text has; visible in the output.
+        tokens: How many tokens the text has; pieces of words count each.
         terms: Mechanism, epsilons and options.
     """
 
@@ -142,7 +142,7 @@ class Sanitizer:
         """
         if self.bundle.embeddings is None:
             raise BundleError("this bundle does not carry embedding rows, so it cannot tell distances")
-        tokens = self._single_token(first), self._single_token(second)
+        tokens = self._symbol_or_token(first), self._symbol_or_token(second)
         return self.bundle.table.distance(self.bundle.embeddings, *tokens)
 
     def _plan(self, options: Options) -> Plan:
@@ -183,6 +183,11 @@ class Sanitizer:
             text, ended = self._lexicon.write(segments, line, outputs, strict=strict, after_token=after_token)
             drawn.append((text, sum(len(word.inputs) for word in line), ended))
         return drawn
+
+    def _symbol_or_token(self, word: str) -> int:
+        """A symbol as it is printed, also one that text cannot look up (a WordPiece with digits), or a word."""
+        index = self.bundle.ids.get(word)
+        return self._single_token(word) if index is None else index
 
     def _single_token(self, word: str) -> int:
         segments = segmentation.segments(word)

@@ -105,6 +105,8 @@ class Table:
             raise BundleDamaged("table.safetensors: a level has no valid weights")
         if len(weights) <= int(self.scores[:, -1].max()) or weights[-1] < 1 or (weights[1:] > weights[:-1]).any():
             raise BundleDamaged("table.safetensors: the weights of a level do not cover its scores")
+        if wrong_weight(weights, exponent, self.grid) is not None:
+            raise BundleDamaged("table.safetensors: the weights of a level do not follow its exponent")
         if base is not None and (base.dtype != np.uint32 or base.shape != self.roles.shape):
             raise BundleDamaged("table.safetensors: a base measure does not fit the vocabulary")
         largest_base = 1 if base is None else int(base.max())
@@ -140,6 +142,17 @@ class Table:
     def distance(self, embeddings: NDArray[np.int8], first: int, second: int) -> float:
         """Scaled distance: 1 is the median distance of two words of the vocabulary."""
         return math.sqrt(self.squared_distance(embeddings, first, second) / self.median_squared_distance)
+
+
+def wrong_weight(weights: Integers, exponent: Decimal, grid: int) -> int | None:
+    """The first score whose weight is not ``exp(-alpha s / grid)`` times a constant, to within rounding.
+
+    The textbook epsilon, twice the exponent, is true of weights that follow the exponent and of no others.
+    """
+    with np.errstate(all="ignore"):
+        exact = float(weights[0]) * np.exp(-float(exponent) * np.arange(len(weights)) / grid)
+        wrong = ~(np.abs(weights - exact) <= 1 + 1e-9 * exact)
+    return int(np.argmax(wrong)) if wrong.any() else None
 
 
 def scores(squared: Integers, grid: int, median_squared: int) -> Integers:

@@ -13,10 +13,11 @@ from textveil.errors import BundleDamaged
 from textveil.mechanisms import TableLaw
 from textveil.plan import label
 from textveil.privacy import TEXTBOOK, rounding_slack
-from textveil.table import LevelLaw, Table, scores
+from textveil.table import SANTEXT_OUTPUT, Table, scores, wrong_weight
 
 PAIRS = 1_000_000
 _AT_ONCE = 50_000
+_COMPLETE_ROWS = 30
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Verification:
         if not self.pairs:
             lines.append("no embedding rows: distances and losses were not audited")
         else:
-            lines.append(f"{self.scores:,} stored distances recomputed from the rows: all equal")
+            lines.append(f"all {self.scores:,} stored distances recomputed from the rows: equal")
             lines.append(f"{self.pairs:,} random pairs of words audited at all levels: all within the stated epsilon")
         return "\n".join(lines)
 
@@ -58,17 +59,19 @@ def verify(bundle: Bundle, pairs: int = PAIRS) -> Verification:
         pairs: How many pairs to audit, shared over all levels and mechanisms.
 
     Raises:
-        BundleDamaged: A weight does not follow its exponent, a stored distance is not that of the rows, or a loss is
-            above its bound. The level, the score or the row is named.
+        BundleDamaged: A weight does not follow its exponent, a stored distance is not that of the rows, a neighbour is
+            missing, or a loss is above its bound. The level, the score or the row is named.
     """
     files = len(bundle.manifest["files"])
     laws = [(level, mechanism) for level in bundle.levels for mechanism in level.laws]
     for level, mechanism in laws:
-        _check_weights(level.name, level.laws[mechanism], bundle.table.grid)
+        law = level.laws[mechanism]
+        score = wrong_weight(law.weights, law.exponent, bundle.table.grid)
+        if score is not None:
+            raise BundleDamaged(f"level {level.name}: the weight of score {score} does not follow its exponent")
     if bundle.embeddings is None:
         return Verification(files, bundle.certificate is not None, 0, 0)
     share = -(-pairs // len(laws))
-    recomputed = 0
     for level, mechanism in laws:
         level_law = level.laws[mechanism]
         audit = Audit(TableLaw.of(bundle.table, mechanism, level_law))
@@ -85,7 +88,7 @@ def verify(bundle: Bundle, pairs: int = PAIRS) -> Verification:
             if (used > allowed).any():
                 row = int(first[np.argmax(used - allowed)])
                 raise BundleDamaged(f"level {level.name}, {mechanism}: row {row} exceeds the stated epsilon")
-        recomputed += _check_scores(bundle.table, bundle.embeddings, share)
+    recomputed = _check_scores(bundle.table, bundle.embeddings)
     return Verification(files, bundle.certificate is not None, recomputed, share * len(laws))
 
 
@@ -100,23 +103,23 @@ def _samples(table: Table, count: int) -> Iterator[tuple[NDArray[np.intp], NDArr
         yield np.where(swap, second, first), np.where(swap, first, second)
 
 
-def _check_weights(name: str, law: LevelLaw, grid: int) -> None:
-    """Weights must be ``exp(-alpha s / grid)`` times a constant, to within rounding; the textbook bound rests on it."""
-    exact = float(law.weights[0]) * np.exp(-float(law.exponent) * np.arange(len(law.weights)) / grid)
-    wrong = np.abs(law.weights - exact) > 1 + 1e-9 * exact
-    if wrong.any():
-        raise BundleDamaged(f"level {name}: the weight of score {int(np.argmax(wrong))} does not follow its exponent")
-
-
-def _check_scores(table: Table, embeddings: NDArray[np.int8], count: int) -> int:
-    for start in range(0, count, _AT_ONCE):
-        size = min(_AT_ONCE, count - start)
-        first, column = _random_below(table.symbols + 1, size), _random_below(table.neighbours.shape[1], size)
-        squared = table.squared_distances(embeddings, first, table.neighbours[first, column].astype(np.intp))
-        wrong = scores(squared, table.grid, table.median_squared_distance) != table.scores[first, column]
+def _check_scores(table: Table, embeddings: NDArray[np.int8]) -> int:
+    """Every stored distance, and for some rows also that no candidate nearer than the last stored one is missing."""
+    inputs, k = table.neighbours.shape
+    for start in range(0, inputs, _AT_ONCE // k + 1):
+        rows = np.arange(start, min(start + _AT_ONCE // k + 1, inputs))
+        stored = table.neighbours[rows].astype(np.intp)
+        squared = table.squared_distances(embeddings, np.repeat(rows, k), stored.ravel())
+        wrong = scores(squared, table.grid, table.median_squared_distance) != table.scores[rows].ravel()
         if wrong.any():
-            raise BundleDamaged(f"table.safetensors: row {first[np.argmax(wrong)]} stores a wrong distance")
-    return count
+            raise BundleDamaged(f"table.safetensors: row {rows[int(np.argmax(wrong)) // k]} stores a wrong distance")
+    candidates = np.flatnonzero(table.roles & SANTEXT_OUTPUT)
+    for row in _random_below(inputs, _COMPLETE_ROWS):
+        squared = table.squared_distances(embeddings, np.full(len(candidates), row), candidates)
+        nearer = candidates[scores(squared, table.grid, table.median_squared_distance) < table.scores[row, -1]]
+        if not np.isin(nearer, table.neighbours[row]).all():
+            raise BundleDamaged(f"table.safetensors: row {row} lacks a neighbour")
+    return inputs * k
 
 
 def _random_below(limit: int, count: int) -> NDArray[np.intp]:
