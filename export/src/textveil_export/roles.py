@@ -51,7 +51,8 @@ def assign_roles(spellings: Sequence[Collection[str]], tokens: str, policy: Poli
 
     Args:
         spellings: All spellings of each symbol, in rank order; a list decides for a symbol if it names any.
-        tokens: ``"word"`` or ``"wordpiece"``; of WordPieces only whole Latin words of two or more letters are kept.
+        tokens: ``"word"`` or ``"wordpiece"``; of WordPieces only whole Latin words of two or more letters are
+            kept, unless allowed.
         policy: Share and lists.
 
     Returns:
@@ -64,13 +65,14 @@ def assign_roles(spellings: Sequence[Collection[str]], tokens: str, policy: Poli
     common = len(spellings) - math.ceil(policy.share * len(spellings))
     roles = np.zeros(len(spellings), dtype=np.uint8)
     for index, names in enumerate(spellings):
-        never = not policy.never_output.isdisjoint(name.removeprefix("##") for name in names)
-        kept = index < common or not policy.allow.isdisjoint(names)
+        never = any({name, name.removeprefix("##")} & policy.never_output for name in names)
+        # Of WordPieces, single characters and other scripts are not common by their rank: a vocabulary lists them first
+        # whatever their frequency, and a name spelled in them would pass character by character.
+        plain = tokens == "word" or all(name.isascii() and len(name) > 1 for name in names)
+        kept = (index < common and plain) or not policy.allow.isdisjoint(names)
         if never or not policy.sensitive.isdisjoint(names):
             kept = False
-        if tokens == "wordpiece" and not all(name.isascii() and name.isalpha() and len(name) > 1 for name in names):
-            # Continuations, digits and marks; and single characters, which a vocabulary lists first whatever their
-            # frequency: a name spelled in letters or ideographs would pass character by character.
+        if tokens == "wordpiece" and any(name.startswith("##") or not name.isalpha() for name in names):
             kept = False
         if not never:
             roles[index] |= SANTEXT_OUTPUT
