@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil import bundle as reader
-from textveil.table import SANTEXT_PLUS_OUTPUT, LevelLaw, Table, scores
+from textveil.table import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT, LevelLaw, Table, scores
 
 from textveil_export import __version__, dial, metric, neighbours, weights
 from textveil_export.errors import ExportError
@@ -90,7 +90,7 @@ def build(source: Source, recipe: Recipe, progress: Progress = no_progress) -> C
         spellings[position[representative]].append(source.words[original])
 
     roles = assign_roles(spellings, source.tokens, recipe.policy)
-    outputs = np.flatnonzero(roles & 1)
+    outputs = np.flatnonzero(roles & SANTEXT_OUTPUT)
     near, squares, median = neighbours.nearest(rows, outputs, recipe.k, progress)
     if median == 0:
         raise ExportError("more than half of all pairs of vectors are equal: there is no metric to speak of")
@@ -169,9 +169,9 @@ def build(source: Source, recipe: Recipe, progress: Progress = no_progress) -> C
         "symbols": symbols,
         "spellings": len(source.words),
         "merged": {source.words[a]: source.words[b] for a, b in sorted(merged.items())},
-        "kept_words": int((roles & 4).astype(bool).sum()),
-        "santext_plus_outputs": int((roles & SANTEXT_PLUS_OUTPUT).astype(bool).sum()),
-        "never_output": int((roles & 1 == 0).sum()),
+        "kept_words": int(np.count_nonzero(roles & KEPT)),
+        "santext_plus_outputs": int(np.count_nonzero(roles & SANTEXT_PLUS_OUTPUT)),
+        "never_output": int(np.count_nonzero(roles & SANTEXT_OUTPUT == 0)),
         "dimension": rows.shape[1],
         "k": recipe.k,
     }

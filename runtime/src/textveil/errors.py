@@ -59,12 +59,6 @@ class UnknownLevel(OptionError):
     code = "unknown-level"
 
 
-class UnknownWord(OptionError):
-    """A word asked about is not in the vocabulary of the bundle."""
-
-    code = "unknown-word"
-
-
 class InputError(TextveilError):
     """The input cannot be read as text."""
 
