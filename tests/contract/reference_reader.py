@@ -30,6 +30,8 @@ DTYPES = {"U8": "B", "I8": "b", "U16": "H", "U32": "I", "I64": "q"}
 CLITICS = ("n't", "'s", "'m", "'d", "'re", "'ve", "'ll")
 REQUIRED = {"law.json", "vocabulary.tsv", "table.safetensors"}
 DECIDING = {"vocabulary.tsv", "table.safetensors", "embeddings.safetensors"}
+SMALLEST_WEIGHT = {"capped": 1, "exact": 2**20}
+DECIMAL = r"[0-9]+(\.[0-9]+)?"
 LOWEST = {"symbols": 1, "neighbours": 1, "grid": 1, "median_squared_distance": 1, "unknown_extra_squared_distance": 0}
 
 
@@ -57,7 +59,7 @@ class Bundle:
     embeddings: list[tuple[int, ...]] | None
     spellings: list[list[str]]
     ids: dict[str, int]  # by spelling
-    labels: dict[tuple[str, str], Decimal]  # by mechanism and level name
+    labels: dict[tuple[str, str, str], Decimal]  # by mechanism, tail and level name
     defaults: dict[str, Any]
 
     @property
@@ -81,10 +83,14 @@ class Unit:
 
 @dataclass(frozen=True)
 class Law:
-    """A law in integers: the base measure, and for an input its tail and its (output, excess) by distance."""
+    """A law in integers: the base measure, and for an input its tail and its (output, excess) by distance.
+
+    Where the tail is exact, `weight` is that of an input and an output, by which proposals are kept.
+    """
 
     base: list[int]
     row: Callable[[int], tuple[int, list[tuple[int, int]]]]
+    weight: Callable[[int, int], int] | None = None
 
 
 # --- Opening a bundle -------------------------------------------------------------------------------------------------
@@ -103,7 +109,11 @@ def parse_object(data: bytes) -> dict[str, Any]:
         check(len({key for key, _ in pairs}) == len(pairs), "a key is repeated")
         return dict(pairs)
 
-    value = json.loads(data.decode("utf-8"), object_pairs_hook=unique, parse_float=Decimal)
+    def refuse(constant: str) -> None:
+        raise ValueError(f"{constant} in JSON")
+
+    text = data.decode("utf-8")
+    value = json.loads(text, object_pairs_hook=unique, parse_float=Decimal, parse_constant=refuse)
     check(isinstance(value, dict), "a JSON object is needed")
     return value
 
@@ -134,12 +144,22 @@ def check_law(law: dict[str, Any], hashes: dict[str, str]) -> None:
     check(law["tokens"] in ("word", "wordpiece"), "law.json: tokens")
     check(all(type(law[key]) is int and law[key] >= lowest for key, lowest in LOWEST.items()), "law.json: constants")
     check(law["files"] == {name: hashes[name] for name in hashes.keys() & DECIDING}, "law.json: hashes")
-    check(law["levels"], "law.json: levels")
+    check(law["levels"] and len({level["name"] for level in law["levels"]}) == len(law["levels"]), "law.json: levels")
+    tails = set(law["levels"][0]["laws"]["santext"])
+    check(tails and tails <= {"capped", "exact"}, "law.json: tails")
+    check("exact" not in tails or "embeddings.safetensors" in hashes, "an exact tail without rows")
     for level in law["levels"]:
         check(set(level) == {"name", "laws"} and set(level["laws"]) == {"santext", "santext+"}, "law.json: level")
-        for one in level["laws"].values():
-            check(set(one) == {"exponent", "tail", "weights", "base"} and one["tail"] == "capped", "law.json: law")
-            check(regex.fullmatch(r"[0-9]+(\.[0-9]+)?", one["exponent"]) and Decimal(one["exponent"]) > 0, "exponent")
+        check(all(set(laws) == tails for laws in level["laws"].values()), "law.json: different tails")
+        for one in (one for laws in level["laws"].values() for one in laws.values()):
+            check(set(one) == {"exponent", "weights", "base"}, "law.json: law")
+            check(regex.fullmatch(DECIMAL, one["exponent"]) and Decimal(one["exponent"]) > 0, "exponent")
+    defaults = law["defaults"]
+    check(set(defaults) == {"mechanism", "tail", "level", "replacement_probability"}, "law.json: defaults")
+    check(defaults["mechanism"] in ("santext", "santext+") and defaults["tail"] in tails, "law.json: a default")
+    check(any(level["name"] == defaults["level"] for level in law["levels"]), "law.json: the default level")
+    p = defaults["replacement_probability"]
+    check(regex.fullmatch(DECIMAL, p) and 0 < Decimal(p) <= 1, "law.json: the default probability")
 
 
 def check_table(law: dict[str, Any], arrays: dict[str, Array]) -> None:
@@ -153,6 +173,7 @@ def check_table(law: dict[str, Any], arrays: dict[str, Array]) -> None:
     need("neighbours", "U32" if symbols > 65536 else "U16", [symbols + 1, k])
     largest = max(need("scores", "U16", [symbols + 1, k]))
     roles = need("roles", "U8", [symbols])
+    check(not any(role & ~(OUTPUT | OUTPUT_PLUS | MAY_KEEP) for role in roles), "roles: an unknown bit")
     check(all(role & OUTPUT for role in roles if role & OUTPUT_PLUS), "roles: bit 2 without bit 1")
     check(not any(role & OUTPUT_PLUS and role & MAY_KEEP for role in roles), "roles: bit 2 with bit 4")
     check(any(role & OUTPUT_PLUS for role in roles), "roles: no bit 2")
@@ -160,25 +181,62 @@ def check_table(law: dict[str, Any], arrays: dict[str, Array]) -> None:
     check(all(len(set(row)) == k for row in arrays["neighbours"].rows()), "a neighbour is repeated")
     scores = arrays["scores"].rows()
     check(all(a <= b for row in scores for a, b in itertools.pairwise(row)), "scores decrease")
-    for mechanism, one in (item for level in law["levels"] for item in level["laws"].items()):
-        weights = need(one["weights"], "I64", [len(arrays[one["weights"]].values)])
-        check(len(weights) > largest and weights[-1] >= 1, "weights: too few, or below 1")
-        check(all(a >= b for a, b in itertools.pairwise(weights)), "weights increase")
-        base = [1] * symbols if one["base"] is None else need(one["base"], "U32", [symbols])
-        outputs = [q for q, role in zip(base, roles, strict=True) if role & ROLE_OF_OUTPUTS[mechanism]]
-        check(all(q >= 1 for q in outputs), "base: below 1 for an output")
-        tail = max(weights[row[-1]] for row in scores)
-        check((tail * symbols + weights[0] * k) * max(base) < 2**62, "totals are too large")
-
-
-def read_labels(manifest: dict[str, Any], law: dict[str, Any]) -> dict[tuple[str, str], Decimal]:
-    """The label of every level: the certified epsilon where that is a number, else twice the exponent."""
-    labels = {}
+    nearest_last = min(row[-1] for row in scores)
     for level, mechanism in itertools.product(law["levels"], ("santext", "santext+")):
-        shown = manifest.get("levels", {}).get(level["name"], {}).get(mechanism, {}).get("epsilon_certified")
-        textbook = 2 * Decimal(level["laws"][mechanism]["exponent"])
-        labels[mechanism, level["name"]] = Decimal(shown) if type(shown) in (int, Decimal) else textbook
+        for tail, one in level["laws"][mechanism].items():
+            weights = need(one["weights"], "I64", [len(arrays[one["weights"]].values)])
+            check(len(weights) > largest and weights[-1] >= SMALLEST_WEIGHT[tail], "weights: too few, or too small")
+            check(all(a >= b for a, b in itertools.pairwise(weights)), "weights increase")
+            check(follow(weights, Decimal(one["exponent"]), law["grid"]), "weights do not follow the exponent")
+            base = (1,) * symbols
+            if one["base"] is not None:
+                base = need(one["base"], arrays[one["base"]].dtype, [symbols])
+                check(arrays[one["base"]].dtype in ("U8", "U16", "U32"), "base: type")
+            outputs = [q for q, role in zip(base, roles, strict=True) if role & ROLE_OF_OUTPUTS[mechanism]]
+            check(all(q >= 1 for q in outputs), "base: below 1 for an output")
+            total = weights[nearest_last] * sum(base) + weights[0] * max(base) * k
+            check(total < 2**62, "totals are too large")
+
+
+def follow(weights: tuple[int, ...], exponent: Decimal, grid: int) -> bool:
+    """Whether weights are `exp(-alpha s / G)` times a constant, to within what the document allows."""
+    exact = (weights[0] * math.exp(-float(exponent) * s / grid) for s in range(len(weights)))
+    return all(abs(weight - value) <= 1 + 1e-9 * value for weight, value in zip(weights, exact, strict=True))
+
+
+def read_labels(
+    manifest: dict[str, Any], law: dict[str, Any], certificate: dict[str, Any] | None
+) -> dict[tuple[str, str, str], Decimal]:
+    """The label of every law: the certified epsilon where that is a number, else twice the exponent."""
+    labels = {}
+    for level, mechanism, tail in itertools.product(
+        law["levels"], ("santext", "santext+"), law["levels"][0]["laws"]["santext"]
+    ):
+        place = level["name"], mechanism, tail
+        label = 2 * Decimal(level["laws"][mechanism][tail]["exponent"])
+        shown = at(manifest.get("levels", {}), place).get("epsilon_certified")
+        if shown is not None:
+            check(type(shown) in (int, Decimal) and shown > 0 and certificate is not None, "a label without proof")
+            check(shown >= at(certificate["levels"], place)["epsilon_certified"], "a label below what was proven")
+            label = Decimal(shown)
+        labels[mechanism, tail, level["name"]] = label
     return labels
+
+
+def at(entries: dict[str, Any], place: tuple[str, ...]) -> dict[str, Any]:
+    """What nested objects hold at a place; an empty object where there is none."""
+    for key in place:
+        entries = entries.get(key, {})
+    return entries
+
+
+def read_record(data: bytes | None, name: str, version: int, identity: str) -> dict[str, Any] | None:
+    """A certificate or statistics, which must belong to the bundle."""
+    record = None if data is None else parse_object(data)
+    if record is not None:
+        check((record["format"], record["format_version"]) == (name, version), f"{name}: version")
+        check(record["identity"] == identity, f"{name}: of another bundle")
+    return record
 
 
 def open_bundle(folder: Path | str) -> Bundle:
@@ -192,7 +250,7 @@ def open_bundle(folder: Path | str) -> Bundle:
 def read_bundle(folder: Path) -> Bundle:
     """Open a bundle; malformed structures raise whatever they raise."""
     manifest = parse_object((folder / "manifest.json").read_bytes())
-    check(manifest["format"] == "textveil-bundle" and manifest["format_version"] == 1, "not a bundle of version 1")
+    check(manifest["format"] == "textveil-bundle" and manifest["format_version"] == 2, "not a bundle of version 2")
     check(manifest["files"].keys() >= REQUIRED, "a file is not listed")
     check(all(Path(name).name == name and "\\" not in name for name in manifest["files"]), "not a plain file name")
     data = {name: (folder / name).read_bytes() for name in manifest["files"]}
@@ -212,19 +270,31 @@ def read_bundle(folder: Path) -> Bundle:
         ((name, stored),) = parse_safetensors(data["embeddings.safetensors"]).items()
         check(name == "rows" and stored.dtype == "I8" and len(stored.shape) == 2, "embeddings: type")
         check(stored.shape[0] == law["symbols"] + 1, "embeddings: shape")
+        squared = 255**2 * stored.shape[1] + law["unknown_extra_squared_distance"]
+        check(max(squared * law["grid"] ** 2, law["median_squared_distance"]) < 2**62, "constants are too large")
         embeddings = stored.rows()
     identity = hashlib.sha256(data["law.json"]).hexdigest()
-    return Bundle(identity, law, arrays, embeddings, spellings, ids, read_labels(manifest, law), law["defaults"])
+    certificate = read_record(data.get("certificate.json"), "textveil-certificate", 2, identity)
+    read_record(data.get("statistics.json"), "textveil-statistics", 1, identity)
+    labels = read_labels(manifest, law, certificate)
+    return Bundle(identity, law, arrays, embeddings, spellings, ids, labels, law["defaults"])
+
+
+def score(bundle: Bundle, x: int, y: int) -> int:
+    """The score of an input and a symbol, from the embeddings."""
+    law, rows = bundle.law, bundle.embeddings
+    squared = sum((a - b) ** 2 for a, b in zip(rows[x], rows[y], strict=True))
+    squared += law["unknown_extra_squared_distance"] if x == bundle.unknown else 0
+    return math.isqrt(squared * law["grid"] ** 2 // law["median_squared_distance"])
 
 
 def recompute_row(bundle: Bundle, x: int) -> list[tuple[int, int]]:
     """The neighbours of an input and their scores, computed again from the embeddings."""
     law, rows = bundle.law, bundle.embeddings
-    extra = law["unknown_extra_squared_distance"] if x == bundle.unknown else 0
     candidates = [y for y, role in enumerate(bundle.arrays["roles"].values) if role & OUTPUT]
-    distances = [extra + sum((a - b) ** 2 for a, b in zip(rows[x], rows[y], strict=True)) for y in candidates]
-    nearest = sorted(zip(distances, candidates, strict=True))[: law["neighbours"]]
-    return [(y, math.isqrt(d * law["grid"] ** 2 // law["median_squared_distance"])) for d, y in nearest]
+    distances = {y: sum((a - b) ** 2 for a, b in zip(rows[x], rows[y], strict=True)) for y in candidates}
+    nearest = sorted(candidates, key=lambda y: (distances[y], y))[: law["neighbours"]]
+    return [(y, score(bundle, x, y)) for y in nearest]
 
 
 # --- UAX #29: default word boundaries ---------------------------------------------------------------------------------
@@ -411,7 +481,7 @@ def read_text(bundle: Bundle, text: str, drop_case: bool, strict: bool) -> list[
 
 
 def find_law(bundle: Bundle, mechanism: str, options: dict[str, Any]) -> Law:
-    """The law that a request asks for: a level by its name (`level`) or label (`epsilon`), or krr with an epsilon."""
+    """The law that a request asks for: a tail, and a level by its name or label (`epsilon`); or krr with an epsilon."""
     check(mechanism in ROLE_OF_OUTPUTS, f"no mechanism {mechanism}")
     base = [1 if role & ROLE_OF_OUTPUTS[mechanism] else 0 for role in bundle.arrays["roles"].values]
     epsilon = Decimal(str(options["epsilon"])) if "epsilon" in options else None
@@ -422,10 +492,11 @@ def find_law(bundle: Bundle, mechanism: str, options: dict[str, Any]) -> Law:
         weight = Fraction(decimal.Context(prec=60).exp(epsilon)) * 2**15 * (1 - Fraction(1, 10**58))
         excess = max(0, math.floor(weight) - 2**15)
         return Law(base, lambda x: (2**15, [(x, excess)] if x != bundle.unknown and base[x] else []))
-    called = [name for (of, name), label in bundle.labels.items() if of == mechanism and label == epsilon]
+    tail = options.get("tail", bundle.defaults["tail"])
+    called = [name for (*of, name), label in bundle.labels.items() if of == [mechanism, tail] and label == epsilon]
     check(called or epsilon is None, "no level has this label")
     named = called[0] if called else options.get("level", bundle.defaults["level"])
-    laws = [level["laws"][mechanism] for level in bundle.law["levels"] if level["name"] == named]
+    laws = [level["laws"][mechanism][tail] for level in bundle.law["levels"] if level["name"] == named]
     check(laws, "no such level")
     if laws[0]["base"] is not None:
         base = [stored * output for stored, output in zip(bundle.arrays[laws[0]["base"]].values, base, strict=True)]
@@ -433,10 +504,23 @@ def find_law(bundle: Bundle, mechanism: str, options: dict[str, Any]) -> Law:
     neighbours, scores = bundle.arrays["neighbours"].rows(), bundle.arrays["scores"].rows()
 
     def row(x: int) -> tuple[int, list[tuple[int, int]]]:
-        tail = weights[scores[x][-1]]
-        return tail, [(y, base[y] * (weights[s] - tail)) for y, s in zip(neighbours[x], scores[x], strict=True)]
+        last = weights[scores[x][-1]]
+        return last, [(y, base[y] * (weights[s] - last)) for y, s in zip(neighbours[x], scores[x], strict=True)]
 
-    return Law(base, row)
+    def weight(x: int, y: int) -> int:
+        return weights[min(score(bundle, x, y), len(weights) - 1)]
+
+    return Law(base, row, weight if tail == "exact" else None)
+
+
+def uniform_below(totals: list[int], take: Callable[[int], list[int]]) -> list[int]:
+    """One integer below each total, by the rule of accepted words."""
+    drawn, waiting = [0] * len(totals), list(range(len(totals)))
+    while waiting:
+        for i, word in zip(waiting, take(len(waiting)), strict=True):
+            drawn[i] = word
+        waiting = [i for i in waiting if drawn[i] > 2**64 - 1 - 2**64 % totals[i]]
+    return [word % total for word, total in zip(drawn, totals, strict=True)]
 
 
 def draw(law: Law, inputs: list[int], take: Callable[[int], list[int]]) -> list[int]:
@@ -444,16 +528,20 @@ def draw(law: Law, inputs: list[int], take: Callable[[int], list[int]]) -> list[
     cumulative = list(itertools.accumulate(law.base))
     rows = [law.row(x) for x in inputs]
     totals = [tail * cumulative[-1] + sum(excess for _, excess in excesses) for tail, excesses in rows]
-    drawn, waiting = [0] * len(inputs), list(range(len(inputs)))
-    while waiting:
-        for i, word in zip(waiting, take(len(waiting)), strict=True):
-            drawn[i] = word
-        waiting = [i for i in waiting if drawn[i] > 2**64 - 1 - 2**64 % totals[i]]
-    outputs = []
-    for word, total, (tail, excesses) in zip(drawn, totals, rows, strict=True):
-        u, sums = word % total, list(itertools.accumulate((excess for _, excess in excesses), initial=0))
-        found = next((y for (y, _), c in zip(excesses, sums[1:], strict=True) if u < c), None)
-        outputs.append(bisect_right(cumulative, (u - sums[-1]) // tail) if found is None else found)
+    outputs, pending = [0] * len(inputs), list(range(len(inputs)))
+    while pending:
+        in_tail = []
+        for i, u in zip(pending, uniform_below([totals[i] for i in pending], take), strict=True):
+            tail, excesses = rows[i]
+            sums = list(itertools.accumulate((excess for _, excess in excesses), initial=0))
+            found = next((y for (y, _), c in zip(excesses, sums[1:], strict=True) if u < c), None)
+            outputs[i] = bisect_right(cumulative, (u - sums[-1]) // tail) if found is None else found
+            if found is None:
+                in_tail.append(i)
+        if law.weight is None:
+            break
+        thresholds = uniform_below([rows[i][0] for i in in_tail], take)
+        pending = [i for i, t in zip(in_tail, thresholds, strict=True) if t >= law.weight(inputs[i], outputs[i])]
     return outputs
 
 
@@ -480,7 +568,7 @@ def sanitize_batch(
 ) -> tuple[list[str], list[int], int]:
     """Sanitise one batch of texts with `words(count)` as the source of random 64-bit words.
 
-    Options, all of which may be missing: mechanism, level (a name), epsilon (a label, or the epsilon of krr),
+    Options, all of which may be missing: mechanism, tail, level (a name), epsilon (a label, or the epsilon of krr),
     replacement_probability, deny (texts whose tokens are not kept), case ("drop" to drop it) and strict.
     Returns the outputs, the numbers of tokens and the number of random words consumed.
     """

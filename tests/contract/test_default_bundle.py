@@ -9,8 +9,9 @@ from textveil import Sanitizer
 from textveil.bundle import LAW
 from textveil.default_bundle import DEFAULT_BUNDLE, DEFAULT_IDENTITY
 from textveil.mechanisms import TableLaw
-from textveil.table import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT, scores
-from textveil_export import metric, neighbours, weights
+from textveil.plan import table_law
+from textveil.table import CAPPED, EXACT, KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
+from textveil_export import neighbours, weights
 from textveil_export.roles import english_lists
 from textveil_export.wordlist import coverage
 
@@ -32,30 +33,47 @@ def test_its_size_and_identity(bundle):
 
 def test_its_vocabulary_and_levels(bundle):
     assert bundle.table.symbols >= 20_000
-    assert bundle.embeddings is not None
-    exponents = [level.laws["santext+"].exponent for level in bundle.levels]
-    assert exponents == sorted(exponents)
-    assert len(set(exponents)) == 6
+    assert bundle.metric is not None
+    assert bundle.tails == (CAPPED, EXACT)
+    assert bundle.default_tail == EXACT
+    for tail in bundle.tails:
+        exponents = [level.laws["santext+", tail].exponent for level in bundle.levels]
+        assert exponents == sorted(exponents)
+        assert len(set(exponents)) == 6
 
 
-def test_about_half_of_the_sensitive_words_change_at_the_default_level(bundle):
-    level = next(level for level in bundle.levels if level.name == bundle.default_level)
-    stated = bundle.manifest["levels"][level.name]
-    for mechanism in ("santext", "santext+"):
-        shares = weights.unchanged_shares(bundle.table, mechanism, level.laws[mechanism])
-        assert 0.4 <= np.median(shares) <= 0.6
-        assert stated[mechanism]["unchanged_median"] == round(float(np.median(shares)), 4)
+def default_level(bundle):
+    return next(level for level in bundle.levels if level.name == bundle.default_level)
+
+
+def stated_median(bundle, mechanism, tail):
+    """The median share of unchanged words at the default level, as ``statistics.json`` has it."""
+    return bundle.statistics["levels"][bundle.default_level][mechanism][tail]["unchanged"]["quantiles"]["0.5"]
+
+
+@pytest.mark.parametrize("mechanism", ["santext", "santext+"])
+def test_about_half_of_the_sensitive_words_change_at_the_default_level(bundle, mechanism):
+    level_law = default_level(bundle).laws[mechanism, bundle.default_tail]
+    law = table_law(bundle, mechanism, level_law)
+    shares = []
+    for word in np.flatnonzero(bundle.table.base_measure(mechanism, level_law))[::61]:
+        row = law.weights_of(int(word))
+        shares.append(row[word] / row.sum())
+    assert 0.4 <= np.median(shares) <= 0.6
+    assert stated_median(bundle, mechanism, bundle.default_tail) == pytest.approx(np.median(shares), abs=0.1)
 
 
 def test_the_stated_shares_are_those_of_the_law(bundle):
-    sanitizer = Sanitizer(bundle)
+    """Of capped tails all of them, exactly; each share is that of the law of its word."""
+    law = default_level(bundle).laws["santext", CAPPED]
+    shares = weights.unchanged_shares(bundle.table, "santext", law)
+    median = np.quantile(shares, 0.5, method="inverted_cdf")
+    assert stated_median(bundle, "santext", CAPPED) == pytest.approx(median, rel=1e-5)
+    outputs = np.flatnonzero(TableLaw.of(bundle.table, "santext", law).base)
     for word in ("doctor", "tumor", "boston"):
-        law = sanitizer.distribution(word, mechanism="santext")
-        level = next(level for level in bundle.levels if level.name == bundle.default_level)
-        shares = weights.unchanged_shares(bundle.table, "santext", level.laws["santext"])
-        outputs = np.flatnonzero(TableLaw.of(bundle.table, "santext", level.laws["santext"]).base)
+        told = Sanitizer(bundle).distribution(word, mechanism="santext", tail=CAPPED)
         position = int(np.searchsorted(outputs, bundle.ids[word]))
-        assert shares[position] == pytest.approx(float(law.probability(word)), rel=1e-12)
+        assert shares[position] == pytest.approx(float(told.probability(word)), rel=1e-12)
 
 
 def test_the_public_lists_are_in_force(bundle):
@@ -75,23 +93,21 @@ def test_the_public_lists_are_in_force(bundle):
 
 def test_the_table_can_be_recomputed_from_the_rows(bundle):
     """A sample of rows, and that of ``<unk>``, bit for bit; a wrong distance anywhere in them would show."""
-    table, rows = bundle.table, bundle.embeddings
+    table = bundle.table
     candidates = np.flatnonzero(table.roles & SANTEXT_OUTPUT)
     sample = np.append(np.arange(0, table.symbols, 97), table.symbols)
-    for start, squared in metric.squared_distances(rows[sample], rows[candidates]):
-        inputs = sample[start : start + len(squared)]
-        squared[inputs == table.symbols] += table.unknown_extra
-        near, squares = neighbours.smallest(squared, candidates, table.neighbours.shape[1])
+    for inputs, squared in bundle.metric.squared_to_all(sample):
+        near, squares = neighbours.smallest(squared[:, candidates], candidates, table.neighbours.shape[1])
         assert (near == table.neighbours[inputs]).all()
-        assert (scores(squares, table.grid, table.median_squared_distance) == table.scores[inputs]).all()
+        assert (bundle.metric.scores(squares) == table.scores[inputs]).all()
 
 
 def test_the_weights_can_be_recomputed_from_the_exponents(bundle):
     for level in bundle.levels:
-        law = level.laws["santext"]
-        shift = int(law.weights[0]).bit_length() - 1
-        expected = weights.score_weights(law.exponent, len(law.weights) - 1, shift, bundle.table.grid)
-        assert (law.weights == expected).all()
+        for law in level.laws.values():
+            shift = int(law.weights[0]).bit_length() - 1
+            expected = weights.score_weights(law.exponent, len(law.weights) - 1, shift, bundle.table.grid)
+            assert (law.weights == expected).all()
 
 
 def test_unknown_words_lie_at_the_median_distance(bundle):

@@ -20,6 +20,7 @@ import pytest
 import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mutants import mutant
 from textveil import Sanitizer
 
 GOLDEN = Path(__file__).parents[2] / "docs" / "golden"
@@ -94,6 +95,44 @@ def test_golden_vectors_are_reproduced(ask: Any, case: dict[str, Any]) -> None:
     assert outputs == case["outputs"]
     assert tokens == case["tokens"]
     assert consumed == case["random_words"]
+
+
+#: What a reader may get wrong: a function of the reader, and what is planted in it.
+FAULTS = {
+    "after a rejection only the tail is drawn again": (
+        "draw",
+        "uniform_below([totals[i] for i in pending], take)",
+        "[u if len(pending) == len(inputs) else sum(e for _, e in rows[i][1]) + u % (rows[i][0] * cumulative[-1])"
+        " for i, u in zip(pending, uniform_below([totals[i] for i in pending], take))]",
+    ),
+    "a stored word takes no threshold": (
+        "draw",
+        "if found is None:\n                in_tail",
+        "if found is None and outputs[i] not in [y for y, _ in excesses]:\n                in_tail",
+    ),
+    "thresholds are below the total": ("draw", "[rows[i][0] for i in in_tail]", "[totals[i] for i in in_tail]"),
+    "whatever is dealt to the tail is drawn again": ("draw", "if t >= law.weight", "if i or t >= law.weight"),
+    "whatever is dealt to the tail is kept": ("draw", "if law.weight is None", "if True"),
+    "a score past the end has no weight": (
+        "find_law",
+        "weights[min(score(bundle, x, y), len(weights) - 1)]",
+        "(*weights, 1)[min(score(bundle, x, y), len(weights))]",
+    ),
+    "the base measure is not used": ("find_law", "[stored * output for", "[output for"),
+    "the default tail is capped": ("find_law", 'bundle.defaults["tail"]', '"capped"'),
+    "a coin is tossed for denied words": ("sanitize_batch", "i not in denied and", "i != bundle.unknown and"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_golden_vectors_see_a_fault(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    function, old, new = FAULTS[fault]
+    monkeypatch.setattr(reader, function, mutant(getattr(reader, function), old, new))
+    wrong = 0
+    for case in CASES:
+        found = ask_reader(case["bundle"], case["texts"], case["options"], golden_words(case["random_label"]))
+        wrong += found != (case["outputs"], case["tokens"], case["random_words"])
+    assert wrong
 
 
 @pytest.mark.parametrize("name", BUNDLES)
@@ -172,7 +211,8 @@ random_texts = st.one_of(st.text(), composed, st.tuples(composed, st.text(max_si
 def random_options() -> st.SearchStrategy[dict[str, Any]]:
     """Options of every mechanism."""
     shown = {"case": st.just("drop"), "strict": st.booleans()}
-    level = {"level": st.sampled_from(["balanced", "light"])}
+    tail = {"tail": st.sampled_from(["exact", "capped"])}
+    level = {"level": st.sampled_from(["balanced", "light"]), **tail}
     kept = {
         "replacement_probability": st.sampled_from(["0.001", "0.25", "0.5", "0.999999", "1"]),
         "deny": st.lists(st.one_of(st.sampled_from(CASED), fragments.map("".join)), max_size=3),
@@ -180,7 +220,9 @@ def random_options() -> st.SearchStrategy[dict[str, Any]]:
     epsilon = st.sampled_from(["0.1", "2.5", "7.25", "30"])
     return st.one_of(
         st.fixed_dictionaries({}, optional={**shown, **level, **kept}),
-        st.fixed_dictionaries({"mechanism": st.just("santext"), "epsilon": st.sampled_from([6, "11"])}, optional=shown),
+        st.fixed_dictionaries(
+            {"mechanism": st.just("santext"), "epsilon": st.sampled_from([6, "11"])}, optional={**shown, **tail}
+        ),
         st.fixed_dictionaries({"mechanism": st.just("santext+")}, optional={**shown, **level, **kept}),
         st.fixed_dictionaries({"mechanism": st.just("krr"), "epsilon": epsilon}, optional=shown),
         st.fixed_dictionaries({"mechanism": st.just("random")}, optional=shown),

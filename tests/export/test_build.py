@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 from textveil import Sanitizer
 from textveil.console import run
 from textveil.errors import BundleDamaged
+from textveil.mechanisms import ExactLaw, TableLaw
+from textveil.table import CAPPED, EXACT
 from textveil_export import bundle_writer, cli, weights
 from textveil_export.build import Recipe, build
 from textveil_export.bundle_writer import write_bundle
@@ -17,6 +20,7 @@ from textveil_export.dial import DEFAULT_LEVELS
 from textveil_export.errors import ExportError, WriteError
 from textveil_export.roles import Policy
 from textveil_export.sources import Source
+from textveil_export.weights import Setting
 
 POLICY = Policy(0.9, frozenset(), frozenset(), frozenset())
 
@@ -37,31 +41,26 @@ def contents(source):
     return build(source, Recipe("made up", POLICY, k=16))
 
 
-def test_the_default_levels_meet_their_shares(contents, tmp_path):
-    bundle = write_bundle(contents, tmp_path / "bundle")
+def median_unchanged(bundle, tail, exponent):
+    """Median over SanText+'s outputs of the probability to stay unchanged, from the integers of an exponent."""
+    largest_score = len(bundle.levels[0].laws["santext+", tail].weights) - 1
+    law = weights.level_law(bundle.table, tail, Setting(exponent), largest_score)
+    if tail == CAPPED:
+        return float(np.median(weights.unchanged_shares(bundle.table, "santext+", law)))
+    exact = ExactLaw(TableLaw.of(bundle.table, "santext+", law), bundle.metric)
+    rows = {word: exact.weights_of(int(word)) for word in np.flatnonzero(exact.capped.base)}
+    return float(np.median([row[word] / row.sum() for word, row in rows.items()]))
+
+
+@pytest.mark.parametrize("tail", [CAPPED, EXACT])
+def test_the_default_levels_meet_their_shares(source, tmp_path, tail):
+    bundle = write_bundle(build(source, Recipe("made up", POLICY, k=16, tails=(tail,))), tmp_path / "bundle")
     assert [level.name for level in bundle.levels] == list(DEFAULT_LEVELS)
     for level in bundle.levels:
-        law = level.laws["santext+"]
-        assert law.exponent * 4 == int(law.exponent * 4)
-        measured = float(np.median(weights.unchanged_shares(bundle.table, "santext+", law)))
-        nearby = [
-            float(np.median(weights.unchanged_shares(bundle.table, "santext+", self_law)))
-            for self_law in (_at(bundle, law, Decimal("-0.25")), _at(bundle, law, Decimal("0.25")))
-        ]
+        exponent = level.laws["santext+", tail].exponent
+        assert exponent * 4 == int(exponent * 4)
+        nearby = [median_unchanged(bundle, tail, exponent + change) for change in (Decimal("-0.25"), Decimal("0.25"))]
         assert nearby[0] < DEFAULT_LEVELS[level.name] < nearby[1]
-        assert bundle.manifest["levels"][level.name]["santext+"]["unchanged_median"] == pytest.approx(
-            measured, abs=1e-4
-        )
-
-
-def _at(bundle, law, change):
-    from textveil.table import LevelLaw
-
-    exponent = law.exponent + change
-    table = bundle.table
-    return LevelLaw(
-        exponent, weights.level_weights(exponent, table.scores[:, -1].astype(np.int64), table.symbols, 16), None
-    )
 
 
 def test_levels_that_a_small_vocabulary_cannot_tell_apart():
@@ -90,7 +89,7 @@ def test_bundles_are_reproducible(source, contents, tmp_path):
 
 def test_without_embedding_rows(source, tmp_path):
     bundle = write_bundle(build(source, Recipe("made up", POLICY, k=4, embeddings=False)), tmp_path / "bundle")
-    assert bundle.embeddings is None
+    assert bundle.metric is None
     assert "cannot tell distances" in (bundle.path / "README.md").read_text()
 
 
@@ -143,8 +142,6 @@ def test_a_full_disk_leaves_nothing_behind(contents, tmp_path, monkeypatch, fail
 def test_what_the_reader_refuses_is_not_published(contents, tmp_path):
     broken = {**contents.tensors["table.safetensors"]}
     broken["scores"] = broken["scores"][:, ::-1].copy()
-    from dataclasses import replace
-
     with pytest.raises(BundleDamaged):
         write_bundle(replace(contents, tensors={**contents.tensors, "table.safetensors": broken}), tmp_path / "bundle")
     assert list(tmp_path.iterdir()) == []
@@ -174,10 +171,12 @@ class TestCommand:
         assert run(cli.app, "textveil-export", arguments) == 0
         bundle = Sanitizer.load(target).bundle
         assert bundle.identity in capsys.readouterr().out
-        assert [(level.name, level.laws["santext"].exponent) for level in bundle.levels] == [
-            ("low", Decimal(3)),
-            ("high", Decimal("9.5")),
-        ]
+        for tail in ("exact", "capped"):
+            assert [(level.name, level.laws["santext", tail].exponent) for level in bundle.levels] == [
+                ("low", Decimal(3)),
+                ("high", Decimal("9.5")),
+            ]
+        assert bundle.default_tail == "exact"
         assert bundle.default_level == "high"
         assert bundle.table.roles[bundle.ids["aaa"]] & 4 == 0
         assert json.loads((target / "manifest.json").read_text())["provenance"]["vectors"] == "vectors.txt"
@@ -207,6 +206,9 @@ class TestCommand:
             (["--share", "2"], "share"),
             (["-k", "1501"], "k must be between"),
             (["--deny", "missing"], "cannot be read"),
+            (["--tails", "heavy"], "--tails"),
+            (["--tails", "exact,exact"], "--tails"),
+            (["--tails", "exact", "--no-embeddings"], "needs the embedding rows"),
         ],
     )
     def test_bad_options(self, vectors, tmp_path, capsys, options, message):
@@ -216,42 +218,3 @@ class TestCommand:
         assert message in captured.err
         assert captured.err.count("\n") == 1
         assert not (tmp_path / "bundle").exists()
-
-
-@pytest.fixture(scope="module")
-def dialled(source, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("dial")
-    path = folder / "vectors.txt"
-    lines = [f"{w} {' '.join(map(str, v))}" for w, v in zip(source.words[:300], source.vectors, strict=False)]
-    path.write_text("\n".join(lines) + "\n")
-    arguments = ["table", "--vectors", str(path), "-o", str(folder / "b"), "--lists", "none", "-k", "8"]
-    arguments += ["--certified-epsilon", "6, balanced=9.5,12"]
-    assert run(cli.app, "textveil-export", arguments) == 0
-    return Sanitizer.load(folder / "b").bundle
-
-
-class TestDial:
-    """``--certified-epsilon``: exponents whose proven epsilon meets the target."""
-
-    def test_levels_are_labelled_with_their_targets(self, dialled):
-        labels = {level.name: dialled.certified_epsilon(level, "santext+") for level in dialled.levels}
-        assert labels == {"e6": 6, "balanced": 9.5, "e12": 12}
-
-    def test_what_was_proven_is_just_below(self, dialled):
-        for level in dialled.levels:
-            proven = dialled.certificate["levels"][level.name]
-            target = dialled.certified_epsilon(level, "santext")
-            larger = max(entry["epsilon_certified"] for entry in proven.values())
-            assert target - 0.021 <= larger <= target
-            assert float(level.laws["santext"].exponent) < target < 2 * float(level.laws["santext"].exponent)
-
-    @pytest.mark.parametrize("targets", ["x", "a=", "9,8", "6,6", "-1", "nan", ""])
-    def test_targets_that_cannot_be(self, tmp_path, capsys, targets):
-        arguments = ["table", "-o", str(tmp_path / "b"), "--certified-epsilon", targets, "--lists", "none"]
-        assert run(cli.app, "textveil-export", arguments) == 1
-        assert capsys.readouterr().err.count("\n") == 1
-
-    def test_not_with_exponents(self, tmp_path, capsys):
-        arguments = ["table", "-o", str(tmp_path / "b"), "--certified-epsilon", "9", "--level", "a=3"]
-        assert run(cli.app, "textveil-export", arguments) == 1
-        assert "exclude each other" in capsys.readouterr().err

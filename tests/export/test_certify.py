@@ -2,128 +2,164 @@
 
 import hashlib
 import json
-import math
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import pytest
 import small_bundles
+from brute_force import Losses, sensitive_inputs
+from defined_law import defined_weights
 from textveil import Sanitizer
 from textveil.audit import Audit
 from textveil.console import run
 from textveil.errors import BundleDamaged
 from textveil.mechanisms import TableLaw
+from textveil.table import CAPPED, EXACT
 from textveil_export import certify as certification
 from textveil_export import cli
-from textveil_export.certificate_writer import write_certificate
-from textveil_export.certify import CertificationError, certify, worst_ratios
+from textveil_export.bundle_writer import write_bundle
+from textveil_export.capped_search import worst_ratios
+from textveil_export.certify import certify
+from textveil_export.errors import CertificationError
+from textveil_export.records import write_certificate
+from textveil_export.search import Worst, Worsts
 
 GEOMETRIES = {
-    "scattered": lambda: small_bundles.scattered(24, 6, 1),
-    "twins": lambda: small_bundles.twins(24, 6, 2),
-    "collinear": lambda: small_bundles.line(20),
-    "outlier": lambda: small_bundles.outlier(20, 3),
-    "clusters": lambda: small_bundles.clusters(4),
-    "simplex": lambda: small_bundles.simplex(18),
+    "scattered": small_bundles.scattered(24, 6, 1),
+    "twins": small_bundles.twins(24, 6, 2),
+    "collinear": small_bundles.line(20),
+    "outlier": small_bundles.outlier(20, 3),
+    "clusters": small_bundles.clusters(4),
+    "simplex": small_bundles.simplex(18),
 }
 
 ROUND = ("scattered", "twins", "clusters", "simplex")  # no word is very far from all others
 
 
-def brute_force(bundle, law, inputs):
-    """Largest loss per distance and largest loss over all pairs and outputs: every ratio one by one, no bound."""
-    rows = law.rows(np.arange(bundle.table.symbols + 1))
-    probabilities = []
-    for x in range(bundle.table.symbols + 1):
-        weights = [int(w) for w in rows.weights(x)]
-        total = sum(weights)
-        probabilities.append([Fraction(w, total) for w in weights])
-    outputs = [y for y in range(bundle.table.symbols) if law.base[y]]
-    per_distance = pure = 0.0
-    for x in inputs:
-        for other in inputs:
-            if x == other:
-                continue
-            ratio = max(probabilities[x][y] / probabilities[other][y] for y in outputs)
-            loss = math.log(ratio.numerator) - math.log(ratio.denominator)
-            squared = bundle.table.squared_distance(bundle.embeddings, x, other)
-            distance = math.sqrt(Fraction(squared, bundle.table.median_squared_distance))
-            per_distance = max(per_distance, loss / distance)
-            pure = max(pure, loss)
-    return per_distance, pure
+def worst_of(bundle, law):
+    """The search over all inputs for one law with a capped tail."""
+    (worst,) = worst_ratios(bundle.metric, [Audit(law)], certification.sensitive_inputs(bundle))
+    return worst.over_all
 
 
-@pytest.mark.parametrize("geometry", GEOMETRIES)
-@pytest.mark.parametrize("k", [1, 2, 5, None])
-def test_certificates_equal_brute_force(tmp_path, geometry, k):
-    bundle = small_bundles.small_bundle(
-        tmp_path / "b", GEOMETRIES[geometry](), k=k, exponents=["1.5", "9"] if geometry in ROUND else ["0.5", "2.5"]
-    )
-    certificates = certify(bundle)
-    everybody = range(bundle.table.symbols + 1)
-    sensitive = [x for x in everybody if x == bundle.table.symbols or not bundle.table.roles[x] & 4]
+def small_contents(geometry, k):
+    exponents = ["1.5", "9"] if geometry in ROUND else ["0.5", "2.5"]
+    return small_bundles.contents(GEOMETRIES[geometry], k=k, exponents=exponents)
+
+
+def assert_certified(bundle, certificates):
+    """Every number of every certificate is that of brute force, rounded up."""
     for level in bundle.levels:
         for mechanism in ("santext", "santext+"):
-            law = TableLaw.of(bundle.table, mechanism, level.laws[mechanism])
-            certificate = certificates[level.name][mechanism]
-            expected, pure = brute_force(bundle, law, everybody)
+            weights = defined_weights(bundle, mechanism, level.laws[mechanism, CAPPED])
+            certificate = certificates[level.name][mechanism][CAPPED]
+            losses = Losses.of(bundle, mechanism, weights)
+            expected, pure = losses.per_distance(), losses.pure()
             assert expected - 1e-12 <= certificate.epsilon_certified <= expected + 1.1e-4
+            assert expected - 1.1e-4 <= certificate.attained.epsilon <= expected + 1e-12
             assert pure - 1e-12 <= certificate.epsilon_pure_ldp <= pure + 1.1e-4
-            expected, _ = brute_force(bundle, law, sensitive)
+            expected = losses.per_distance(sensitive_inputs(bundle))
             assert expected <= certificate.epsilon_certified_sensitive <= expected + 1.1e-4
             assert certificate.infinite_ratios == 0
             assert certificate.epsilon_certified <= certificate.epsilon_textbook + 1
 
 
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+@pytest.mark.parametrize("k", [1, 2, 5, None])
+def test_certificates_equal_brute_force(tmp_path, geometry, k):
+    bundle = write_bundle(small_contents(geometry, k), tmp_path / "b")
+    assert_certified(bundle, certify(bundle))
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_with_a_base_measure(tmp_path, geometry):
+    built = small_contents(geometry, 5)
+    for mechanism, dtype in (("santext", np.uint8), ("santext+", np.uint16)):
+        base = np.random.default_rng(7).integers(1, 256, built.law["symbols"]).astype(dtype)
+        built = small_bundles.with_base(built, 1, mechanism, CAPPED, base)
+    bundle = write_bundle(built, tmp_path / "b")
+    assert_certified(bundle, certify(bundle))
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+@pytest.mark.parametrize("k", [1, 2, 5, None])
+def test_a_table_that_can_be_trusted_is_searched_faster_to_the_same_end(tmp_path, geometry, k):
+    bundle = write_bundle(small_contents(geometry, k), tmp_path / "b")
+    sensitive = certification.sensitive_inputs(bundle)
+    for level in bundle.levels:
+        audits = [Audit(TableLaw.of(bundle.table, mechanism, law)) for (mechanism, _), law in level.laws.items()]
+        careful, trusting = (
+            worst_ratios(bundle.metric, audits, sensitive, trusted=trusted) for trusted in (False, True)
+        )
+        for one, other in zip(careful, trusting, strict=True):
+            assert (one.over_all.ratio, one.over_sensitive.ratio) == (other.over_all.ratio, other.over_sensitive.ratio)
+
+
 def test_the_attaining_pair_attains(tmp_path):
-    bundle = small_bundles.small_bundle(tmp_path / "b", GEOMETRIES["scattered"](), k=5, exponents=["6"])
-    law = TableLaw.of(bundle.table, "santext", bundle.levels[0].laws["santext"])
-    ((worst, _),) = worst_ratios(bundle.table, bundle.embeddings, [Audit(law)])
+    bundle = small_bundles.small_bundle(tmp_path / "b", GEOMETRIES["scattered"], k=5, exponents=["6"])
+    law = TableLaw.of(bundle.table, "santext", bundle.levels[0].laws["santext", CAPPED])
+    worst = worst_of(bundle, law)
     rows = law.rows(np.array([worst.first, worst.second]))
     shares = [rows.weights(i) / rows.totals[i] for i in (0, 1)]
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.log(shares[0] / shares[1])
     ratios[~(shares[0] > 0)] = -np.inf
     assert ratios.max() / worst.distance == pytest.approx(worst.ratio, rel=1e-9)
-    if worst.output >= 0:
-        assert ratios.argmax() == worst.output
+    attained = certify(bundle)["l0"]["santext"][CAPPED].attained
+    names = [*bundle.vocabulary, "<unk>"]
+    assert (attained.input, attained.other_input) == (names[worst.first], names[worst.second])
+    if attained.output != certification.ANY_OTHER:
+        assert attained.output == names[ratios.argmax()]
 
 
 def test_a_planted_fault_moves_the_certificate(tmp_path):
-    """One score too small by a hundredth of a unit at the binding pair: the audit of the finished table sees it."""
-    bundle = small_bundles.small_bundle(tmp_path / "b", GEOMETRIES["scattered"](), k=5, exponents=["6"])
-    level_law = bundle.levels[0].laws["santext"]
-    ((worst, _),) = worst_ratios(
-        bundle.table, bundle.embeddings, [Audit(TableLaw.of(bundle.table, "santext", level_law))]
-    )
+    """One row of scores too large by a tenth of a unit at the binding pair: the audit of the finished table sees it."""
+    bundle = small_bundles.small_bundle(tmp_path / "b", GEOMETRIES["scattered"], k=5, exponents=["6"])
+    level_law = bundle.levels[0].laws["santext", CAPPED]
+    worst = worst_of(bundle, TableLaw.of(bundle.table, "santext", level_law))
     scores = bundle.table.scores.copy()
     row = scores[worst.second].astype(np.int64)
     row[1:] += 600  # every other word of the other input's row pushed a tenth of a unit away
     scores[worst.second] = row
     weights = np.concatenate([level_law.weights, np.full(600, level_law.weights[-1])])
     faulty = replace(bundle.table, scores=scores)
-    faulty_law = TableLaw.of(faulty, "santext", replace(level_law, weights=weights))
-    ((after, _),) = worst_ratios(bundle.table, bundle.embeddings, [Audit(faulty_law)])
+    after = worst_of(bundle, TableLaw.of(faulty, "santext", replace(level_law, weights=weights)))
     assert after.ratio > worst.ratio * 1.02
 
 
+def with_one_vector_twice(bundle):
+    """Words 3 and 4 get the same vector; the table stays as it was."""
+    rows = bundle.metric.rows.copy()
+    rows[3] = rows[4]
+    bundle.metric = replace(bundle.metric, rows=rows)
+
+
 def test_equal_vectors_with_different_rows_are_refused(tmp_path):
-    bundle = small_bundles.small_bundle(tmp_path / "b", GEOMETRIES["scattered"](), k=5, exponents=["6"])
-    bundle.embeddings = bundle.embeddings.copy()
-    bundle.embeddings[3] = bundle.embeddings[4]
-    law = TableLaw.of(bundle.table, "santext", bundle.levels[0].laws["santext"])
+    bundle = small_bundles.small_bundle(tmp_path / "b", GEOMETRIES["scattered"], k=5, exponents=["6"])
+    with_one_vector_twice(bundle)
     with pytest.raises(CertificationError, match="distance 0"):
-        worst_ratios(bundle.table, bundle.embeddings, [Audit(law)])
+        worst_of(bundle, TableLaw.of(bundle.table, "santext", bundle.levels[0].laws["santext", CAPPED]))
+
+
+def test_equal_vectors_with_equal_rows_cost_nothing(tmp_path):
+    """As ``<unk>`` may lie where a word does: no epsilon is needed to hide which of the two it was."""
+    bundle = small_bundles.small_bundle(tmp_path / "b", GEOMETRIES["scattered"], k=5, exponents=["6"])
+    with_one_vector_twice(bundle)
+    neighbours, scores = bundle.table.neighbours.copy(), bundle.table.scores.copy()
+    neighbours[3], scores[3] = neighbours[4], scores[4]
+    bundle.table = replace(bundle.table, neighbours=neighbours, scores=scores)
+    worst = worst_of(bundle, TableLaw.of(bundle.table, "santext", bundle.levels[0].laws["santext", CAPPED]))
+    assert 0 < worst.ratio < np.inf
+    assert worst.distance > 0
 
 
 def test_without_rows_there_is_no_metric(tmp_path):
-    bundle = small_bundles.small_bundle(tmp_path / "b", GEOMETRIES["scattered"](), k=5, exponents=["6"])
-    bundle.embeddings = None
+    bundle = small_bundles.small_bundle(tmp_path / "b", GEOMETRIES["scattered"], k=5, exponents=["6"])
+    bundle.metric = None
     with pytest.raises(CertificationError, match="no embedding rows"):
         certify(bundle)
 
@@ -131,20 +167,25 @@ def test_without_rows_there_is_no_metric(tmp_path):
 class TestCertificateInABundle:
     """``textveil-export certify``: the certificate, the labels, and what must be refused."""
 
-    @pytest.fixture
-    def bundle(self, tmp_path):
-        return small_bundles.small_bundle(tmp_path / "b", GEOMETRIES["scattered"](), k=5, exponents=["2", "6"])
+    @pytest.fixture(params=[(CAPPED,), (EXACT, CAPPED)], ids=" ".join)
+    def bundle(self, tmp_path, request):
+        return small_bundles.small_bundle(
+            tmp_path / "b", GEOMETRIES["scattered"], k=5, exponents=["2", "6"], tails=request.param
+        )
 
     def test_the_identity_stays_and_labels_become_certified(self, bundle, capsys):
         assert run(cli.app, "textveil-export", ["certify", str(bundle.path)]) == 0
         assert "l1" in capsys.readouterr().out
         certified = Sanitizer.load(bundle.path, expect_id=bundle.identity)
-        proven = certified.bundle.certificate["levels"]["l1"]["santext"]
-        terms = certified.terms(mechanism="santext", level="l1")
-        assert terms.epsilon == proven["epsilon_certified"] < proven["epsilon_textbook"] == 12
-        assert terms.epsilon_kind == "certified metric DP"
-        assert terms.rounding_slack == 0
-        assert certified.terms(mechanism="santext", epsilon=proven["epsilon_certified"]).level == "l1"
+        assert certified.bundle.certificate["format_version"] == 2
+        for tail in bundle.tails:
+            proven = certified.bundle.certificate["levels"]["l1"]["santext"][tail]
+            terms = certified.terms(mechanism="santext", level="l1", tail=tail)
+            assert terms.epsilon == proven["epsilon_certified"] < proven["epsilon_textbook"] == 12
+            assert proven["attained"]["epsilon"] <= proven["epsilon_certified"]
+            assert terms.epsilon_kind == "certified metric DP"
+            assert terms.rounding_slack == 0
+            assert certified.terms(mechanism="santext", epsilon=terms.epsilon, tail=tail).level == "l1"
 
     def test_certifying_twice_changes_nothing(self, bundle):
         write_certificate(bundle, certify(bundle))
@@ -158,7 +199,9 @@ class TestCertificateInABundle:
         assert {path.name: path.read_bytes() for path in bundle.path.iterdir()} == before
 
     def test_the_certificate_of_another_table_is_refused(self, bundle, tmp_path):
-        other = small_bundles.small_bundle(tmp_path / "c", GEOMETRIES["twins"](), k=5, exponents=["2", "6"])
+        other = small_bundles.small_bundle(
+            tmp_path / "c", GEOMETRIES["twins"], k=5, exponents=["2", "6"], tails=(EXACT, CAPPED)
+        )
         write_certificate(bundle, certify(other))
         data = (
             (bundle.path / "certificate.json").read_bytes().replace(bundle.identity.encode(), other.identity.encode())
@@ -170,14 +213,14 @@ class TestCertificateInABundle:
     def test_a_label_below_the_certificate_is_refused(self, bundle):
         write_certificate(bundle, certify(bundle))
         manifest = json.loads((bundle.path / "manifest.json").read_text())
-        manifest["levels"]["l1"]["santext"]["epsilon_certified"] -= 0.001
+        manifest["levels"]["l1"]["santext"][bundle.default_tail]["epsilon_certified"] -= 0.001
         (bundle.path / "manifest.json").write_text(json.dumps(manifest))
         with pytest.raises(BundleDamaged, match="less than what was proven"):
             Sanitizer.load(bundle.path)
 
     def test_a_label_without_a_certificate_is_refused(self, bundle):
         manifest = json.loads((bundle.path / "manifest.json").read_text())
-        manifest["levels"]["l1"]["santext"]["epsilon_certified"] = 1.0
+        manifest["levels"]["l1"]["santext"][bundle.default_tail]["epsilon_certified"] = 1.0
         (bundle.path / "manifest.json").write_text(json.dumps(manifest))
         with pytest.raises(BundleDamaged, match="no certificate"):
             Sanitizer.load(bundle.path)
@@ -198,12 +241,13 @@ class TestCertificateInABundle:
                 raise KeyboardInterrupt
             real(source, target)
 
-        monkeypatch.setattr("textveil_export.certificate_writer.os.replace", interrupted)
+        monkeypatch.setattr("textveil_export.records.os.replace", interrupted)
         with suppress(KeyboardInterrupt):
             write_certificate(bundle, certificates)
         monkeypatch.undo()
         after = Sanitizer.load(bundle.path, expect_id=bundle.identity).bundle
-        assert (after.certificate is None) == (after.certified_epsilon(after.levels[0], "santext") is None)
+        for tail in bundle.tails:
+            assert (after.certificate is None) == (after.certified_epsilon(after.levels[0], "santext", tail) is None)
         assert not [path for path in bundle.path.iterdir() if path.name.startswith(".")]
 
 
@@ -216,25 +260,18 @@ def _plant(folder, certificate):
     (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
-def test_threads_do_not_lose_the_worst_pair(tmp_path):
+def test_threads_do_not_lose_the_worst_pair(monkeypatch):
     """Two blocks report at once, and the one with the larger ratio is interrupted between reading and writing."""
-    bundle = small_bundles.small_bundle(tmp_path / "b", GEOMETRIES["scattered"](), k=5, exponents=["6"])
-    audit = Audit(TableLaw.of(bundle.table, "santext", bundle.levels[0].laws["santext"]))
-    search = certification._Search(audit, np.ones(bundle.table.symbols + 1, dtype=bool))
-    real = certification._worse
+    real = Worst.or_worse
 
-    def slow(worst, ratios, *where):
-        result = real(worst, ratios, *where)
-        time.sleep(0.05 if ratios.max() > 5 else 0)
+    def slow(worst, losses, *where):
+        result = real(worst, losses, *where)
+        time.sleep(0.05 if losses.max() > 5 else 0)
         return result
 
-    class Losses:
-        def losses(self, first, second):
-            return first.astype(float), np.full(len(first), -1)
-
-    search.audit = Losses()
-    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(2) as pool:
-        patch.setattr(certification, "_worse", slow)
+    monkeypatch.setattr(Worst, "or_worse", slow)
+    worsts = Worsts(np.ones(10, dtype=bool))
+    with ThreadPoolExecutor(2) as pool:
         for value in (6, 9, 5, 7):
-            pool.submit(search.evaluate, np.array([value]), np.array([0]), np.array([1.0]))
-    assert search.all_inputs.ratio == search.sensitive_inputs.ratio == 9
+            pool.submit(worsts.add, np.array([float(value)]), np.array([value]), np.array([0]), np.array([1.0]))
+    assert worsts.over_all == worsts.over_sensitive == Worst(9.0, 9, 0, 1.0)

@@ -12,26 +12,28 @@ not the one of the statement, ties that drop a neighbour, a float that rounds wh
 import math
 from collections.abc import Callable
 from decimal import Decimal
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 import small_bundles
-from capped_law import capped_weights, outputs, squared_distances
+from defined_law import defined_weights, outputs, squared_distances
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp
 from mutants import mutant
 from numpy.typing import NDArray
-from textveil import Sanitizer
+from textveil import Sanitizer, metric
 from textveil.bundle import Bundle
-from textveil.mechanisms import TableLaw
+from textveil.mechanisms import ExactLaw, TableLaw
+from textveil.metric import scores
 from textveil.sampling import MAX_TOTAL
-from textveil.table import LevelLaw, scores
-from textveil_export import metric, neighbours
+from textveil.table import CAPPED, EXACT, LevelLaw, Table
+from textveil_export import neighbours
 from textveil_export.errors import ExportError
-from textveil_export.weights import GRID, level_weights, score_weights
+from textveil_export.weights import GRID, Setting, level_law, score_weights
 
 Reals = NDArray[np.float64]
 
@@ -46,13 +48,14 @@ GEOMETRIES = {
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bundle]:
-    """Bundles by geometry and ``k``; each is written once."""
+    """Bundles by geometry, ``k`` and tail; each is written once. At the largest exponents no exact tail fits."""
 
     @cache
-    def open_bundle(geometry: str, k: int | None) -> Bundle:
+    def open_bundle(geometry: str, k: int | None, tail: str = CAPPED) -> Bundle:
         vectors, exponents = GEOMETRIES[geometry]
+        exponents = exponents[:2] if tail == EXACT else exponents
         folder: Path = tmp_path_factory.mktemp("bundles") / "bundle"
-        return small_bundles.small_bundle(folder, vectors, k=k, exponents=exponents)
+        return small_bundles.small_bundle(folder, vectors, k=k, exponents=exponents, tails=(tail,))
 
     return open_bundle
 
@@ -69,11 +72,11 @@ def dense_santext(rows: Reals, allowed: list[int], epsilon: float) -> Reals:
 
 def scaled_rows(bundle: Bundle) -> Reals:
     """The shipped rows in units of the median distance, with the coordinate that only ``<unk>`` has."""
-    assert bundle.embeddings is not None
-    rows = np.zeros((bundle.table.symbols + 1, bundle.embeddings.shape[1] + 1))
-    rows[:, :-1] = bundle.embeddings
-    rows[-1, -1] = math.sqrt(bundle.table.unknown_extra)
-    return rows / math.sqrt(bundle.table.median_squared_distance)
+    assert bundle.metric is not None
+    rows = np.zeros((bundle.table.symbols + 1, bundle.metric.rows.shape[1] + 1))
+    rows[:, :-1] = bundle.metric.rows
+    rows[-1, -1] = math.sqrt(bundle.metric.unknown_extra)
+    return rows / math.sqrt(bundle.metric.median_squared)
 
 
 def unrounded_law(bundle: Bundle, mechanism: str, exponent: float) -> Reals:
@@ -82,7 +85,7 @@ def unrounded_law(bundle: Bundle, mechanism: str, exponent: float) -> Reals:
     allowed = outputs(bundle, mechanism)
     weights = np.zeros((bundle.table.symbols + 1, bundle.table.symbols))
     for x, stored in enumerate(bundle.table.neighbours.astype(np.int64)):
-        factors = np.exp(-exponent * np.sqrt(squared[x, stored] / bundle.table.median_squared_distance))
+        factors = np.exp(-exponent * np.sqrt(squared[x, stored] / bundle.metric.median_squared))
         weights[x, :] = factors[-1]
         weights[x, stored] = factors
     weights = weights[:, allowed]
@@ -124,7 +127,7 @@ def relative_error(found: Reals, expected: Reals) -> float:
 def test_the_whole_table_is_santext(opened: Callable[..., Bundle], geometry: str, mechanism: str) -> None:
     bundle = opened(geometry, None)
     for level in bundle.levels:
-        law = level.laws[mechanism]
+        law = level.laws[mechanism, CAPPED]
         reference = dense_santext(scaled_rows(bundle), outputs(bundle, mechanism), 2 * float(law.exponent))
         unrounded = unrounded_law(bundle, mechanism, float(law.exponent))
         assert np.abs(unrounded - reference).max() < 1e-9
@@ -135,11 +138,29 @@ def test_the_whole_table_is_santext(opened: Callable[..., Bundle], geometry: str
         )
 
 
+@pytest.mark.parametrize("mechanism", ["santext", "santext+"])
+@pytest.mark.parametrize("k", [1, 5, None])
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_the_exact_tail_is_santext_whatever_is_stored(
+    opened: Callable[..., Bundle], geometry: str, k: int | None, mechanism: str
+) -> None:
+    bundle = opened(geometry, k, EXACT)
+    allowed = outputs(bundle, mechanism)
+    for level in bundle.levels:
+        law = level.laws[mechanism, EXACT]
+        reference = dense_santext(scaled_rows(bundle), allowed, 2 * float(law.exponent))
+        exact = ExactLaw(TableLaw.of(bundle.table, mechanism, law), bundle.metric)
+        weights = np.array([exact.weights_of(x)[allowed] for x in range(bundle.table.symbols + 1)], dtype=np.float64)
+        shipped = weights / weights.sum(axis=1, keepdims=True)
+        assert relative_error(shipped, reference) < rounding_bound(law, bundle.table.grid) + 1e-12
+        assert relative_error(shipped, dense_santext(scaled_rows(bundle), allowed, 2.02 * float(law.exponent))) > 1e-3
+
+
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_the_reference_sees_faults(opened: Callable[..., Bundle], geometry: str) -> None:
     """Epsilon off by 1 %, epsilon without the half, one unit of distance 1 % off, or a capped row."""
     bundle = opened(geometry, None)
-    law = bundle.levels[1].laws["santext"]
+    law = bundle.levels[1].laws["santext", CAPPED]
     shipped, allowed = shipped_law(bundle, "santext", law), outputs(bundle, "santext")
     rows, epsilon = scaled_rows(bundle), 2 * float(law.exponent)
     for fault in (
@@ -157,11 +178,11 @@ def test_the_reference_sees_faults(opened: Callable[..., Bundle], geometry: str)
 def test_capped_rows(opened: Callable[..., Bundle], geometry: str, k: int, mechanism: str) -> None:
     """With fewer neighbours: the real law within the same bound, and the integers as their definition says them."""
     bundle = opened(geometry, k)
-    squared = np.array(squared_distances(bundle), dtype=np.float64) / bundle.table.median_squared_distance
+    squared = np.array(squared_distances(bundle), dtype=np.float64) / bundle.metric.median_squared
     candidates, allowed = outputs(bundle, "santext"), outputs(bundle, mechanism)
     cap = np.sort(squared[:, candidates], axis=1)[:, k - 1]
     for level in bundle.levels:
-        law = level.laws[mechanism]
+        law = level.laws[mechanism, CAPPED]
         likelihood = np.exp(-float(law.exponent) * np.sqrt(np.minimum(squared[:, allowed], cap[:, None])))
         reference = likelihood / likelihood.sum(axis=1, keepdims=True)
         assert relative_error(unrounded_law(bundle, mechanism, float(law.exponent)), reference) < 1e-9
@@ -170,32 +191,43 @@ def test_capped_rows(opened: Callable[..., Bundle], geometry: str, k: int, mecha
             < rounding_bound(law, bundle.table.grid) + 1e-12
         )
         rows = TableLaw.of(bundle.table, mechanism, law).rows(np.arange(bundle.table.symbols + 1))
-        by_definition = capped_weights(bundle, mechanism, law)
+        by_definition = defined_weights(bundle, mechanism, law)
         assert [rows.weights(x).tolist() for x in range(len(by_definition))] == by_definition
 
 
 def test_one_neighbour_is_uniform_noise(opened: Callable[..., Bundle]) -> None:
     """``k = 1`` makes all rows alike: the base measure, whatever the word."""
     bundle = opened("scattered", 1)
-    assert np.ptp(shipped_law(bundle, "santext", bundle.levels[1].laws["santext"])) == 0
+    assert np.ptp(shipped_law(bundle, "santext", bundle.levels[1].laws["santext", CAPPED])) == 0
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_distances_of_the_statement(opened: Callable[..., Bundle], geometry: str) -> None:
-    """``Sanitizer.distance`` and ``Table.squared_distance`` give the metric of the law, ``<unk>`` included."""
+    """``Sanitizer.distance`` and ``Metric`` give the metric of the law, ``<unk>`` included."""
     bundle = opened(geometry, 2)
-    assert bundle.embeddings is not None
+    assert bundle.metric is not None
     squared, sanitizer = squared_distances(bundle), Sanitizer(bundle)
     words = [*bundle.vocabulary, "quokka"]
     for x, first in enumerate(words):
         for y, second in enumerate(words):
-            assert bundle.table.squared_distance(bundle.embeddings, x, y) == squared[x][y]
-            expected = math.sqrt(squared[x][y] / bundle.table.median_squared_distance)
+            expected = math.sqrt(squared[x][y] / bundle.metric.median_squared)
             assert sanitizer.distance(first, second) == pytest.approx(expected, rel=1e-15, abs=0)
+            assert bundle.metric.distance(x, y) == sanitizer.distance(first, second)
+    first, second = (index.ravel() for index in np.indices((len(words), len(words))))
+    assert bundle.metric.squared(first, second).reshape(len(words), -1).tolist() == squared
+    backwards = np.arange(len(words))[::-1]
+    blocks: dict[int, list[int]] = {}
+    for part, block in bundle.metric.squared_to_all(backwards, 5):
+        blocks |= dict(zip(part.tolist(), block.tolist(), strict=True))
+    assert [blocks[x] for x in range(len(words))] == squared
     median_of_pairs = sorted(
         squared[x][y] for x in outputs(bundle, "santext") for y in outputs(bundle, "santext") if x < y
     )
-    assert bundle.table.median_squared_distance == median_of_pairs[(len(median_of_pairs) - 1) // 2]
+    assert bundle.metric.median_squared == median_of_pairs[(len(median_of_pairs) - 1) // 2]
+    for exact, rounded_down in zip(squared, bundle.metric.scaled(np.array(squared)).tolist(), strict=True):
+        for square, distance in zip(exact, rounded_down, strict=True):
+            assert Fraction(distance) ** 2 <= Fraction(square, bundle.metric.median_squared)
+            assert distance == pytest.approx(math.sqrt(square / bundle.metric.median_squared), rel=1e-13, abs=0)
 
 
 # The parts.
@@ -316,7 +348,6 @@ def test_single_precision_beyond_its_limit_is_seen() -> None:
 def test_scores_are_integer_square_roots(squared: list[int], median: int, grid: int) -> None:
     expected = [math.isqrt(square * grid * grid // median) for square in squared]
     assert scores(np.array(squared), grid, median).tolist() == expected
-    assert [metric.isqrt_score(square, grid, median) for square in squared] == expected
 
 
 @given(st.integers(1, 65535), st.integers(-2, 2), st.integers(1, 10**6))
@@ -361,18 +392,32 @@ def test_any_weights(exponent: Decimal, shift: int, largest: int) -> None:
     st.lists(st.integers(0, 16_000), min_size=1, max_size=5),
     st.integers(1, 50_000),
     st.integers(1, 256),
+    st.sampled_from([None, 1, 255, 65_535, 4_000_000_000]),
+    st.sampled_from([CAPPED, EXACT]),
 )
-@settings(max_examples=30)
-def test_level_weights_use_the_room_there_is(exponent: Decimal, tails: list[int], symbols: int, k: int) -> None:
-    """Totals stay below ``MAX_TOTAL`` for every row, the smallest weight keeps 16 bits, and a larger scale fails."""
+@settings(max_examples=60)
+def test_level_weights_use_the_room_there_is(
+    exponent: Decimal, tails: list[int], symbols: int, k: int, largest_base: int | None, tail: str
+) -> None:
+    """Totals stay below ``MAX_TOTAL`` for every row, the smallest weight keeps its bits, and a larger scale fails."""
+    base = None if largest_base is None else np.full(symbols, largest_base, dtype=np.uint32)
+    scores = np.repeat(np.array(tails, dtype=np.uint16)[:, None], k, axis=1)
+    table = Table(np.zeros((1, k), np.uint16), scores, np.ones(symbols, np.uint8), GRID, {})
+    last, smallest = (max(tails) + 500, 1 << 20) if tail == EXACT else (max(tails), 1 << 16)
+
+    def largest_total(scale: int) -> int:
+        of_tail, of_zero = exact_weights(exponent, [min(tails), 0], scale)
+        return (of_tail * symbols + of_zero * k) * (largest_base or 1)
+
+    room = max(scale for scale in range(61) if scale == 0 or largest_total(scale) < MAX_TOTAL * (1 - 1e-8) - symbols)
     try:
-        weights = level_weights(exponent, np.array(tails), symbols, k)
+        law = level_law(table, tail, Setting(exponent, base), last)
     except ExportError:
-        smallest_of_largest_scale = exact_weights(exponent, [max(tails)], 60)[0]
-        assert smallest_of_largest_scale * (symbols + k) < 1 << 80
+        assert exact_weights(exponent, [last], room)[0] <= smallest * (1 + 1e-8) or room < 16
         return
-    assert len(weights) == max(tails) + 1
-    assert int(weights[-1]) >= 1 << 16
-    largest = max(int(weights[tail]) for tail in tails) * symbols + int(weights[0]) * k
-    assert largest < MAX_TOTAL
-    assert int(weights[0]) == 1 << 60 or 2 * largest + symbols + 2 >= MAX_TOTAL
+    scale = int(law.weights[0]).bit_length() - 1
+    assert law.weights.tolist() == exact_weights(exponent, list(range(last + 1)), scale)
+    assert (law.tail, law.exponent) == (tail, exponent)
+    assert law.weights[-1] >= smallest
+    assert largest_total(scale) < MAX_TOTAL
+    assert scale >= room

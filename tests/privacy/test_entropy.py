@@ -4,17 +4,20 @@ Outputs must be a function of text, options and the bytes of ``os.urandom``, and
 clock, the order of a set, or what the process drew before. And the order is part of the format (docs/format.md,
 "Drawing"), since readers in other languages must give the same outputs from the same bytes: the coins of the common
 words first, in order; then one word for every token that is not kept, in order; then, as long as there are rejected
-words, a new one for each rejected position, in order. A reader that draws a coin for a token that has none, or mixes
-coins and draws, gives the same law and other outputs; here that is a failure.
+words, a new one for each rejected position, in order; where the tail is exact, the same for the thresholds of the
+tokens that were dealt to it, and then all of it again for those that were not accepted. A reader that draws a coin for
+a token that has none, or mixes coins and draws, gives the same law and other outputs; here that is a failure.
 """
 
 import ast
 import os
 import subprocess
 import sys
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +25,12 @@ import numpy as np
 import pytest
 import small_bundles
 import textveil
-from capped_law import capped_weights, outputs
+from defined_law import defined_weights, outputs
 from hypothesis import given
 from hypothesis import strategies as st
 from textveil import Sanitizer, entropy
 from textveil.bundle import Bundle
-from textveil.table import KEPT
+from textveil.table import CAPPED, EXACT, KEPT
 
 SOURCES = sorted(Path(textveil.__file__).parent.rglob("*.py"))
 UNKNOWN = "quokka"
@@ -36,7 +39,9 @@ UNKNOWN = "quokka"
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
     vectors = small_bundles.scattered(18, 6, seed=41)
-    return small_bundles.small_bundle(tmp_path_factory.mktemp("bundles") / "bundle", vectors, k=6, exponents=("4",))
+    return small_bundles.small_bundle(
+        tmp_path_factory.mktemp("bundles") / "bundle", vectors, k=6, exponents=("4",), tails=(CAPPED, EXACT)
+    )
 
 
 class Generator:
@@ -64,26 +69,40 @@ def mixed_words(seed: int) -> Iterator[int]:
 # The order, by hand.
 
 
-def law_by_hand(bundle: Bundle, mechanism: str, x: int) -> list[tuple[int, int]]:
-    """Blocks of integers of one row in their order: stored words nearest first, then the tail by id."""
+def law_by_hand(bundle: Bundle, mechanism: str, tail: str, x: int) -> tuple[int, list[tuple[int, int]]]:
+    """The tail of one row, and its blocks of integers in their order: stored words nearest first, then all by id."""
     if mechanism == "random":
-        return [(y, 1) for y in outputs(bundle, "santext")]
-    law = bundle.levels[0].laws[mechanism]
+        return 1, [(y, 1) for y in outputs(bundle, "santext")]
+    law = bundle.levels[0].laws[mechanism, tail]
     assert law.base is None
-    weights = capped_weights(bundle, mechanism, law)[x]
-    tail = int(law.weights[bundle.table.scores[x, -1]])
-    stored = [(y, max(0, weights[y] - tail)) for y in bundle.table.neighbours[x].tolist()]
-    return stored + [(y, tail) for y in outputs(bundle, mechanism)]
+    weights = defined_weights(bundle, mechanism, replace(law, tail=CAPPED))[x]
+    last = int(law.weights[bundle.table.scores[x, -1]])
+    stored = [(y, max(0, weights[y] - last)) for y in bundle.table.neighbours[x].tolist()]
+    return last, stored + [(y, last) for y in outputs(bundle, mechanism)]
+
+
+def uniform_by_hand(totals: list[int], words: Iterator[int], taken: list[int]) -> list[int]:
+    """One integer below each total, and how many words each round of them takes."""
+    drawn = [0] * len(totals)
+    waiting = list(range(len(totals)))
+    while waiting:
+        taken.append(len(waiting))
+        for i in waiting:
+            drawn[i] = next(words)
+        waiting = [i for i in waiting if drawn[i] > 2**64 - 1 - 2**64 % totals[i]]
+    return [word % total for word, total in zip(drawn, totals, strict=True)]
 
 
 def drawn_by_hand(
-    bundle: Bundle, tokens: list[int], words: Iterator[int], mechanism: str, probability: str, deny: set[int]
+    bundle: Bundle, tokens: list[int], words: Iterator[int], options: dict[str, Any], deny: set[int]
 ) -> tuple[list[int], list[int]]:
     """Outputs of one batch and how many words each step takes: docs/format.md, "Drawing", in plain Python."""
+    mechanism, tail = options["mechanism"], options.get("tail", CAPPED)
     result = list(tokens)
     waiting = list(range(len(tokens)))
-    taken = []
+    taken: list[int] = []
     if mechanism == "santext+":
+        probability = options.get("replacement_probability", bundle.default_replacement_probability)
         threshold = -(-Fraction(probability) * 2**64 // 1)
         coins = [
             i
@@ -93,22 +112,27 @@ def drawn_by_hand(
         kept = {i for i in coins if next(words) >= threshold}
         waiting = [i for i in waiting if i not in kept]
         taken.append(len(coins))
+    if tail == EXACT:
+        exact_weights = defined_weights(bundle, mechanism, bundle.levels[0].laws[mechanism, EXACT])
     while waiting:
-        taken.append(len(waiting))
-        rejected = []
-        for i, word in [(i, next(words)) for i in waiting]:
-            blocks = law_by_hand(bundle, mechanism, tokens[i])
-            total = sum(size for _, size in blocks)
-            if word > 2**64 - 1 - 2**64 % total:
-                rejected.append(i)
-                continue
-            uniform = word % total
-            for y, size in blocks:
-                if uniform < size:
-                    result[i] = y
-                    break
-                uniform -= size
-        waiting = rejected
+        rows = [law_by_hand(bundle, mechanism, tail, tokens[i]) for i in waiting]
+        totals = [sum(size for _, size in blocks) for _, blocks in rows]
+        in_tail = []
+        uniforms = uniform_by_hand(totals, words, taken)
+        for i, (weight, blocks), uniform in zip(waiting, rows, uniforms, strict=True):
+            ends = list(accumulate(size for _, size in blocks))
+            place = bisect_right(ends, uniform)
+            result[i] = blocks[place][0]
+            if place >= bundle.table.neighbours.shape[1]:
+                in_tail.append((i, weight))
+        if tail != EXACT:
+            break
+        thresholds = uniform_by_hand([weight for _, weight in in_tail], words, taken)
+        waiting = [
+            i
+            for (i, _), threshold in zip(in_tail, thresholds, strict=True)
+            if threshold >= exact_weights[tokens[i]][result[i]]
+        ]
     return result, [count for count in taken if count]
 
 
@@ -119,6 +143,8 @@ CALLS: list[dict[str, Any]] = [
     {"mechanism": "santext+", "replacement_probability": "0.8"},
     {"mechanism": "santext+", "replacement_probability": "1"},
     {"mechanism": "santext+", "deny": True},
+    {"mechanism": "santext", "tail": "exact"},
+    {"mechanism": "santext+", "tail": "exact", "replacement_probability": "0.8"},
 ]
 
 
@@ -137,14 +163,7 @@ def test_the_order_of_words(bundle: Bundle, tokens: list[int], cut: int, seed: i
         patch.setattr(os, "urandom", generator)
         results = Sanitizer(bundle).sanitize_batch(texts, **call)
 
-    expected, taken = drawn_by_hand(
-        bundle,
-        tokens,
-        mixed_words(seed),
-        options["mechanism"],
-        options.get("replacement_probability", bundle.default_replacement_probability),
-        denied,
-    )
+    expected, taken = drawn_by_hand(bundle, tokens, mixed_words(seed), options, denied)
     assert generator.asked == taken
     assert [word for result in results for word in result.text.split()] == [spelled[y] for y in expected]
     assert [result.tokens for result in results] == [len(text.split()) for text in texts]
@@ -220,8 +239,8 @@ from pathlib import Path
 from textveil import Sanitizer
 sanitizer = Sanitizer.load(Path(sys.argv[1]))
 texts = [" ".join(sanitizer.bundle.vocabulary[i::3]) + " quokka, Unseen" for i in range(3)] * 40
-for mechanism in ("santext", "santext+", "krr", "random"):
-    options = {"mechanism": mechanism, **({"epsilon": 3} if mechanism == "krr" else {})}
+calls = [{"mechanism": name, "tail": tail} for name in ("santext", "santext+") for tail in ("capped", "exact")]
+for options in (*calls, {"mechanism": "krr", "epsilon": 3}, {"mechanism": "random"}):
     for result in sanitizer.sanitize_batch(texts, **options):
         print(result.text)
 """
@@ -239,7 +258,7 @@ def test_the_same_bytes_give_the_same_text_in_every_process(bundle: Bundle) -> N
         for seed in ("1", "2")
     ]
     assert printed[0] == printed[1]
-    assert len(set(printed[0].split(b"\n"))) > 300
+    assert len(set(printed[0].split(b"\n"))) > 450
 
 
 # The code.

@@ -13,7 +13,7 @@ find it; and on the geometry that needs the whole bound, the check refuses an ep
 """
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -24,95 +24,19 @@ from typing import Any
 import numpy as np
 import pytest
 import small_bundles
-from capped_law import outputs, squared_distances
+from defined_law import outputs, squared_distances
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 from mpmath import iv, mpf
+from privacy_bound import GEOMETRIES, Finding, Weights, claimed, findings
 from textveil import Sanitizer
 from textveil.bundle import TABLE, Bundle, Level
 from textveil.errors import BundleDamaged
 from textveil.mechanisms import TableLaw
 from textveil.privacy import rounding_slack
-from textveil.table import KEPT, SANTEXT_PLUS_OUTPUT, LevelLaw, Table
+from textveil.table import CAPPED, KEPT, SANTEXT_PLUS_OUTPUT, LevelLaw, Table
 from textveil_export.errors import ExportError
 from textveil_export.weights import score_weights
-
-iv.prec = 192
-
-Weights = list[list[int]]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A pair of inputs whose losses exceed the bound, and the output where they do most."""
-
-    first: int
-    second: int
-    output: int
-    infinite: bool
-
-
-@dataclass(frozen=True)
-class Bound:
-    """What a loss may be: ``epsilon d + constant``, with ``d = sqrt(squared / median)``.
-
-    Attributes:
-        epsilon: Exact.
-        constant: An interval that contains the constant.
-    """
-
-    epsilon: Fraction
-    constant: Any
-
-    def at(self, squared: int, median: int) -> Any:
-        """The bound of a pair, as an interval that contains it."""
-        distance = iv.sqrt(iv.mpf(squared) / median)
-        return iv.mpf(self.epsilon.numerator) / self.epsilon.denominator * distance + self.constant
-
-
-def claimed(law: LevelLaw, grid: int) -> Bound:
-    """The claim for a level: ``2 alpha d`` and the exact rounding slack."""
-    alpha = Fraction(law.exponent)
-    smallest = int(law.weights[-1])
-    slack = 2 * iv.mpf(alpha.numerator) / alpha.denominator / grid
-    return Bound(2 * alpha, slack + 2 * iv.log(iv.mpf(2 * smallest + 1) / (2 * smallest - 1)))
-
-
-def findings(
-    weights: Weights,
-    squared: Sequence[Sequence[int]],
-    median: int,
-    bound: Bound,
-    totals: Sequence[int] | None = None,
-    against: Collection[int] | None = None,
-) -> Iterator[Finding]:
-    """All ordered pairs of rows whose loss is not provably within the bound, over all outputs.
-
-    Args:
-        weights: Weight of every output under every input.
-        squared: Squared distances of the inputs, in the same order.
-        median: Squared distance that is one unit.
-        bound: The claim.
-        totals: Sum of all weights of each row, where rows hold only the outputs to be compared.
-        against: Only these as the second of a pair.
-    """
-    totals = totals or [sum(row) for row in weights]
-    for i, x in enumerate(weights):
-        for j, other in enumerate(weights):
-            if i == j or (against is not None and j not in against):
-                continue
-            best, over, output = 0, 1, -1
-            for y, (mine, theirs) in enumerate(zip(x, other, strict=True)):
-                if mine and not theirs:
-                    yield Finding(i, j, y, infinite=True)
-                    break
-                if mine * over > best * theirs:
-                    best, over, output = mine, theirs, y
-            else:
-                ratio, inverse = best * totals[j], over * totals[i]
-                allowed = bound.at(squared[i][j], median)
-                if not iv.log(iv.mpf(ratio) / inverse).b <= allowed.a:
-                    yield Finding(i, j, output, infinite=False)
 
 
 def rows_of(table: Table, mechanism: str, law: LevelLaw) -> Weights:
@@ -124,25 +48,14 @@ def rows_of(table: Table, mechanism: str, law: LevelLaw) -> Weights:
 
 def private(bundle: Bundle, table: Table | None = None, mechanism: str = "santext", level: int = 0) -> list[Finding]:
     """What the check finds for one level, with the bundle's own table or a faulty one."""
-    law = bundle.levels[level].laws[mechanism]
+    law = bundle.levels[level].laws[mechanism, CAPPED]
     weights = rows_of(table or bundle.table, mechanism, law)
-    median = bundle.table.median_squared_distance
+    median = bundle.metric.median_squared
     return list(findings(weights, squared_distances(bundle), median, claimed(law, bundle.table.grid)))
 
 
 # Finished bundles.
 
-GEOMETRIES: dict[str, tuple[Any, tuple[str, ...]]] = {
-    "scattered": (small_bundles.scattered(24, 8, seed=1), ("0.5", "3", "9.75")),
-    "flat": (small_bundles.scattered(22, 2, seed=2), ("0.5", "3", "7.5")),
-    "twins": (small_bundles.twins(26, 8, seed=3), ("0.5", "4", "12")),
-    "line": (small_bundles.line(24), ("0.5", "3", "7.5")),
-    "lattice": (small_bundles.lattice(), ("0.5", "4", "12")),
-    "outlier": (small_bundles.outlier(24, seed=4), ("0.25", "2", "3.5")),
-    "clusters": (small_bundles.clusters(seed=5), ("0.5", "4", "12")),
-    "simplex": (small_bundles.simplex(16), ("0.5", "4", "12")),
-    "lopsided": (small_bundles.lopsided(40), ("0.25", "2", "5")),
-}
 KS = (1, 2, 3, 6, None)
 
 
@@ -185,7 +98,7 @@ def test_the_twins_are_what_they_should_be(opened: Callable[..., Bundle]) -> Non
         (x, y)
         for x in range(bundle.table.symbols)
         for y in range(x)
-        if squared[x][y] < 0.12**2 * bundle.table.median_squared_distance
+        if squared[x][y] < 0.12**2 * bundle.metric.median_squared
     ]
     assert len(close) == 3
 
@@ -212,15 +125,15 @@ def test_any_small_vocabulary(points: list[list[int]], k: int, exponent: str) ->
     except (ExportError, BundleDamaged):
         reject()  # a word too far from all others for its scores or weights, or all of them merged
     table = Table.from_tensors(built.tensors[TABLE], built.law)
-    law = table.level_law(Decimal(exponent), "weights.l0", None)
+    law = table.level_law(CAPPED, Decimal(exponent), f"weights.l0.santext.{CAPPED}", None)
     rows = built.tensors["embeddings.safetensors"]["rows"].astype(np.int64)
     squared = ((rows[:, None] - rows[None]) ** 2).sum(axis=2)
-    squared[-1, :-1] += table.unknown_extra
-    squared[:-1, -1] += table.unknown_extra
+    squared[-1, :-1] += built.law["unknown_extra_squared_distance"]
+    squared[:-1, -1] += built.law["unknown_extra_squared_distance"]
     for mechanism in ("santext", "santext+"):
         weights = rows_of(table, mechanism, law)
         bound = claimed(law, table.grid)
-        assert not list(findings(weights, squared.tolist(), table.median_squared_distance, bound))
+        assert not list(findings(weights, squared.tolist(), built.law["median_squared_distance"], bound))
 
 
 @pytest.mark.parametrize("mechanism", ["santext", "santext+"])
@@ -229,9 +142,9 @@ def test_any_base_measure(opened: Callable[..., Bundle], geometry: str, mechanis
     """The promise does not depend on the base measure: here it is anything from 1 to a thousand."""
     bundle = opened(geometry, 3)
     base = np.random.default_rng(6).integers(1, 1000, bundle.table.symbols).astype(np.uint32)
-    squared, median = squared_distances(bundle), bundle.table.median_squared_distance
+    squared, median = squared_distances(bundle), bundle.metric.median_squared
     for level in bundle.levels:
-        law = level.laws[mechanism]
+        law = level.laws[mechanism, CAPPED]
         shift = int(law.weights[0]).bit_length() - 1 - 11  # room for the base measure
         weights = score_weights(law.exponent, len(law.weights) - 1, shift, bundle.table.grid)
         law = replace(law, base=base, weights=weights)
@@ -245,7 +158,7 @@ def test_the_slack_that_is_published_covers_the_exact_one(opened: Callable[..., 
     bundle = Bundle(opened(geometry, None).path)
     bundle.manifest.pop("levels")  # textbook terms, also where there are certified ones
     for level in bundle.levels:
-        law = level.laws["santext"]
+        law = level.laws["santext", CAPPED]
         bound = claimed(law, bundle.table.grid)
         terms = Sanitizer(bundle).terms(mechanism="santext", level=level.name)
         published = mpf(terms.rounding_slack)
@@ -257,11 +170,11 @@ def test_the_slack_that_is_published_covers_the_exact_one(opened: Callable[..., 
 def test_the_check_has_no_room_to_spare(opened: Callable[..., Bundle]) -> None:
     """Beyond a crowd the textbook bound is nearly met: an epsilon ten per cent lower is refused."""
     bundle = opened("lopsided", None)
-    law = bundle.levels[0].laws["santext"]
+    law = bundle.levels[0].laws["santext", CAPPED]
     bound = claimed(law, bundle.table.grid)
     lower = replace(bound, epsilon=bound.epsilon * Fraction(9, 10))
     weights = rows_of(bundle.table, "santext", law)
-    squared, median = squared_distances(bundle), bundle.table.median_squared_distance
+    squared, median = squared_distances(bundle), bundle.metric.median_squared
     assert not list(findings(weights, squared, median, bound))
     assert list(findings(weights, squared, median, lower))
 
@@ -284,7 +197,7 @@ def shorter_row(bundle: Bundle, row: int, skip: int) -> Table:
     squared = squared_distances(bundle)[row]
     k = table.neighbours.shape[1]
     order = sorted((squared[y], y) for y in outputs(bundle, "santext") if y != skip)[:k]
-    grid, median = table.grid, table.median_squared_distance
+    grid, median = table.grid, bundle.metric.median_squared
     neighbours, scores = table.neighbours.copy(), table.scores.copy()
     neighbours[row] = [y for _, y in order]
     scores[row] = [math.isqrt(square * grid * grid // median) for square, _ in order]
@@ -293,7 +206,7 @@ def shorter_row(bundle: Bundle, row: int, skip: int) -> Table:
 
 def longer_scores(bundle: Bundle, table: Table, level: int = 0) -> LevelLaw:
     """The law of a level, with weights for scores beyond the last one that the bundle needs."""
-    law = bundle.levels[level].laws["santext"]
+    law = bundle.levels[level].laws["santext", CAPPED]
     largest = max(len(law.weights) - 1, int(table.scores.max()))
     return replace(law, weights=score_weights(law.exponent, largest, int(law.weights[0]).bit_length() - 1, table.grid))
 
@@ -301,7 +214,7 @@ def longer_scores(bundle: Bundle, table: Table, level: int = 0) -> LevelLaw:
 def found(bundle: Bundle, table: Table, level: int = 0) -> list[Finding]:
     """What the check finds in a faulty table."""
     law = longer_scores(bundle, table, level)
-    median = bundle.table.median_squared_distance
+    median = bundle.metric.median_squared
     bound = claimed(law, table.grid)
     return list(findings(rows_of(table, "santext", law), squared_distances(bundle), median, bound))
 
@@ -311,14 +224,14 @@ def found(bundle: Bundle, table: Table, level: int = 0) -> list[Finding]:
 def test_renormalised_top_k_is_refused(opened: Callable[..., Bundle], geometry: str, k: int) -> None:
     """Keeping the k likeliest outputs and dropping the tail: rows have different supports, and ratios are infinite."""
     bundle = opened(geometry, k)
-    law = bundle.levels[1].laws["santext"]
+    law = bundle.levels[1].laws["santext", CAPPED]
     rows = TableLaw.of(bundle.table, "santext", law)
     everyone = np.arange(bundle.table.symbols + 1)
     dropped: Weights = np.zeros((len(everyone), bundle.table.symbols), dtype=np.int64).tolist()
     for x in everyone:
         for y, score in zip(bundle.table.neighbours[x].tolist(), bundle.table.scores[x].tolist(), strict=True):
             dropped[x][y] = int(rows.weights[score])
-    median = bundle.table.median_squared_distance
+    median = bundle.metric.median_squared
     seen = list(findings(dropped, squared_distances(bundle), median, claimed(law, bundle.table.grid)))
     assert sum(finding.infinite for finding in seen) > len(everyone)
 
@@ -326,8 +239,8 @@ def test_renormalised_top_k_is_refused(opened: Callable[..., Bundle], geometry: 
 def test_one_raised_weight_is_found(opened: Callable[..., Bundle]) -> None:
     """A quarter more for one output of one row, where the bound is nearly met; and a far word made as likely as x."""
     bundle = opened("lopsided", None)
-    law = bundle.levels[0].laws["santext"]
-    median, squared = bundle.table.median_squared_distance, squared_distances(bundle)
+    law = bundle.levels[0].laws["santext", CAPPED]
+    median, squared = bundle.metric.median_squared, squared_distances(bundle)
     weights = rows_of(bundle.table, "santext", law)
     allowed = outputs(bundle, "santext")
     last = allowed[-1]
@@ -386,12 +299,12 @@ def test_a_cap_that_is_not_lipschitz_is_found(opened: Callable[..., Bundle], geo
 def test_a_tail_below_the_last_neighbour_is_found(opened: Callable[..., Bundle]) -> None:
     """The tail's factor belongs to the k-th distance; a smaller one for a single row is a jump like any other."""
     bundle = opened("clusters", 6)
-    law = bundle.levels[2].laws["santext"]
+    law = bundle.levels[2].laws["santext", CAPPED]
     x, _ = nearest_pair(bundle)
     weights = rows_of(bundle.table, "santext", law)
     stored = {outputs(bundle, "santext").index(y) for y in bundle.table.neighbours[x].tolist()}
     weights[x] = [w if y in stored else max(1, w // 50) for y, w in enumerate(weights[x])]
-    median = bundle.table.median_squared_distance
+    median = bundle.metric.median_squared
     assert list(findings(weights, squared_distances(bundle), median, claimed(law, bundle.table.grid)))
 
 
@@ -454,7 +367,7 @@ def wrong_with(whole: Release, bundle: Bundle, law: LevelLaw, epsilon_0: Any) ->
     distances = squared_distances(bundle)
     inside = [[weights[y] for y in protected] for weights in whole.weights]
     squared = [[distances[x][other] for other in whole.inputs] for x in whole.inputs]
-    median = bundle.table.median_squared_distance
+    median = bundle.metric.median_squared
     totals = [sum(weights) for weights in whole.weights]
     replaced = {entry for entry, coin in enumerate(whole.coin) if not coin}
     for constant, against in ((epsilon_0, None), (0, replaced)):
@@ -487,7 +400,7 @@ def test_santext_plus_as_a_whole(opened: Callable[..., Bundle], geometry: str, t
             )
         assert [
             line
-            for line in wrong_with(whole, bundle, level.laws["santext+"], epsilon_0)
+            for line in wrong_with(whole, bundle, level.laws["santext+", CAPPED], epsilon_0)
             if probability != "1" or "never comes" not in line
         ] == []
         terms = Sanitizer(bundle).terms(mechanism="santext+", level=level.name, replacement_probability=probability)
@@ -497,7 +410,7 @@ def test_santext_plus_as_a_whole(opened: Callable[..., Bundle], geometry: str, t
 def test_faults_in_the_whole_of_santext_plus_are_found(opened: Callable[..., Bundle]) -> None:
     bundle = opened("twins", 6)
     level = bundle.levels[0]
-    law = level.laws["santext+"]
+    law = level.laws["santext+", CAPPED]
     whole, epsilon_0 = release(bundle, level, "0.3"), coin_epsilon("0.3")
     assert not wrong_with(whole, bundle, law, epsilon_0)
 

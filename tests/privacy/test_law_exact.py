@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 import small_bundles
-from capped_law import capped_weights, outputs
+from defined_law import defined_weights, outputs
 from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import iv
@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from textveil import Sanitizer, entropy, sampling
 from textveil.mechanisms import ReplacementCoin, ResponseLaw, TableLaw
 from textveil.sampling import MAX_TOTAL, Rows
-from textveil.table import KEPT, Table
+from textveil.table import CAPPED, KEPT, Table
 
 Words = NDArray[np.uint64]
 
@@ -63,10 +63,12 @@ def laws(sanitizer: Sanitizer) -> Iterator[tuple[Rows, list[list[int]]]]:
     everyone = np.arange(bundle.table.symbols + 1)
     base = np.random.default_rng(13).integers(1, 4, bundle.table.symbols).astype(np.uint32)
     found = [item for level in bundle.levels for item in level.laws.items()]
-    found += [(m, replace(law, base=base, weights=-(-law.weights // 4))) for m, law in bundle.levels[0].laws.items()]
-    for mechanism, level_law in found:
+    found += [
+        (key, replace(law, base=base, weights=-(-law.weights // 4))) for key, law in bundle.levels[0].laws.items()
+    ]
+    for (mechanism, _), level_law in found:
         law = TableLaw.of(bundle.table, mechanism, level_law)
-        yield law.rows(everyone), capped_weights(bundle, mechanism, level_law)
+        yield law.rows(everyone), defined_weights(bundle, mechanism, level_law)
 
 
 # One row, one integer.
@@ -322,7 +324,7 @@ def test_every_integer_and_every_quarter_of_the_coin(
         index = bundle.ids.get(word, bundle.table.symbols)
         common = word in bundle.ids and bool(bundle.table.roles[index] & KEPT)
         kept_words += common
-        level_law = next(lv for lv in bundle.levels if lv.name == level).laws["santext+"]
+        level_law = next(lv for lv in bundle.levels if lv.name == level).laws["santext+", CAPPED]
         total = int(TableLaw.of(bundle.table, "santext+", level_law).rows(np.array([index])).totals[0])
         if common:
             coins = [quarter << 62 for quarter in range(4) for _ in range(total)]

@@ -16,7 +16,7 @@ from textveil import __version__
 from textveil.default_bundle import DEFAULT_IDENTITY
 
 ROOT = Path(__file__).parents[2]
-BUNDLE = "textveil/bundles/english-v1"
+BUNDLE = "textveil/bundles/english-v2"
 
 
 def run(*arguments: str | Path, cwd: Path, **environment: str) -> "subprocess.CompletedProcess[bytes]":
@@ -94,7 +94,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(names: list[str]) -> None:
 
 def test_the_wheel_holds_the_bundle_once(dist: Callable[[str], Path], names: list[str]) -> None:
     """Whole, byte for byte, and as files: no link, no second copy."""
-    artifact = ROOT / "artifacts" / "english-v1"
+    artifact = ROOT / "artifacts" / "english-v2"
     expected = sorted(f"{BUNDLE}/{path.name}" for path in artifact.iterdir())
     assert sorted(name for name in names if name.startswith("textveil/bundles/")) == expected
     for part in ("manifest.json", "law.json", "table.safetensors", "embeddings.safetensors", "vocabulary.tsv"):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from textveil import Sanitizer
 from textveil.cli import app
 from textveil.console import run
+from textveil.table import CAPPED, EXACT
 from textveil_export.build import Contents, Recipe, build
 from textveil_export.bundle_writer import write_bundle
 from textveil_export.roles import Policy
@@ -56,6 +57,7 @@ def contents_of(
     k: int = 8,
     levels: dict[str, str] | None = None,
     embeddings: bool = True,
+    tails: tuple[str, ...] = (CAPPED,),
 ) -> Contents:
     """A bundle in memory, made by the exporter from made-up vectors."""
     exponents = {name: Decimal(exponent) for name, exponent in (levels or LEVELS).items()}
@@ -66,6 +68,7 @@ def contents_of(
         levels=exponents,
         default_level=next(iter(exponents)),
         embeddings=embeddings,
+        tails=tails,
     )
     return build(Source(list(words), vectors_of(words), tokens, {"vectors": "made up"}), recipe)
 
@@ -98,6 +101,18 @@ def tiny_path(make_bundle: Callable[..., Path]) -> Path:
 def tiny(tiny_path: Path) -> Sanitizer:
     """A sanitizer over 40 words, two levels."""
     return Sanitizer.load(tiny_path)
+
+
+@pytest.fixture(scope="session")
+def both_path(make_bundle: Callable[..., Path]) -> Path:
+    """The folder of the same bundle with both tails, the exact one by default."""
+    return make_bundle(tails=(EXACT, CAPPED))
+
+
+@pytest.fixture(scope="session")
+def both(both_path: Path) -> Sanitizer:
+    """The same sanitizer with both tails, the exact one by default."""
+    return Sanitizer.load(both_path)
 
 
 @pytest.fixture(scope="session")

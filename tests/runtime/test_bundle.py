@@ -12,60 +12,26 @@ from typing import Any
 
 import numpy as np
 import pytest
+from damaged import JSON, read_json, refused, sign, sign_manifest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load, save
 from textveil import Sanitizer, TextveilError, report
 from textveil.bundle import Bundle
-from textveil.errors import BundleDamaged, BundleError, BundleNotFound, BundleVersion, IdentityMismatch
+from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, IdentityMismatch
 from textveil_export.build import Contents
 from textveil_export.bundle_writer import write_bundle
 
 FILES = ("manifest.json", "law.json", "vocabulary.tsv", "table.safetensors", "embeddings.safetensors", "README.md")
 REFUSED = (BundleDamaged, BundleVersion, BundleNotFound)
 reading = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-JSON = dict[str, Any]
+HIGH = "weights.high.santext.capped"
 
 
 @pytest.fixture
 def copy(tiny_path: Path, tmp_path: Path) -> Path:
     """A copy of the tiny bundle, to damage."""
     return Path(shutil.copytree(tiny_path, tmp_path / "copy"))
-
-
-def read_json(path: Path) -> JSON:
-    return json.loads(path.read_text("utf-8"))
-
-
-def sign(folder: Path) -> None:
-    """Makes hashes and sizes fit the files again: what an attacker, or a careless exporter, does."""
-    manifest = read_json(folder / "manifest.json")
-    law_path = folder / "law.json"
-    if law_path.exists():
-        law = read_json(law_path)
-        if isinstance(law, dict) and isinstance(law.get("files"), dict):
-            for name in law["files"]:
-                if (folder / name).is_file():
-                    law["files"][name] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
-            law_path.write_text(json.dumps(law), "utf-8")
-    sign_manifest(folder, manifest)
-
-
-def sign_manifest(folder: Path, manifest: JSON) -> None:
-    for name in manifest["files"]:
-        content = (folder / name).read_bytes()
-        manifest["files"][name] = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
-    (folder / "manifest.json").write_text(json.dumps(manifest), "utf-8")
-
-
-def refused(folder: Path, error: type[BundleError] = BundleDamaged) -> str:
-    with pytest.raises(error) as caught:
-        Bundle(folder)
-    message = str(caught.value)
-    assert message
-    assert "\n" not in message
-    assert caught.type is error
-    return message
 
 
 def same(first: Bundle, second: Bundle) -> bool:
@@ -87,8 +53,9 @@ def test_a_sound_bundle_opens(tiny_path: Path, copy: Path) -> None:
     assert same(bundle, Bundle(tiny_path))
     assert bundle.identity == hashlib.sha256((copy / "law.json").read_bytes()).hexdigest()
     assert (bundle.tokens, len(bundle.vocabulary), len(bundle.ids)) == ("word", 40, 41)
-    assert bundle.embeddings is not None
-    assert bundle.embeddings.shape == (41, 8)
+    assert bundle.metric is not None
+    assert bundle.metric.rows.shape == (41, 8)
+    assert bundle.tails == ("capped",)
     assert [level.name for level in bundle.levels] == ["low", "high"]
 
 
@@ -269,19 +236,19 @@ def test_a_key_that_occurs_twice(copy: Path, name: str) -> None:
     refused(copy)
 
 
-@pytest.mark.parametrize("version", [0, 2, -1, 1.5, "1", None, [1], {}, 10**30])
+@pytest.mark.parametrize("version", [0, 1, 3, -1, 1.5, "1", None, [1], {}, 10**30])
 def test_another_version(copy: Path, version: object) -> None:
     manifest = read_json(copy / "manifest.json")
     manifest["format_version"] = version
     (copy / "manifest.json").write_text(json.dumps(manifest))
-    assert "format version 1" in refused(copy, BundleVersion)
+    assert "format version 2" in refused(copy, BundleVersion)
     del manifest["format_version"]
     (copy / "manifest.json").write_text(json.dumps(manifest))
     refused(copy, BundleVersion)
 
 
 def test_a_later_version_is_named_before_anything_else(copy: Path) -> None:
-    (copy / "manifest.json").write_text('{"format": "textveil-bundle", "format_version": 2}')
+    (copy / "manifest.json").write_text('{"format": "textveil-bundle", "format_version": 3}')
     (copy / "law.json").unlink()
     refused(copy, BundleVersion)
 
@@ -308,7 +275,8 @@ def test_a_manifest_of_another_shape(copy: Path, key: str, value: object) -> Non
         ("mechanism", "krr"), ("level", "canary"), ("level", None), ("level", ["low"]),
         ("replacement_probability", "canary"), ("replacement_probability", None), ("replacement_probability", "0"),
         ("replacement_probability", "1.5"), ("replacement_probability", "1/0"), ("replacement_probability", []),
-        ("replacement_probability", ""),
+        ("replacement_probability", ""), ("tail", "exact"), ("tail", "heavy"), ("tail", None), ("tail", ["capped"]),
+        ("later", 1),
     ],
 )  # fmt: skip
 def test_defaults_that_cannot_be_used(copy: Path, key: str, value: object) -> None:
@@ -324,7 +292,7 @@ def test_defaults_that_cannot_be_used(copy: Path, key: str, value: object) -> No
 def test_a_certificate_that_is_no_number(copy: Path, value: object) -> None:
     """A label is a positive number or null; anything else would be printed as a promise."""
     manifest = read_json(copy / "manifest.json")
-    manifest["levels"]["low"]["santext+"]["epsilon_certified"] = value
+    manifest["levels"]["low"]["santext+"]["capped"]["epsilon_certified"] = value
     (copy / "manifest.json").write_text(json.dumps(manifest))
     refused(copy)
 
@@ -410,6 +378,11 @@ LAW_CHANGES: dict[str, Callable[[JSON], object]] = {
     "median negative": lambda law: law.update(median_squared_distance=-5),
     "extra negative": lambda law: law.update(unknown_extra_squared_distance=-1),
     "extra a float": lambda law: law.update(unknown_extra_squared_distance=0.5),
+    "grid beyond integers": lambda law: law.update(grid=1 << 22),
+    "grid beyond all": lambda law: law.update(grid=10**30),
+    "median beyond integers": lambda law: law.update(median_squared_distance=1 << 62),
+    "extra beyond integers": lambda law: law.update(unknown_extra_squared_distance=1 << 37),
+    "extra beyond all": lambda law: law.update(unknown_extra_squared_distance=10**30),
     "empty levels": lambda law: law.update(levels=[]),
     "levels an object": lambda law: law.update(levels={}),
     "levels null": lambda law: law.update(levels=None),
@@ -424,13 +397,13 @@ LAW_CHANGES: dict[str, Callable[[JSON], object]] = {
     "a level without santext+": lambda law: law["levels"][0]["laws"].pop("santext+"),
     "a law more": lambda law: law["levels"][0]["laws"].update(later=law["levels"][0]["laws"]["santext"]),
     **{
-        f"{key} {value!r}": (lambda law, pair={key: value}: law["levels"][1]["laws"]["santext+"].update(pair))
+        f"{key} {value!r}": (lambda law, pair={key: value}: law["levels"][1]["laws"]["santext+"]["capped"].update(pair))
         for key, values in {
             "exponent": ["0", "-1", "nan", "inf", "x", "", None, [], {}, "1e999999999"],
-            "tail": ["exact", None, 5],
             "weights": ["weights.none", None, 5, [], "neighbours", "scores", "roles"],
-            "base": ["weights.low", "none", 5, [], "roles", ""],
+            "base": ["weights.low.santext.capped", "none", 5, [], "scores", ""],
             "later": [1],
+            "tail": ["capped"],
         }.items()
         for value in values
     },
@@ -525,7 +498,7 @@ TABLE_CHANGES: dict[str, Callable[[Arrays], object]] = {
     "no neighbours": lambda arrays: arrays.pop("neighbours"),
     "no scores": lambda arrays: arrays.pop("scores"),
     "no roles": lambda arrays: arrays.pop("roles"),
-    "no weights": lambda arrays: arrays.pop("weights.high"),
+    "no weights": lambda arrays: arrays.pop(HIGH),
     "other arrays": lambda arrays: (arrays.clear(), arrays.update(x=np.zeros(3, np.uint8))),
     "no arrays": lambda arrays: arrays.clear(),
     "an id out of range": put("neighbours", (3, 2), 40),
@@ -550,24 +523,24 @@ TABLE_CHANGES: dict[str, Callable[[Arrays], object]] = {
     "no output of santext+": lambda arrays: put("roles", slice(None), 1 | 4)(arrays),
     "no outputs": put("roles", slice(None), 0),
     "a role that there is not": put("roles", 20, 1 | 2 | 8),
-    "weights of 32 bits": cast("weights.high", np.uint32),
-    "weights in two dimensions": lambda arrays: arrays.update({"weights.high": arrays["weights.high"][:, None].copy()}),
-    "too few weights": lambda arrays: arrays.update({"weights.high": arrays["weights.high"][:5].copy()}),
-    "empty weights": lambda arrays: arrays.update({"weights.high": arrays["weights.high"][:0].copy()}),
-    "a zero weight": put("weights.high", -1, 0),
-    "a negative weight": put("weights.high", -1, -1),
-    "increasing weights": put("weights.high", 0, 1),
-    "all weights zero": put("weights.high", slice(None), 0),
-    "all weights negative": put("weights.high", slice(None), -5),
-    "all weights the smallest": put("weights.high", slice(None), SMALLEST),
-    "all weights too large": put("weights.high", slice(None), LARGEST),
-    "all weights 2**62": put("weights.high", slice(None), 1 << 62),
-    "a first weight too large": put("weights.high", 0, LARGEST),
-    "a first weight of 2**60": put("weights.high", 0, 1 << 60),
-    "tails that overflow": put("weights.high", slice(None), 1 << 57),
-    "an increase that overflows": filled("weights.high", [SMALLEST, 1]),
-    "an increase that overflows later": filled("weights.high", [5, 5, SMALLEST, 1]),
-    "an overflow from below": filled("weights.high", [LARGEST, SMALLEST, 1]),
+    "weights of 32 bits": cast(HIGH, np.uint32),
+    "weights in two dimensions": lambda arrays: arrays.update({HIGH: arrays[HIGH][:, None].copy()}),
+    "too few weights": lambda arrays: arrays.update({HIGH: arrays[HIGH][:5].copy()}),
+    "empty weights": lambda arrays: arrays.update({HIGH: arrays[HIGH][:0].copy()}),
+    "a zero weight": put(HIGH, -1, 0),
+    "a negative weight": put(HIGH, -1, -1),
+    "increasing weights": put(HIGH, 0, 1),
+    "all weights zero": put(HIGH, slice(None), 0),
+    "all weights negative": put(HIGH, slice(None), -5),
+    "all weights the smallest": put(HIGH, slice(None), SMALLEST),
+    "all weights too large": put(HIGH, slice(None), LARGEST),
+    "all weights 2**62": put(HIGH, slice(None), 1 << 62),
+    "a first weight too large": put(HIGH, 0, LARGEST),
+    "a first weight of 2**60": put(HIGH, 0, 1 << 60),
+    "tails that overflow": put(HIGH, slice(None), 1 << 57),
+    "an increase that overflows": filled(HIGH, [SMALLEST, 1]),
+    "an increase that overflows later": filled(HIGH, [5, 5, SMALLEST, 1]),
+    "an overflow from below": filled(HIGH, [LARGEST, SMALLEST, 1]),
 }
 
 
@@ -592,16 +565,23 @@ def test_a_table_that_is_wrong(copy: Path, change: Callable[[Arrays], object]) -
         (np.ones(39, np.uint32), False),
         (np.ones((40, 1), np.uint32), False),
         (np.ones(40, np.int64), False),
-        (np.ones(40, np.uint8), False),
+        (np.ones(40, np.uint8), True),
+        (np.full(40, 255, np.uint8), True),
+        (np.ones(40, np.uint16), True),
+        (np.full(40, 65_535, np.uint16), False),
+        (np.zeros(40, np.uint8), False),
+        (np.ones(39, np.uint8), False),
+        (np.ones(40, np.int8), False),
+        (np.ones(40, np.uint64), False),
     ],
 )
 def test_a_base_measure(copy: Path, base: "np.ndarray[Any, Any]", allowed: bool) -> None:
     table, law = copy / "table.safetensors", read_json(copy / "law.json")
     arrays = load(table.read_bytes())
-    arrays["weights.high"] = arrays["weights.high"] >> 12  # or totals would not fit whatever the base
+    arrays[HIGH] = arrays[HIGH] >> 12  # or totals would not fit whatever the base
     table.write_bytes(save({**arrays, "base.high": base}))
-    for entry in law["levels"][1]["laws"].values():
-        entry["base"] = "base.high"
+    for tails in law["levels"][1]["laws"].values():
+        tails["capped"]["base"] = "base.high"
     (copy / "law.json").write_text(json.dumps(law))
     sign(copy)
     if allowed:
@@ -679,7 +659,7 @@ def test_the_writer_publishes_nothing_that_the_reader_refuses(
 @pytest.mark.parametrize("exponent", ["0.25", "3.14159", "12"])
 def test_levels_survive_the_way(make_bundle: Callable[..., Path], exponent: str) -> None:
     bundle = Bundle(make_bundle(levels={"only": exponent}))
-    assert [level.laws["santext"].exponent for level in bundle.levels] == [Decimal(exponent)]
+    assert [level.laws["santext", "capped"].exponent for level in bundle.levels] == [Decimal(exponent)]
 
 
 @pytest.fixture
@@ -690,7 +670,7 @@ def folders(tmp_path: Path) -> Iterator[Path]:
 
 @settings(reading, max_examples=100)
 @given(st.dictionaries(st.text(max_size=5), st.none() | st.integers() | st.text(max_size=3), max_size=4))
-@example({"format": "textveil-bundle", "format_version": 1, "files": 5})
+@example({"format": "textveil-bundle", "format_version": 2, "files": 5})
 def test_any_manifest_is_read_or_refused(folders: Path, manifest: JSON) -> None:
     (folders / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(REFUSED):

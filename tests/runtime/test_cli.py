@@ -65,7 +65,7 @@ def test_a_sentence_with_the_built_in_bundle(command: Callable) -> None:
     assert len(ran.text.split()) == 9
     assert ran.text.endswith(".\n")
     assert re.fullmatch(
-        r"textveil: santext\+, level balanced: epsilon [\d.]+ d \+ 1\.204 per token "
+        r"textveil: santext\+, level balanced, (exact|capped) tail: epsilon [\d.]+ d \+ 1\.204 per token "
         r"\(certified metric DP\); 9 tokens: [\d.]+ d \+ [\d.]+ in all\n",
         ran.message,
     )
@@ -75,7 +75,7 @@ def test_standard_input_to_standard_output(command: Callable, tiny_path: Path) -
     ran = command("sanitize", "--bundle", tiny_path, stdin=b"The doctor,\r\n\r\n  zzz\tof the\nlast line")
     assert ran.code == 0
     assert re.fullmatch(rb"\S+ \S+,\r\n\r\n  \S+\t\S+ \S+\n\S+ \S+", ran.out)
-    assert ran.message.startswith("textveil: standard input: 4 documents; santext+, level low: ")
+    assert ran.message.startswith("textveil: standard input: 4 documents; santext+, level low, capped tail: ")
     assert "7 tokens" in ran.message
 
 
@@ -329,7 +329,11 @@ def test_options_reach_the_library(cli: Callable, tmp_path: Path, tiny: Sanitize
 @pytest.mark.parametrize(
     ("arguments", "code", "expected"),
     [
-        (["--level", "canary"], "unknown-level", "santext+ has the levels (epsilon) low (4), high (16)"),
+        (
+            ["--level", "canary"],
+            "unknown-level",
+            "santext+ with capped tail has the levels (epsilon) low (4), high (16)",
+        ),
         (["--epsilon", "17"], "unknown-level", "low (4), high (16)"),
         (["--epsilon", "canary"], "option", "not a number"),
         (["--mechanism", "canary"], "unknown-mechanism", "there are santext, santext+, random, krr"),
@@ -654,11 +658,17 @@ def test_info(here: Callable, english: Sanitizer) -> None:
     ran = here("info")
     assert (ran.code, ran.err) == (0, b"")
     assert f"identity   {english.bundle.identity}" in ran.text
+    tails = sorted(english.bundle.tails, key=lambda tail: tail != english.bundle.default_tail)
+    assert [line for line in ran.text.splitlines() if line.startswith("santext+ with ")] == [
+        f"santext+ with {tail} tail" + (" (the default)" if tail == english.bundle.default_tail else "")
+        for tail in tails
+    ]
     for level in english.bundle.levels:
-        (line,) = (line for line in ran.text.splitlines() if line.startswith(f"{level.name} "))
-        assert f"{float(2 * level.laws['santext+'].exponent):.4g}" in line
-        assert f" {english.bundle.certified_epsilon(level, 'santext+'):g}  certified metric DP" in line
-        assert ("default" in line) == (level.name == english.bundle.default_level)
+        lines = [line for line in ran.text.splitlines() if line.startswith(f"{level.name} ")]
+        for tail, line in zip(tails, lines, strict=True):
+            assert f"{float(2 * level.laws['santext+', tail].exponent):.4g}" in line
+            assert f" {english.bundle.certified_epsilon(level, 'santext+', tail):g}  certified metric DP" in line
+            assert ("default" in line) == (level.name == english.bundle.default_level)
     assert "Not protected" in ran.text
     assert max(map(len, ran.text.splitlines()[3:])) <= 120
 
@@ -671,8 +681,10 @@ def test_info_as_json(here: Callable, english: Sanitizer) -> None:
     assert facts["licence"]
     assert [level["name"] for level in facts["levels"]] == [level.name for level in english.bundle.levels]
     assert [level["default"] for level in facts["levels"]].count(True) == 1
-    epsilons = [level["santext+"]["epsilon"] for level in facts["levels"]]
-    assert epsilons == sorted(epsilons)  # strictest first
+    assert facts["default_tail"] == english.bundle.default_tail
+    for tail in english.bundle.tails:
+        epsilons = [level["santext+"][tail]["epsilon"] for level in facts["levels"]]
+        assert epsilons == sorted(epsilons)  # strictest first
 
 
 def test_info_path(here: Callable, english: Sanitizer, tiny_path: Path) -> None:
@@ -696,7 +708,7 @@ def test_inspect(here: Callable, english: Sanitizer) -> None:
     assert (ran.code, ran.err) == (0, b"")
     lines = ran.text.splitlines()
     assert lines[0] == "doctor"
-    assert lines[1].startswith("santext+, level balanced")
+    assert lines[1].startswith(f"santext+, level balanced, {english.bundle.default_tail} tail: ")
     assert "Probability" not in lines[3]
     law = english.distribution("doctor")
     for line, (word, share) in zip(lines[4:9], law.likeliest(5), strict=True):
@@ -719,6 +731,23 @@ def test_inspect_as_json(here: Callable, tiny_path: Path, tiny: Sanitizer) -> No
     assert told["others"]["count"] == len(law.words) - 3
     assert sum(row["probability"] for row in told["replacements"]) + told["others"]["probability"] == pytest.approx(1)
     assert told["statement"]["tokens"] == 1
+
+
+def test_a_tail_by_its_name(here: Callable, both_path: Path, both: Sanitizer, tiny_path: Path) -> None:
+    for tail in ("exact", "capped"):
+        chosen = ["-b", both_path, "-m", "santext", "-l", "high", "--tail", tail]
+        told = json.loads(here("inspect", "doctor", "--json", "-n", "3", *chosen).text)
+        law = both.distribution("doctor", mechanism="santext", level="high", tail=tail)
+        assert [(row["word"], row["probability"]) for row in told["replacements"]] == law.likeliest(3)
+        assert told["statement"]["tail"] == tail
+        ran = here("sanitize", "--text", "the doctor", *chosen)
+        assert ran.message.startswith(f"textveil: santext, level high, {tail} tail: epsilon 16 d")
+    for tail, path, message in (
+        ("heavy", both_path, "tail must be one of capped, exact"),
+        ("exact", tiny_path, "this bundle has no exact tail"),
+    ):
+        ran = here("inspect", "doctor", "-b", path, "--tail", tail)
+        assert (ran.code, ran.message) == (1, f"textveil: option: {message}\n")
 
 
 def test_inspect_lists_all_there_is(here: Callable, tiny_path: Path) -> None:

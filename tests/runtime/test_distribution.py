@@ -5,10 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from defined_law import defined_weights
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from textveil import Sanitizer, sampling
-from textveil.table import SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
+from textveil.table import CAPPED, EXACT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 
 ALL = (
     {},
@@ -18,13 +19,24 @@ ALL = (
     {"mechanism": "krr", "epsilon": "2.5"},
     {"mechanism": "random"},
 )
+#: Options and the fixture they are for.
+BOTH_TAILS = (
+    *(("tiny", options) for options in ALL),
+    *(("both", {**options, "tail": tail}) for options in ALL[:4] for tail in ("exact", "capped")),
+)
 WORDS = ("the", "The", ",", "'s", "doctor", "DOCTOR", "color", "zzz", "17", "x@y.z", "😀")
+
+
+@pytest.fixture
+def sanitizer(request: pytest.FixtureRequest) -> Sanitizer:
+    """The one of that name."""
+    return request.getfixturevalue(request.param)
 
 
 def by_the_formula(sanitizer: Sanitizer, word: int, mechanism: str, level: str) -> list[Fraction]:
     """Eq. 1 with the capped score, in fractions, from the raw arrays of the bundle."""
     table = sanitizer.bundle.table
-    law = next(entry for entry in sanitizer.bundle.levels if entry.name == level).laws[mechanism]
+    law = next(entry for entry in sanitizer.bundle.levels if entry.name == level).laws[mechanism, CAPPED]
     bit = {"santext": SANTEXT_OUTPUT, "santext+": SANTEXT_PLUS_OUTPUT}[mechanism]
     tail = int(law.weights[table.scores[word, -1]])
     weights = [tail if role & bit else 0 for role in table.roles.tolist()]
@@ -35,15 +47,15 @@ def by_the_formula(sanitizer: Sanitizer, word: int, mechanism: str, level: str) 
     return [Fraction(weight, total) for weight in weights]
 
 
-@pytest.mark.parametrize("options", ALL, ids=str)
+@pytest.mark.parametrize(("sanitizer", "options"), BOTH_TAILS, ids=str, indirect=["sanitizer"])
 @pytest.mark.parametrize("word", WORDS)
-def test_a_law_is_complete_and_exact(tiny: Sanitizer, word: str, options: dict[str, str]) -> None:
-    law = tiny.distribution(word, **options)
+def test_a_law_is_complete_and_exact(sanitizer: Sanitizer, word: str, options: dict[str, str]) -> None:
+    law = sanitizer.distribution(word, **options)
     assert len(law.words) == len(law.weights) == len(set(law.words))
     assert all(type(weight) is int and weight > 0 for weight in law.weights)
     assert law.total == sum(law.weights)
     assert sum(law.probability(output) for output in law.words) == 1
-    assert list(law.words) == sorted(law.words, key=tiny.bundle.vocabulary.index)
+    assert list(law.words) == sorted(law.words, key=sanitizer.bundle.vocabulary.index)
     assert "<unk>" not in law.words
     assert law.probability("nothing like it") == 0
     likeliest = law.likeliest(5)
@@ -67,6 +79,21 @@ def test_the_law_is_the_formula(tiny: Sanitizer, word: str, level: str) -> None:
         replaced = [share / 4 for share in replaced]
         replaced[index] += Fraction(3, 4)
     assert [law.probability(output) for output in tiny.bundle.vocabulary] == replaced
+
+
+@pytest.mark.parametrize("level", ["low", "high"])
+@pytest.mark.parametrize("mechanism", ["santext", "santext+"])
+def test_the_law_of_the_exact_tail_is_the_formula(both: Sanitizer, level: str, mechanism: str) -> None:
+    bundle = both.bundle
+    law = next(entry for entry in bundle.levels if entry.name == level).laws[mechanism, EXACT]
+    weights = defined_weights(bundle, mechanism, law)
+    unkept = {"deny": WORDS} if mechanism == "santext+" else {}
+    for word in WORDS:
+        row = weights[bundle.ids.get(word.lower(), bundle.table.symbols)]
+        told = both.distribution(word, mechanism=mechanism, level=level, **unkept)
+        assert dict(zip(told.words, told.weights, strict=True)) == {
+            output: weight for output, weight in zip(bundle.vocabulary, row, strict=True) if weight
+        }
 
 
 def test_the_replacement_probability_is_exact(tiny: Sanitizer) -> None:
@@ -101,13 +128,13 @@ def test_never_an_output_never_comes_out(make_bundle, tiny: Sanitizer) -> None: 
     assert tiny.distribution("zombie").probability("zombie") > 0
 
 
-@pytest.mark.parametrize("options", ALL, ids=str)
+@pytest.mark.parametrize(("sanitizer", "options"), BOTH_TAILS, ids=str, indirect=["sanitizer"])
 @pytest.mark.parametrize("word", ["the", "doctor", "zzz"])
-def test_what_is_drawn_is_what_is_told(tiny: Sanitizer, word: str, options: dict[str, str]) -> None:
+def test_what_is_drawn_is_what_is_told(sanitizer: Sanitizer, word: str, options: dict[str, str]) -> None:
     """A chi-square statistic that a wrong row, coin or level would exceed by far; the powered test is elsewhere."""
     draws = 20_000
-    law = tiny.distribution(word, **options)
-    counts = Counter(tiny.sanitize(f"{word} " * draws, case="drop", **options).text.split())
+    law = sanitizer.distribution(word, **options)
+    counts = Counter(sanitizer.sanitize(f"{word} " * draws, case="drop", **options).text.split())
     assert set(counts) <= set(law.words)
     expected = {output: float(law.probability(output)) * draws for output in law.words}
     likely = [output for output in law.words if expected[output] >= 5]

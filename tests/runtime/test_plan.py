@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from textveil import Sanitizer
 from textveil.bundle import TABLE_MECHANISMS
 from textveil.errors import OptionError, UnknownLevel
-from textveil.mechanisms import MECHANISMS, ReplacementCoin
+from textveil.mechanisms import MECHANISMS, ExactLaw, ReplacementCoin, TableLaw
 from textveil.plan import Plan, find_level, label, make_plan
 from textveil.privacy import CERTIFIED, PURE_LDP, TEXTBOOK
+from textveil.table import CAPPED, EXACT
 from textveil.words import Lexicon
 
 
@@ -31,17 +32,17 @@ def certified(source: Path, folder: Path, epsilon: dict[str, float]) -> Sanitize
     shutil.copytree(source, folder)
     manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
     proven = {
-        name: {mechanism: {"epsilon_certified": value} for mechanism in TABLE_MECHANISMS}
+        name: {mechanism: {CAPPED: {"epsilon_certified": value}} for mechanism in TABLE_MECHANISMS}
         for name, value in epsilon.items()
     }
     identity = manifest["files"]["law.json"]["sha256"]
-    certificate = {"format": "textveil-certificate", "format_version": 1, "identity": identity, "levels": proven}
+    certificate = {"format": "textveil-certificate", "format_version": 2, "identity": identity, "levels": proven}
     content = json.dumps(certificate).encode()
     (folder / "certificate.json").write_bytes(content)
     manifest["files"]["certificate.json"] = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
     for name, value in epsilon.items():
         for labels in manifest["levels"][name].values():
-            labels["epsilon_certified"] = value
+            labels[CAPPED]["epsilon_certified"] = value
     (folder / "manifest.json").write_text(json.dumps(manifest), "utf-8")
     return Sanitizer.load(folder)
 
@@ -51,9 +52,9 @@ def certified(source: Path, folder: Path, epsilon: dict[str, float]) -> Sanitize
 
 def test_a_level_goes_by_its_name_and_by_its_epsilon(english: Sanitizer) -> None:
     for level in english.bundle.levels:
-        for mechanism in ("santext", "santext+"):
-            epsilon = english.bundle.certified_epsilon(level, mechanism)
-            assert label(english.bundle, level, mechanism) == (epsilon, CERTIFIED)
+        for mechanism, tail in level.laws:
+            epsilon = english.bundle.certified_epsilon(level, mechanism, tail)
+            assert label(english.bundle, level, mechanism, tail) == (epsilon, CERTIFIED)
             for options in (
                 {"level": level.name},
                 {"epsilon": epsilon},
@@ -62,8 +63,9 @@ def test_a_level_goes_by_its_name_and_by_its_epsilon(english: Sanitizer) -> None
                 {"epsilon": Decimal(str(epsilon))},
                 {"epsilon": epsilon, "level": level.name},
             ):
-                terms = plan(english, mechanism=mechanism, **options).terms
+                terms = plan(english, mechanism=mechanism, tail=tail, **options).terms
                 assert (terms.level, terms.epsilon, terms.epsilon_kind) == (level.name, epsilon, CERTIFIED)
+                assert terms.tail == tail
                 assert terms.bundle == english.bundle.identity
 
 
@@ -71,6 +73,7 @@ def test_the_default_is_the_default(english: Sanitizer) -> None:
     terms = plan(english).terms
     assert terms.mechanism == "santext+"
     assert terms.level == english.bundle.default_level == "balanced"
+    assert terms.tail == english.bundle.default_tail
     assert terms.replacement_probability == pytest.approx(0.3, abs=2**-60)
     assert (terms.case, terms.strict) == ("carry", False)
     assert plan(english, mechanism="santext").terms.level == "balanced"
@@ -98,7 +101,9 @@ def test_a_name_matches_exactly_or_not_at_all(tiny: Sanitizer, name: str) -> Non
     if name not in ("low", "high"):
         with pytest.raises(UnknownLevel) as refused:
             plan(tiny, level=name)
-        assert str(refused.value) == "no such level; santext+ has the levels (epsilon) low (4), high (16)"
+        assert (
+            str(refused.value) == "no such level; santext+ with capped tail has the levels (epsilon) low (4), high (16)"
+        )
 
 
 def test_every_epsilon_that_is_listed_is_accepted(make_bundle: Callable[..., Path], tmp_path: Path) -> None:
@@ -124,12 +129,62 @@ def test_a_certified_level_goes_by_its_certificate(tiny_path: Path, tmp_path: Pa
     other = plan(sanitizer, epsilon=16).terms
     assert (other.level, other.epsilon_kind) == ("high", TEXTBOOK)
     assert other.rounding_slack > 0
-    assert find_level(sanitizer.bundle, "santext", None, None).name == sanitizer.bundle.default_level
+    assert find_level(sanitizer.bundle, "santext", CAPPED, None, None).name == sanitizer.bundle.default_level
 
 
 def test_levels_are_laws_of_their_own(tiny: Sanitizer) -> None:
     own = [tiny.distribution("doctor", level=name).probability("doctor") for name in ("low", "high")]
     assert own[0] < own[1]
+
+
+# --- tails ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_tail_goes_by_its_name(both: Sanitizer, tiny: Sanitizer) -> None:
+    """Every level has every tail of its bundle; each is a law of its own."""
+    assert (plan(both).terms.tail, plan(tiny).terms.tail) == (EXACT, CAPPED)
+    for tail, law in ((EXACT, ExactLaw), (CAPPED, TableLaw)):
+        for level in ("low", "high"):
+            made = plan(both, tail=tail, level=level)
+            assert (made.terms.tail, made.terms.level) == (tail, level)
+            assert isinstance(made.law, law)
+    assert plan(both, tail=None).terms.tail == EXACT
+    for mechanism, level in (("santext", "low"), ("santext+", "high")):
+        chosen = {"mechanism": mechanism, "level": level}
+        assert both.distribution("doctor", tail=CAPPED, **chosen) == tiny.distribution("doctor", **chosen)
+        assert both.distribution("doctor", tail=EXACT, **chosen) != tiny.distribution("doctor", **chosen)
+
+
+def test_what_is_no_tail_is_refused(both: Sanitizer, tiny: Sanitizer) -> None:
+    for tail in ("", "canary", "EXACT", "exact ", 5, True):
+        with pytest.raises(OptionError, match=r"^tail must be one of capped, exact$"):
+            plan(both, tail=tail)
+    with pytest.raises(OptionError, match=r"^this bundle has no exact tail$"):
+        plan(tiny, tail=EXACT)
+    for options in ({"mechanism": "random"}, {"mechanism": "krr", "epsilon": 1}):
+        assert plan(both, **options).terms.tail is None
+        with pytest.raises(OptionError, match="no tail"):
+            plan(both, tail=EXACT, **options)
+
+
+def test_only_the_exact_tail_tells_by_its_time(both: Sanitizer) -> None:
+    """The number of its rounds depends on the words; statements say so, and differ in nothing else."""
+    capped, exact = plan(both, tail=CAPPED).terms.not_protected, plan(both, tail=EXACT).terms.not_protected
+    (told,) = set(exact) - set(capped)
+    assert "time" in told
+    assert set(capped) < set(exact)
+    assert not any("time the device" in item for item in plan(both, mechanism="random").terms.not_protected)
+
+
+def test_tails_are_labelled_apart(both_path: Path, tmp_path: Path) -> None:
+    """The same level may be certified lower with one tail than with the other, and goes by that."""
+    sanitizer = certified(both_path, tmp_path / "bundle", {"low": 2.5})
+    assert plan(sanitizer, tail=CAPPED, epsilon=2.5).terms.epsilon_kind == CERTIFIED
+    assert plan(sanitizer, tail=EXACT, level="low").terms.epsilon_kind == TEXTBOOK
+    with pytest.raises(
+        UnknownLevel, match=r"santext\+ with exact tail has the levels \(epsilon\) low \(4\), high \(16\)"
+    ):
+        plan(sanitizer, tail=EXACT, epsilon=2.5)
 
 
 # --- the coin ------------------------------------------------------------------------------------------------------
@@ -187,7 +242,7 @@ def test_common_words_may_be_kept_and_nothing_else(tiny: Sanitizer) -> None:
     assert set(np.flatnonzero(keepable)) == set(common)
     assert not keepable[-1]  # <unk>
     for mechanism in set(MECHANISMS) - {"santext+"}:
-        options = {"epsilon": 1} if mechanism == "krr" else {}
+        options = {"epsilon": 1} if mechanism in ("krr", "fbdd") else {}
         other = plan(tiny, mechanism=mechanism, **options)
         assert other.coin is None
         assert not other.keepable.any()

@@ -8,17 +8,35 @@ import small_bundles
 from textveil import Sanitizer, cli
 from textveil.console import run
 from textveil.errors import BundleDamaged
+from textveil.table import CAPPED, EXACT
 from textveil.verify import verify
+from textveil_export.certify import certify
+
+
+def small(folder, *tails):
+    vectors = small_bundles.scattered(60, 8, 1)
+    return small_bundles.small_bundle(folder, vectors, k=8, exponents=["3", "8"], tails=tails)
 
 
 @pytest.fixture
 def bundle(tmp_path):
-    return small_bundles.small_bundle(tmp_path / "b", small_bundles.scattered(60, 8, 1), k=8, exponents=["3", "8"])
+    return small(tmp_path / "b", CAPPED)
+
+
+@pytest.fixture
+def exact_bundle(tmp_path):
+    return small(tmp_path / "e", EXACT)
+
+
+@pytest.fixture(params=[CAPPED, EXACT])
+def either(request, tmp_path):
+    """A bundle with one tail or the other."""
+    return small(tmp_path / "either", request.param)
 
 
 def test_the_default_bundle_holds():
     outcome = verify(Sanitizer.load().bundle, pairs=100_000)
-    assert outcome.pairs >= 100_000
+    assert outcome.pairs >= 80_000  # where samples for exact tails coincide there are fewer pairs
     assert outcome.scores >= 100_000
     assert outcome.files >= 5
 
@@ -29,52 +47,96 @@ def test_a_small_bundle_holds(bundle):
     assert "20,000 random pairs" in str(outcome)
 
 
-def test_a_weight_one_per_cent_off(bundle):
-    weights = bundle.levels[1].laws["santext"].weights.copy()
+def test_a_small_bundle_with_exact_tails_holds(exact_bundle, tmp_path):
+    outcome = verify(exact_bundle, pairs=12_000)
+    assert 4 * 15 * 14 <= outcome.pairs <= 4 * 54 * 53  # all pairs of at most 54 inputs, for four laws
+    assert outcome.scores == 61 * 8
+    outcome = verify(small(tmp_path / "b", EXACT, CAPPED), pairs=40_000)
+    assert outcome.pairs > 20_000
+
+
+def with_law(bundle, level, key, law):
+    """Puts another law in the place of one."""
+    levels = list(bundle.levels)
+    levels[level] = replace(levels[level], laws={**levels[level].laws, key: law})
+    bundle.levels = tuple(levels)
+
+
+def test_a_weight_one_per_cent_off(either):
+    key = "santext", either.default_tail
+    law = either.levels[1].laws[key]
+    weights = law.weights.copy()
     weights[:4001] = np.maximum(weights[:4001], weights[4000] + weights[4000] // 100)  # stays non-increasing
-    level = bundle.levels[1]
-    bundle.levels = (bundle.levels[0], replace(level, laws={**level.laws, "santext": _with(level, weights)}))
+    with_law(either, 1, key, replace(law, weights=weights))
     with pytest.raises(BundleDamaged, match="level l1: the weight of score 39"):
-        verify(bundle, pairs=1000)
+        verify(either, pairs=1000)
 
 
-def _with(level, weights):
-    return replace(level.laws["santext"], weights=weights)
-
-
-def test_a_distance_that_is_not_that_of_the_rows(bundle):
-    scores = bundle.table.scores.copy()
+def test_a_distance_that_is_not_that_of_the_rows(either):
+    scores = either.table.scores.copy()
     scores[7, 3:] += 1
-    bundle.table = replace(bundle.table, scores=scores)
+    either.table = replace(either.table, scores=scores)
     with pytest.raises(BundleDamaged, match="row 7 stores a wrong distance"):
-        verify(bundle, pairs=20_000)
+        verify(either, pairs=200)
 
 
-def test_a_missing_neighbour_is_seen(bundle):
+def test_a_missing_neighbour_is_seen(either):
     """The nearest neighbour of row 7 replaced by a far word with the same score: the audit recomputes it."""
-    neighbours = bundle.table.neighbours.copy()
-    far = next(y for y in range(60) if y not in neighbours[7] and bundle.table.roles[y] & 1)
+    neighbours = either.table.neighbours.copy()
+    far = next(y for y in range(60) if y not in neighbours[7] and either.table.roles[y] & 1)
     neighbours[7, 1] = far
-    bundle.table = replace(bundle.table, neighbours=neighbours)
+    either.table = replace(either.table, neighbours=neighbours)
     with pytest.raises(BundleDamaged, match="row 7 stores a wrong distance"):
-        verify(bundle, pairs=20_000)
+        verify(either, pairs=200)
 
 
-def test_a_loss_above_the_stated_epsilon(bundle):
+def test_rows_that_lack_a_neighbour_are_seen(either):
+    """Rows lack their second neighbour and reach one further instead, all distances right.
+
+    All rows but those whose next neighbour is farther than any that is stored: a sample of rows will do.
+    """
+    table, candidates = either.table, np.flatnonzero(either.table.roles & 1)
+    neighbours, scores = table.neighbours.copy(), table.scores.copy()
+    for part, squared in either.metric.squared_to_all(np.arange(61)):
+        for row, to_all in zip(part, either.metric.scores(squared), strict=True):
+            order = candidates[np.lexsort((candidates, to_all[candidates]))]
+            kept = np.delete(order, 1)[:8]
+            if to_all[kept[-1]] <= table.scores.max():
+                neighbours[row], scores[row] = kept, to_all[kept]
+    assert (scores != table.scores).any(axis=1).sum() > 45
+    either.table = replace(table, neighbours=neighbours, scores=scores)
+    with pytest.raises(BundleDamaged, match=r"row \d+ (lacks a neighbour|exceeds the stated epsilon)"):
+        verify(either, pairs=200)
+
+
+def test_a_loss_above_the_stated_epsilon(either):
     """Rows that reach much further than their distances allow, and a bundle that claims they do not."""
-    level = bundle.levels[1]
-    law = replace(level.laws["santext"], exponent=level.laws["santext"].exponent / 16)
-    bundle.levels = (replace(level, laws={"santext": law, "santext+": law}),)
+    level, tail = either.levels[1], either.default_tail
+    law = replace(level.laws["santext", tail], exponent=level.laws["santext", tail].exponent / 16)
+    either.levels = (replace(level, laws=dict.fromkeys(level.laws, law)),)
     with pytest.raises(BundleDamaged, match="exponent"):
-        verify(bundle, pairs=1000)
-    bundle.levels = (level,)
-    bundle._certified = {"l1": {"santext": 2.0, "santext+": 2.0}}
+        verify(either, pairs=1000)
+    either.levels = (level,)
+    either._certified = {"l1": dict.fromkeys(level.laws, 2.0)}
     with pytest.raises(BundleDamaged, match=r"row \d+ exceeds the stated epsilon"):
-        verify(bundle, pairs=20_000)
+        verify(either, pairs=20_000)
+
+
+def test_a_loss_just_above_the_stated_epsilon(exact_bundle):
+    """A label two per cent below what is certified over all pairs is found with a sample of all inputs."""
+    level = exact_bundle.levels[1]
+    certified = certify(exact_bundle)["l1"]
+    proven = {key: certified[key[0]][EXACT].epsilon_certified for key in level.laws}
+    exact_bundle.levels = (level,)
+    exact_bundle._certified = {"l1": proven}
+    assert verify(exact_bundle, pairs=20_000_000).pairs == 2 * 61 * 60
+    exact_bundle._certified = {"l1": {key: 0.98 * epsilon for key, epsilon in proven.items()}}
+    with pytest.raises(BundleDamaged, match=r"row \d+ exceeds the stated epsilon"):
+        verify(exact_bundle, pairs=20_000_000)
 
 
 def test_without_rows_only_hashes_and_structure(bundle):
-    bundle.embeddings = None
+    bundle.metric = None
     outcome = verify(bundle)
     assert (outcome.pairs, outcome.scores) == (0, 0)
     assert "not audited" in str(outcome)

@@ -8,12 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil import bundle as reader
-from textveil.table import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT, LevelLaw, Table, scores
+from textveil.metric import Metric, squared_distances
+from textveil.table import (
+    CAPPED,
+    EXACT,
+    KEPT,
+    SANTEXT_OUTPUT,
+    SANTEXT_PLUS_OUTPUT,
+    Table,
+)
 
 from textveil_export import __version__, dial, metric, neighbours, weights
 from textveil_export.errors import ExportError
 from textveil_export.roles import Policy, assign_roles
 from textveil_export.sources import Progress, Source, no_progress
+from textveil_export.weights import Setting, level_law
 
 DEFAULT_LEVEL = "balanced"
 DEFAULT_REPLACEMENT_PROBABILITY = "0.3"
@@ -29,7 +38,8 @@ class Recipe:
         policy: Sets of SanText+.
         k: Stored neighbours per input.
         levels: Exponent ``alpha`` by level name, strictest first; if ``None`` the default levels are fitted.
-        certified_epsilons: Certified epsilon by level name, strictest first, instead of exponents.
+        certified_epsilons: Certified epsilon by tail and by level name, strictest first, instead of exponents.
+        tails: Tails that every level has, the default one first.
         default_level: The level used when a user names none.
         embeddings: Whether the int8 rows ship, so that a device can tell distances.
         licence: SPDX expression of the bundle.
@@ -41,7 +51,8 @@ class Recipe:
     policy: Policy
     k: int = DEFAULT_K
     levels: dict[str, Decimal] | None = None
-    certified_epsilons: dict[str, Decimal] | None = None
+    certified_epsilons: dict[str, dict[str, Decimal]] | None = None
+    tails: tuple[str, ...] = (CAPPED,)
     default_level: str = DEFAULT_LEVEL
     embeddings: bool = True
     licence: str = "Apache-2.0"
@@ -95,10 +106,12 @@ def build(source: Source, recipe: Recipe, progress: Progress = no_progress) -> C
     if median == 0:
         raise ExportError("more than half of all pairs of vectors are equal: there is no metric to speak of")
     unknown, extra = metric.unknown_row(rows, median)
-    ((_, to_unknown),) = metric.squared_distances(unknown[None], rows[outputs])
+    ((_, to_unknown),) = squared_distances(unknown[None], rows[outputs])
     unknown_near, unknown_squares = neighbours.smallest(to_unknown + extra, outputs, recipe.k)
     near = np.concatenate([near, unknown_near])
-    near_scores = scores(np.concatenate([squares, unknown_squares]), weights.GRID, median)
+    all_rows = np.concatenate([rows, unknown[None]])
+    distances = Metric(all_rows, weights.GRID, median, extra)
+    near_scores = distances.scores(np.concatenate([squares, unknown_squares]))
     if near_scores.max() > np.iinfo(np.uint16).max:
         raise ExportError("a neighbour is more than ten times the median distance away")
 
@@ -117,33 +130,34 @@ def build(source: Source, recipe: Recipe, progress: Progress = no_progress) -> C
         "unknown_extra_squared_distance": extra,
     }
     table = Table.from_tensors(tensors, constants)
-    all_rows = np.concatenate([rows, unknown[None]])
-    if recipe.certified_epsilons is not None:
-        exponents = dial.by_certified_epsilon(table, all_rows, recipe.certified_epsilons, progress)
-    else:
-        exponents = recipe.levels or dial.by_unchanged_share(table)
-    if recipe.default_level not in exponents:
+    settings = _settings(table, distances, recipe, progress)
+    names = list(dict.fromkeys(name for name, _, _ in settings))
+    if recipe.default_level not in names:
         raise ExportError("the default level is not one of the levels")
-    law_levels, labels = [], {}
-    for number, (name, exponent) in enumerate(exponents.items()):
-        level_weights = weights.level_weights(exponent, near_scores[:, -1], symbols, recipe.k)
-        tensors[f"weights.{name}"] = level_weights
-        entry = {"exponent": str(exponent), "tail": "capped", "weights": f"weights.{name}", "base": None}
-        law_levels.append({"name": name, "laws": dict.fromkeys(reader.TABLE_MECHANISMS, entry)})
-        labels[name] = {
-            mechanism: {
-                "epsilon_textbook": float(2 * exponent),
-                "epsilon_certified": None,
-                "unchanged_median": _rounded_median(
-                    weights.unchanged_shares(table, mechanism, LevelLaw(exponent, level_weights, None))
-                ),
-            }
-            for mechanism in reader.TABLE_MECHANISMS
-        }
-        progress("weighing levels", number + 1, len(exponents))
+    law_levels: list[dict[str, Any]] = []
+    labels: dict[str, dict[str, dict[str, Any]]] = {}
+    largest = _largest_score(distances, outputs) if EXACT in recipe.tails else 0
+    for number, name in enumerate(names):
+        laws: dict[str, dict[str, Any]] = {mechanism: {} for mechanism in reader.TABLE_MECHANISMS}
+        labels[name] = {mechanism: {} for mechanism in reader.TABLE_MECHANISMS}
+        for tail in reader.TAILS:
+            for mechanism in reader.TABLE_MECHANISMS if tail in recipe.tails else ():
+                law = level_law(table, tail, settings[name, mechanism, tail], largest)
+                laws[mechanism][tail] = {
+                    "exponent": str(law.exponent),
+                    "weights": _named(tensors, f"weights.{name}.{mechanism}.{tail}", law.weights),
+                    "base": None if law.base is None else _named(tensors, f"base.{name}.{mechanism}.{tail}", law.base),
+                }
+                labels[name][mechanism][tail] = {
+                    "epsilon_textbook": float(2 * law.exponent),
+                    "epsilon_certified": None,
+                }
+        law_levels.append({"name": name, "laws": laws})
+        progress("weighing levels", number + 1, len(names))
 
     defaults = {
         "mechanism": "santext+",
+        "tail": recipe.tails[0],
         "level": recipe.default_level,
         "replacement_probability": DEFAULT_REPLACEMENT_PROBABILITY,
     }
@@ -185,8 +199,34 @@ def build(source: Source, recipe: Recipe, progress: Progress = no_progress) -> C
     )
 
 
-def _rounded_median(shares: NDArray[np.float64]) -> float:
-    return round(float(np.median(shares)), 4)
+def _settings(table: Table, distances: Metric, recipe: Recipe, progress: Progress) -> dict[dial.Key, Setting]:
+    """The exponent and base measure of every law, by level name, mechanism and tail; levels in order."""
+    if recipe.certified_epsilons is not None:
+        targets = {tail: recipe.certified_epsilons[tail] for tail in recipe.tails}
+        return dial.by_certified_epsilon(table, distances, targets, progress)
+    if recipe.levels is None:
+        return dial.by_unchanged_share(table, recipe.tails, distances)
+    return {
+        (name, mechanism, tail): Setting(exponent)
+        for name, exponent in recipe.levels.items()
+        for mechanism in reader.TABLE_MECHANISMS
+        for tail in recipe.tails
+    }
+
+
+def _named(tensors: dict[str, NDArray[Any]], name: str, array: NDArray[Any]) -> str:
+    """Puts an array among the tensors, once: laws that share one name it alike."""
+    for other, known in tensors.items():
+        if known.dtype == array.dtype and np.array_equal(known, array):
+            return other
+    tensors[name] = array
+    return name
+
+
+def _largest_score(distances: Metric, outputs: NDArray[np.intp]) -> int:
+    """The largest score of any input and output."""
+    inputs = np.arange(len(distances.rows))
+    return max(int(distances.scores(squared[:, outputs].max())) for _, squared in distances.squared_to_all(inputs))
 
 
 def to_json(content: dict[str, Any]) -> str:

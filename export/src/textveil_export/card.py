@@ -3,7 +3,7 @@
 from textveil.bundle import EMBEDDINGS
 
 from textveil_export.build import Contents
-from textveil_export.certify import LevelCertificate
+from textveil_export.certify import Certificates
 
 CARD = "README.md"
 
@@ -14,9 +14,10 @@ def card(contents: Contents, identity: str, table_bytes: int) -> str:
     provenance, defaults = manifest["provenance"], contents.law["defaults"]
     kind = "words" if contents.law["tokens"] == "word" else "WordPieces"
     levels = "\n".join(
-        f"| {name} | {label['santext+']['epsilon_textbook']:g} | "
-        f"{label['santext']['unchanged_median']:.2f} | {label['santext+']['unchanged_median']:.2f} |"
-        for name, label in manifest["levels"].items()
+        f"| {name} | {mechanism} | {tail} | {label['epsilon_textbook']:g} |"
+        for name, mechanisms in manifest["levels"].items()
+        for mechanism, tails in mechanisms.items()
+        for tail, label in tails.items()
     )
     source = "\n".join(
         f"- {key.replace('_', ' ')}: {value}"
@@ -45,14 +46,15 @@ the median distance of two words of this vocabulary ({contents.law["median_squar
 `santext+`, a common word is replaced with probability {defaults["replacement_probability"]} only (the default), and
 what is kept reveals itself by design.
 Where the folder holds a `certificate.json`, an epsilon was also computed over all pairs of the finished table; levels
-are called by it, and `textveil info` lists both.
+are called by it, and `textveil info` lists both. Where it holds a `statistics.json`, `textveil levels` and
+`textveil calibrate` tell what each level does to words.
 
-| level | textbook epsilon | unchanged, santext | unchanged, santext+ |
+| level | mechanism | tail | textbook epsilon |
 |---|---|---|---|
 {levels}
 
-Unchanged: the median, over the words that may come out, of the probability that a word is its own replacement.
-The default is `{defaults["level"]}` with `{defaults["mechanism"]}`.
+Tail `exact`: every word has the weight of its own distance. Tail `capped`: words beyond the stored neighbours share
+one weight. The default is `{defaults["level"]}` with `{defaults["mechanism"]}` and `{defaults["tail"]}` tail.
 
 ## What it does not protect
 
@@ -77,19 +79,20 @@ Licence: {manifest["licence"]}. {manifest["attribution"]}
 """
 
 
-def certificate_table(certificates: dict[str, dict[str, LevelCertificate]]) -> str:
+def certificate_table(certificates: Certificates) -> str:
     """Certificates as a table for a terminal."""
     lines = [
-        f"{'level':<11}{'mechanism':<11}{'alpha':>7}{'textbook':>10}{'certified':>11}{'sensitive':>11}{'pure LDP':>10}"
-        "  attained by"
+        f"{'level':<11}{'mechanism':<11}{'tail':<8}{'alpha':>8}{'textbook':>10}{'certified':>11}{'attained':>10}"
+        f"{'sensitive':>11}{'pure LDP':>10}  at"
     ]
-    for name, laws in certificates.items():
-        for mechanism, proven in laws.items():
-            pair = proven.attained
-            where = f"{pair.input}, {pair.other_input} -> {pair.output} (d {pair.distance:.3f})"
-            lines.append(
-                f"{name:<11}{mechanism:<11}{proven.exponent:>7}{proven.epsilon_textbook:>10g}"
-                f"{proven.epsilon_certified:>11.4f}{proven.epsilon_certified_sensitive:>11.4f}"
-                f"{proven.epsilon_pure_ldp:>10.4f}  {where}"
-            )
+    for name, mechanisms in certificates.items():
+        for mechanism, tails in mechanisms.items():
+            for tail, proven in tails.items():
+                pair = proven.attained
+                where = f"{pair.input}, {pair.other_input} -> {pair.output} (d {pair.distance:.3f})"
+                lines.append(
+                    f"{name:<11}{mechanism:<11}{tail:<8}{proven.exponent:>8}{proven.epsilon_textbook:>10g}"
+                    f"{proven.epsilon_certified:>11.4f}{pair.epsilon:>10.4f}{proven.epsilon_certified_sensitive:>11.4f}"
+                    f"{proven.epsilon_pure_ldp:>10.4f}  {where}"
+                )
     return "\n".join(lines)

@@ -2,80 +2,53 @@
 
     eps* = max over ordered pairs x != x' of loss(x, x') / d(x, x'),
 
-on finished integers, distances rounded down and log-ratios up (``textveil.audit``). Every ordered pair is either
-evaluated exactly, or skipped because a bound on its loss is below the best found so far: the search is exhaustive.
+on finished integers, distances rounded down and log-ratios up. Where the tail is exact, losses are bounded from above
+so closely that the value attained, printed beside it, is next to nothing less (docs/proofs/exact-tail.md).
 """
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from os import cpu_count
-from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.audit import Audit, round_up, scaled_distances
+from textveil.audit import Audit, round_down, round_up
 from textveil.bundle import Bundle, Level
 from textveil.distribution import UNKNOWN
-from textveil.mechanisms import TableLaw
-from textveil.table import KEPT, Table
+from textveil.mechanisms import ExactLaw, TableLaw
+from textveil.metric import Metric
+from textveil.table import CAPPED, EXACT, KEPT, SANTEXT_OUTPUT, Table
 
-from textveil_export.errors import ExportError
-from textveil_export.metric import squared_distances
+from textveil_export.capped_search import worst_ratios
+from textveil_export.errors import CertificationError
+from textveil_export.exact_search import AllScores, pure_losses, worst_exact_ratios
+from textveil_export.search import Worst, Worsts
 from textveil_export.sources import Progress, no_progress
 
-Floats = NDArray[np.float64]
-
-_BLOCK = 128
-_EXACT_AT_ONCE = 4096
-_SEED_NEIGHBOURS = 4
 ANY_OTHER = "any word stored for neither"
-
-
-class CertificationError(ExportError):
-    """The table cannot be certified."""
-
-    code = "certification"
-
-
-@dataclass
-class Worst:
-    """The largest loss per unit of distance found so far, and where.
-
-    Attributes:
-        ratio: ``loss / d``.
-        first, second: The inputs ``x`` and ``x'``.
-        output: The output ``y``; -1 is any word stored for neither.
-        distance: ``d``.
-    """
-
-    ratio: float = 0.0
-    first: int = -1
-    second: int = -1
-    output: int = -1
-    distance: float = 0.0
+#: Certificates by level name, mechanism and tail.
+Certificates = dict[str, dict[str, dict[str, "LevelCertificate"]]]
 
 
 @dataclass(frozen=True)
 class Attained:
-    """Where a bound is attained, in words."""
+    """A pair and an output at which a bound is attained, in words; ``epsilon`` is the log-ratio there over ``d``."""
 
     input: str
     other_input: str
     output: str
     distance: float
+    epsilon: float
 
 
 @dataclass(frozen=True)
 class LevelCertificate:
-    """What was proven about one level of one mechanism.
+    """What was proven about one law of one level.
 
     Attributes:
         exponent: ``alpha``.
         epsilon_textbook: ``2 alpha``.
         epsilon_certified: ``eps*`` over all ordered pairs of inputs, rounded up.
-        attained: The pair and output of ``eps*``.
+        attained: A pair and output that come (next to) nothing short of it; their own value is rounded down.
         epsilon_certified_sensitive: The same over sensitive inputs and ``<unk>`` only.
         epsilon_pure_ldp: Largest log-ratio over all pairs and outputs, whatever the distance, rounded up.
         pure_ldp_output: The output that attains it.
@@ -98,174 +71,113 @@ class LevelCertificate:
         return asdict(self)
 
 
-def certify(bundle: Bundle, progress: Progress = no_progress) -> dict[str, dict[str, LevelCertificate]]:
-    """Certifies every level of a bundle for every mechanism of its table.
+def certify(bundle: Bundle, progress: Progress = no_progress) -> Certificates:
+    """Certifies every law of every level of a bundle.
 
     Args:
         bundle: A bundle that carries its embedding rows.
         progress: Called with rows done.
 
-    Returns:
-        Certificates by level name and mechanism.
-
     Raises:
-        CertificationError: The bundle has no rows, or two inputs with different rows lie at distance 0.
+        CertificationError: The bundle has no rows, two inputs with different rows lie at distance 0, or a law with an
+            exact tail would be drawn from rows that lack a near output.
     """
-    pairs = [(level, mechanism) for level in bundle.levels for mechanism in level.laws]
-    audits = [Audit(TableLaw.of(bundle.table, mechanism, level.laws[mechanism])) for level, mechanism in pairs]
-    if bundle.embeddings is None:
+    if bundle.metric is None:
         raise CertificationError("this bundle carries no embedding rows, so there is no metric to certify in")
-    worsts = worst_ratios(bundle.table, bundle.embeddings, audits, progress)
-    certificates: dict[str, dict[str, LevelCertificate]] = {}
-    for number, ((level, mechanism), audit, worst) in enumerate(zip(pairs, audits, worsts, strict=True), 1):
-        certificates.setdefault(level.name, {})[mechanism] = _certificate(bundle, level, mechanism, audit, *worst)
-        progress("certifying pure LDP levels", number, len(pairs))
+    certificates: Certificates = {level.name: {mechanism: {} for mechanism, _ in level.laws} for level in bundle.levels}
+    for tail in bundle.tails:
+        laws = [
+            (level, mechanism, TableLaw.of(bundle.table, mechanism, law))
+            for level in bundle.levels
+            for (mechanism, its_tail), law in level.laws.items()
+            if its_tail == tail
+        ]
+        certify_tail = _certify_exact if tail == EXACT else _certify_capped
+        for (level, mechanism, _), proven in zip(
+            laws, certify_tail(bundle, bundle.metric, laws, progress), strict=True
+        ):
+            certificates[level.name][mechanism][tail] = proven
     return certificates
 
 
-def worst_ratios(
-    table: Table, rows: NDArray[np.int8], audits: Sequence[Audit], progress: Progress = no_progress
-) -> list[tuple[Worst, Worst]]:
-    """``eps*`` of several laws in one pass over the distances: over all inputs, and over sensitive inputs.
+def sensitive_inputs(bundle: Bundle) -> Any:
+    """Which inputs are sensitive under SanText+: those that are never kept; shape ``(inputs,)``."""
+    return np.append((bundle.table.roles & KEPT) == 0, True)
 
-    Memory is one block of the distance matrix per core.
 
-    Args:
-        table: The table.
-        rows: Embedding rows, ``<unk>`` last, shape ``(symbols + 1, dimension)``.
-        audits: The laws, all of this table.
-        progress: Called with rows done.
+_Laws = list[tuple[Level, str, TableLaw]]
 
-    Raises:
-        CertificationError: Two inputs with different rows lie at distance 0.
+
+def _certify_capped(bundle: Bundle, metric: Metric, laws: _Laws, progress: Progress) -> list[LevelCertificate]:
+    audits = [Audit(law) for _, _, law in laws]
+    certificates: list[LevelCertificate] = []
+    worsts = worst_ratios(metric, audits, sensitive_inputs(bundle), progress)
+    for number, ((level, mechanism, _), audit, worst) in enumerate(zip(laws, audits, worsts, strict=True), 1):
+        first, second = np.array([worst.over_all.first]), np.array([worst.over_all.second])
+        losses, outputs = audit.losses(first, second)
+        attained = _attained(bundle, worst.over_all, float(losses[0]), int(outputs[0]))
+        certificates.append(_certificate(bundle, level, (mechanism, CAPPED), worst, attained, audit.pure_loss()))
+        progress("certifying pure LDP levels of capped tails", number, len(laws))
+    return certificates
+
+
+def _certify_exact(bundle: Bundle, metric: Metric, laws: _Laws, progress: Progress) -> list[LevelCertificate]:
+    every = AllScores.of(metric, progress)
+    _check_rows(bundle.table, every, progress)
+    audits = every.audits([ExactLaw(law, metric) for _, _, law in laws], progress)
+    worsts = worst_exact_ratios(every, audits, sensitive_inputs(bundle), progress)
+    pure = pure_losses(every, audits, progress)
+    certificates: list[LevelCertificate] = []
+    for (level, mechanism, _), audit, worst, loss in zip(laws, audits, worsts, pure, strict=True):
+        attained = _attained(bundle, worst.over_all, *audit.loss(worst.over_all.first, worst.over_all.second))
+        certificates.append(_certificate(bundle, level, (mechanism, EXACT), worst, attained, loss))
+    return certificates
+
+
+def _check_rows(table: Table, every: AllScores, progress: Progress) -> None:
+    """Refuses a table that does not store the nearest outputs of every input at their right scores.
+
+    A draw with an exact tail proposes from the table and thins by the metric: only then is its law the one of the
+    metric, which is certified.
     """
-    inputs = table.symbols + 1
-    sensitive = np.append((table.roles & KEPT) == 0, True)
-    searches = [_Search(audit, sensitive) for audit in audits]
-    first, second = _near_pairs(table.neighbours)
-    distances = scaled_distances(table, rows, first, second)
-    _refuse_coincident(distances, audits, first, second)
-    for search in searches:
-        search.evaluate(first, second, distances)
+    candidates = np.flatnonzero(table.roles & SANTEXT_OUTPUT)
 
-    def blocks() -> Iterator[tuple[int, Floats]]:
-        for start, squared in squared_distances(rows, rows, _BLOCK):
-            seconds = np.arange(start, start + len(squared))
-            squared[:, -1] += np.where(seconds == inputs - 1, 0, table.unknown_extra)
-            squared[seconds == inputs - 1, :-1] += table.unknown_extra
-            yield start, np.sqrt(squared / table.median_squared_distance) * (1 - 1e-14)
+    def wrong(block: NDArray[np.intp]) -> NDArray[np.intp]:
+        scores = every.scores[block]
+        stored = np.take_along_axis(scores, table.neighbours[block].astype(np.intp), axis=1)
+        nearer = (scores[:, candidates] < stored[:, -1:]).sum(axis=1)
+        lacking = nearer != (stored < stored[:, -1:]).sum(axis=1)
+        return block[lacking | (stored != table.scores[block]).any(axis=1)]
 
-    def scan(block: tuple[int, Floats]) -> int:
-        start, distances = block
-        seconds = np.arange(start, start + len(distances))
-        distances[np.arange(len(distances)), seconds] = np.inf  # a word with itself
-        same = np.argwhere(distances == 0)
-        if len(same):
-            _refuse_coincident(np.zeros(len(same)), audits, same[:, 1], same[:, 0] + start)
-            distances[distances == 0] = np.inf
-        for search in searches:
-            search.scan(seconds, distances)
-        return start + len(distances)
-
-    with ThreadPoolExecutor(cpu_count()) as pool:
-        for done in _in_order(pool, scan, blocks()):
-            progress("certifying all pairs", done, inputs)
-    return [(search.all_inputs, search.sensitive_inputs) for search in searches]
+    rows = np.concatenate(every.each("checking neighbours", wrong, progress))
+    if len(rows):
+        raise CertificationError(f"row {rows[0]} does not store the nearest outputs at their distances")
 
 
-class _Search:
-    """The branch and bound of one law."""
-
-    def __init__(self, audit: Audit, sensitive: NDArray[np.bool_]) -> None:
-        self.audit = audit
-        self.sensitive = sensitive
-        self.all_inputs = Worst()
-        self.sensitive_inputs = Worst()
-        self._lock = Lock()  # blocks are scanned by several threads
-
-    def scan(self, seconds: NDArray[np.intp], distances: Floats) -> None:
-        """Covers all pairs ``(x, x')`` for some ``x'``; distances of shape ``(seconds, inputs)``."""
-        firsts = np.arange(distances.shape[1])
-        threshold = max(self.sensitive_inputs.ratio, 1e-9)  # never above the best over all inputs
-        promising = self.audit.bounds(firsts[None, :], seconds[:, None]) > threshold * distances
-        row, first = np.nonzero(promising)
-        for start in range(0, len(row), _EXACT_AT_ONCE):
-            part = slice(start, start + _EXACT_AT_ONCE)
-            self.evaluate(first[part], seconds[row[part]], distances[row[part], first[part]])
-
-    def evaluate(self, first: NDArray[np.intp], second: NDArray[np.intp], distances: Floats) -> None:
-        """Evaluates pairs exactly."""
-        losses, outputs = self.audit.losses(first, second)
-        ratios = losses / distances
-        both = self.sensitive[first] & self.sensitive[second]
-        among_sensitive = np.where(both, ratios, -np.inf)
-        with self._lock:
-            self.all_inputs = _worse(self.all_inputs, ratios, first, second, outputs, distances)
-            self.sensitive_inputs = _worse(self.sensitive_inputs, among_sensitive, first, second, outputs, distances)
-
-
-def _worse(worst: Worst, ratios: Floats, *where: NDArray[Any]) -> Worst:
-    if not len(ratios):
-        return worst
-    index = int(ratios.argmax())
-    if ratios[index] <= worst.ratio:
-        return worst
-    first, second, output, distance = (values[index] for values in where)
-    return Worst(float(ratios[index]), int(first), int(second), int(output), float(distance))
-
-
-def _near_pairs(neighbours: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Pairs of near inputs in both orders: a good first guess makes the bound skip nearly all others."""
-    near = neighbours[:, :_SEED_NEIGHBOURS].astype(np.intp)
-    first = np.repeat(np.arange(len(near)), near.shape[1])
-    second = near.ravel()
-    apart = first != second
-    first, second = first[apart], second[apart]
-    return np.concatenate([first, second]), np.concatenate([second, first])
-
-
-def _refuse_coincident(
-    distances: Floats, audits: Sequence[Audit], first: NDArray[np.intp], second: NDArray[np.intp]
-) -> None:
-    """Two inputs at distance 0 must have the same row, or no epsilon covers them."""
-    for x, other in zip(first[distances == 0], second[distances == 0], strict=True):
-        for audit in audits:
-            rows = audit.law.rows(np.array([x, other]))
-            if (rows.weights(0) != rows.weights(1)).any():
-                raise CertificationError(f"inputs {x} and {other} lie at distance 0 and have different rows")
-
-
-def _in_order(pool: ThreadPoolExecutor, work: Any, items: Iterator[Any]) -> Iterator[Any]:
-    """Like ``pool.map``, but only as many items exist at a time as there are workers."""
-    pending: list[Any] = []
-    for item in items:
-        pending.append(pool.submit(work, item))
-        if len(pending) > (cpu_count() or 1):
-            yield pending.pop(0).result()
-    for future in pending:
-        yield future.result()
+def _attained(bundle: Bundle, worst: Worst, loss: float, output: int) -> Attained:
+    names = [*bundle.vocabulary, UNKNOWN]
+    return Attained(
+        names[worst.first],
+        names[worst.second],
+        ANY_OTHER if output < 0 else names[output],
+        round(worst.distance, 6),
+        round_down(loss / worst.distance - 1e-9),
+    )
 
 
 def _certificate(
-    bundle: Bundle, level: Level, mechanism: str, audit: Audit, worst: Worst, worst_sensitive: Worst
+    bundle: Bundle, level: Level, key: tuple[str, str], worst: Worsts, attained: Attained, pure: tuple[float, int]
 ) -> LevelCertificate:
-    names = [*bundle.vocabulary, UNKNOWN]
-    exponent = level.laws[mechanism].exponent
-    pure, pure_output = audit.pure_loss()
-    inputs = len(names)
+    law = level.laws[key]
+    inputs = bundle.table.symbols + 1
     return LevelCertificate(
-        exponent=str(exponent),
-        epsilon_textbook=float(2 * exponent),
-        epsilon_certified=round_up(worst.ratio),
-        attained=Attained(
-            names[worst.first],
-            names[worst.second],
-            ANY_OTHER if worst.output < 0 else names[worst.output],
-            round(worst.distance, 6),
-        ),
-        epsilon_certified_sensitive=round_up(worst_sensitive.ratio),
-        epsilon_pure_ldp=round_up(pure),
-        pure_ldp_output=names[pure_output],
-        infinite_ratios=int((audit.law.weights[audit.law.table.scores[:, -1]] < 1).sum()),
+        exponent=str(law.exponent),
+        epsilon_textbook=float(2 * law.exponent),
+        epsilon_certified=round_up(worst.over_all.ratio),
+        attained=attained,
+        epsilon_certified_sensitive=round_up(worst.over_sensitive.ratio),
+        epsilon_pure_ldp=round_up(pure[0]),
+        pure_ldp_output=bundle.vocabulary[pure[1]],
+        infinite_ratios=int((law.weights < 1).sum()),
         pairs=inputs * (inputs - 1),
     )

@@ -6,20 +6,22 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from textveil.bundle import Bundle
+from textveil.bundle import TAILS, Bundle
 from textveil.console import run, say
+from textveil.table import CAPPED, EXACT
 
-from textveil_export import __version__, sources
+from textveil_export import __version__, levels_cli, sources
 from textveil_export import certify as certification
 from textveil_export.build import DEFAULT_K, DEFAULT_LEVEL, Recipe, build
 from textveil_export.bundle_writer import write_bundle
 from textveil_export.card import certificate_table
-from textveil_export.certificate_writer import write_certificate
 from textveil_export.dial import DEFAULT_LEVELS
 from textveil_export.errors import ExportError
 from textveil_export.progress import bars
 from textveil_export.ranks import by_frequency
+from textveil_export.records import write_certificate, write_statistics
 from textveil_export.roles import LISTS, Policy, english_lists
+from textveil_export.statistics import measure
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -28,6 +30,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Builds the bundles that textveil loads.",
 )
+DEFAULT_TAILS = "exact,capped"
 ENGLISH_WORDS = LISTS / "english_words.txt"
 _MINILM_ATTRIBUTION = "Distances derive from sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)."
 _ENGLISH_ATTRIBUTION = (
@@ -82,6 +85,14 @@ def table(
             "epsilon, certified over all pairs, is at most that; the certificate is written too. Takes minutes."
         ),
     ] = None,
+    certified_epsilon_capped: Annotated[
+        str | None,
+        typer.Option(help="Targets of capped tails, as many, where they are to differ from --certified-epsilon."),
+    ] = None,
+    tails: Annotated[
+        str,
+        typer.Option(help="Comma-separated tails, the default one first: exact (needs the embedding rows), capped."),
+    ] = DEFAULT_TAILS,
     default_level: Annotated[str, typer.Option(help="Level used when a user names none.")] = DEFAULT_LEVEL,
     share: Annotated[float, typer.Option(help="w: share of the rarest words that is sensitive.")] = 0.9,
     lists: Annotated[
@@ -91,6 +102,9 @@ def table(
     allow: Annotated[list[Path] | None, typer.Option(help="Words that are never sensitive.")] = None,
     never_output: Annotated[list[Path] | None, typer.Option(help="More words that must never come out.")] = None,
     embeddings: Annotated[bool, typer.Option(help="Ship int8 embedding rows (distances on the device).")] = True,
+    statistics: Annotated[
+        bool, typer.Option(help="Measure what the levels do to words, for textveil levels and calibrate; minutes.")
+    ] = True,
     name: Annotated[str | None, typer.Option(help="Name of the bundle; the output folder's if left out.")] = None,
     licence: Annotated[
         str | None, typer.Option(help="SPDX licence expression of the bundle; Apache-2.0 for the default encoder only.")
@@ -117,10 +131,11 @@ def table(
     attribution = " ".join([*(text for text, applies in known.items() if applies), attribution]).strip()
     licence = licence or ("Apache-2.0" if default_encoder else "not stated")
     levels = _levels(level)
-    targets = _levels(_named(certified_epsilon)) if certified_epsilon is not None else None
+    chosen_tails = _tails(tails, embeddings)
+    targets = _targets(certified_epsilon, certified_epsilon_capped, chosen_tails)
     if levels is not None and targets is not None:
         raise ExportError("--level and --certified-epsilon exclude each other")
-    only_level = list(levels or targets or {})
+    only_level = list(levels or (targets or {}).get(chosen_tails[0], {}))
     if len(only_level) == 1:
         default_level = only_level[0]
     if vectors is not None and (encoder != sources.MINILM or vocabulary != "english"):
@@ -131,6 +146,7 @@ def table(
         k=neighbours,
         levels=levels,
         certified_epsilons=targets,
+        tails=chosen_tails,
         default_level=default_level,
         embeddings=embeddings,
         licence=licence,
@@ -153,8 +169,10 @@ def table(
         for option, words in (("deny", deny), ("allow", allow), ("never-output", never_output)):
             _tell_found(option, _entries(words), bundle)
         if targets is not None:
-            labels = {name: float(target) for name, target in targets.items()}
-            write_certificate(bundle, certification.certify(bundle, progress), labels)
+            labels = {tail: {name: float(t) for name, t in levels.items()} for tail, levels in targets.items()}
+            bundle = write_certificate(bundle, certification.certify(bundle, progress), labels)
+        if statistics:
+            bundle = write_statistics(bundle, measure(bundle, progress))
     print(f"{output}: {bundle.table.symbols:,} symbols, identity {bundle.identity}")
 
 
@@ -173,6 +191,10 @@ def certify(
     if not dry_run:
         write_certificate(opened, certificates)
     print(certificate_table(certificates))
+
+
+app.command()(levels_cli.statistics)
+app.command()(levels_cli.report)
 
 
 def _source(
@@ -197,6 +219,32 @@ def _tell_found(option: str, words: frozenset[str], bundle: Bundle) -> None:
 
 def _entries(paths: list[Path] | None) -> frozenset[str]:
     return frozenset(word for path in paths or [] for word in sources.read_lines(path))
+
+
+def _tails(names: str, embeddings: bool) -> tuple[str, ...]:
+    tails = tuple(name.strip() for name in names.split(","))
+    if set(tails) - set(TAILS) or len(set(tails)) != len(tails):
+        raise ExportError(f"--tails takes some of {', '.join(TAILS)}, each once")
+    if not embeddings and names == DEFAULT_TAILS:
+        return (CAPPED,)
+    if not embeddings and EXACT in tails:
+        raise ExportError("an exact tail needs the embedding rows: leave out --no-embeddings")
+    return tails
+
+
+def _targets(
+    everywhere: str | None, capped: str | None, tails: tuple[str, ...]
+) -> dict[str, dict[str, Decimal]] | None:
+    if everywhere is None:
+        if capped is not None:
+            raise ExportError("--certified-epsilon-capped goes with --certified-epsilon")
+        return None
+    targets = {tail: _levels(_named(everywhere)) or {} for tail in tails}
+    if capped is not None and CAPPED in targets:
+        targets[CAPPED] = _levels(_named(capped)) or {}
+        if list(targets[CAPPED]) != list(targets[tails[0]]):
+            raise ExportError("capped and exact tails need targets for the same levels")
+    return targets
 
 
 def _named(targets: str) -> list[str]:

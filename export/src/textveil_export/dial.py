@@ -1,19 +1,23 @@
 """The dial: exponents at which what is *proven* meets a target, or words stay unchanged as often as asked."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from decimal import ROUND_DOWN, Decimal
 
 import numpy as np
 from numpy.typing import NDArray
 from textveil.audit import Audit
 from textveil.bundle import TABLE_MECHANISMS
-from textveil.mechanisms import TableLaw
-from textveil.table import SANTEXT_PLUS_OUTPUT, LevelLaw, Table
+from textveil.mechanisms import ExactLaw, TableLaw
+from textveil.metric import Metric
+from textveil.table import EXACT, KEPT, OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT, Table
 
-from textveil_export import weights
-from textveil_export.certify import worst_ratios
+from textveil_export.capped_search import worst_ratios
 from textveil_export.errors import ExportError
+from textveil_export.exact_search import AllScores, worst_exact_ratios
+from textveil_export.flatten import flat_base
 from textveil_export.sources import Progress, no_progress
+from textveil_export.weights import Setting, level_law
 
 #: Names of the default levels and the share of sensitive words that each leaves unchanged (median over types).
 DEFAULT_LEVELS = {
@@ -26,78 +30,151 @@ DEFAULT_LEVELS = {
 }
 
 #: A certified epsilon may stay below its target by this much.
-TOLERANCE = 0.02
-_MAX_PASSES = 12
+TOLERANCE = 0.01
+_MAX_PASSES = 14
+#: Certified epsilon over exponent: the first guess, by tail.
+_FIRST_RATIO = {"capped": 1.17, "exact": 1.02}
+_SAMPLED_WORDS = 256
+
+#: Laws by level name, mechanism and tail.
+Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class _Point:
+    """An exponent and what is certified there."""
+
+    exponent: float
+    certified: float
+
+
+@dataclass
+class _Law:
+    """A law whose exponent is searched."""
+
+    mechanism: str
+    tail: str
+    target: float
+    guess: float
+    base: NDArray[np.uint8] | None = None
+    low: _Point = _Point(0.0, 0.0)
+    high: _Point | None = None
+
+    @property
+    def open(self) -> bool:
+        return self.target - self.low.certified > TOLERANCE
+
+    @property
+    def setting(self) -> Setting:
+        return Setting(_decimal(self.guess), self.base)
+
+    def learn(self, certified: float) -> None:
+        """Narrows the search by what is certified at the guess, and guesses anew by a secant."""
+        point = _Point(float(_decimal(self.guess)), certified)
+        if certified <= self.target:
+            self.low = point if point.exponent > self.low.exponent else self.low
+        elif self.high is None or point.exponent < self.high.exponent:
+            self.high = point
+        aim = self.target - TOLERANCE / 2
+        if self.high is None or self.low.exponent == 0:  # one-sided so far: in proportion, which is nearly right
+            self.guess = point.exponent * aim / point.certified
+        else:
+            share = (aim - self.low.certified) / (self.high.certified - self.low.certified)
+            self.guess = self.low.exponent + min(max(share, 0.05), 0.95) * (self.high.exponent - self.low.exponent)
 
 
 def by_certified_epsilon(
-    table: Table, rows: NDArray[np.int8], targets: dict[str, Decimal], progress: Progress = no_progress
-) -> dict[str, Decimal]:
-    """Exponents whose certified epsilon, the larger of both mechanisms', is at most the target and within tolerance.
+    table: Table,
+    metric: Metric,
+    targets: dict[str, dict[str, Decimal]],
+    progress: Progress = no_progress,
+    *,
+    mechanisms: Sequence[str] = TABLE_MECHANISMS,
+    flatten: bool = True,
+    every: AllScores | None = None,
+) -> dict[Key, Setting]:
+    """Settings of all laws whose certified epsilon is at most the target and within tolerance of it.
 
-    ``eps*(alpha)`` has no closed form; every guess is certified over all pairs. All levels are guessed anew in each
-    pass over the distances, by secants: where words are close to one another ``eps*`` is nearly linear in ``alpha``.
+    ``eps*(alpha)`` has no closed form: every guess is certified over all pairs. All laws of a tail are guessed anew in
+    each pass, by secants: where words are close to one another ``eps*`` is nearly linear in ``alpha``. A law with an
+    exact tail has its base measure flattened first, and keeps it if it is certified lower with it than without.
 
     Args:
         table: Neighbours, scores and roles.
-        rows: Embedding rows, ``<unk>`` last.
-        targets: Certified epsilon by level name.
+        metric: Distances of all inputs.
+        targets: Certified epsilon by tail and level name.
         progress: Called with rows done, and passes.
+        mechanisms: Which mechanisms to calibrate.
+        flatten: Whether base measures may be flattened.
+        every: Scores of all pairs, if they are at hand.
 
     Raises:
         ExportError: A target cannot be met with this table.
     """
-    low = dict.fromkeys(targets, (0.0, 0.0))  # exponent and its certified epsilon, at most the target
-    high: dict[str, tuple[float, float]] = {}
-    guess = {name: 0.85 * float(target) for name, target in targets.items()}
-    for number in range(1, _MAX_PASSES + 1):
-        open_levels = [name for name in targets if float(targets[name]) - low[name][1] > TOLERANCE]
-        progress("turning the dial: passes", number, max(number, _MAX_PASSES // 2))
-        if not open_levels:
-            return {name: _decimal(low[name][0]) for name in targets}
-        exponents = {name: _decimal(guess[name]) for name in open_levels}
-        certified = _certified(table, rows, exponents, progress)
-        for name in open_levels:
-            target = float(targets[name])
-            point = float(exponents[name]), certified[name]
-            if certified[name] <= target:
-                low[name] = max(low[name], point)
-            else:
-                high[name] = min(high.get(name, point), point)
-            guess[name] = _next_guess(low[name], high.get(name), point, target - TOLERANCE / 2)
-    raise ExportError("a certified epsilon cannot be met with this table: try other targets")
+    settings: dict[Key, Setting] = {}
+    sensitive = np.append((table.roles & KEPT) == 0, True)
+    for tail, levels in targets.items():
+        laws = {
+            (name, mechanism, tail): _Law(mechanism, tail, float(target), float(target) / _FIRST_RATIO[tail])
+            for name, target in levels.items()
+            for mechanism in mechanisms
+        }
+        if tail == EXACT:
+            every = every or AllScores.of(metric, progress)
+            certified = _exact(table, every, sensitive, progress)
+            if flatten:
+                _flatten(table, every, list(laws.values()), certified, progress)
+        else:
+            certified = _capped(table, metric, sensitive, progress)
+        for number in range(1, _MAX_PASSES + 1):
+            open_laws = [law for law in laws.values() if law.open]
+            if not open_laws:
+                break
+            progress(f"turning the dial of {tail} tails: passes", number, _MAX_PASSES)
+            for law, found in zip(open_laws, certified(open_laws), strict=True):
+                law.learn(found)
+        if any(law.open for law in laws.values()):
+            raise ExportError("a certified epsilon cannot be met with this table: try other targets")
+        settings |= {key: Setting(_decimal(law.low.exponent), law.base) for key, law in laws.items()}
+    return settings
 
 
-def _next_guess(
-    low: tuple[float, float], high: tuple[float, float] | None, last: tuple[float, float], aim: float
-) -> float:
-    if high is None or low[0] == 0:  # one-sided so far: scale, which is nearly right, and a little further
-        return last[0] * aim / last[1]
-    share = (aim - low[1]) / (high[1] - low[1])
-    return low[0] + min(max(share, 0.05), 0.95) * (high[0] - low[0])
+_Certified = Callable[[Sequence[_Law]], list[float]]
 
 
-def _certified(
-    table: Table, rows: NDArray[np.int8], exponents: dict[str, Decimal], progress: Progress
-) -> dict[str, float]:
-    audits = []
-    for exponent in exponents.values():
-        law = LevelLaw(exponent, _weights(table, exponent), None)
-        audits += [Audit(TableLaw.of(table, mechanism, law)) for mechanism in TABLE_MECHANISMS]
-    worsts = iter(worst_ratios(table, rows, audits, progress))
-    return {name: max(next(worsts)[0].ratio for _ in TABLE_MECHANISMS) for name in exponents}
+def _capped(table: Table, metric: Metric, sensitive: NDArray[np.bool_], progress: Progress) -> _Certified:
+    def certified(laws: Sequence[_Law]) -> list[float]:
+        finished = [TableLaw.of(table, law.mechanism, level_law(table, law.tail, law.setting, 0)) for law in laws]
+        worsts = worst_ratios(metric, [Audit(law) for law in finished], sensitive, progress, trusted=True)
+        return [worst.over_all.ratio for worst in worsts]
+
+    return certified
 
 
-def _weights(table: Table, exponent: Decimal) -> NDArray[np.int64]:
-    tails = table.scores[:, -1].astype(np.int64)
-    return weights.level_weights(exponent, tails, table.symbols, table.neighbours.shape[1], table.grid)
+def _exact(table: Table, every: AllScores, sensitive: NDArray[np.bool_], progress: Progress) -> _Certified:
+    def certified(laws: Sequence[_Law]) -> list[float]:
+        finished = [
+            TableLaw.of(table, law.mechanism, level_law(table, law.tail, law.setting, every.largest)) for law in laws
+        ]
+        audits = every.audits([ExactLaw(law, every.metric) for law in finished], progress)
+        return [worst.over_all.ratio for worst in worst_exact_ratios(every, audits, sensitive, progress)]
+
+    return certified
 
 
-def _decimal(exponent: float) -> Decimal:
-    return Decimal(exponent).quantize(Decimal("1e-4"), rounding=ROUND_DOWN)
+def _flatten(table: Table, every: AllScores, laws: Sequence[_Law], certified: _Certified, progress: Progress) -> None:
+    """Gives laws a flattened base measure where the audit of both at the first guess prefers it."""
+    flattened: list[_Law] = []
+    for number, law in enumerate(laws, 1):
+        outputs = np.flatnonzero(table.roles & OUTPUT_ROLE[law.mechanism])
+        flattened.append(replace(law, base=flat_base(every, outputs, law.guess, progress)))
+        progress("flattening base measures", number, len(laws))
+    for law, other, plain, flat in zip(laws, flattened, certified(laws), certified(flattened), strict=True):
+        if flat < plain:
+            law.base = other.base
 
 
-def by_unchanged_share(table: Table) -> dict[str, Decimal]:
+def by_unchanged_share(table: Table, tails: Sequence[str], metric: Metric) -> dict[Key, Setting]:
     """Exponents of the default levels for this metric, rounded to quarters.
 
     For each name in ``DEFAULT_LEVELS`` the exponent at which the median over the outputs of SanText+ of
@@ -106,28 +183,34 @@ def by_unchanged_share(table: Table) -> dict[str, Decimal]:
     Raises:
         ExportError: The metric is too flat for that many different levels.
     """
-    median_unchanged = _median_unchanged(table)
-    levels: dict[str, Decimal] = {}
-    for name, share in DEFAULT_LEVELS.items():
-        low, high = 0.0, 64.0
-        while high - low > 1e-3:
-            middle = (low + high) / 2
-            low, high = (middle, high) if median_unchanged(middle) < share else (low, middle)
-        levels[name] = Decimal(max(1, round(4 * high))) / 4
-    if len(set(levels.values())) < len(levels):
-        raise ExportError("the default levels coincide for this vocabulary: name levels yourself")
-    return levels
+    settings: dict[Key, Setting] = {}
+    for tail in tails:
+        median_unchanged = _median_unchanged(table, tail, metric)
+        for name, share in DEFAULT_LEVELS.items():
+            low, high = 0.0, 64.0
+            while high - low > 1e-3:
+                middle = (low + high) / 2
+                low, high = (middle, high) if median_unchanged(middle) < share else (low, middle)
+            exponent = Decimal(max(1, round(4 * high))) / 4
+            settings |= {(name, mechanism, tail): Setting(exponent) for mechanism in TABLE_MECHANISMS}
+        if len({settings[name, TABLE_MECHANISMS[0], tail].exponent for name in DEFAULT_LEVELS}) < len(DEFAULT_LEVELS):
+            raise ExportError("the default levels coincide for this vocabulary: name levels yourself")
+    return settings
 
 
-def _median_unchanged(table: Table) -> Callable[[float], float]:
-    sensitive = np.flatnonzero(table.roles & SANTEXT_PLUS_OUTPUT)
-    distances = table.scores[sensitive].astype(np.float64) / table.grid
-    is_output = (table.roles[table.neighbours[sensitive]] & SANTEXT_PLUS_OUTPUT) != 0
+def _median_unchanged(table: Table, tail: str, metric: Metric) -> Callable[[float], float]:
+    """The median unchanged share at an exponent, in real arithmetic, over (a regular sample of) SanText+'s outputs."""
+    outputs = np.flatnonzero(table.roles & SANTEXT_PLUS_OUTPUT)
+    sample = outputs[:: max(1, len(outputs) // _SAMPLED_WORDS)]
+    distances = np.concatenate([metric.scaled(squared[:, outputs]) for _, squared in metric.squared_to_all(sample)])
+    if tail != EXACT:
+        distances = np.minimum(distances, table.scores[sample, -1:] / table.grid)
 
     def median_unchanged(exponent: float) -> float:
-        factors = np.exp(-exponent * distances)
-        tail = factors[:, -1]
-        normaliser = tail * len(sensitive) + ((factors - tail[:, None]) * is_output).sum(axis=1)
-        return float(np.median(1 / normaliser))
+        return float(np.median(1 / np.exp(-exponent * distances).sum(axis=1)))
 
     return median_unchanged
+
+
+def _decimal(exponent: float) -> Decimal:
+    return Decimal(exponent).quantize(Decimal("0.0001"), rounding=ROUND_DOWN)

@@ -19,3 +19,9 @@ class WriteError(ExportError):
     """The bundle cannot be written; nothing was left behind."""
 
     code = "write"
+
+
+class CertificationError(ExportError):
+    """The table cannot be certified."""
+
+    code = "certification"

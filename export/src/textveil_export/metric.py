@@ -1,21 +1,14 @@
-"""The metric: Euclidean distance between int8 rows, in exact integers.
+"""From vectors to the metric that ships: int8 rows, one symbol for near-duplicates, a place for ``<unk>``."""
 
-Vectors are rounded once to int8 with one step for the whole matrix. From then on the rows *are* the metric: every
-squared distance is an integer, and a device that carries the rows finds the same one.
-"""
-
-import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from textveil.metric import squared_distances
 
 from textveil_export.errors import SourceError
 from textveil_export.sources import Progress, no_progress
 
-#: Rows of the distance matrix computed at a time.
-BLOCK = 256
 #: Two words closer than this share of the median distance become one symbol.
 MERGE_DISTANCE = 0.1
 _MAX_DIMENSIONS = 1 << 16  # squared distances times the squared grid stay inside 64-bit integers
@@ -35,30 +28,6 @@ def quantise(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
     if largest < 1e-300 or vectors.shape[1] > _MAX_DIMENSIONS:
         raise SourceError("the vectors are all zero or have too many dimensions")
     return np.rint(vectors.astype(np.float64) * (127 / largest)).astype(np.int8)
-
-
-def squared_distances(
-    rows: NDArray[np.int8], candidates: NDArray[np.int8], block: int = BLOCK
-) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """Squared distances of all rows to all candidates, a block of rows at a time; never the whole matrix.
-
-    ``|x - y|^2 = |x|^2 + |y|^2 - 2 x.y`` is exact: every partial sum of ``x.y`` is an integer that the floating
-    type of the matrix product represents, whatever the order of summation.
-
-    Yields:
-        Index of the first row of the block, and the squared distances, shape ``(<= block, candidates)``.
-    """
-    exact = np.float32 if rows.shape[1] * 127**2 < 1 << 24 else np.float64
-    right = candidates.astype(exact).T
-    right_norms = (candidates.astype(np.int64) ** 2).sum(axis=1)
-    for start in range(0, len(rows), block):
-        left = rows[start : start + block]
-        norms = (left.astype(np.int64) ** 2).sum(axis=1)
-        products = (left.astype(exact) @ right).astype(np.int64)
-        products *= -2
-        products += norms[:, None]
-        products += right_norms
-        yield start, products
 
 
 def merge_near_duplicates(rows: NDArray[np.int8], progress: Progress = no_progress) -> tuple[list[int], dict[int, int]]:
@@ -118,6 +87,10 @@ class MedianOfPairs:
         counts[0] -= identical
         return int(np.searchsorted(np.cumsum(counts), (counts.sum() + 1) // 2))
 
+    def largest(self) -> int:
+        """The largest squared distance."""
+        return int(np.flatnonzero(self.counts)[-1])
+
 
 def unknown_row(rows: NDArray[np.int8], median_squared: int) -> tuple[NDArray[np.int8], int]:
     """Where ``<unk>`` lies: above the mean of all words, so high that its median distance is one unit.
@@ -131,8 +104,3 @@ def unknown_row(rows: NDArray[np.int8], median_squared: int) -> tuple[NDArray[np
     row = np.rint(rows.mean(axis=0, dtype=np.float64)).astype(np.int8)
     squared = ((rows.astype(np.int64) - row) ** 2).sum(axis=1)
     return row, max(0, median_squared - int(np.median(squared)))
-
-
-def isqrt_score(squared: int, grid: int, median_squared: int) -> int:
-    """``textveil.table.scores`` of one distance, by Python's integer square root, as docs/format.md says."""
-    return math.isqrt(squared * grid * grid // median_squared)

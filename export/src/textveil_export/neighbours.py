@@ -2,9 +2,10 @@
 
 import numpy as np
 from numpy.typing import NDArray
+from textveil.metric import squared_distances
 
 from textveil_export.errors import ExportError
-from textveil_export.metric import MedianOfPairs, squared_distances
+from textveil_export.metric import MedianOfPairs
 from textveil_export.sources import Progress, no_progress
 
 

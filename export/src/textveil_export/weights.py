@@ -1,12 +1,15 @@
-"""From exponents to the integer weights that ship, and what they do to words."""
+"""From exponents and base measures to the integer law of a level, and what it does to words."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from textveil.mechanisms import TableLaw
 from textveil.sampling import MAX_TOTAL, Integers
-from textveil.table import LevelLaw, Table
+from textveil.table import EXACT, SMALLEST_EXACT_WEIGHT, LevelLaw, Table, largest_total
 
 from textveil_export.errors import ExportError
 
@@ -15,6 +18,19 @@ GRID = 6000
 #: Weights below this would be rounded too coarsely to be a fair copy of the law.
 _SMALLEST_WEIGHT = 1 << 16
 _LARGEST_SHIFT = 60
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is chosen for one law of one level.
+
+    Attributes:
+        exponent: ``alpha`` per unit of scaled distance.
+        base: Base measure, shape ``(symbols,)``, or ``None`` where it is uniform.
+    """
+
+    exponent: Decimal
+    base: NDArray[Any] | None = None
 
 
 def score_weights(exponent: Decimal, largest_score: int, shift: int, grid: int = GRID) -> Integers:
@@ -36,41 +52,46 @@ def score_weights(exponent: Decimal, largest_score: int, shift: int, grid: int =
     return np.array(weights, dtype=np.int64)
 
 
-def level_weights(
-    exponent: Decimal, tail_scores: NDArray[np.int64], symbols: int, k: int, grid: int = GRID
-) -> Integers:
-    """The weights of one level at the largest scale that keeps every total below ``MAX_TOTAL``.
+def level_law(table: Table, tail: str, setting: Setting, largest_score: int) -> LevelLaw:
+    """The integer law of one level at the largest scale that keeps every total below ``MAX_TOTAL``.
 
     Args:
-        exponent: ``alpha``.
-        tail_scores: The last stored score of every input, shape ``(inputs,)``.
-        symbols: Number of symbols.
-        k: Stored neighbours per input.
-        grid: Score steps per unit of distance.
+        table: Neighbours and scores.
+        tail: ``"capped"`` or ``"exact"``.
+        setting: Exponent and base measure.
+        largest_score: The largest score of any input and output; an exact tail has weights up to there.
 
     Raises:
         ExportError: ``alpha`` is so large that the rarest outcomes fall below what integers can hold.
     """
-    first, last = int(tail_scores.min()), int(tail_scores.max())
+    last = largest_score if tail == EXACT else int(table.scores[:, -1].max())
+    smallest = SMALLEST_EXACT_WEIGHT if tail == EXACT else _SMALLEST_WEIGHT
+    base = setting.base
+    base_sum, largest_base = (table.symbols, 1) if base is None else (int(base.sum(dtype=np.int64)), int(base.max()))
+    step = -float(setting.exponent) / table.grid
     for shift in range(_LARGEST_SHIFT, 15, -1):
-        with localcontext(prec=30):
-            one = Decimal(2) ** shift
-            largest_tail = int(one * (-exponent * first / grid).exp()) + 1
-            smallest_tail = int(one * (-exponent * last / grid).exp())
-        if largest_tail * symbols + (1 << shift) * k < MAX_TOTAL:
-            if smallest_tail < _SMALLEST_WEIGHT:
+        one = np.float64(2.0**shift)
+        first = np.ceil(one * np.exp(step * int(table.scores[:, -1].min())) * (1 + 1e-9)) + 1
+        if first * base_sum + one * largest_base * table.scores.shape[1] < MAX_TOTAL:
+            if one * np.exp(step * last) * (1 - 1e-9) < smallest:
                 break
-            return score_weights(exponent, last, shift, grid)
-    raise ExportError(f"exponent {exponent} is too large for this metric: the tail of a row would vanish")
+            weights = score_weights(setting.exponent, last, shift, table.grid)
+            assert largest_total(weights, table.scores, base_sum, largest_base) < MAX_TOTAL
+            return LevelLaw(tail, setting.exponent, weights, base)
+    raise ExportError(f"exponent {setting.exponent} is too large for this metric: the tail of a row would vanish")
 
 
 def unchanged_shares(table: Table, mechanism: str, law: LevelLaw) -> NDArray[np.float64]:
-    """``N_x = Pr[M(x) = x]`` of every possible output of a mechanism, from the integers that ship."""
+    """``N_x = Pr[M(x) = x]`` of every possible output of a law with a capped tail, from its integers."""
     table_law = TableLaw.of(table, mechanism, law)
     words = np.flatnonzero(table_law.base)
-    shares = []
-    for part in np.array_split(words, max(1, len(words) // 4096)):
+    shares: list[NDArray[np.float64]] = []
+    for part in _parts(words):
         rows = table_law.rows(part)
         own = (np.diff(rows.cumulative, axis=1, prepend=0) * (rows.stored == part[:, None])).sum(axis=1)
         shares.append((own + rows.tail * table_law.base[part]) / rows.totals)
     return np.concatenate(shares)
+
+
+def _parts(words: NDArray[np.intp]) -> Sequence[NDArray[np.intp]]:
+    return np.array_split(words, max(1, len(words) // 4096))

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from textveil.mechanisms import TableLaw
 from textveil.sampling import Integers
-from textveil.table import Table
 
 Floats = NDArray[np.float64]
 
@@ -63,6 +62,20 @@ class Audit:
         """Cheap upper bounds of ``losses``: as if ``x'`` had every output of ``x`` in its tail. Broadcasts."""
         numerator = (self.log_largest - self.log_total)[first]
         return numerator + (self.log_total - self.log_tail)[second] + LOG_MARGIN
+
+    def lipschitz_bounds(self, first: NDArray[np.intp], second: NDArray[np.intp], differences: Integers) -> Floats:
+        """Upper bounds of ``losses`` that are true only if the stored neighbours and scores are those of the metric.
+
+        The capped score ``min(u(x, y), u(x, y_k))`` then changes by at most ``u(x, x') + 1`` from ``x`` to ``x'``, for
+        every output.
+
+        Args:
+            first: Inputs ``x``, shape ``(n,)``.
+            second: Inputs ``x'``, shape ``(n,)``.
+            differences: At least ``u(x, x') + 1``, shape ``(n,)``.
+        """
+        steps = np.minimum(differences, len(self._envelope) - 1)
+        return self._envelope[steps] + self.log_total[second] - self.log_total[first] + LOG_MARGIN
 
     def losses(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> tuple[Floats, NDArray[np.int64]]:
         """The loss of pairs of inputs, rounded up by ``LOG_MARGIN``, and the outputs that attain it.
@@ -109,6 +122,10 @@ class Audit:
         return float(gaps.max()) + LOG_MARGIN, int(gaps.argmax())
 
     @cached_property
+    def _envelope(self) -> Floats:
+        return envelope(np.log(self.law.weights.astype(np.float64)))
+
+    @cached_property
     def _is_output(self) -> NDArray[np.bool_]:
         return self.law.base[self.law.table.neighbours] > 0
 
@@ -140,15 +157,23 @@ class Audit:
         return np.where(keys[position] == wanted, values[position], self.log_tail[inputs][:, None])
 
 
-def scaled_distances(
-    table: Table, embeddings: NDArray[np.int8], first: NDArray[np.intp], second: NDArray[np.intp]
-) -> Floats:
-    """Scaled distances of pairs of inputs, rounded down, shape ``(n,)``."""
-    squared = table.squared_distances(embeddings, first, second)
-    return np.sqrt(squared / table.median_squared_distance) * (1 - 1e-14)
+def envelope(log_weights: Floats) -> Floats:
+    """``E[n] = max over a of ln W[a] - ln W[a + n]``, the most that ``n`` steps of score can change a log-weight.
+
+    Non-decreasing, shape ``(scores + 1,)``; from the last entry on ``n`` no longer matters, since scores past the end
+    share a weight.
+    """
+    count = len(log_weights)
+    within = [float((log_weights[: count - n] - log_weights[n:]).max()) for n in range(count)]
+    return np.maximum.accumulate(np.array([*within, within[-1]]))
 
 
 def round_up(value: float, decimals: int = 4) -> float:
     """The next larger multiple of ``10**-decimals``: a printed bound can only overstate."""
     scale = 10**decimals
     return math.ceil(value * scale) / scale
+
+
+def round_down(value: float, decimals: int = 4) -> float:
+    """The next smaller multiple of ``10**-decimals``."""
+    return -round_up(-value, decimals)

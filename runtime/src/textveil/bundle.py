@@ -14,19 +14,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, IdentityMismatch
-from textveil.table import LevelLaw, Table
+from textveil.metric import Metric
+from textveil.sampling import MAX_TOTAL
+from textveil.table import CAPPED, EXACT, LevelLaw, Table
 from textveil.tensors import open_tensors, unique_keys
 
 FORMAT = "textveil-bundle"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 MANIFEST, LAW, VOCABULARY = "manifest.json", "law.json", "vocabulary.tsv"
-CERTIFICATE, CERTIFICATE_FORMAT = "certificate.json", "textveil-certificate"
+CERTIFICATE, CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "certificate.json", "textveil-certificate", 2
+STATISTICS, STATISTICS_FORMAT, STATISTICS_VERSION = "statistics.json", "textveil-statistics", 1
 TABLE, EMBEDDINGS = "table.safetensors", "embeddings.safetensors"
 TOKEN_KINDS = ("word", "wordpiece")
 TABLE_MECHANISMS = ("santext", "santext+")
+TAILS = (CAPPED, EXACT)
 
 _DECISIVE = (VOCABULARY, TABLE, EMBEDDINGS)
 _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?")
@@ -46,10 +49,10 @@ _LAW_KEYS = {
 
 @dataclass(frozen=True)
 class Level:
-    """One privacy level: a name and the law of each mechanism at that level."""
+    """One privacy level: a name, and its laws by mechanism and tail. All levels of a bundle have the same tails."""
 
     name: str
-    laws: dict[str, LevelLaw]
+    laws: dict[tuple[str, str], LevelLaw]
 
 
 class Bundle:
@@ -63,9 +66,10 @@ class Bundle:
         vocabulary: Symbols by id, most frequent first; the spelling that is printed.
         ids: Id by spelling, merged spellings included.
         table: Neighbours, scores and roles.
-        embeddings: Embedding rows, shape ``(symbols + 1, dimension)``, the last one ``<unk>``, or ``None``.
+        metric: Distances of all inputs, or ``None`` where the bundle does not carry the embedding rows.
         levels: Privacy levels, strictest first.
         certificate: The parsed certificate, or ``None``.
+        statistics: The parsed statistics of the levels, or ``None``.
     """
 
     def __init__(self, path: Path) -> None:
@@ -100,21 +104,27 @@ class Bundle:
             self.tokens: str = law["tokens"]
             self.vocabulary, self.ids = _read_vocabulary(path / VOCABULARY)
             self.table = Table.from_tensors(open_tensors(path / TABLE), law)
-            self.embeddings = _open_embeddings(path, self.table) if EMBEDDINGS in law["files"] else None
+            self.metric = _open_metric(path, law)
             self.levels = tuple(self._level(entry) for entry in law["levels"])
             self.certificate = self._read_certificate() if CERTIFICATE in self.manifest["files"] else None
+            self.statistics = self._read_statistics() if STATISTICS in self.manifest["files"] else None
             self._certified = {level.name: self._labels(level) for level in self.levels}
             defaults = law["defaults"]
             self.default_mechanism = str(defaults["mechanism"])
+            self.default_tail = str(defaults["tail"])
             self.default_level = str(defaults["level"])
             self.default_replacement_probability = str(defaults["replacement_probability"])
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise BundleDamaged("a key of the manifest or the law is missing or malformed") from error
         if self.tokens not in TOKEN_KINDS or len(self.vocabulary) != self.table.symbols or not self.levels:
             raise BundleDamaged(f"{LAW}: does not fit the vocabulary or has no levels")
+        laws = set(self.levels[0].laws)
+        if any(set(level.laws) != laws for level in self.levels):
+            raise BundleDamaged(f"{LAW}: the levels have different laws")
         probability = self.default_replacement_probability
         if (
-            self.default_mechanism not in TABLE_MECHANISMS
+            set(defaults) != {"mechanism", "tail", "level", "replacement_probability"}
+            or (self.default_mechanism, self.default_tail) not in laws
             or not _DECIMAL.fullmatch(probability)
             or not 0 < Decimal(probability) <= 1
         ):
@@ -128,34 +138,53 @@ class Bundle:
         if expected.strip().lower() != self.identity:
             raise IdentityMismatch(f"the bundle has another identity: {self.identity}")
 
-    def certified_epsilon(self, level: Level, mechanism: str) -> float | None:
+    @property
+    def tails(self) -> tuple[str, ...]:
+        """The tails that every level of this bundle has."""
+        return tuple(tail for tail in TAILS if (self.default_mechanism, tail) in self.levels[0].laws)
+
+    def certified_epsilon(self, level: Level, mechanism: str, tail: str) -> float | None:
         """The certified epsilon that the manifest carries for a level, or ``None`` before certification."""
-        return self._certified[level.name][mechanism]
+        return self._certified[level.name][mechanism, tail]
 
     def _read_certificate(self) -> dict[str, Any]:
-        certificate = _read_json(self.path / CERTIFICATE)
-        if certificate.get("format") != CERTIFICATE_FORMAT or certificate.get("format_version") != 1:
-            raise BundleVersion(f"{CERTIFICATE}: this package reads format version 1 only")
-        if certificate.get("identity") != self.identity:
-            raise BundleDamaged(f"{CERTIFICATE}: belongs to another table")
-        for laws in certificate["levels"].values():
-            if any(type(proven["epsilon_certified"]) not in (int, float) for proven in laws.values()):
-                raise BundleDamaged(f"{CERTIFICATE}: an epsilon is not a number")
+        certificate = self._read_record(CERTIFICATE, CERTIFICATE_FORMAT, CERTIFICATE_VERSION)
+        for mechanisms in certificate["levels"].values():
+            for proven in (proven for tails in mechanisms.values() for proven in tails.values()):
+                if type(proven["epsilon_certified"]) not in (int, float):
+                    raise BundleDamaged(f"{CERTIFICATE}: an epsilon is not a number")
         return certificate
 
-    def _labels(self, level: Level) -> dict[str, float | None]:
+    def _read_statistics(self) -> dict[str, Any]:
+        statistics = self._read_record(STATISTICS, STATISTICS_FORMAT, STATISTICS_VERSION)
+        for level in self.levels:
+            for mechanism, tail in level.laws:
+                if not isinstance(statistics["levels"][level.name][mechanism][tail], dict):
+                    raise BundleDamaged(f"{STATISTICS}: a law has no statistics")
+        return statistics
+
+    def _read_record(self, name: str, wanted: str, version: int) -> dict[str, Any]:
+        """A file about the finished table: of the right format, and of this very table."""
+        record = _read_json(self.path / name)
+        if record.get("format") != wanted or record.get("format_version") != version:
+            raise BundleVersion(f"{name}: this package reads format version {version} only")
+        if record.get("identity") != self.identity:
+            raise BundleDamaged(f"{name}: belongs to another table")
+        return record
+
+    def _labels(self, level: Level) -> dict[tuple[str, str], float | None]:
         labels = self.manifest.get("levels", {}).get(level.name, {})
-        certified: dict[str, float | None] = {}
-        for mechanism in level.laws:
-            value = labels.get(mechanism, {}).get("epsilon_certified")
+        certified: dict[tuple[str, str], float | None] = {}
+        for mechanism, tail in level.laws:
+            value = labels.get(mechanism, {}).get(tail, {}).get("epsilon_certified")
             if value is None:
-                certified[mechanism] = None
+                certified[mechanism, tail] = None
                 continue
             if type(value) not in (int, float) or not 0 < value < 1e6 or self.certificate is None:
                 raise BundleDamaged(f"{MANIFEST}: a certified epsilon is not a number, or there is no certificate")
-            if value < self.certificate["levels"][level.name][mechanism]["epsilon_certified"]:
+            if value < self.certificate["levels"][level.name][mechanism][tail]["epsilon_certified"]:
                 raise BundleDamaged(f"{MANIFEST}: a level is labelled with less than what was proven")
-            certified[mechanism] = float(value)
+            certified[mechanism, tail] = float(value)
         return certified
 
     def _level(self, entry: dict[str, Any]) -> Level:
@@ -163,14 +192,20 @@ class Bundle:
             raise BundleDamaged(f"{LAW}: a level has unknown or missing keys")
         if not isinstance(entry["name"], str):
             raise BundleDamaged(f"{LAW}: the name of a level is not text")
-        return Level(entry["name"], {m: self._level_law(m, entry["laws"][m]) for m in TABLE_MECHANISMS})
+        tails = list(entry["laws"][TABLE_MECHANISMS[0]])
+        if not tails or any(set(entry["laws"][mechanism]) != set(tails) for mechanism in TABLE_MECHANISMS):
+            raise BundleDamaged(f"{LAW}: the mechanisms of a level have different tails, or none")
+        laws = {(m, tail): self._level_law(m, tail, entry["laws"][m][tail]) for m in TABLE_MECHANISMS for tail in tails}
+        return Level(entry["name"], laws)
 
-    def _level_law(self, mechanism: str, entry: dict[str, Any]) -> LevelLaw:
-        if set(entry) != {"exponent", "tail", "weights", "base"} or entry["tail"] != "capped":
+    def _level_law(self, mechanism: str, tail: str, entry: dict[str, Any]) -> LevelLaw:
+        if set(entry) != {"exponent", "weights", "base"} or tail not in TAILS:
             raise BundleDamaged(f"{LAW}: a level needs another version of this package")
         if not _DECIMAL.fullmatch(entry["exponent"]):
             raise BundleDamaged(f"{LAW}: an exponent is not a decimal number")
-        law = self.table.level_law(Decimal(entry["exponent"]), entry["weights"], entry["base"])
+        if tail == EXACT and self.metric is None:
+            raise BundleDamaged(f"{LAW}: an exact tail needs the embedding rows")
+        law = self.table.level_law(tail, Decimal(entry["exponent"]), entry["weights"], entry["base"])
         self.table.base_measure(mechanism, law)  # checks it
         return law
 
@@ -194,11 +229,18 @@ class Bundle:
                 raise BundleDamaged(f"{name}: does not match its hash")
 
 
-def _open_embeddings(path: Path, table: Table) -> NDArray[np.int8]:
+def _open_metric(path: Path, law: dict[str, Any]) -> Metric | None:
+    grid, median, extra = law["grid"], law["median_squared_distance"], law["unknown_extra_squared_distance"]
+    if any(type(number) is not int for number in (grid, median, extra)) or min(grid, median) < 1 or extra < 0:
+        raise BundleDamaged(f"{LAW}: the constants of the metric are out of range")
+    if EMBEDDINGS not in law["files"]:
+        return None
     rows = open_tensors(path / EMBEDDINGS).get("rows")
-    if rows is None or rows.dtype != np.int8 or rows.ndim != 2 or len(rows) != table.symbols + 1:
+    if rows is None or rows.dtype != np.int8 or rows.ndim != 2 or len(rows) != law["symbols"] + 1:
         raise BundleDamaged(f"{EMBEDDINGS}: the rows do not fit the vocabulary")
-    return rows
+    if max((rows.shape[1] * 255**2 + extra) * grid**2, median) >= MAX_TOTAL:  # beyond what scores are computed in
+        raise BundleDamaged(f"{LAW}: the constants of the metric are out of range")
+    return Metric(rows, grid, median, extra)
 
 
 def _read_json(path: Path) -> dict[str, Any]:

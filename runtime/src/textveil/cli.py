@@ -13,6 +13,7 @@ import typer
 
 from textveil import __version__, report
 from textveil.atomic import atomic_output
+from textveil.calibration import calibrate as find_level
 from textveil.console import run, say
 from textveil.errors import InputError, OptionError, OutputError
 from textveil.lines import sanitize_lines
@@ -36,13 +37,22 @@ BundleOption = Annotated[
 ExpectId = Annotated[str | None, typer.Option(help="Refuse the bundle unless this is its identity (see info).")]
 MechanismOption = Annotated[
     str | None,
-    typer.Option("--mechanism", "-m", help="santext+ (the default), santext, krr or random."),
+    typer.Option("--mechanism", "-m", help="santext+ (the default), santext, fbdd, krr or random."),
 ]
 EpsilonOption = Annotated[
     str | None,
-    typer.Option("--epsilon", "-e", help="Privacy level by its epsilon, exactly as info lists it; any number for krr."),
+    typer.Option(
+        "--epsilon", "-e", help="Privacy level by its epsilon, exactly as info lists it; any number for krr and fbdd."
+    ),
 ]
 LevelOption = Annotated[str | None, typer.Option("--level", "-l", help="Privacy level by its name, as info lists it.")]
+TailOption = Annotated[
+    str | None,
+    typer.Option(
+        help="exact: every word has the weight of its own distance. capped: words beyond the stored neighbours share "
+        "one weight; faster, and closer to pure local DP. The bundle's default if left out."
+    ),
+]
 ReplacementOption = Annotated[
     str | None,
     typer.Option("--replacement-probability", "-p", help="santext+: how often a common word is replaced, in (0, 1]."),
@@ -70,6 +80,7 @@ def sanitize(
     mechanism: MechanismOption = None,
     epsilon: EpsilonOption = None,
     level: LevelOption = None,
+    tail: TailOption = None,
     replacement_probability: ReplacementOption = None,
     deny: Annotated[
         Path | None,
@@ -98,6 +109,7 @@ def sanitize(
         mechanism=mechanism,
         epsilon=epsilon,
         level=level,
+        tail=tail,
         replacement_probability=replacement_probability,
         deny=_words(deny),
         case=case,
@@ -135,6 +147,7 @@ def inspect(
     mechanism: MechanismOption = None,
     epsilon: EpsilonOption = None,
     level: LevelOption = None,
+    tail: TailOption = None,
     replacement_probability: ReplacementOption = None,
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many replacements to list.")] = 15,
     as_json: JsonOption = False,
@@ -142,7 +155,11 @@ def inspect(
 ) -> None:
     """Show the likeliest replacements of a word with their exact probabilities. Nothing is drawn."""
     options = Options(
-        mechanism=mechanism, epsilon=epsilon, level=level, replacement_probability=replacement_probability
+        mechanism=mechanism,
+        epsilon=epsilon,
+        level=level,
+        tail=tail,
+        replacement_probability=replacement_probability,
     )
     sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
     print(report.inspection(sanitizer, word, options, count, as_json=as_json))
@@ -158,6 +175,41 @@ def info(
     """Tell what a bundle is, what its levels promise and what they do not."""
     sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
     print(sanitizer.bundle.path if path else report.information(sanitizer.bundle, as_json=as_json))
+
+
+@app.command()
+def levels(bundle: BundleOption = None, as_json: JsonOption = False, expect_id: ExpectId = None) -> None:
+    """List all levels for each tail and mechanism: what they promise and what they do to words."""
+    print(report.levels_table(Sanitizer.load(bundle, expect_id=expect_id).bundle, as_json=as_json))
+
+
+@app.command()
+def calibrate(
+    unchanged: Annotated[
+        float | None,
+        typer.Option(
+            help="The strictest level at which the median word stays unchanged at least this often, in (0, 1)."
+        ),
+    ] = None,
+    bayes: Annotated[
+        float | None,
+        typer.Option(help="The lightest level at which an observer guesses a word at most this often, in (0, 1)."),
+    ] = None,
+    releases: Annotated[
+        int, typer.Option(help="With --bayes: from how many independent releases of it: 1, 2, 5 or 10.")
+    ] = 1,
+    bundle: BundleOption = None,
+    mechanism: Annotated[
+        str | None, typer.Option("--mechanism", "-m", help="santext+ or santext; the bundle's default if left out.")
+    ] = None,
+    tail: TailOption = None,
+    as_json: JsonOption = False,
+    expect_id: ExpectId = None,
+) -> None:
+    """Name the level that meets a wish, with the options to use and what it promises. Nothing is drawn."""
+    opened = Sanitizer.load(bundle, expect_id=expect_id).bundle
+    level = find_level(opened, unchanged=unchanged, bayes=bayes, releases=releases, mechanism=mechanism, tail=tail)
+    print(report.chosen_level(opened, level, as_json=as_json))
 
 
 @app.command()

@@ -2,5 +2,5 @@
 
 from pathlib import Path
 
-DEFAULT_BUNDLE = Path(__file__).parent / "bundles" / "english-v1"
-DEFAULT_IDENTITY = "c3228973f606cb9e89abedadd07ecff37da4ac72d0e23b9fc4bfa092f08ce8b4"
+DEFAULT_BUNDLE = Path(__file__).parent / "bundles" / "english-v2"
+DEFAULT_IDENTITY = "8842abc047c60b3818d2eb7651a89dc947f544a8bc8e7c7742a364b066fff57d"

@@ -35,6 +35,12 @@ class BundleVersion(BundleError):
     code = "bundle-version"
 
 
+class NoStatistics(BundleError):
+    """The bundle is sound, but does not tell what its levels do to words."""
+
+    code = "no-statistics"
+
+
 class IdentityMismatch(BundleError):
     """The bundle is sound, but not the one the caller asked for."""
 
@@ -57,6 +63,12 @@ class UnknownLevel(OptionError):
     """The bundle has no such privacy level."""
 
     code = "unknown-level"
+
+
+class WishNotMet(OptionError):
+    """No level of the bundle does what was asked of it."""
+
+    code = "wish-not-met"
 
 
 class InputError(TextveilError):

@@ -1,38 +1,55 @@
 """The laws: which integer weights each input has. Drawing from them is the business of ``sampling``.
 
 * ``santext``: Pr[M(x) = y] = q(y) exp(-alpha s(x, y)) / Z(x) over every output, SanText (Yue et al. 2021, Eq. 1)
-  with the capped score s(x, y) = min(d(x, y), r(x)) (docs/proofs/capped-score.md).
+  with the capped score s(x, y) = min(d(x, y), r(x)) (docs/proofs/capped-score.md), or, where the tail is exact, with
+  s = d itself.
 * ``santext+``: the same over the sensitive outputs; a common word is kept with probability 1 - p (Algorithm 2).
+* ``fbdd``: noise on the vector, then the nearest output; it has no weights (module ``fbdd``).
 * ``krr``: k-ary randomised response, the word itself e^epsilon times likelier than any other output.
 * ``random``: uniform over the outputs.
 
-All four are ``tail(x) base(y) + excess(x, y)`` in integers and share one sampler.
+All but ``fbdd`` are integer weights. Those but the exact tail's are ``tail(x) base(y) + excess(x, y)`` and share one
+sampler; the exact tail draws from the same rows and rejects.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from textveil import sampling
 from textveil.errors import OptionError
+from textveil.metric import Metric
 from textveil.sampling import Integers, Rows
 from textveil.table import SANTEXT_OUTPUT, LevelLaw, Table
 
-MECHANISMS = ("santext", "santext+", "random", "krr")
+RandomWords = Callable[[int], NDArray[np.uint64]]
+
+MECHANISMS = ("santext", "santext+", "random", "krr", "fbdd")
 
 #: Largest epsilon of ``krr``: beyond it the word is practically always kept.
 MAX_KRR_EPSILON = 30
 
 
 class Law(Protocol):
-    """Integer weights over the outputs for every input (a symbol id, or the number of symbols for ``<unk>``)."""
+    """What comes out for every input (a symbol id, or the number of symbols for ``<unk>``)."""
 
-    def rows(self, inputs: NDArray[np.int64]) -> Rows:
-        """The rows of some inputs, in that order."""
+    def draw(self, inputs: Integers, random_words: RandomWords) -> Integers:
+        """One output for each input, independently, shape ``(n,)``."""
+        ...
+
+
+@runtime_checkable
+class WeightedLaw(Law, Protocol):
+    """A law that is integer weights over the outputs for every input: it can be told as well as drawn from."""
+
+    def weights_of(self, token: int) -> Integers:
+        """The weight of every symbol as output of one input, shape ``(symbols,)``. Exact."""
         ...
 
 
@@ -62,12 +79,55 @@ class TableLaw:
         base = table.base_measure(mechanism, law)
         return cls(table, law.weights, base, np.cumsum(base))
 
-    def rows(self, inputs: NDArray[np.int64]) -> Rows:
+    def rows(self, inputs: Integers) -> Rows:
+        """The rows of some inputs, in that order."""
         stored = self.table.neighbours[inputs].astype(np.int64)
         weights = self.weights[self.table.scores[inputs]]
         tail = weights[:, -1]
         excess = (weights - tail[:, None]) * self.base[stored]
         return Rows(stored, np.cumsum(excess, axis=1), tail, self.base_sums)
+
+    def weights_of(self, token: int) -> Integers:
+        return self.rows(np.array([token])).weights(0)
+
+    def draw(self, inputs: Integers, random_words: RandomWords) -> Integers:
+        return _draw(self.rows, inputs, random_words)
+
+
+@dataclass(frozen=True)
+class ExactLaw:
+    """SanText's law without a cap: every output has the weight of its own distance, stored or not.
+
+    ``weight(x, y) = q(y) W[s(x, y)]`` with ``s(x, y) = floor(grid d(x, y))`` from the rows of the metric. A draw
+    proposes from the capped row, which has ``q(y) W[s_k]`` for every word that is not stored, and thins the tail;
+    words that are not stored are no nearer than the last one that is, so ``W[s(x, y)] <= W[s_k]``
+    (docs/proofs/exact-tail.md).
+
+    Attributes:
+        capped: The capped law of the same weights.
+        metric: Distances of all inputs.
+    """
+
+    capped: TableLaw
+    metric: Metric
+
+    def tail_weights(self, inputs: Integers, outputs: Integers) -> Integers:
+        """``W[s(x, y)]`` of pairs, shape ``(n,)``."""
+        weights = self.capped.weights
+        return weights[np.minimum(self.metric.scores(self.metric.squared(inputs, outputs)), len(weights) - 1)]
+
+    def weights_of(self, token: int) -> Integers:
+        symbols = np.arange(self.capped.table.symbols)
+        return self.capped.base * self.tail_weights(np.full(len(symbols), token), symbols)
+
+    def draw(self, inputs: Integers, random_words: RandomWords) -> Integers:
+        unique, row_of = np.unique(inputs, return_inverse=True)
+        return sampling.draw_thinned(
+            self.capped.rows(unique),
+            row_of,
+            lambda rows, outputs: self.tail_weights(unique[rows], outputs),
+            random_words,
+        )
 
 
 @dataclass(frozen=True)
@@ -108,11 +168,23 @@ class ResponseLaw:
             own = int((epsilon.exp() * (1 - Decimal(10) ** -58) * tail).to_integral_value())
         return cls(_outputs(table), tail, max(own - tail, 0))
 
-    def rows(self, inputs: NDArray[np.int64]) -> Rows:
+    def rows(self, inputs: Integers) -> Rows:
+        """The rows of some inputs, in that order."""
         own = np.append(self.is_output, 0)[inputs]
         stored = np.where(own, inputs, 0)[:, None]
         tail = np.full(len(inputs), self.tail, dtype=np.int64)
         return Rows(stored, (own * self.excess)[:, None], tail, np.cumsum(self.is_output))
+
+    def weights_of(self, token: int) -> Integers:
+        return self.rows(np.array([token])).weights(0)
+
+    def draw(self, inputs: Integers, random_words: RandomWords) -> Integers:
+        return _draw(self.rows, inputs, random_words)
+
+
+def _draw(rows: Callable[[Integers], Rows], inputs: Integers, random_words: RandomWords) -> Integers:
+    unique, row_of = np.unique(inputs, return_inverse=True)
+    return sampling.draw(rows(unique), row_of, random_words)
 
 
 def _outputs(table: Table) -> Integers:

@@ -8,9 +8,10 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle import TABLE_MECHANISMS, Bundle, Level
+from textveil.bundle import TABLE_MECHANISMS, TAILS, Bundle, Level
 from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
-from textveil.mechanisms import MECHANISMS, Law, ReplacementCoin, ResponseLaw, TableLaw
+from textveil.fbdd import FbddLaw
+from textveil.mechanisms import MECHANISMS, ExactLaw, Law, ReplacementCoin, ResponseLaw, TableLaw
 from textveil.privacy import (
     CERTIFIED,
     PURE_LDP,
@@ -19,7 +20,7 @@ from textveil.privacy import (
     mixture_epsilon,
     rounding_slack,
 )
-from textveil.table import KEPT
+from textveil.table import EXACT, KEPT, LevelLaw
 from textveil.words import Lexicon
 
 CASES = ("carry", "drop")
@@ -29,9 +30,12 @@ class Options(TypedDict, total=False):
     """The options of every call that draws or describes a draw. All may be left out.
 
     Keys:
-        mechanism: ``santext+``, ``santext``, ``krr`` or ``random``; the bundle's default if left out.
-        epsilon: The label of a level, exactly as the bundle has it; for ``krr`` any number in (0, 30].
+        mechanism: ``santext+``, ``santext``, ``fbdd``, ``krr`` or ``random``; the bundle's default if left out.
+        epsilon: The label of a level, exactly as the bundle has it; any number in (0, 30] for ``krr``, in (0, 100000]
+            for ``fbdd``, and required for both.
         level: The name of a level, instead of ``epsilon``; the bundle's default if both are left out.
+        tail: ``"exact"`` or ``"capped"``: whether words that a row does not store have the weight of their own distance
+            or share that of the last stored one; the bundle's default if left out (``santext``, ``santext+``).
         replacement_probability: SanText+'s ``p`` in (0, 1]: how often a common word is replaced.
         deny: Words that are sensitive in this call even if they are common (``santext+``). There is no allow list:
             an allowed word must leave the outputs, which takes a new bundle.
@@ -42,6 +46,7 @@ class Options(TypedDict, total=False):
     mechanism: str | None
     epsilon: float | str | None
     level: str | None
+    tail: str | None
     replacement_probability: float | str | None
     deny: Collection[str]
     case: str
@@ -53,7 +58,7 @@ class Plan:
     """What one set of options comes to.
 
     Attributes:
-        law: Integer weights of every input.
+        law: What comes out for every input.
         coin: The coin of common words, or ``None`` where every word is drawn.
         keepable: Which inputs the coin may keep, ``<unk>`` last, shape ``(symbols + 1,)``.
         terms: What statements say.
@@ -85,6 +90,7 @@ def make_plan(
     mechanism: str | None = None,
     epsilon: float | str | None = None,
     level: str | None = None,
+    tail: str | None = None,
     replacement_probability: float | str | None = None,
     deny: Collection[str] = (),
     case: str = "carry",
@@ -103,17 +109,18 @@ def make_plan(
         raise OptionError(f"case must be one of {', '.join(CASES)}")
     if mechanism != "santext+" and (replacement_probability is not None or deny):
         raise OptionError("a replacement probability and denied words belong to santext+ alone")
-    if mechanism not in TABLE_MECHANISMS and level is not None:
-        raise OptionError(f"{mechanism} has no levels")
+    if mechanism not in TABLE_MECHANISMS and (level is not None or tail is not None):
+        raise OptionError(f"{mechanism} has no levels and no tail")
     keepable = np.zeros(bundle.table.symbols + 1, dtype=bool)
     coin: ReplacementCoin | None = None
     slack = epsilon_0 = 0.0
     kind = PURE_LDP
     if mechanism in TABLE_MECHANISMS:
-        chosen = find_level(bundle, mechanism, epsilon, level)
-        level_law = chosen.laws[mechanism]
-        law: Law = TableLaw.of(bundle.table, mechanism, level_law)
-        level, value, kind = chosen.name, *label(bundle, chosen, mechanism)
+        tail = find_tail(bundle, tail)
+        chosen = find_level(bundle, mechanism, tail, epsilon, level)
+        level_law = chosen.laws[mechanism, tail]
+        law: Law = table_law(bundle, mechanism, level_law)
+        level, value, kind = chosen.name, *label(bundle, chosen, mechanism, tail)
         if kind == TEXTBOOK:
             slack = rounding_slack(level_law.exponent, bundle.table.grid, int(level_law.weights[-1]))
         if mechanism == "santext+":
@@ -122,6 +129,9 @@ def make_plan(
             epsilon_0 = mixture_epsilon(coin)
             keepable[:-1] = (bundle.table.roles & KEPT) != 0
             keepable[[token for entry in deny for token in lexicon.denied(entry)]] = False
+    elif mechanism == "fbdd":
+        exact = _number(epsilon)
+        law, value, kind = FbddLaw.of(bundle, exact), float(exact), TEXTBOOK
     elif mechanism == "krr":
         exact = _number(epsilon)
         law, value = ResponseLaw.randomised_response(bundle.table, exact), float(exact)
@@ -132,6 +142,7 @@ def make_plan(
     terms = Terms(
         mechanism=mechanism,
         level=level,
+        tail=tail,
         epsilon=value,
         epsilon_kind=kind,
         rounding_slack=slack,
@@ -144,12 +155,36 @@ def make_plan(
     return Plan(law, coin, keepable, terms)
 
 
-def label(bundle: Bundle, level: Level, mechanism: str) -> tuple[float, str]:
+def table_law(bundle: Bundle, mechanism: str, level_law: LevelLaw) -> TableLaw | ExactLaw:
+    """The law of one level of ``santext`` or ``santext+``."""
+    capped = TableLaw.of(bundle.table, mechanism, level_law)
+    if level_law.tail != EXACT:
+        return capped
+    assert bundle.metric is not None  # a bundle with exact tails is refused without its rows
+    return ExactLaw(capped, bundle.metric)
+
+
+def label(bundle: Bundle, level: Level, mechanism: str, tail: str) -> tuple[float, str]:
     """The epsilon by which a level is called, and its kind: certified where there is one, else textbook."""
-    certified = bundle.certified_epsilon(level, mechanism)
+    certified = bundle.certified_epsilon(level, mechanism, tail)
     if certified is not None:
         return certified, CERTIFIED
-    return float(2 * level.laws[mechanism].exponent), TEXTBOOK
+    return float(2 * level.laws[mechanism, tail].exponent), TEXTBOOK
+
+
+def find_tail(bundle: Bundle, tail: str | None) -> str:
+    """The tail of that name; the bundle's default for ``None``.
+
+    Raises:
+        OptionError: There is none, or this bundle does not have it.
+    """
+    if tail is None:
+        return bundle.default_tail
+    if tail not in TAILS:
+        raise OptionError(f"tail must be one of {', '.join(TAILS)}")
+    if tail not in bundle.tails:
+        raise OptionError(f"this bundle has no {tail} tail")
+    return tail
 
 
 def epsilon_text(epsilon: float) -> str:
@@ -157,7 +192,7 @@ def epsilon_text(epsilon: float) -> str:
     return repr(epsilon).removesuffix(".0")
 
 
-def find_level(bundle: Bundle, mechanism: str, epsilon: float | str | None, name: str | None) -> Level:
+def find_level(bundle: Bundle, mechanism: str, tail: str, epsilon: float | str | None, name: str | None) -> Level:
     """The level with that label and that name; the bundle's default if both are ``None``.
 
     Raises:
@@ -167,10 +202,11 @@ def find_level(bundle: Bundle, mechanism: str, epsilon: float | str | None, name
         name = bundle.default_level
     wanted = None if epsilon is None else float(_number(epsilon))
     for level in bundle.levels:
-        if name in (None, level.name) and wanted in (None, label(bundle, level, mechanism)[0]):
+        if name in (None, level.name) and wanted in (None, label(bundle, level, mechanism, tail)[0]):
             return level
-    there_are = ", ".join(f"{lv.name} ({epsilon_text(label(bundle, lv, mechanism)[0])})" for lv in bundle.levels)
-    raise UnknownLevel(f"no such level; {mechanism} has the levels (epsilon) {there_are}")
+    labels = [(lv.name, epsilon_text(label(bundle, lv, mechanism, tail)[0])) for lv in bundle.levels]
+    there_are = ", ".join(f"{level} ({value})" for level, value in labels)
+    raise UnknownLevel(f"no such level; {mechanism} with {tail} tail has the levels (epsilon) {there_are}")
 
 
 def _number(epsilon: float | str | None) -> Decimal:

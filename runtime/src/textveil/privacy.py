@@ -10,6 +10,7 @@ from decimal import ROUND_CEILING, Decimal, localcontext
 from typing import Any
 
 from textveil.mechanisms import ReplacementCoin
+from textveil.table import EXACT
 
 #: Kinds of epsilon. Two kinds are never compared, added or printed as one another.
 TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", "pure local DP"
@@ -22,6 +23,10 @@ _GAPS_VISIBLE = "white space and punctuation between the words, passed through u
 _CASE_VISIBLE = "the case pattern of each word: lower, Title or UPPER"
 _KEPT_VISIBLE = "common words that were kept: what comes out from outside the sensitive set is the original word"
 _NEIGHBOURHOOD_VISIBLE = "roughly what each word means: metric DP protects a word among words close to it"
+_TIMING_VISIBLE = "to whoever can time the device: a little about the words, whose draws take more or fewer rounds"
+_FLOATING_POINT = (
+    "the noise is floating point: the bound is proven for real numbers, and what rounding adds is not known"
+)
 _FRESH = "every call draws afresh: sanitising the same text again weakens this statement"
 
 
@@ -32,9 +37,11 @@ class Terms:
     Attributes:
         mechanism: Name of the mechanism.
         level: Name of the privacy level, or ``None`` for mechanisms that have none.
+        tail: ``"capped"`` or ``"exact"``, or ``None`` for mechanisms that have none.
         epsilon: Loss per token; per unit of scaled distance for metric DP. ``None`` where nothing is learned.
         epsilon_kind: ``TEXTBOOK``, ``CERTIFIED`` or ``PURE_LDP``.
-        rounding_slack: Loss per token that integer rounding may add, whatever the distance.
+        rounding_slack: Loss per token that integer rounding may add, whatever the distance. 0 for ``fbdd``, of whose
+            floating-point rounding nothing is claimed.
         epsilon_0: Additional loss per token where one of two words is common (SanText+, UMLDP), else 0.
         replacement_probability: SanText+'s ``p``, or ``None``.
         case: ``"carry"`` or ``"drop"``.
@@ -44,6 +51,7 @@ class Terms:
 
     mechanism: str
     level: str | None
+    tail: str | None
     epsilon: float
     epsilon_kind: str
     rounding_slack: float
@@ -56,15 +64,19 @@ class Terms:
     @property
     def not_protected(self) -> tuple[str, ...]:
         """What the release shows in spite of the noise, in plain words."""
-        visible = list(_ALWAYS_VISIBLE)
+        visible: list[str] = list(_ALWAYS_VISIBLE)
         if not self.strict:
             visible.append(_GAPS_VISIBLE)
         if self.case == "carry":
             visible.append(_CASE_VISIBLE)
         if self.mechanism == "santext+":
             visible.append(_KEPT_VISIBLE)
-        if self.mechanism in ("santext", "santext+"):
+        if self.mechanism in ("santext", "santext+", "fbdd"):
             visible.append(_NEIGHBOURHOOD_VISIBLE)
+        if self.mechanism == "fbdd":
+            visible.append(_FLOATING_POINT)
+        if self.tail == EXACT:
+            visible.append(_TIMING_VISIBLE)
         return (*visible, _FRESH)
 
 
@@ -102,6 +114,7 @@ class PrivacyStatement:
         return {
             "mechanism": terms.mechanism,
             "level": terms.level,
+            "tail": terms.tail,
             "epsilon": terms.epsilon,
             "epsilon_kind": terms.epsilon_kind,
             "epsilon_0": terms.epsilon_0,
@@ -122,14 +135,15 @@ class PrivacyStatement:
         tokens = "1 token" if self.tokens == 1 else f"{self.tokens:,} tokens"
         if terms.epsilon == 0:
             return f"{terms.mechanism}: every token is replaced by a uniform draw; {tokens}"
-        level = f", level {terms.level}" if terms.level else ""
+        level = f", level {terms.level}, {terms.tail} tail" if terms.level else ""
         distance = "" if terms.epsilon_kind == PURE_LDP else " d"
+        kind = terms.epsilon_kind + (", floating point" if terms.mechanism == "fbdd" else "")
         constant = terms.epsilon_0 + terms.rounding_slack
         token_extra = f" + {_rounded_up(constant, 3)}" if constant else ""
         document_extra = f" + {_rounded_up(self.epsilon_0_document, 1)}" if constant else ""
         return (
             f"{terms.mechanism}{level}: epsilon {terms.epsilon:g}{distance}{token_extra} per token "
-            f"({terms.epsilon_kind}); {tokens}: {_figure(self.epsilon_document)}{distance}{document_extra} in all"
+            f"({kind}); {tokens}: {_figure(self.epsilon_document)}{distance}{document_extra} in all"
         )
 
     def __str__(self) -> str:

@@ -4,12 +4,15 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Any
 
 import typer
 
-from textveil.bundle import Bundle
-from textveil.plan import Options, epsilon_text, label
+from textveil.audit import round_up
+from textveil.bundle import TABLE_MECHANISMS, Bundle, Level
+from textveil.calibration import LevelSummary, Recovery, summaries, summary
+from textveil.plan import Options, epsilon_text
 from textveil.privacy import PrivacyStatement, Terms
 from textveil.sanitizer import Result, Sanitizer
 
@@ -17,6 +20,12 @@ Write = Callable[[str], None]
 
 _BAR_CELLS = 24
 _PROGRESS_FROM_BYTES = 20_000_000
+_COLUMNS = (
+    "Medians over words. unchanged: probability that a word comes out as itself. outputs: how many words hold 95 % of",
+    "what a word may become. inputs: how many inputs give an output at least 1 % as often as the likeliest one.",
+    "min-entropy: in nats, of what a word may become. 1 release, 10 releases: how often a sensitive word is guessed",
+    "from so many independent releases, by who knows this bundle and how common words are, but not the context.",
+)
 
 
 class Tally:
@@ -48,14 +57,8 @@ def information(bundle: Bundle, *, as_json: bool = False) -> str:
             "name": level.name,
             "default": level.name == bundle.default_level,
             **{
-                mechanism: {
-                    "epsilon": label(bundle, level, mechanism)[0],
-                    "epsilon_kind": label(bundle, level, mechanism)[1],
-                    "epsilon_textbook": float(2 * level.laws[mechanism].exponent),
-                    "epsilon_pure_ldp": _proven(bundle, level.name, mechanism, "epsilon_pure_ldp"),
-                    "unchanged_median": _unchanged(manifest, level.name, mechanism),
-                }
-                for mechanism in level.laws
+                mechanism: {tail: _law(bundle, level, mechanism, tail) for tail in bundle.tails}
+                for mechanism in TABLE_MECHANISMS
             },
         }
         for level in bundle.levels
@@ -69,6 +72,7 @@ def information(bundle: Bundle, *, as_json: bool = False) -> str:
         "symbols": bundle.table.symbols,
         "neighbours": bundle.table.neighbours.shape[1],
         "default_mechanism": bundle.default_mechanism,
+        "default_tail": bundle.default_tail,
         "default_level": bundle.default_level,
         "replacement_probability": bundle.default_replacement_probability,
         "levels": levels,
@@ -79,18 +83,22 @@ def information(bundle: Bundle, *, as_json: bool = False) -> str:
         f"{facts['name']}: {facts['symbols']:,} {facts['tokens']}s, {facts['neighbours']} neighbours each",
         f"identity   {facts['identity']}",
         f"licence    {facts['licence']}. {facts['attribution']}",
-        "",
-        "level       epsilon  kind                 textbook  pure LDP  words unchanged (median)",
     ]
-    for level in levels:
-        law = level[bundle.default_mechanism]
-        share = law["unchanged_median"]
-        marker = "   default" if level["default"] else ""
-        bar = "" if share is None else f"{share:6.1%}  {_bar(share)}"
-        lines.append(
-            f"{level['name']:<11} {epsilon_text(law['epsilon']):>7}  {law['epsilon_kind']:<20} "
-            f"{law['epsilon_textbook']:>8.4g}  {_optional(law['epsilon_pure_ldp']):>8}  {bar}{marker}"
-        )
+    for tail in sorted(bundle.tails, key=lambda tail: tail != bundle.default_tail):
+        lines += [
+            "",
+            f"{bundle.default_mechanism} with {tail} tail" + (" (the default)" if tail == bundle.default_tail else ""),
+            "level       epsilon  kind                 textbook  pure LDP  words unchanged (median)",
+        ]
+        for level in levels:
+            law = level[bundle.default_mechanism][tail]
+            share = law["unchanged_median"]
+            marker = "   default" if level["default"] else ""
+            bar = "" if share is None else f"{share:6.1%}  {_bar(share)}"
+            lines.append(
+                f"{level['name']:<11} {epsilon_text(law['epsilon']):>7}  {law['epsilon_kind']:<20} "
+                f"{law['epsilon_textbook']:>8.4g}  {bound(law['epsilon_pure_ldp']):>8}  {bar}{marker}"
+            )
     probability = float(bundle.default_replacement_probability)
     lines += [
         "",
@@ -103,6 +111,58 @@ def information(bundle: Bundle, *, as_json: bool = False) -> str:
     return "\n".join(lines)
 
 
+def levels_table(bundle: Bundle, *, as_json: bool = False) -> str:
+    """All levels of a bundle for each tail and mechanism, the default law first: what they promise, what they do."""
+    mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_mechanism)
+    tails = sorted(bundle.tails, key=lambda tail: tail != bundle.default_tail)
+    laws = [summaries(bundle, mechanism, tail) for tail in tails for mechanism in mechanisms]
+    if as_json:
+        return json.dumps([asdict(level) for levels in laws for level in levels], ensure_ascii=False)
+    lines: list[str] = []
+    for number, levels in enumerate(laws):
+        does = levels[0].measures
+        alone = "" if does is None else f"; guessed without any release: {does.recovery_without_release:.1%}"
+        lines += [
+            f"{levels[0].mechanism} with {levels[0].tail} tail{'' if number else ' (the default)'}{alone}",
+            f"{'level':<10}{'epsilon':>8}  {'kind':<9}{'textbook':>9}{'pure LDP':>9}{'unchanged':>10}{'outputs':>9}"
+            f"{'inputs':>9}{'min-entropy':>12}{'1 release':>11}{'10 releases':>12}",
+            *(_level_line(level, level.level == bundle.default_level) for level in levels),
+            "",
+        ]
+    if bundle.statistics is None:
+        lines += ["This bundle carries no statistics: textveil-export statistics adds them."]
+        return "\n".join(lines)
+    return "\n".join([*lines, *_COLUMNS])
+
+
+def chosen_level(bundle: Bundle, level: LevelSummary, *, as_json: bool = False) -> str:
+    """The options that choose a level, and what it promises and does."""
+    if as_json:
+        return json.dumps({"options": level.options, **asdict(level)}, ensure_ascii=False)
+    does = level.measures
+    assert does is not None  # a level is chosen by its statistics
+    pure = "" if level.epsilon_pure_ldp is None else f"; at most {bound(level.epsilon_pure_ldp)} whatever the distance"
+    word = "a sensitive word" if level.mechanism == "santext+" else "a word"
+    lines = [
+        level.options,
+        "",
+        f"epsilon {epsilon_text(level.epsilon)} per token and unit of distance ({level.epsilon_kind}){pure}",
+        f"A word stays unchanged with probability {does.unchanged:.3g} (median over words).",
+        f"A word may become {does.likely_outputs:,g} words (95 % of the mass; median over words).",
+        f"An output may well come from {does.likely_inputs:,g} inputs (1 % as likely as the likeliest; median).",
+        f"An observer who knows this bundle and how common words are, but not the context, guesses {word}",
+        f"  without any release    {does.recovery_without_release:.1%}",
+        *(f"  from {_releases(number):<18}{_recovery(recovery)}" for number, recovery in does.recovery.items()),
+    ]
+    if does.recovery_with_kept_words is not None:
+        kept = 1 - float(bundle.default_replacement_probability)
+        lines.append(
+            f"and any word, if common ones are kept with probability {kept:g}, from 1 release "
+            f"{does.recovery_with_kept_words:.1%}"
+        )
+    return "\n".join(lines)
+
+
 def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *, as_json: bool = False) -> str:
     """The likeliest replacements of a word, with exact probabilities and distances."""
     law = sanitizer.distribution(word, **options)
@@ -111,7 +171,7 @@ def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *,
         {
             "word": output,
             "probability": share,
-            "distance": sanitizer.distance(word, output) if sanitizer.bundle.embeddings is not None else None,
+            "distance": sanitizer.distance(word, output) if sanitizer.bundle.metric is not None else None,
         }
         for output, share in law.likeliest(count)
     ]
@@ -140,6 +200,11 @@ def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *,
     return "\n".join(lines)
 
 
+def bound(value: float | None) -> str:
+    """A bound to two decimals, rounded up."""
+    return "-" if value is None else f"{round_up(value, 2):.2f}"
+
+
 @contextmanager
 def progress_bar(size: int, quiet: bool) -> Iterator[Callable[[int], None]]:
     """A bar over the bytes of a large file: on standard error, only on a terminal that shows no data."""
@@ -150,23 +215,45 @@ def progress_bar(size: int, quiet: bool) -> Iterator[Callable[[int], None]]:
         yield lambda consumed: bar.update(consumed - bar.pos)
 
 
-def _proven(bundle: Bundle, level: str, mechanism: str, what: str) -> float | None:
-    if bundle.certificate is None:
-        return None
-    value = bundle.certificate["levels"].get(level, {}).get(mechanism, {}).get(what)
-    return float(value) if type(value) in (int, float) else None
+def _law(bundle: Bundle, level: Level, mechanism: str, tail: str) -> dict[str, Any]:
+    law = summary(bundle, level, mechanism, tail)
+    return {
+        "epsilon": law.epsilon,
+        "epsilon_kind": law.epsilon_kind,
+        "epsilon_textbook": law.epsilon_textbook,
+        "epsilon_pure_ldp": law.epsilon_pure_ldp,
+        "unchanged_median": None if law.measures is None else law.measures.unchanged,
+    }
 
 
 def _optional(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-def _unchanged(manifest: dict[str, Any], level: str, mechanism: str) -> float | None:
-    try:
-        share = manifest["levels"][level][mechanism]["unchanged_median"]
-    except (KeyError, TypeError):
-        return None
-    return float(share) if type(share) in (int, float) else None
+def _level_line(level: LevelSummary, default: bool) -> str:
+    line = (
+        f"{level.level:<10}{epsilon_text(level.epsilon):>8}  {level.epsilon_kind.split()[0]:<9}"
+        f"{level.epsilon_textbook:>9.4g}{bound(level.epsilon_pure_ldp):>9}"
+    )
+    does = level.measures
+    if does is None:
+        line += f"{'-':>10}{'-':>9}{'-':>9}{'-':>12}{'-':>11}{'-':>12}"
+    else:
+        line += (
+            f"{does.unchanged:>10.1%}{does.likely_outputs:>9,.0f}{does.likely_inputs:>9,.0f}{does.min_entropy:>12.2f}"
+            f"{does.recovery[1].rate:>11.1%}{does.recovery[10].rate:>12.1%}"
+        )
+    return line + ("  default" if default else "")
+
+
+def _releases(number: int) -> str:
+    return "1 release" if number == 1 else f"{number} releases"
+
+
+def _recovery(recovery: Recovery) -> str:
+    if recovery.low == recovery.high:
+        return f"{recovery.rate:.1%}"
+    return f"{recovery.rate:.1%} (simulated; 95 % interval {recovery.low:.1%} to {recovery.high:.1%})"
 
 
 def _bar(share: float) -> str:

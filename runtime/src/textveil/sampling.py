@@ -117,3 +117,41 @@ def select(rows: Rows, row_of: NDArray[np.intp], uniform: Integers) -> Integers:
 def draw(rows: Rows, row_of: NDArray[np.intp], random_words: Callable[[int], NDArray[np.uint64]]) -> Integers:
     """Draws one output for every entry of ``row_of``, independently. Shapes ``(n,)`` to ``(n,)``."""
     return select(rows, row_of, uniform_below(rows.totals[row_of], random_words))
+
+
+def draw_thinned(
+    rows: Rows,
+    row_of: NDArray[np.intp],
+    weight: Callable[[NDArray[np.intp], Integers], Integers],
+    random_words: Callable[[int], NDArray[np.uint64]],
+) -> Integers:
+    """Draws from rows whose tail is too heavy, by rejection: exactly in proportion to ``weight`` where it is lower.
+
+    A proposal is drawn from the row. One that was dealt to the tail is kept with probability ``weight / tail(x)``,
+    at most 1, by an integer comparison; if it is not, the whole draw starts again (an inner loop over the tail alone
+    would leave too much mass there). So output ``y`` has probability in proportion to
+    ``excess(x, y) + base(y) min(tail(x), weight(x, y))``.
+
+    Args:
+        rows: The proposals.
+        row_of: Row of each draw, shape ``(n,)``.
+        weight: Weight of one unit of the base measure, for rows and outputs, shapes ``(m,)``.
+        random_words: As in ``uniform_below``.
+
+    Returns:
+        Output ids, shape ``(n,)``.
+
+    Privacy:
+        The number of rounds depends on the row: time tells a little about the words.
+    """
+    outputs = np.empty(len(row_of), dtype=np.int64)
+    pending, totals = np.arange(len(row_of)), rows.totals
+    while len(pending):
+        row = row_of[pending]
+        uniform = uniform_below(totals[row], random_words)
+        outputs[pending] = select(rows, row, uniform)
+        tail = np.flatnonzero(uniform >= rows.cumulative[row, -1])
+        threshold = uniform_below(rows.tail[row[tail]], random_words)
+        rejected = threshold >= weight(row[tail], outputs[pending[tail]])
+        pending = pending[tail[rejected]]
+    return outputs

@@ -9,11 +9,12 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil import entropy, sampling, segmentation
+from textveil import entropy, segmentation
 from textveil.bundle import Bundle
 from textveil.default_bundle import DEFAULT_BUNDLE, DEFAULT_IDENTITY
 from textveil.distribution import Distribution
 from textveil.errors import BundleError, InputError, OptionError
+from textveil.mechanisms import WeightedLaw
 from textveil.plan import Options, Plan, cache_key, make_plan
 from textveil.privacy import PrivacyStatement, Terms
 from textveil.words import Lexicon
@@ -126,12 +127,15 @@ class Sanitizer:
             options: As in ``sanitize``.
 
         Raises:
-            OptionError: An option is not supported, or ``word`` is more than one token.
+            OptionError: An option is not supported, the mechanism has no weights (``fbdd``), or ``word`` is more than
+                one token.
         """
         plan = self._plan(options)
+        if not isinstance(plan.law, WeightedLaw):
+            raise OptionError(f"{plan.terms.mechanism} has no table of weights: its law is known from draws only")
         token = self._single_token(word)
         kept = 2**64 - plan.coin.threshold if plan.coin is not None and plan.keepable[token] else 0
-        return Distribution.of(self.bundle.vocabulary, plan.law.rows(np.array([token])).weights(0), token, kept)
+        return Distribution.of(self.bundle.vocabulary, plan.law.weights_of(token), token, kept)
 
     def distance(self, first: str, second: str) -> float:
         """Distance of two words in the metric of the guarantee; 1 is the median over pairs of words.
@@ -140,10 +144,9 @@ class Sanitizer:
             OptionError: A word is more than one token.
             BundleError: The bundle does not carry the embedding rows.
         """
-        if self.bundle.embeddings is None:
+        if self.bundle.metric is None:
             raise BundleError("this bundle does not carry embedding rows, so it cannot tell distances")
-        tokens = self._symbol_or_token(first), self._symbol_or_token(second)
-        return self.bundle.table.distance(self.bundle.embeddings, *tokens)
+        return self.bundle.metric.distance(self._symbol_or_token(first), self._symbol_or_token(second))
 
     def _plan(self, options: Options) -> Plan:
         key = cache_key(options)
@@ -208,9 +211,8 @@ def _draw(plan: Plan, inputs: NDArray[np.int64], whole: NDArray[np.bool_]) -> ND
         common = np.flatnonzero(plan.keepable[inputs] & whole)
         replaced[common] = plan.coin.replaced(entropy.random_words(len(common)))
     drawn = np.flatnonzero(replaced)
-    unique, row_of = np.unique(inputs[drawn], return_inverse=True)
     outputs = inputs.copy()
-    outputs[drawn] = sampling.draw(plan.law.rows(unique), row_of, entropy.random_words)
+    outputs[drawn] = plan.law.draw(inputs[drawn], entropy.random_words)
     return outputs
 
 

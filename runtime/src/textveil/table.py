@@ -4,7 +4,6 @@ One list of neighbours serves every level and both mechanisms: a level is a look
 weights, and a mechanism is the set of words that may come out (docs/proofs/capped-score.md).
 """
 
-import math
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -17,22 +16,29 @@ from textveil.sampling import MAX_TOTAL, Integers
 
 #: Bits of a symbol's role.
 SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT, KEPT = 1, 2, 4
+CAPPED, EXACT = "capped", "exact"
+#: Weights of an exact tail are at least this, so that rounding changes none by more than 2**-21 of itself.
+SMALLEST_EXACT_WEIGHT = 1 << 20
 OUTPUT_ROLE = {"santext": SANTEXT_OUTPUT, "santext+": SANTEXT_PLUS_OUTPUT}
 
 
 @dataclass(frozen=True)
 class LevelLaw:
-    """What one level of one mechanism adds to the table.
+    """What one level adds to the table, for one mechanism and one tail.
 
     Attributes:
+        tail: ``"capped"``: words that are not stored have the weight of the last stored one; ``"exact"``: they have
+            the weight of their own distance.
         exponent: ``alpha`` per unit of scaled distance; the textbook bound is ``2 alpha``.
-        weights: ``weights[s]`` is the integer weight of score ``s``, shape ``(scores,)``, non-increasing, >= 1.
+        weights: ``weights[s]`` is the integer weight of score ``s``, shape ``(scores,)``, non-increasing, >= 1; a
+            score past the end has the last weight.
         base: Base measure of every symbol, shape ``(symbols,)``, or ``None`` where it is uniform.
     """
 
+    tail: str
     exponent: Decimal
     weights: Integers
-    base: NDArray[np.uint32] | None
+    base: NDArray[Any] | None
 
 
 @dataclass(frozen=True)
@@ -45,16 +51,13 @@ class Table:
         scores: Their scores ``floor(grid * d)``, same shape, non-decreasing along a row.
         roles: Bits ``SANTEXT_OUTPUT``, ``SANTEXT_PLUS_OUTPUT`` and ``KEPT`` of each symbol, shape ``(symbols,)``.
         grid: Score steps per unit of scaled distance.
-        median_squared_distance: Squared distance, in embedding grid steps, that is one unit of scaled distance.
-        unknown_extra: Squared length of the coordinate that only ``<unk>`` has.
+        tensors: All arrays of the file, by name; levels name theirs.
     """
 
     neighbours: NDArray[Any]
     scores: NDArray[np.uint16]
     roles: NDArray[np.uint8]
     grid: int
-    median_squared_distance: int
-    unknown_extra: int
     tensors: dict[str, NDArray[Any]]
 
     @classmethod
@@ -64,7 +67,6 @@ class Table:
         shape = (law["symbols"] + 1, law["neighbours"])
         if any(type(n) is not int for n in shape):
             raise BundleDamaged("law.json: a count is not an integer")
-        integers = [law[key] for key in ("grid", "median_squared_distance", "unknown_extra_squared_distance")]
         if (
             neighbours.shape != shape
             or scores.shape != shape
@@ -73,9 +75,8 @@ class Table:
             or neighbours.dtype not in (np.uint16, np.uint32)
             or scores.dtype != np.uint16
             or roles.dtype != np.uint8
-            or any(type(n) is not int for n in integers)
-            or min(integers[:2]) < 1
-            or integers[2] < 0
+            or type(law["grid"]) is not int
+            or law["grid"] < 1
         ):
             raise BundleDamaged("table.safetensors: shapes, types or constants do not fit the law")
         ordered = np.sort(neighbours, axis=1)
@@ -90,30 +91,34 @@ class Table:
             raise BundleDamaged("table.safetensors: the output sets are empty or overlap the kept words")
         if not santext[neighbours].all():
             raise BundleDamaged("table.safetensors: a neighbour is not an output")
-        return cls(neighbours, scores, roles, *integers, tensors)
+        return cls(neighbours, scores, roles, law["grid"], tensors)
 
     @property
     def symbols(self) -> int:
         """Number of symbols; also the row of ``<unk>``."""
         return len(self.roles)
 
-    def level_law(self, exponent: Decimal, weights_name: str, base_name: str | None) -> LevelLaw:
+    def level_law(self, tail: str, exponent: Decimal, weights_name: str, base_name: str | None) -> LevelLaw:
         """The law of one level by the names of its arrays; ``BundleDamaged`` where they do not fit."""
         weights = self.tensors[weights_name]
         base = None if base_name is None else self.tensors[base_name]
         if weights.dtype != np.int64 or weights.ndim != 1 or not exponent.is_finite() or exponent <= 0:
             raise BundleDamaged("table.safetensors: a level has no valid weights")
-        if len(weights) <= int(self.scores[:, -1].max()) or weights[-1] < 1 or (weights[1:] > weights[:-1]).any():
+        smallest = SMALLEST_EXACT_WEIGHT if tail == EXACT else 1
+        if (
+            len(weights) <= int(self.scores[:, -1].max())
+            or weights[-1] < smallest
+            or (weights[1:] > weights[:-1]).any()
+        ):
             raise BundleDamaged("table.safetensors: the weights of a level do not cover its scores")
         if wrong_weight(weights, exponent, self.grid) is not None:
             raise BundleDamaged("table.safetensors: the weights of a level do not follow its exponent")
-        if base is not None and (base.dtype != np.uint32 or base.shape != self.roles.shape):
+        if base is not None and (base.dtype not in (np.uint8, np.uint16, np.uint32) or base.shape != self.roles.shape):
             raise BundleDamaged("table.safetensors: a base measure does not fit the vocabulary")
-        largest_base = 1 if base is None else int(base.max())
-        tail_bound = int(weights[self.scores[:, -1]].max()) * self.symbols * largest_base
-        if tail_bound + int(weights[0]) * largest_base * self.scores.shape[1] >= MAX_TOTAL:
+        base_sum, largest_base = (self.symbols, 1) if base is None else (int(base.sum(dtype=np.int64)), int(base.max()))
+        if largest_total(weights, self.scores, base_sum, largest_base) >= MAX_TOTAL:
             raise BundleDamaged("table.safetensors: the weights of a level are too large")
-        return LevelLaw(exponent, weights, base)
+        return LevelLaw(tail, exponent, weights, base)
 
     def base_measure(self, mechanism: str, law: LevelLaw) -> Integers:
         """The base measure of a mechanism, zero for words that are never its output, shape ``(symbols,)``."""
@@ -125,23 +130,10 @@ class Table:
             raise BundleDamaged("table.safetensors: a base measure is zero for an output")
         return base
 
-    def squared_distances(
-        self, embeddings: NDArray[np.int8], first: NDArray[np.intp], second: NDArray[np.intp]
-    ) -> Integers:
-        """Squared distances of pairs of inputs in embedding grid steps, exact; ``<unk>`` is ``symbols``. ``(n,)``."""
-        squared = np.empty(len(first), dtype=np.int64)
-        for part in np.array_split(np.arange(len(first)), max(1, len(first) // 8192)):
-            difference = embeddings[first[part]].astype(np.int32) - embeddings[second[part]]
-            squared[part] = np.einsum("ij,ij->i", difference, difference, dtype=np.int64)
-        return squared + np.where((first == self.symbols) != (second == self.symbols), self.unknown_extra, 0)
 
-    def squared_distance(self, embeddings: NDArray[np.int8], first: int, second: int) -> int:
-        """Squared distance of two inputs in embedding grid steps."""
-        return int(self.squared_distances(embeddings, np.array([first]), np.array([second]))[0])
-
-    def distance(self, embeddings: NDArray[np.int8], first: int, second: int) -> float:
-        """Scaled distance: 1 is the median distance of two words of the vocabulary."""
-        return math.sqrt(self.squared_distance(embeddings, first, second) / self.median_squared_distance)
+def largest_total(weights: Integers, scores: NDArray[np.uint16], base_sum: int, largest_base: int) -> int:
+    """No row's total is larger than this."""
+    return int(weights[int(scores[:, -1].min())]) * base_sum + int(weights[0]) * largest_base * scores.shape[1]
 
 
 def wrong_weight(weights: Integers, exponent: Decimal, grid: int) -> int | None:
@@ -153,12 +145,3 @@ def wrong_weight(weights: Integers, exponent: Decimal, grid: int) -> int | None:
         exact = float(weights[0]) * np.exp(-float(exponent) * np.arange(len(weights)) / grid)
         wrong = ~(np.abs(weights - exact) <= 1 + 1e-9 * exact)
     return int(np.argmax(wrong)) if wrong.any() else None
-
-
-def scores(squared: Integers, grid: int, median_squared: int) -> Integers:
-    """``floor(grid * sqrt(squared / median_squared))`` in integers, any shape: how distances become scores."""
-    radicand = squared * (grid * grid) // median_squared
-    root = np.sqrt(radicand.astype(np.float64)).astype(np.int64)
-    root -= root * root > radicand  # the floating-point root is at most one off
-    root += (root + 1) * (root + 1) <= radicand
-    return root

@@ -1,5 +1,6 @@
 """What a device can check by itself: hashes, structure, certificate, and a fresh audit of randomly chosen pairs."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -7,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil import entropy
-from textveil.audit import Audit, scaled_distances
-from textveil.bundle import Bundle
+from textveil.audit import Audit, Floats
+from textveil.bundle import Bundle, Level
 from textveil.errors import BundleDamaged
-from textveil.mechanisms import TableLaw
+from textveil.exact_audit import ExactAudit, largest_differences, log_totals
+from textveil.mechanisms import ExactLaw, TableLaw
+from textveil.metric import Metric
 from textveil.plan import label
 from textveil.privacy import TEXTBOOK, rounding_slack
-from textveil.table import SANTEXT_OUTPUT, Table, scores, wrong_weight
+from textveil.table import CAPPED, EXACT, SANTEXT_OUTPUT, Table, wrong_weight
 
 PAIRS = 1_000_000
 _AT_ONCE = 50_000
@@ -51,7 +54,8 @@ def verify(bundle: Bundle, pairs: int = PAIRS) -> Verification:
     """Checks what can be checked of an opened bundle (opening it has checked hashes and structure).
 
     A random sample, drawn from the operating system's entropy: half of the pairs are any two inputs, half are an
-    input and one of its stored neighbours, where losses per distance are largest. The full search over all pairs is
+    input and one of its stored neighbours, where losses per distance are largest; for exact tails, all pairs among a
+    sample of inputs, half of them stored neighbours of the other half. The full search over all pairs is
     ``textveil-export certify``.
 
     Args:
@@ -63,33 +67,76 @@ def verify(bundle: Bundle, pairs: int = PAIRS) -> Verification:
             missing, or a loss is above its bound. The level, the score or the row is named.
     """
     files = len(bundle.manifest["files"])
-    laws = [(level, mechanism) for level in bundle.levels for mechanism in level.laws]
-    for level, mechanism in laws:
-        law = level.laws[mechanism]
+    laws = [(level, *key) for level in bundle.levels for key in level.laws]
+    for level, mechanism, tail in laws:
+        law = level.laws[mechanism, tail]
         score = wrong_weight(law.weights, law.exponent, bundle.table.grid)
         if score is not None:
             raise BundleDamaged(f"level {level.name}: the weight of score {score} does not follow its exponent")
-    if bundle.embeddings is None:
+    if bundle.metric is None:
         return Verification(files, bundle.certificate is not None, 0, 0)
     share = -(-pairs // len(laws))
+    audited = 0
+    for level, mechanism, tail in laws:
+        if tail == CAPPED:
+            audited += _audit_capped(bundle, bundle.metric, level, mechanism, share)
+    exact = [(level, mechanism) for level, mechanism, tail in laws if tail == EXACT]
+    if exact:
+        audited += _audit_exact(bundle, bundle.metric, exact, share)
+    recomputed = _check_scores(bundle.table, bundle.metric)
+    return Verification(files, bundle.certificate is not None, recomputed, audited)
+
+
+def _audit_capped(bundle: Bundle, metric: Metric, level: Level, mechanism: str, pairs: int) -> int:
+    audit = Audit(TableLaw.of(bundle.table, mechanism, level.laws[mechanism, CAPPED]))
+    for first, second in _samples(bundle.table, pairs):
+        allowed = _allowed(bundle, level, mechanism, CAPPED, metric.scaled(metric.squared(first, second)))
+        used = audit.bounds(first, second)
+        close = np.flatnonzero(used > allowed)
+        used[close] = audit.losses(first[close], second[close])[0]
+        _refuse(used, allowed, first, level, mechanism)
+    return pairs
+
+
+def _audit_exact(bundle: Bundle, metric: Metric, laws: list[tuple[Level, str]], pairs: int) -> int:
+    """All pairs among some inputs and a neighbour of each: their rows are computed over all outputs."""
+    table = bundle.table
+    half = _random_below(table.symbols + 1, max(1, math.isqrt(pairs) // 2))
+    column = _random_below(table.neighbours.shape[1], len(half))
+    inputs = np.unique(np.concatenate([half, table.neighbours[half, column]])).astype(np.intp)
+    squared = np.concatenate([block for _, block in metric.squared_to_all(inputs)])
+    scores = metric.scores(squared)
+    first, second = (index.ravel() for index in np.indices((len(inputs), len(inputs))))
+    first, second = first[first != second], second[first != second]
+    distances = metric.scaled(squared[first, inputs[second]])
     for level, mechanism in laws:
-        level_law = level.laws[mechanism]
-        audit = Audit(TableLaw.of(bundle.table, mechanism, level_law))
-        epsilon, kind = label(bundle, level, mechanism)
-        slack = 0.0
-        if kind == TEXTBOOK:
-            slack = rounding_slack(level_law.exponent, bundle.table.grid, int(level_law.weights[-1]))
-        for first, second in _samples(bundle.table, share):
-            distances = scaled_distances(bundle.table, bundle.embeddings, first, second)
-            allowed = epsilon * distances * (1 + 1e-12) + slack + 1e-9
-            used = audit.bounds(first, second)
-            close = np.flatnonzero(used > allowed)
-            used[close] = audit.losses(first[close], second[close])[0]
-            if (used > allowed).any():
-                row = int(first[np.argmax(used - allowed)])
-                raise BundleDamaged(f"level {level.name}, {mechanism}: row {row} exceeds the stated epsilon")
-    recomputed = _check_scores(bundle.table, bundle.embeddings)
-    return Verification(files, bundle.certificate is not None, recomputed, share * len(laws))
+        law = ExactLaw(TableLaw.of(table, mechanism, level.laws[mechanism, EXACT]), metric)
+        audit = ExactAudit(law, log_totals([law], scores)[0])
+        allowed = _allowed(bundle, level, mechanism, EXACT, distances)
+        used = audit.bounds(first, second, scores[first, inputs[second]] + 1)
+        outputs = np.flatnonzero(law.capped.base)
+        close = np.flatnonzero(used > allowed)
+        for x in np.unique(first[close]):  # the scan over all outputs, for inputs that are none
+            of_x = close[first[close] == x]
+            differences = largest_differences(scores[x], scores[second[of_x]], outputs)
+            used[of_x] = audit.bounds(x, second[of_x], differences)
+        _refuse(used, allowed, inputs[first], level, mechanism)
+    return len(first) * len(laws)
+
+
+def _allowed(bundle: Bundle, level: Level, mechanism: str, tail: str, distances: Floats) -> Floats:
+    epsilon, kind = label(bundle, level, mechanism, tail)
+    law = level.laws[mechanism, tail]
+    slack = 0.0
+    if kind == TEXTBOOK:
+        slack = rounding_slack(law.exponent, bundle.table.grid, int(law.weights[-1]))
+    return epsilon * distances * (1 + 1e-12) + slack + 1e-9
+
+
+def _refuse(used: Floats, allowed: Floats, first: NDArray[np.intp], level: Level, mechanism: str) -> None:
+    if (used > allowed).any():
+        row = int(first[np.argmax(used - allowed)])
+        raise BundleDamaged(f"level {level.name}, {mechanism}: row {row} exceeds the stated epsilon")
 
 
 def _samples(table: Table, count: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
@@ -103,22 +150,21 @@ def _samples(table: Table, count: int) -> Iterator[tuple[NDArray[np.intp], NDArr
         yield np.where(swap, second, first), np.where(swap, first, second)
 
 
-def _check_scores(table: Table, embeddings: NDArray[np.int8]) -> int:
+def _check_scores(table: Table, metric: Metric) -> int:
     """Every stored distance, and for some rows also that no candidate nearer than the last stored one is missing."""
     inputs, k = table.neighbours.shape
     for start in range(0, inputs, _AT_ONCE // k + 1):
         rows = np.arange(start, min(start + _AT_ONCE // k + 1, inputs))
         stored = table.neighbours[rows].astype(np.intp)
-        squared = table.squared_distances(embeddings, np.repeat(rows, k), stored.ravel())
-        wrong = scores(squared, table.grid, table.median_squared_distance) != table.scores[rows].ravel()
+        wrong = metric.scores(metric.squared(np.repeat(rows, k), stored.ravel())) != table.scores[rows].ravel()
         if wrong.any():
             raise BundleDamaged(f"table.safetensors: row {rows[int(np.argmax(wrong)) // k]} stores a wrong distance")
-    candidates = np.flatnonzero(table.roles & SANTEXT_OUTPUT)
-    for row in _random_below(inputs, _COMPLETE_ROWS):
-        squared = table.squared_distances(embeddings, np.full(len(candidates), row), candidates)
-        nearer = candidates[scores(squared, table.grid, table.median_squared_distance) < table.scores[row, -1]]
-        if not np.isin(nearer, table.neighbours[row]).all():
-            raise BundleDamaged(f"table.safetensors: row {row} lacks a neighbour")
+    candidates = (table.roles & SANTEXT_OUTPUT) != 0
+    for part, squared in metric.squared_to_all(_random_below(inputs, _COMPLETE_ROWS)):
+        for row, scores in zip(part, metric.scores(squared[:, :-1]), strict=True):
+            nearer = np.flatnonzero(candidates & (scores < table.scores[row, -1]))
+            if not np.isin(nearer, table.neighbours[row]).all():
+                raise BundleDamaged(f"table.safetensors: row {row} lacks a neighbour")
     return inputs * k
 
 

@@ -1,0 +1,90 @@
+"""Words per second of FBDD beside SanText's exact and capped tails, on one core, in one run.
+
+    python benchmarks/bench_fbdd.py FILE [BUNDLE]
+
+Every line of the file is a document; BUNDLE is the built-in one if left out. Rows, text in to text out: SanText with
+capped and with exact tail (default level), and FBDD. Then FBDD's law alone: drawn for all tokens at once; the same
+with one matrix product in double precision instead of the screen in single precision; by one call per word; and the
+way a reference implementation does it, word by word with the distance of the noisy vector to every row. The limit is
+the matrix product of the screen, and nothing else.
+"""
+
+import sys
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from measure import median_seconds, one_core, report
+
+one_core()
+
+import numpy as np  # noqa: E402  (after the pinning)
+from textveil import Sanitizer, entropy, segmentation  # noqa: E402
+from textveil.fbdd import FbddLaw, laplace_noise  # noqa: E402
+
+_EPSILON = 120
+_BATCH, _ONE_BY_ONE, _REFERENCE, _BLOCK = 8192, 300, 60, 400
+
+
+def main() -> None:
+    """Runs the benchmark on the file named on the command line."""
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
+    sanitizer = Sanitizer.load(*sys.argv[2:])
+    lines = Path(sys.argv[1]).read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    tokens = sum(result.tokens for result in sanitizer.sanitize_batch(lines))
+    rows: list[list[Any]] = []
+
+    def measure(way: str, count: int, function: Callable[[], Any]) -> None:
+        seconds = median_seconds(function, 3)
+        rows.append([way, count, seconds, count / seconds, seconds / count * 1e6])
+
+    for tail in sanitizer.bundle.tails:
+        measure(
+            f"sanitize_batch, santext, {tail} tail",
+            tokens,
+            lambda tail=tail: sanitizer.sanitize_batch(lines, mechanism="santext", tail=tail),
+        )
+    measure(
+        "sanitize_batch, fbdd",
+        tokens,
+        lambda: sanitizer.sanitize_batch(lines, mechanism="fbdd", epsilon=_EPSILON),
+    )
+    law = FbddLaw.of(sanitizer.bundle, Decimal(_EPSILON))
+    words = [word for line in lines for word in segmentation.segments(line)]
+    known = np.array([sanitizer.bundle.ids[word] for word in words if word in sanitizer.bundle.ids])
+    inputs = np.resize(known, _BATCH)
+    outputs = law.outputs.rows.astype(np.float64)
+    halves = (outputs**2).sum(axis=1) / 2
+    scale = law.epsilon / float(np.sqrt(law.metric.median_squared))
+    dimension = outputs.shape[1]
+
+    def double_precision() -> None:
+        for start in range(0, _BATCH, _BLOCK):
+            part = law.metric.rows[inputs[start : start + _BLOCK]].astype(np.float64)
+            points = laplace_noise(len(part), dimension, entropy.random_words) + scale * part
+            scores = points @ outputs.T
+            scores -= scale * halves
+            law.outputs.ids[scores.argmax(axis=1)]
+
+    def one_by_one() -> None:
+        for token in inputs[:_ONE_BY_ONE]:
+            law.draw(np.array([token]), entropy.random_words)
+
+    def reference() -> None:
+        for token in inputs[:_REFERENCE]:
+            point = law.metric.rows[token] + laplace_noise(1, dimension, entropy.random_words)[0] / scale
+            law.outputs.ids[np.linalg.norm(outputs - point, axis=1).argmin()]
+
+    screen = np.ones((_BLOCK, dimension + 1), dtype=np.float32)
+    measure("fbdd's law", _BATCH, lambda: law.draw(inputs, entropy.random_words))
+    measure("fbdd's law, double precision alone", _BATCH, double_precision)
+    measure("fbdd's law, one call per word", _ONE_BY_ONE, one_by_one)
+    measure("baseline: fbdd word by word, all distances", _REFERENCE, reference)
+    measure("limit: the matrix product", _BLOCK, lambda: screen @ law.outputs.screen)
+    report("fbdd", ["way", "tokens", "seconds", "tokens/s", "us/token"], rows)
+
+
+if __name__ == "__main__":
+    main()

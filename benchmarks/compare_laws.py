@@ -1,0 +1,306 @@
+"""What certified calibration buys: laws at equal certified epsilon, and at equal pure LDP level.
+
+    python benchmarks/compare_laws.py BUNDLE --sst2 FOLDER -o benchmarks/results/compare_english.jsonl
+    python benchmarks/compare_laws.py --markdown benchmarks/results/compare_english.jsonl
+
+For every law one record is written as soon as it is measured; a second run goes on where the first one stopped. All
+laws are SanText's (every word drawn, mechanism ``santext``) on the same vocabulary and metric:
+
+* textbook: the full law, its epsilon by SanText's own analysis (alpha = epsilon / 2; pure LDP: 2 alpha times the
+  diameter);
+* full, q = 1: the full law, exponent calibrated on the finished integers;
+* full: the same with the base measure flattened;
+* capped k: k stored neighbours, calibrated;
+* k-RR: k-ary randomised response; its metric epsilon is its pure LDP level over the smallest distance.
+"""
+
+import argparse
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from textveil import entropy
+from textveil.audit import Audit
+from textveil.bundle import Bundle
+from textveil.mechanisms import ExactLaw, ResponseLaw, TableLaw
+from textveil.sampling import Integers
+from textveil.segmentation import segments
+from textveil.table import CAPPED, EXACT, SANTEXT_OUTPUT, LevelLaw, Table
+from textveil.words import Lexicon
+from textveil_export.dial import by_certified_epsilon
+from textveil_export.exact_search import AllScores, pure_losses
+from textveil_export.flatten import flat_base
+from textveil_export.neighbours import smallest
+from textveil_export.sources import no_progress
+from textveil_export.weights import Setting, level_law
+from textveil_training.data import load
+
+KS = (16, 64, 256, 1024)
+CERTIFIED, PURE = "certified", "pure LDP"
+TRAINING_SENTENCES = 20_000
+_PURE_TOLERANCE = 0.02
+Law = TableLaw | ExactLaw | ResponseLaw
+
+
+class Comparison:
+    """One vocabulary: its tables, the classifier's data, and the measurements of a law."""
+
+    def __init__(self, bundle: Bundle, sst2: Path) -> None:
+        assert bundle.metric is not None
+        self.bundle, self.metric = bundle, bundle.metric
+        self.every = AllScores.of(self.metric)
+        self.outputs = np.flatnonzero(bundle.table.roles & SANTEXT_OUTPUT)
+        self.tables = {k: self._table(k) for k in KS if k <= len(self.outputs)}
+        ranks = np.arange(len(self.every.scores)) + 2.7
+        self.prior = (1 / ranks) / (1 / ranks).sum()  # Zipf-Mandelbrot over the ranks, <unk> last
+        rows = self.metric.rows.astype(np.float32)
+        self.unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        self.sets = {name: self._sentences(sst2, name) for name in ("train", "dev")}
+
+    def _table(self, k: int) -> Table:
+        table = self.bundle.table
+        if k == table.neighbours.shape[1]:
+            return table
+        near = np.empty((len(self.every.scores), k), dtype=np.int64)
+        for block in self.every.blocks(512):
+            near[block] = smallest(self.every.scores[block][:, self.outputs].astype(np.int64), self.outputs, k)[0]
+        scores = np.take_along_axis(np.asarray(self.every.scores), near, axis=1)
+        return replace(table, neighbours=near, scores=scores)
+
+    def _sentences(self, folder: Path, name: str) -> tuple[list[Integers], np.ndarray]:
+        lexicon = Lexicon(self.bundle)
+        sentences, labels = [], []
+        for example in load("sst2", folder, name):
+            words = [lexicon.word(segment, strict=False, carry_case=False) for segment in segments(example.text)]
+            tokens = [token for word in words for token in word.inputs]
+            sentences.append(np.array(tokens, dtype=np.int64))
+            labels.append(int(example.label))
+            if name == "train" and len(labels) == TRAINING_SENTENCES:
+                break
+        return sentences, np.array(labels)
+
+    def measure(self, law: Law | None) -> dict[str, float]:
+        """Unchanged share, Bayes recovery, mean cosine, SST-2 accuracy; of unsanitised text for ``None``."""
+        record: dict[str, float] = {"sst2": self.accuracy(law)}
+        if law is not None:
+            record |= self.distributions(law)
+        return record
+
+    def distributions(self, law: Law) -> dict[str, float]:
+        """Statistics of the whole matrix of probabilities, a block of rows at a time."""
+
+        def of_block(block: Any) -> tuple[np.ndarray, np.ndarray, float]:
+            p = self._probabilities(law, block)
+            inside = np.isin(block, self.outputs)
+            cosine = float(self.prior[block] @ (p * (self.unit[block] @ self.unit[:-1].T)).sum(axis=1))
+            return (p * self.prior[block][:, None]).max(axis=0), p[inside, block[inside]], cosine
+
+        found = self.every.each("", of_block, no_progress)
+        best = np.max([largest for largest, _, _ in found], axis=0)
+        unchanged, cosine = [share for _, share, _ in found], sum(value for _, _, value in found)
+        shares = np.concatenate(unchanged)
+        return {
+            "unchanged_median": float(np.median(shares)),
+            "unchanged_mean": float(shares.mean()),
+            "rarely_unchanged": float((shares < 0.01).mean()),
+            "bayes": float(best.sum()),
+            "cosine": cosine,
+        }
+
+    def _probabilities(self, law: Law, block: Any) -> np.ndarray:
+        if isinstance(law, ExactLaw):
+            weights = law.capped.weights.astype(np.float64)
+            scores = np.minimum(self.every.scores[block][:, :-1], len(weights) - 1)
+            dense = weights[scores] * law.capped.base
+        else:
+            rows = law.rows(block)
+            dense = rows.tail[:, None] * np.diff(rows.base, prepend=0).astype(np.float64)
+            excess = np.diff(rows.cumulative, axis=1, prepend=0)
+            np.add.at(dense, (np.arange(len(block))[:, None], rows.stored), excess)
+        return dense / dense.sum(axis=1, keepdims=True)
+
+    def accuracy(self, law: Law | None) -> float:
+        """SST-2 dev accuracy of a logistic regression on mean word vectors, trained and tested on sanitised text."""
+        features, labels = {}, {}
+        for name, (sentences, gold) in self.sets.items():
+            inputs = np.concatenate(sentences)
+            outputs = inputs if law is None else law.draw(inputs, entropy.random_words)
+            lengths = np.array([len(sentence) for sentence in sentences])
+            vectors = np.zeros((len(sentences), self.unit.shape[1]), dtype=np.float32)
+            np.add.at(vectors, np.repeat(np.arange(len(sentences)), lengths), self.unit[outputs])
+            features[name] = torch.from_numpy(vectors / np.maximum(lengths, 1).astype(np.float32)[:, None])
+            labels[name] = torch.from_numpy(gold).float()
+        centre, scale = features["train"].mean(0), features["train"].std(0) + 1e-6
+        features = {name: (value - centre) / scale for name, value in features.items()}
+        weight = torch.zeros(features["train"].shape[1] + 1, requires_grad=True)
+        optimiser = torch.optim.LBFGS([weight], max_iter=60, line_search_fn="strong_wolfe")
+
+        def loss() -> torch.Tensor:
+            optimiser.zero_grad()
+            logits = features["train"] @ weight[1:] + weight[0]
+            value = torch.nn.functional.binary_cross_entropy_with_logits(logits, labels["train"])
+            value = value + 1e-3 * (weight[1:] ** 2).sum()
+            value.backward()
+            return value
+
+        optimiser.step(loss)
+        with torch.no_grad():
+            guess = (features["dev"] @ weight[1:] + weight[0]) > 0
+        return float((guess == labels["dev"].bool()).float().mean())
+
+    # Laws at a target.
+
+    def finished(self, tail: str, setting: Setting, table: Table | None = None) -> TableLaw | ExactLaw:
+        """The integer law of a setting."""
+        table = table or self.bundle.table
+        law: LevelLaw = level_law(table, tail, setting, self.every.largest)
+        capped = TableLaw.of(table, "santext", law)
+        return ExactLaw(capped, self.metric) if tail == EXACT else capped
+
+    def pure(self, law: TableLaw | ExactLaw) -> float:
+        """The pure LDP level."""
+        if isinstance(law, ExactLaw):
+            return pure_losses(self.every, self.every.audits([law]))[0][0]
+        return Audit(law).pure_loss()[0]
+
+    def at_certified(self, name: str, targets: Sequence[float]) -> list[tuple[Law, float]]:
+        """A law with each of these certified epsilons, and its exponent."""
+        if name == "textbook":
+            return [(self.finished(EXACT, Setting(Decimal(str(target)) / 2)), target / 2) for target in targets]
+        if name == "k-RR":
+            near = min(int(np.sort(self.every.scores[block], axis=1)[:, 1].min()) for block in self.every.blocks(512))
+            epsilons = [Decimal(str(target)) * near / self.metric.grid for target in targets]
+            return [(ResponseLaw.randomised_response(self.bundle.table, e), float(e)) for e in epsilons]
+        tail, table = (CAPPED, self.tables[int(name.split()[1])]) if name.startswith("capped") else (EXACT, None)
+        settings = by_certified_epsilon(
+            table or self.bundle.table,
+            self.metric,
+            {tail: {str(target): Decimal(str(target)) for target in targets}},
+            mechanisms=["santext"],
+            flatten=name == "full",
+            every=self.every,
+        )
+        return [
+            (self.finished(tail, setting, table), float(setting.exponent))
+            for setting in (settings[str(target), "santext", tail] for target in targets)
+        ]
+
+    def at_pure(self, name: str, targets: Sequence[float]) -> list[tuple[Law, float]]:
+        """A law with each of these pure LDP levels, and its exponent."""
+        return [self._at_pure(name, target) for target in targets]
+
+    def _at_pure(self, name: str, target: float) -> tuple[Law, float]:
+        if name == "k-RR":
+            return ResponseLaw.randomised_response(self.bundle.table, Decimal(str(target))), target
+        if name == "textbook":  # what SanText's analysis gives for any two words: 2 alpha times the diameter
+            alpha = Decimal(str(round(target / 2 / (self.every.largest / self.metric.grid), 4)))
+            return self.finished(EXACT, Setting(alpha)), float(alpha)
+        tail, table = (CAPPED, self.tables[int(name.split()[1])]) if name.startswith("capped") else (EXACT, None)
+        alpha, base = target / 1.2, None
+        for step in range(8):
+            if name == "full" and step < 2:
+                base = flat_base(self.every, self.outputs, alpha)
+            law = self.finished(tail, Setting(Decimal(str(round(alpha, 4))), base), table)
+            found = self.pure(law)
+            if target - _PURE_TOLERANCE <= found <= target:
+                break
+            alpha *= (target - _PURE_TOLERANCE / 2) / found
+        return law, alpha
+
+
+def names(comparison: Comparison) -> list[str]:
+    """All laws that are compared."""
+    return ["textbook", "full, q = 1", "full", "k-RR", *(f"capped {k}" for k in comparison.tables)]
+
+
+def run(bundle: Path, sst2: Path, output: Path, certified: Sequence[float], pure: Sequence[float]) -> None:
+    """Measures everything that the output does not have yet."""
+    done = {(r["criterion"], r["target"], r["law"]) for r in records(output)} if output.exists() else set()
+    comparison = Comparison(Bundle(bundle), sst2)
+    with output.open("a", encoding="utf-8") as file:
+
+        def write(record: dict[str, Any]) -> None:
+            file.write(json.dumps(record) + "\n")
+            file.flush()
+            print(record, flush=True)
+
+        if ("none", 0, "unsanitised") not in done:
+            write({"criterion": "none", "target": 0, "law": "unsanitised", **comparison.measure(None)})
+        for criterion, targets in ((CERTIFIED, certified), (PURE, pure)):
+            for name in names(comparison):
+                left = [target for target in targets if (criterion, target, name) not in done]
+                at = comparison.at_certified if criterion == CERTIFIED else comparison.at_pure
+                for target, (law, parameter) in zip(left, at(name, left) if left else [], strict=True):
+                    level = comparison.pure(law) if not isinstance(law, ResponseLaw) else _response_level(law)
+                    write(
+                        {
+                            "criterion": criterion,
+                            "target": target,
+                            "law": name,
+                            "parameter": round(parameter, 4),
+                            "pure_ldp": round(level, 3),
+                            **comparison.measure(law),
+                        }
+                    )
+
+
+def _response_level(law: ResponseLaw) -> float:
+    return math.log((law.tail + law.excess) / law.tail)
+
+
+def records(path: Path) -> Iterator[dict[str, Any]]:
+    """The records of a file."""
+    with path.open(encoding="utf-8") as file:
+        yield from map(json.loads, file)
+
+
+def markdown(path: Path) -> str:
+    """The records as Markdown tables, one for each criterion and target."""
+    found = list(records(path))
+    clean = next(r for r in found if r["law"] == "unsanitised")
+    lines = [f"Unsanitised text: SST-2 {clean['sst2']:.3f}", ""]
+    groups = dict.fromkeys((r["criterion"], r["target"]) for r in found if r["law"] != "unsanitised")
+    for criterion, target in groups:
+        lines += [
+            f"**Certified epsilon {target:g}**" if criterion == CERTIFIED else f"**Pure LDP level {target:g}**",
+            "",
+            "| law | alpha (k-RR: epsilon) | pure LDP | N, median | N, mean | N < .01 | Bayes | cosine | SST-2 |",
+            "|---|---|---|---|---|---|---|---|---|",
+        ]
+        for r in found:
+            if (r["criterion"], r["target"]) == (criterion, target):
+                lines.append(
+                    f"| {r['law']} | {r['parameter']:.2f} | {r['pure_ldp']:.1f} | {r['unchanged_median']:.3f} | "
+                    f"{r['unchanged_mean']:.3f} | {r['rarely_unchanged']:.3f} | {r['bayes']:.3f} | {r['cosine']:.3f} | "
+                    f"{r['sst2']:.3f} |"
+                )
+        lines.append("")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Parses the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("bundle", type=Path, nargs="?", help="a bundle with embedding rows")
+    parser.add_argument("--sst2", type=Path, help="folder with train.tsv and dev.tsv of SST-2 (GLUE)")
+    parser.add_argument("-o", "--output", type=Path, help="records, one JSON object a line")
+    parser.add_argument("--certified", type=float, nargs="*", default=[10, 12, 14])
+    parser.add_argument("--pure", type=float, nargs="*", default=[10, 12])
+    parser.add_argument("--markdown", type=Path, help="print the tables of these records and leave")
+    arguments = parser.parse_args()
+    if arguments.markdown:
+        print(markdown(arguments.markdown))
+        return
+    if not (arguments.bundle and arguments.sst2 and arguments.output):
+        parser.error("BUNDLE, --sst2 and --output are needed")
+    run(arguments.bundle, arguments.sst2, arguments.output, arguments.certified, arguments.pure)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""The metric: Euclidean distance between int8 rows, in exact integers (docs/format.md, "embeddings.safetensors").
+
+The rows *are* the metric: every squared distance is an integer, and whoever carries the rows finds the same one.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.sampling import Integers
+
+Floats = NDArray[np.float64]
+
+#: Rows of the distance matrix computed at a time.
+BLOCK = 256
+_PAIRS_AT_ONCE = 512
+
+
+@dataclass(frozen=True)
+class Metric:
+    """Distances of all inputs of a bundle: the symbols by id, then ``<unk>``.
+
+    Attributes:
+        rows: int8 rows, ``<unk>`` last, shape ``(symbols + 1, dimension)``.
+        grid: Score steps per unit of scaled distance.
+        median_squared: Squared distance, in steps of the rows, that is one unit of scaled distance.
+        unknown_extra: Squared length of the coordinate that only ``<unk>`` has.
+    """
+
+    rows: NDArray[np.int8]
+    grid: int
+    median_squared: int
+    unknown_extra: int
+
+    def squared(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> Integers:
+        """Squared distances of pairs of inputs, exact, shape ``(n,)``."""
+        squared = np.empty(len(first), dtype=np.int64)
+        for part in np.array_split(np.arange(len(first)), max(1, -(-len(first) // _PAIRS_AT_ONCE))):
+            difference = self.rows[first[part]].astype(self._exact)
+            difference -= self.rows[second[part]]
+            squared[part] = np.einsum("ij,ij->i", difference, difference)
+        unknown = len(self.rows) - 1
+        return squared + np.where((first == unknown) != (second == unknown), self.unknown_extra, 0)
+
+    @cached_property
+    def _exact(self) -> type[np.float32 | np.float64]:
+        """The floating type that holds every partial sum of a squared distance: at most ``4 max |row|^2``."""
+        norms = np.concatenate([(part.astype(np.int64) ** 2).sum(axis=1) for part in np.array_split(self.rows, 64)])
+        return np.float32 if 4 * int(norms.max()) < 1 << 24 else np.float64
+
+    def squared_to_all(
+        self, inputs: NDArray[np.intp], block: int = BLOCK
+    ) -> Iterator[tuple[NDArray[np.intp], Integers]]:
+        """Squared distances of some inputs to all, a block of inputs at a time: the inputs, ``(<= block, inputs)``."""
+        unknown = len(self.rows) - 1
+        for start, squared in squared_distances(self.rows[inputs], self.rows, block):
+            part = inputs[start : start + len(squared)]
+            squared[part != unknown, -1] += self.unknown_extra
+            squared[part == unknown, :-1] += self.unknown_extra
+            yield part, squared
+
+    def scores(self, squared: Integers) -> Integers:
+        """``floor(grid * d)`` of squared distances, any shape."""
+        return scores(squared, self.grid, self.median_squared)
+
+    def scaled(self, squared: Integers) -> Floats:
+        """Scaled distances ``d`` of squared distances, rounded down, any shape."""
+        return np.sqrt(squared / self.median_squared) * (1 - 1e-14)
+
+    def distance(self, first: int, second: int) -> float:
+        """Scaled distance of two inputs: 1 is the median distance of two words of the vocabulary."""
+        return math.sqrt(int(self.squared(np.array([first]), np.array([second]))[0]) / self.median_squared)
+
+
+def scores(squared: Integers, grid: int, median_squared: int) -> Integers:
+    """``floor(grid * sqrt(squared / median_squared))`` in integers, any shape: how distances become scores."""
+    radicand = squared * (grid * grid) // median_squared
+    root = np.sqrt(radicand.astype(np.float64)).astype(np.int64)
+    root -= root * root > radicand  # the floating-point root is at most one off
+    root += (root + 1) * (root + 1) <= radicand
+    return root
+
+
+def squared_distances(
+    rows: NDArray[np.int8], candidates: NDArray[np.int8], block: int = BLOCK
+) -> Iterator[tuple[int, Integers]]:
+    """Squared distances of all rows to all candidates, a block of rows at a time; never the whole matrix.
+
+    ``|x - y|^2 = |x|^2 + |y|^2 - 2 x.y`` is exact: every partial sum of ``x.y`` is an integer that the floating
+    type of the matrix product represents, whatever the order of summation.
+
+    Yields:
+        Index of the first row of the block, and the squared distances, shape ``(<= block, candidates)``.
+    """
+    exact = np.float32 if rows.shape[1] * 128**2 < 1 << 24 else np.float64
+    right = candidates.astype(exact).T
+    right_norms = (candidates.astype(np.int64) ** 2).sum(axis=1)
+    for start in range(0, len(rows), block):
+        left = rows[start : start + block]
+        norms = (left.astype(np.int64) ** 2).sum(axis=1)
+        products = (left.astype(exact) @ right).astype(np.int64)
+        products *= -2
+        products += norms[:, None]
+        products += right_norms
+        yield start, products

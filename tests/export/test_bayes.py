@@ -1,0 +1,146 @@
+"""Bayes-optimal recovery, against its definition: exact for one release, by enumeration for several."""
+
+from fractions import Fraction
+
+import numpy as np
+import plain_statistics as plain
+import pytest
+import small_bundles
+from defined_law import outputs
+from mutants import mutant
+from textveil.table import CAPPED, EXACT
+from textveil_export import bayes
+from textveil_export.channel import channels
+from textveil_export.statistics import spreads
+
+COIN = Fraction(3, 10)
+
+
+def rates_of_each(bundle, **options):
+    """The recovery rates of every law, by level, mechanism and tail."""
+    found = {}
+    for tail in bundle.tails:
+        laws = channels(bundle, tail)
+        totals = [spread.totals for spread in spreads(laws)]
+        rates = bayes.recovery_rates(bundle, laws, totals, **{"trials": 20, **options})
+        found |= {(law.level, law.mechanism, tail): rate for law, rate in zip(laws, rates, strict=True)}
+    return found
+
+
+@pytest.mark.parametrize("base", [False, True])
+@pytest.mark.parametrize("k", [1, 5, None])
+@pytest.mark.parametrize("geometry", plain.GEOMETRIES)
+def test_one_release_is_exact(tmp_path, geometry, k, base):
+    bundle = plain.small(tmp_path / "b", geometry, k, base=base)
+    found = rates_of_each(bundle)
+    for level, mechanism, tail, rows in plain.laws(bundle):
+        rates = found[level, mechanism, tail]
+        shares = plain.prior(bundle, plain.candidates(bundle, mechanism))
+        expected = sum(max(shares[x] * rows[x][y] for x in shares) for y in range(bundle.table.symbols))
+        assert rates["bayes_recovery"]["1"] == {"rate": pytest.approx(float(expected), abs=6e-7)}
+        if mechanism == "santext":
+            assert "bayes_recovery_with_kept_words" not in rates
+            continue
+        kept = {x for x, role in enumerate(bundle.table.roles.tolist()) if role & 4}
+        everybody = plain.prior(bundle, list(range(bundle.table.symbols + 1)))
+        whole = [
+            [(COIN if x in kept else 1) * share + (1 - COIN) * (x in kept and x == y) for y, share in enumerate(row)]
+            for x, row in enumerate(rows)
+        ]
+        assert all(sum(row) == 1 for row in whole)
+        expected = sum(max(everybody[x] * whole[x][y] for x in everybody) for y in range(bundle.table.symbols))
+        with_kept = rates["bayes_recovery_with_kept_words"]
+        assert with_kept == {"1": {"rate": pytest.approx(float(expected), abs=6e-7)}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("joint.max(axis=1)", "joint.mean(axis=1)"),
+        ("joint *= factor", "joint *= factor[::-1]"),
+        ("joint.max(axis=1) @ base", "joint.max(axis=1).sum()"),
+    ],
+)
+def test_a_planted_fault_in_the_exact_rate_is_seen(tmp_path, monkeypatch, old, new):
+    monkeypatch.setattr(bayes, "_one_release", mutant(bayes._one_release, old, new))
+    with pytest.raises(AssertionError):
+        test_one_release_is_exact(tmp_path, "scattered", 5, True)
+
+
+def test_the_prior_is_in_rank_order():
+    prior = bayes.zipf(20_878)
+    assert prior.sum() == pytest.approx(1)
+    assert prior[0] / prior[-1] == pytest.approx((20_878 + 2.7) / 3.7)
+    assert prior[1] / prior[0] == pytest.approx(3.7 / 4.7)
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """Six words: all outcomes of ten releases can be enumerated."""
+    vectors = small_bundles.scattered(6, 3, 9)
+    lists = small_bundles.Lists(share=0.7, never_output=(3,))
+    options = {"k": 3, "exponents": ["1", "4"], "tails": (EXACT, CAPPED), "lists": lists}
+    return small_bundles.small_bundle(tmp_path_factory.mktemp("tiny") / "b", vectors, **options)
+
+
+def errors(bundle, trials=40_000):
+    """By how many standard errors each simulated rate is off the enumerated one."""
+    found = rates_of_each(bundle, trials=trials)
+    off = []
+    for level, mechanism, tail, rows in plain.laws(bundle):
+        shares = plain.prior(bundle, plain.candidates(bundle, mechanism))
+        for releases in bayes.RELEASES:
+            rate = found[level, mechanism, tail]["bayes_recovery"][str(releases)]
+            error = (rate["high"] - rate["low"]) / 2 / 1.959964
+            off.append(abs(rate["rate"] - plain.recovery(rows, shares, releases)) / error)
+    return off
+
+
+def test_enumeration_agrees_with_the_sum_for_one_release(tiny):
+    for _, mechanism, _, rows in plain.laws(tiny):
+        shares = plain.prior(tiny, plain.candidates(tiny, mechanism))
+        direct = sum(max(shares[x] * rows[x][y] for x in shares) for y in outputs(tiny, mechanism))
+        assert plain.recovery(rows, shares, 1) == pytest.approx(float(direct))
+
+
+def test_several_releases_agree_with_enumeration(tiny):
+    off = errors(tiny)
+    assert len(off) == 2 * 2 * 2 * 3
+    assert max(off) < 4.5  # the seed is fixed: this either holds or does not
+    assert np.mean(np.array(off) < 1.959964) > 0.8
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("logs -= log_totals", "pass"),
+        ("np.repeat(log_prior[None, :], len(batch), axis=0)", "np.zeros((len(batch), len(prior)))"),
+        ("generator.random(len(batch)) * cumulative[-1]", "np.zeros(len(batch))"),
+        ("(len(batch), RELEASES[-1]))", "(len(batch), 1)).repeat(RELEASES[-1], axis=1)"),
+        ("_STANDARD_ERRORS * largest.std(axis=0, ddof=1)", "0.1 * largest.std(axis=0, ddof=1)"),
+    ],
+)
+def test_a_planted_fault_is_seen(tiny, monkeypatch, old, new):
+    monkeypatch.setattr(bayes, "simulate", mutant(bayes.simulate, old, new))
+    assert max(errors(tiny)) > 6
+
+
+def test_intervals_cover_as_often_as_they_say(tiny):
+    """Two hundred simulations of one law: 95 % intervals hold the enumerated rate in all but about ten of them."""
+    law = channels(tiny, EXACT)[-1]
+    total = spreads([law])[0].totals
+    rows = next(rows for *key, rows in plain.laws(tiny) if key == [law.level, law.mechanism, law.tail])
+    expected = plain.recovery(rows, plain.prior(tiny, plain.candidates(tiny, law.mechanism)), 2)
+    covered = 0
+    for number in range(200):
+        rate = bayes.simulate(law, total, bayes.priors(law), 500, (7, number))[2]
+        covered += rate.low <= expected <= rate.high
+    assert 180 <= covered <= 199
+
+
+def test_a_simulation_is_reproducible_whatever_the_number_of_cores(tiny, monkeypatch):
+    first = rates_of_each(tiny, trials=300)
+    monkeypatch.setattr("textveil_export.channel.cpu_count", lambda: 1)
+    monkeypatch.setattr("textveil_export.search.cpu_count", lambda: 1)
+    assert rates_of_each(tiny, trials=300) == first
+    assert rates_of_each(tiny, trials=300, seed=1) != first

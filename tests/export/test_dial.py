@@ -1,0 +1,214 @@
+"""The dial: exponents whose *proven* epsilon meets a target, for both tails, and base measures that help."""
+
+from dataclasses import replace
+from decimal import Decimal
+
+import numpy as np
+import pytest
+import small_bundles
+from brute_force import Losses
+from defined_law import defined_weights
+from textveil import Sanitizer
+from textveil.bundle import TABLE, TABLE_MECHANISMS
+from textveil.console import run
+from textveil.mechanisms import ExactLaw, TableLaw
+from textveil.table import CAPPED, EXACT, KEPT, OUTPUT_ROLE, Table
+from textveil_export import cli, dial
+from textveil_export.build import Recipe, build
+from textveil_export.bundle_writer import write_bundle
+from textveil_export.certify import certify
+from textveil_export.errors import ExportError
+from textveil_export.exact_search import AllScores, worst_exact_ratios
+from textveil_export.flatten import flat_base
+from textveil_export.sources import Source
+from textveil_export.weights import Setting, level_law
+
+GEOMETRIES = {
+    "scattered": (small_bundles.scattered(24, 6, 1), {EXACT: ("4", "7"), CAPPED: ("3", "6")}),
+    "clusters": (small_bundles.clusters(4), {EXACT: ("3", "6.5"), CAPPED: ("3", "5")}),
+    "lopsided": (small_bundles.lopsided(24), {EXACT: ("2", "4"), CAPPED: ("1", "3")}),
+}
+
+
+def targets_of(geometry):
+    _, numbers = GEOMETRIES[geometry]
+    return {tail: {"low": Decimal(low), "high": Decimal(high)} for tail, (low, high) in numbers.items()}
+
+
+def table_and_scores(geometry, k=5):
+    """The table of a small vocabulary and the scores of all pairs."""
+    vectors, _ = GEOMETRIES[geometry]
+    built = small_bundles.contents(vectors, k=k, exponents=("1",))
+    return Table.from_tensors(built.tensors[TABLE], built.law), AllScores.of(small_bundles.metric_of(built))
+
+
+def certified(table, every, mechanism, setting):
+    """What is certified for a law with an exact tail."""
+    law = TableLaw.of(table, mechanism, level_law(table, EXACT, setting, every.largest))
+    audits = every.audits([ExactLaw(law, every.metric)])
+    (worst,) = worst_exact_ratios(every, audits, np.append((table.roles & KEPT) == 0, True))
+    return worst.over_all.ratio
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_every_target_covers_the_truth(tmp_path, geometry):
+    """Brute force over all pairs and outputs never exceeds what a level is called by, and what is certified is near."""
+    vectors, _ = GEOMETRIES[geometry]
+    words = small_bundles.spellings(len(vectors))
+    targets = targets_of(geometry)
+    recipe = Recipe(
+        "small",
+        small_bundles.MIXED.policy(words),
+        k=5,
+        certified_epsilons=targets,
+        tails=(EXACT, CAPPED),
+        default_level="low",
+    )
+    bundle = write_bundle(build(Source(words, vectors.astype(np.float32), "word", {}), recipe), tmp_path / "b")
+    certificates = certify(bundle)
+    for level in bundle.levels:
+        for (mechanism, tail), law in level.laws.items():
+            target = float(targets[tail][level.name])
+            truth = Losses.of(bundle, mechanism, defined_weights(bundle, mechanism, law)).per_distance()
+            proven = certificates[level.name][mechanism][tail].epsilon_certified
+            assert truth <= proven <= target
+            assert proven >= target - dial.TOLERANCE - 1e-4
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_base_measures_are_bytes_and_help(geometry):
+    """A law has the flattened base measure of its first guess if it was certified lower with it than without."""
+    table, every = table_and_scores(geometry)
+    targets = {EXACT: targets_of(geometry)[EXACT]}
+    settings = dial.by_certified_epsilon(table, every.metric, targets)
+    assert set(settings) == {(name, m, EXACT) for name in ("low", "high") for m in TABLE_MECHANISMS}
+    for (name, mechanism, _), setting in settings.items():
+        guess = float(targets[EXACT][name]) / dial._FIRST_RATIO[EXACT]
+        is_output = (table.roles & OUTPUT_ROLE[mechanism]) != 0
+        flat = Setting(dial._decimal(guess), flat_base(every, np.flatnonzero(is_output), guess))
+        helps = certified(table, every, mechanism, flat) < certified(table, every, mechanism, replace(flat, base=None))
+        assert (setting.base is not None) == helps
+        if helps:
+            assert setting.base.dtype == np.uint8
+            assert (setting.base == flat.base).all()
+            assert (setting.base[is_output] >= 1).all()
+            assert (setting.base[~is_output] == 0).all()
+    assert any(setting.base is not None for setting in settings.values())
+
+
+def test_a_base_measure_that_does_not_help_is_not_taken(monkeypatch):
+    """One word a hundred times likelier than all others: the audit prefers none, and the dial does as without it."""
+
+    def starving(every, outputs, exponent, progress):
+        base = np.zeros(len(every.scores) - 1, dtype=np.uint8)
+        base[outputs] = 1
+        base[outputs[0]] = 255
+        return base
+
+    monkeypatch.setattr(dial, "flat_base", starving)
+    table, every = table_and_scores("scattered")
+    targets = {EXACT: targets_of("scattered")[EXACT]}
+    settings = dial.by_certified_epsilon(table, every.metric, targets)
+    plain = dial.by_certified_epsilon(table, every.metric, targets, flatten=False)
+    assert {key: setting.exponent for key, setting in settings.items()} == {
+        key: setting.exponent for key, setting in plain.items()
+    }
+    assert all(setting.base is None for setting in settings.values())
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+@pytest.mark.parametrize("mechanism", TABLE_MECHANISMS)
+def test_flattening_makes_the_normaliser_more_even(geometry, mechanism):
+    """Squared deviation of ``Z`` from its mean, relative to it: what the updates minimise, bytes and all."""
+    table, every = table_and_scores(geometry)
+    outputs = np.flatnonzero(table.roles & OUTPUT_ROLE[mechanism])
+    factors = np.exp(-6.0 * every.scores[:, outputs] / every.metric.grid)
+    base = flat_base(every, outputs, 6.0)
+    assert base.dtype == np.uint8
+    assert base.shape == (table.symbols,)
+    assert base[outputs].max() == 255
+    assert base[outputs].min() >= 1
+    assert not base[(table.roles & OUTPUT_ROLE[mechanism]) == 0].any()
+
+    def unevenness(q):
+        z = factors @ q
+        return float(1 - z.mean() ** 2 / (z**2).mean())
+
+    assert unevenness(base[outputs].astype(float)) <= unevenness(np.ones(len(outputs))) + 1e-3
+
+
+def test_targets_beyond_integers():
+    table, every = table_and_scores("scattered")
+    for tail in (EXACT, CAPPED):
+        with pytest.raises(ExportError, match="too large"):
+            dial.by_certified_epsilon(table, every.metric, {tail: {"all": Decimal(1000)}})
+
+
+# The command.
+
+
+@pytest.fixture(scope="module")
+def dialled(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dial")
+    path = folder / "vectors.txt"
+    vectors = np.random.default_rng(0).standard_normal((300, 40)).astype(np.float32)
+    words = small_bundles.spellings(300)
+    path.write_text("".join(f"{w} {' '.join(map(str, v))}\n" for w, v in zip(words, vectors, strict=True)))
+    arguments = ["table", "--vectors", str(path), "-o", str(folder / "b"), "--lists", "none", "-k", "8"]
+    arguments += ["--certified-epsilon", "low=6, balanced=9.5,high=12"]
+    arguments += ["--certified-epsilon-capped", "low=5.5,balanced=9,high=11"]
+    assert run(cli.app, "textveil-export", arguments) == 0
+    return Sanitizer.load(folder / "b").bundle
+
+
+class TestCommand:
+    """``--certified-epsilon``: exponents whose proven epsilon meets the target."""
+
+    def test_levels_are_labelled_with_their_targets(self, dialled):
+        for tail, expected in ((EXACT, (6, 9.5, 12)), (CAPPED, (5.5, 9, 11))):
+            labels = {level.name: dialled.certified_epsilon(level, "santext+", tail) for level in dialled.levels}
+            assert labels == dict(zip(("low", "balanced", "high"), expected, strict=True))
+        assert dialled.default_tail == EXACT
+
+    def test_what_was_proven_is_just_below(self, dialled):
+        for level in dialled.levels:
+            for (mechanism, tail), law in level.laws.items():
+                proven = dialled.certificate["levels"][level.name][mechanism][tail]
+                target = dialled.certified_epsilon(level, mechanism, tail)
+                assert target - dial.TOLERANCE - 1e-4 <= proven["epsilon_certified"] <= target
+                assert proven["attained"]["epsilon"] <= proven["epsilon_certified"]
+                assert float(law.exponent) < target < 2 * float(law.exponent)
+
+    def test_base_measures_that_ship(self, dialled):
+        laws = [(key, law) for level in dialled.levels for key, law in level.laws.items()]
+        assert all(law.base is None for (_, tail), law in laws if tail == CAPPED)
+        flattened = [(mechanism, law.base) for (mechanism, _), law in laws if law.base is not None]
+        assert flattened
+        for mechanism, base in flattened:
+            is_output = (dialled.table.roles & OUTPUT_ROLE[mechanism]) != 0
+            assert base.dtype == np.uint8
+            assert (base[is_output] >= 1).all()
+            assert not base[~is_output].any()
+
+    def test_bare_numbers_name_their_levels(self, tmp_path):
+        assert list(cli._targets("6, 9.5", None, (EXACT,))[EXACT]) == ["e6", "e9.5"]
+        assert list(cli._targets("1,2,3,4,5,6", None, (CAPPED,))[CAPPED]) == list(dial.DEFAULT_LEVELS)
+
+    @pytest.mark.parametrize("targets", ["x", "a=", "9,8", "6,6", "-1", "nan", ""])
+    def test_targets_that_cannot_be(self, tmp_path, capsys, targets):
+        arguments = ["table", "-o", str(tmp_path / "b"), "--certified-epsilon", targets, "--lists", "none"]
+        assert run(cli.app, "textveil-export", arguments) == 1
+        assert capsys.readouterr().err.count("\n") == 1
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (["--certified-epsilon", "9", "--level", "a=3"], "exclude each other"),
+            (["--certified-epsilon-capped", "9"], "goes with --certified-epsilon"),
+            (["--certified-epsilon", "a=9", "--certified-epsilon-capped", "b=9"], "same levels"),
+            (["--certified-epsilon", "a=8,b=9", "--certified-epsilon-capped", "a=9"], "same levels"),
+        ],
+    )
+    def test_options_that_do_not_fit(self, tmp_path, capsys, options, message):
+        assert run(cli.app, "textveil-export", ["table", "-o", str(tmp_path / "b"), *options]) == 1
+        assert message in capsys.readouterr().err

@@ -1,0 +1,261 @@
+"""What the levels do to words, against the definitions in rationals; and ``statistics.json`` in a bundle."""
+
+import hashlib
+import json
+import os
+from contextlib import suppress
+from math import log
+
+import numpy as np
+import plain_statistics as plain
+import pytest
+import small_bundles
+from mutants import mutant
+from textveil import Sanitizer
+from textveil.bundle import Bundle
+from textveil.console import run
+from textveil.errors import BundleDamaged, BundleVersion
+from textveil.table import CAPPED, EXACT
+from textveil_export import cli, statistics
+from textveil_export.certify import certify
+from textveil_export.channel import channels
+from textveil_export.records import write_certificate, write_statistics
+from textveil_export.statistics import distribution, measure, spreads
+
+
+def spread_of_each(bundle):
+    """The spread of every law, by level, mechanism and tail."""
+    found = {}
+    for tail in bundle.tails:
+        laws = channels(bundle, tail)
+        found |= {(law.level, law.mechanism, tail): spread for law, spread in zip(laws, spreads(laws), strict=True)}
+    return found
+
+
+def assert_as_defined(bundle):
+    found = spread_of_each(bundle)
+    for level, mechanism, tail, rows in plain.laws(bundle):
+        spread = found.pop((level, mechanism, tail))
+        words, inputs = plain.outputs(bundle, mechanism), plain.candidates(bundle, mechanism)
+        assert spread.unchanged == pytest.approx([float(rows[x][x]) for x in words], rel=1e-14)
+        assert spread.likeliest == pytest.approx([float(max(rows[x])) for x in words], rel=1e-14)
+        assert spread.likely_outputs.tolist() == [plain.likely_outputs(rows[x]) for x in words]
+        assert spread.likely_inputs.tolist() == [plain.likely_inputs(rows, y, inputs) for y in words]
+    assert not found
+
+
+@pytest.mark.parametrize("base", [False, True])
+@pytest.mark.parametrize("k", [1, 5, None])
+@pytest.mark.parametrize("geometry", plain.GEOMETRIES)
+def test_every_number_is_as_defined(tmp_path, geometry, k, base):
+    assert_as_defined(plain.small(tmp_path / "b", geometry, k, base=base))
+
+
+@pytest.mark.parametrize(
+    ("function", "old", "new"),
+    [
+        ("_rows", "weights[word, inputs[word]]", "weights[word, inputs[word] - 1]"),
+        ("_rows", "(totals // _LEFT_OUT)", "(totals // 10)"),
+        ("_rows", "<= (totals", "< (totals"),  # at k = 1 all words are equally likely, and 95 % falls on a whole word
+        ("_rows", "weights.sort(axis=1)", "pass"),
+        ("_likely_inputs", "LIKELY_SHARE *", "2 * LIKELY_SHARE *"),
+        ("_likely_inputs", "max(axis=1", "max(axis=0"),
+    ],
+)
+def test_a_planted_fault_is_seen(tmp_path, monkeypatch, function, old, new):
+    bundles = [
+        plain.small(tmp_path / f"{geometry}-{k}", geometry, k) for geometry, k in (("simplex", 1), ("scattered", None))
+    ]
+    for bundle in bundles:
+        assert_as_defined(bundle)
+    monkeypatch.setattr(statistics, function, mutant(getattr(statistics, function), old, new))
+
+    def seen(bundle):
+        try:
+            assert_as_defined(bundle)
+        except (AssertionError, ValueError):
+            return True
+        return False
+
+    assert any(seen(bundle) for bundle in bundles)
+
+
+def test_a_bundle_without_rows_has_statistics(tmp_path):
+    bundle = small_bundles.small_bundle(tmp_path / "b", small_bundles.scattered(24, 6, 1), k=5, exponents=["4"])
+    expected = measure(bundle, trials=50)
+    bundle.metric = None
+    assert measure(bundle, trials=50) == expected
+
+
+def test_a_distribution():
+    values = np.array([3, 1, 2, 2, 10])
+    found = distribution(values, np.array([1, 2, 4, 11]))
+    assert found["mean"] == 3.6
+    assert found["quantiles"] == {"min": 1, "0.05": 1, "0.25": 2, "0.5": 2, "0.75": 3, "0.95": 10, "max": 10}
+    assert found["histogram"] == {"edges": [1, 2, 4, 11], "counts": [1, 3, 1]}
+
+
+@pytest.mark.parametrize("space", [np.linspace, np.geomspace])
+@pytest.mark.parametrize("largest", [1, 2, 7, 300, 20_877])
+def test_bins_of_whole_numbers_hold_all_of_them(largest, space):
+    edges = statistics._edges(space(1, largest + 1, 51))
+    assert (np.diff(edges) >= 1).all()
+    assert edges[0] == 1
+    assert edges[-1] == largest + 1
+    assert np.histogram(np.arange(1, largest + 1), edges)[0].sum() == largest
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """A bundle with both tails, certified, and its statistics."""
+    bundle = plain.small(tmp_path_factory.mktemp("measured") / "b", "scattered", 5)
+    bundle = write_certificate(bundle, certify(bundle))
+    return bundle, measure(bundle, trials=200)
+
+
+def test_the_summary_says_what_was_found(measured):
+    bundle, found = measured
+    for level, mechanism, tail, rows in plain.laws(bundle):
+        law = found["levels"][level][mechanism][tail]
+        words = plain.outputs(bundle, mechanism)
+        shares = sorted(float(rows[x][x]) for x in words)
+        assert law["unchanged"]["mean"] == pytest.approx(np.mean(shares), rel=1e-5)
+        assert law["unchanged"]["quantiles"]["0.5"] == pytest.approx(shares[(len(shares) - 1) // 2], rel=1e-5)
+        assert law["rarely_unchanged"] == pytest.approx(np.mean([share < 0.01 for share in shares]), rel=1e-5)
+        likely = [plain.likely_outputs(rows[x]) for x in words]
+        assert law["likely_outputs"]["quantiles"]["max"] == max(likely)
+        assert law["hartley_entropy"]["quantiles"]["max"] == pytest.approx(log(max(likely)), rel=1e-5)
+        largest = [float(max(rows[x])) for x in words]
+        assert law["min_entropy"]["quantiles"]["min"] == pytest.approx(-log(max(largest)), rel=1e-4)
+        for name in ("unchanged", "likely_outputs", "likely_inputs", "min_entropy", "hartley_entropy"):
+            histogram = law[name]["histogram"]
+            assert sum(histogram["counts"]) == len(words)
+            assert len(histogram["edges"]) == len(histogram["counts"]) + 1
+        assert found["mechanisms"][mechanism]["words"] == len(words)
+        assert found["mechanisms"][mechanism]["candidates"] == len(plain.candidates(bundle, mechanism))
+
+
+class TestStatisticsInABundle:
+    """``textveil-export statistics``: the file, and what must be refused."""
+
+    @pytest.fixture
+    def bundle(self, measured, tmp_path):
+        """A copy of the measured bundle, without statistics."""
+        folder = tmp_path / "b"
+        folder.mkdir()
+        for path in measured[0].path.iterdir():
+            (folder / path.name).write_bytes(path.read_bytes())
+        return Bundle(folder)
+
+    def test_identity_certificate_and_labels_stay(self, measured, bundle):
+        labels = bundle.manifest["levels"]
+        written = write_statistics(bundle, measured[1])
+        again = Sanitizer.load(bundle.path, expect_id=bundle.identity).bundle
+        assert written.statistics == again.statistics
+        assert again.statistics["levels"] == measured[1]["levels"]
+        assert again.statistics["identity"] == bundle.identity
+        assert again.manifest["levels"] == labels
+        assert again.certificate == bundle.certificate is not None
+
+    def test_writing_twice_changes_nothing(self, measured, bundle):
+        write_statistics(bundle, measured[1])
+        before = {path.name: path.read_bytes() for path in bundle.path.iterdir()}
+        write_statistics(bundle, measure(bundle, trials=200))
+        assert {path.name: path.read_bytes() for path in bundle.path.iterdir()} == before
+
+    def test_a_new_certificate_leaves_them(self, measured, bundle):
+        write_statistics(bundle, measured[1])
+        assert write_certificate(bundle, certify(bundle)).statistics is not None
+
+    def test_histograms_take_one_line_each(self, measured, bundle):
+        write_statistics(bundle, measured[1])
+        lines = (bundle.path / "statistics.json").read_text().splitlines()
+        assert sum('"counts": [' in line and line.endswith("]") for line in lines) == 5 * 8
+
+    @pytest.mark.parametrize(
+        ("key", "value", "error"),
+        [
+            ("identity", "0" * 64, BundleDamaged),
+            ("format", "other", BundleVersion),
+            ("format_version", 2, BundleVersion),
+            ("levels", {}, BundleDamaged),
+            ("levels", {"l0": {"santext": 1}}, BundleDamaged),
+        ],
+    )
+    def test_what_must_be_refused(self, measured, bundle, key, value, error):
+        write_statistics(bundle, measured[1])
+        record = json.loads((bundle.path / "statistics.json").read_text())
+        _plant(bundle.path, json.dumps({**record, key: value}).encode())
+        with pytest.raises(error):
+            Sanitizer.load(bundle.path)
+
+    def test_the_statistics_of_another_table_are_refused(self, measured, bundle, tmp_path):
+        other = write_statistics(plain.small(tmp_path / "other", "simplex", 5), measured[1])
+        _plant(bundle.path, (other.path / "statistics.json").read_bytes())
+        with pytest.raises(BundleDamaged, match="belongs to another table"):
+            Sanitizer.load(bundle.path)
+
+    def test_one_changed_byte_is_refused(self, measured, bundle):
+        path = write_statistics(bundle, measured[1]).path / "statistics.json"
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+        with pytest.raises(BundleDamaged, match="does not match its hash"):
+            Sanitizer.load(bundle.path)
+
+    @pytest.mark.parametrize("failing", range(1, 4))
+    @pytest.mark.parametrize("there_before", [False, True])
+    def test_an_interruption_leaves_a_sound_bundle(self, measured, bundle, monkeypatch, failing, there_before):
+        if there_before:
+            write_statistics(bundle, measured[1])
+        calls = 0
+        real = os.replace
+
+        def interrupted(source, target):
+            nonlocal calls
+            calls += 1
+            if calls == failing:
+                raise KeyboardInterrupt
+            real(source, target)
+
+        monkeypatch.setattr("textveil_export.records.os.replace", interrupted)
+        with suppress(KeyboardInterrupt):
+            write_statistics(bundle, {**measured[1], "more": 1})
+        monkeypatch.undo()
+        after = Sanitizer.load(bundle.path, expect_id=bundle.identity).bundle
+        assert after.certificate is not None
+        assert not [path for path in bundle.path.iterdir() if path.name.startswith(".")]
+
+    def test_the_command(self, bundle, capsys):
+        assert run(cli.app, "textveil-export", ["statistics", str(bundle.path), "--trials", "50", "--seed", "3"]) == 0
+        printed = capsys.readouterr().out
+        constants = Bundle(bundle.path).statistics["constants"]
+        assert (constants["simulated_words"], constants["seed"]) == (50, 3)
+        for level in bundle.levels:
+            assert printed.count(f"\n{level.name} ") == 4
+
+    @pytest.mark.parametrize("option", ["--statistics", "--no-statistics"])
+    def test_a_new_bundle_has_them_unless_told_otherwise(self, tmp_path, option, capsys):
+        vectors = tmp_path / "vectors.txt"
+        rows = small_bundles.scattered(40, 6, 3)
+        names = small_bundles.spellings(40)
+        vectors.write_text("".join(f"{n} {' '.join(map(str, row))}\n" for n, row in zip(names, rows, strict=True)))
+        chosen = [] if option == "--statistics" else [option]
+        arguments = ["table", "--vectors", str(vectors), "--lists", "none", "-k", "4", "--level", "l=3", *chosen]
+        assert run(cli.app, "textveil-export", [*arguments, "-o", str(tmp_path / "b")]) == 0
+        bundle = Bundle(tmp_path / "b")
+        assert (bundle.statistics is not None) == (option == "--statistics")
+        assert bundle.identity in capsys.readouterr().out
+
+
+def _plant(folder, data):
+    """Puts statistics into a bundle as a forger would, hashes and all."""
+    (folder / "statistics.json").write_bytes(data)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["files"]["statistics.json"] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def test_both_tails_are_measured(measured):
+    for mechanisms in measured[1]["levels"].values():
+        assert all(set(tails) == {CAPPED, EXACT} for tails in mechanisms.values())

@@ -1,0 +1,160 @@
+"""Draws with an exact tail, counted: the law of every kind of word, whatever is stored and whatever the base measure.
+
+The random words are the operating system's. A faultless law is rejected with probability 1e-9 per case; laws with a
+fault, drawn with a seeded generator, must be rejected by the same function.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import small_bundles
+from defined_law import defined_weights, outputs
+from mutants import mutant
+from numpy.typing import NDArray
+from scipy.stats import chi2
+from textveil import entropy, sampling
+from textveil.bundle import Bundle
+from textveil.mechanisms import ExactLaw, TableLaw
+from textveil.plan import table_law
+from textveil.table import EXACT, OUTPUT_ROLE
+from textveil_export.bundle_writer import write_bundle
+
+SIGNIFICANCE = 1e-9
+DRAWS = 200_000
+#: No cell has a smaller expected count: the chi-square approximation holds far into its tail.
+SMALLEST_CELL = 500
+
+KS = (1, 5, None)
+KINDS = ("output", "common word", "never an output", "unknown")
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bundle]:
+    """Bundles by ``k``, with a base measure in the laws of the level ``l1``; each is written once."""
+
+    @cache
+    def open_bundle(k: int | None) -> Bundle:
+        vectors = small_bundles.scattered(40, 16, seed=71)
+        built = small_bundles.contents(vectors, k=k, exponents=("4", "4"), tails=(EXACT,))
+        roles = built.tensors["table.safetensors"]["roles"]
+        chance = np.random.default_rng(72)
+        for mechanism, bit in OUTPUT_ROLE.items():
+            base = np.where(roles & bit, chance.integers(1, 256, len(roles)), 0).astype(np.uint8)
+            built = small_bundles.with_base(built, 1, mechanism, EXACT, base)
+        folder: Path = tmp_path_factory.mktemp("bundles") / "bundle"
+        return write_bundle(built, folder)
+
+    return open_bundle
+
+
+def example(bundle: Bundle, kind: str) -> int:
+    """An input of each kind."""
+    roles = bundle.table.roles.tolist()
+    return {
+        "output": outputs(bundle, "santext+")[3],
+        "common word": next(x for x, role in enumerate(roles) if role & 4),
+        "never an output": roles.index(0),
+        "unknown": bundle.table.symbols,
+    }[kind]
+
+
+def rejects(counts: NDArray[np.int64], weights: list[int]) -> bool:
+    """Whether counts of all outputs are too far from a law to be chance: Pearson's chi-square at ``SIGNIFICANCE``.
+
+    Outputs that expect too few draws are one cell; an output of weight 0 is rejected at once.
+    """
+    law = np.array([weight / sum(weights) for weight in weights])
+    if counts[law == 0].any():
+        return True
+    expected = law * counts.sum()
+    order = np.argsort(expected)
+    enough = int(np.searchsorted(np.cumsum(expected[order]), SMALLEST_CELL)) + 1
+    few, others = np.split(order, [max(enough, np.count_nonzero(expected < SMALLEST_CELL))])
+    counts = np.append(counts[others], counts[few].sum())
+    expected = np.append(expected[others], expected[few].sum())
+    statistic = ((counts - expected) ** 2 / expected).sum()
+    return bool(statistic > chi2.isf(SIGNIFICANCE, len(expected) - 1))
+
+
+def counted(outputs_drawn: NDArray[np.int64], symbols: int) -> NDArray[np.int64]:
+    return np.bincount(outputs_drawn, minlength=symbols)
+
+
+def law_of(bundle: Bundle, level: int, mechanism: str) -> tuple[ExactLaw, list[list[int]]]:
+    level_law = bundle.levels[level].laws[mechanism, EXACT]
+    law = table_law(bundle, mechanism, level_law)
+    assert isinstance(law, ExactLaw)
+    return law, defined_weights(bundle, mechanism, level_law)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("level", [0, 1], ids=["uniform base", "base measure"])
+@pytest.mark.parametrize("k", KS)
+def test_the_law_of_a_word(opened: Callable[..., Bundle], k: int | None, level: int, kind: str) -> None:
+    bundle = opened(k)
+    x = example(bundle, kind)
+    for mechanism in OUTPUT_ROLE:
+        law, weights = law_of(bundle, level, mechanism)
+        drawn = law.draw(np.full(DRAWS, x), entropy.random_words)
+        assert not rejects(counted(drawn, bundle.table.symbols), weights[x])
+
+
+def test_words_of_one_batch(opened: Callable[..., Bundle]) -> None:
+    """All inputs mixed in one batch, as texts mix them: every word has its own law."""
+    bundle = opened(5)
+    law, weights = law_of(bundle, 1, "santext")
+    inputs = np.tile(np.arange(bundle.table.symbols + 1), 20_000)
+    drawn = law.draw(inputs, entropy.random_words)
+    for x, row in enumerate(weights):
+        assert not rejects(counted(drawn[inputs == x], bundle.table.symbols), row)
+
+
+# Faults.
+
+
+def seeded(seed: int) -> Callable[[int], NDArray[np.uint64]]:
+    chance = np.random.default_rng(seed)
+    return lambda count: chance.integers(0, 2**64, count, dtype=np.uint64)
+
+
+INNER_LOOP = (
+    "uniform = uniform_below(totals[row], random_words)",
+    "start = rows.cumulative[row, -1] * (len(pending) < len(row_of))\n"
+    "        uniform = start + uniform_below(totals[row] - start, random_words)",
+)
+NOT_ACCEPTED = (
+    "rejected = threshold >= weight(row[tail], outputs[pending[tail]])",
+    "rejected = (threshold >= weight(row[tail], outputs[pending[tail]])) | "
+    "(rows.stored[row[tail]] == outputs[pending[tail]][:, None]).any(axis=1)",
+)
+
+
+@pytest.mark.parametrize("fault", [INNER_LOOP, NOT_ACCEPTED], ids=["inner loop", "stored words not accepted"])
+def test_a_fault_in_the_sampler_is_seen(
+    opened: Callable[..., Bundle], fault: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle = opened(5)
+    x = example(bundle, "output")
+    law, weights = law_of(bundle, 0, "santext")
+    inputs = np.full(DRAWS, x)
+    assert not rejects(counted(law.draw(inputs, seeded(73)), bundle.table.symbols), weights[x])
+    monkeypatch.setattr(sampling, "draw_thinned", mutant(sampling.draw_thinned, *fault))
+    assert rejects(counted(law.draw(inputs, seeded(73)), bundle.table.symbols), weights[x])
+
+
+def test_faults_in_the_law_are_seen(opened: Callable[..., Bundle]) -> None:
+    """The capped law, the law without its base measure, the law of a level five per cent away."""
+    bundle = opened(5)
+    x = example(bundle, "output")
+    law, weights = law_of(bundle, 1, "santext")
+    capped = TableLaw.of(bundle.table, "santext", bundle.levels[1].laws["santext", EXACT])
+    assert rejects(counted(capped.draw(np.full(DRAWS, x), seeded(74)), bundle.table.symbols), weights[x])
+    without_base, _ = law_of(bundle, 0, "santext")
+    assert rejects(counted(without_base.draw(np.full(DRAWS, x), seeded(75)), bundle.table.symbols), weights[x])
+    drawn = counted(law.draw(np.full(DRAWS, x), seeded(76)), bundle.table.symbols)
+    assert not rejects(drawn, weights[x])
+    steeper = [round(weight * (weight / max(weights[x])) ** 0.05) for weight in weights[x]]
+    assert rejects(drawn, steeper)

@@ -1,0 +1,283 @@
+"""The exact tail: every output has the weight of its own distance, and a draw by rejection has just that law.
+
+The weights are held against their definition in Python's integers. ``draw_thinned`` is enumerated: every proposal with
+every threshold, and after a rejection every proposal with every threshold again, so that each output must come out as
+often as its weight says, to the last one. What could go wrong is what a faster loop would do: drawing again from the
+tail alone, which leaves it too much mass; thresholds for words that need none; a rejected word that tosses SanText+'s
+coin again. Each of these is planted, and the same checks must find it.
+"""
+
+import itertools
+from collections.abc import Callable
+from decimal import Decimal
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import small_bundles
+from defined_law import defined_weights
+from mutants import mutant
+from numpy.typing import NDArray
+from textveil import entropy, sampling
+from textveil import sanitizer as sanitizer_module
+from textveil.bundle import TABLE
+from textveil.mechanisms import ExactLaw, ReplacementCoin, TableLaw
+from textveil.plan import Plan
+from textveil.sampling import Rows
+from textveil.table import EXACT, KEPT, LevelLaw, Table
+
+Words = NDArray[np.uint64]
+
+GEOMETRIES = {
+    "scattered": small_bundles.scattered(24, 8, seed=61),
+    "lattice": small_bundles.lattice(),
+    "outlier": small_bundles.outlier(24, seed=62),
+    "clusters": small_bundles.clusters(seed=63),
+}
+#: Small enough to enumerate: nine words, six outputs of ``santext``, four of ``santext+``.
+FEW = small_bundles.Lists(share=0.6, sensitive=(1,), never_output=(2, 5, 7))
+
+
+@cache
+def in_memory(geometry: str, k: int | None) -> SimpleNamespace:
+    """Table and metric of a bundle in memory, where weights may be as small as a test needs them."""
+    vectors, lists = GEOMETRIES.get(geometry), small_bundles.MIXED
+    if geometry == "few":
+        vectors, lists = small_bundles.scattered(9, 3, seed=64), FEW
+    built = small_bundles.contents(vectors, k=k, exponents=("1",), lists=lists)
+    table = Table.from_tensors(built.tensors[TABLE], built.law)
+    return SimpleNamespace(table=table, metric=small_bundles.metric_of(built))
+
+
+def level_law(bundle: SimpleNamespace, scale: int, exponent: float, past_end: int = 0, base: Any = None) -> LevelLaw:
+    """Weights ``scale exp(-exponent s / grid)``, at least 1; optionally ending before the largest score."""
+    largest = max(int(bundle.metric.scores(block).max()) for _, block in bundle.metric.squared_to_all(_all(bundle)))
+    scores = np.arange(max(largest - past_end, int(bundle.table.scores.max())) + 1)
+    weights = np.maximum(1, np.rint(scale * np.exp(-exponent * scores / bundle.table.grid))).astype(np.int64)
+    return LevelLaw(EXACT, Decimal(exponent), weights, base)
+
+
+def _all(bundle: SimpleNamespace) -> NDArray[np.intp]:
+    return np.arange(bundle.table.symbols + 1)
+
+
+def exact_law(bundle: SimpleNamespace, mechanism: str, law: LevelLaw) -> ExactLaw:
+    return ExactLaw(TableLaw.of(bundle.table, mechanism, law), bundle.metric)
+
+
+# The weights.
+
+
+@pytest.mark.parametrize("mechanism", ["santext", "santext+"])
+@pytest.mark.parametrize("k", [1, 2, 5, None])
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_weights_are_those_of_the_definition(geometry: str, k: int | None, mechanism: str) -> None:
+    """For every input and output, with and without a base measure, also where scores lie past the end."""
+    bundle = in_memory(geometry, k)
+    base = np.random.default_rng(65).integers(1, 256, bundle.table.symbols).astype(np.uint8)
+    for law in (
+        level_law(bundle, 1 << 40, 3),
+        level_law(bundle, 1 << 40, 3, base=base),
+        level_law(bundle, 1 << 40, 3, past_end=4000),
+    ):
+        found = exact_law(bundle, mechanism, law)
+        expected = defined_weights(bundle, mechanism, law)
+        assert [found.weights_of(x).tolist() for x in _all(bundle)] == expected
+        if k is None and law.base is None:
+            capped = [found.capped.weights_of(x).tolist() for x in _all(bundle)]
+            assert capped == expected  # a row that stores every output has no tail
+
+
+def test_words_that_are_not_stored_are_never_heavier_than_the_tail() -> None:
+    """What thinning relies on: of stored words the weight is at least the tail's, of all others at most."""
+    for geometry in GEOMETRIES:
+        for k in (1, 2, 5):
+            bundle = in_memory(geometry, k)
+            law = exact_law(bundle, "santext", level_law(bundle, 1 << 40, 3))
+            for x in _all(bundle):
+                weights, row = law.weights_of(x), law.capped.rows(np.array([x]))
+                stored = np.isin(np.arange(len(weights)), row.stored[0])
+                assert (weights[stored] >= row.tail[0]).all()
+                assert (weights[~stored] <= row.tail[0]).all()
+
+
+# The draw.
+
+
+def blocks(rows: Rows, row: int) -> list[int]:
+    """Who owns each integer of a capped row, by docs/format.md: stored words, then the tail by id."""
+    excess = np.diff(rows.cumulative[row], prepend=0).tolist()
+    owner = [y for y, size in zip(rows.stored[row].tolist(), excess, strict=True) for _ in range(size)]
+    for y, units in enumerate(np.diff(rows.base, prepend=0).tolist()):
+        owner += [y] * (units * int(rows.tail[row]))
+    return owner
+
+
+def thins_exactly(draw_thinned: Callable[..., Any], law: ExactLaw, weights: list[list[int]]) -> bool:
+    """Whether every output comes out just as often as its weight says, over all words of two rounds.
+
+    A row has ``Z`` proposals and ``T`` thresholds, so ``N = Z T`` ways through a round, of which ``T weight(x, y)`` end
+    with ``y`` and ``R`` with a rejection. Over all ``N^2`` ways through two rounds ``y`` comes out
+    ``T weight(x, y) (N + R)`` times; the ``R^2`` ways that are rejected twice get words of 0 and become the owner of 0.
+    All rows are drawn side by side, and each call must ask for as many words as docs/format.md says.
+    """
+    rows = law.capped.rows(np.arange(len(weights)))
+    sizes = [(int(z), int(t)) for z, t in zip(rows.totals, rows.tail, strict=True)]
+    ways = [np.indices((z, t, z, t)).reshape(4, -1) for z, t in sizes]
+    row = np.repeat(np.arange(len(weights)), [way.shape[1] for way in ways])
+    first_proposal, first_threshold, second_proposal, second_threshold = np.concatenate(ways, axis=1)
+    owners = [np.array(blocks(rows, x)) for x in range(len(weights))]
+    heavy = np.array(weights) // np.maximum(law.capped.base, 1)
+    script: list[Any] = []
+    pending = np.arange(len(row))
+    for proposals, thresholds in ((first_proposal, first_threshold), (second_proposal, second_threshold)):
+        x, u = row[pending], proposals[pending]
+        in_tail = u >= rows.cumulative[x, -1]
+        script += [u, thresholds[pending[in_tail]]] if len(pending) else []
+        output = np.concatenate([np.array([], dtype=np.intp), *(owners[r][u[x == r]] for r in range(len(weights)))])
+        pending = pending[in_tail & (thresholds[pending] >= heavy[x, output])]
+    expected = np.zeros((len(weights), len(weights[0])), dtype=np.int64)
+    for x, row_weights in enumerate(weights):
+        total, tail = sizes[x]
+        rejected = total * tail - tail * sum(row_weights)
+        expected[x] = [tail * weight * (total * tail + rejected) for weight in row_weights]
+        expected[x, owners[x][0]] += rejected**2
+
+    def words(count: int) -> Words:
+        turn = script.pop(0) if script else np.zeros(len(pending), dtype=np.int64)
+        if len(turn) != count and (script or count > len(pending)):
+            raise LookupError
+        return turn[:count].astype(np.uint64)
+
+    try:
+        drawn = draw_thinned(rows, row, lambda r, y: law.tail_weights(r, y), words)
+    except (LookupError, ValueError):  # it asks for other words, or does not fit its own arrays
+        return False
+    counts = np.zeros_like(expected)
+    np.add.at(counts, (row, drawn), 1)
+    return not script and np.array_equal(counts, expected)
+
+
+def enumerable(k: int, mechanism: str, base: Any = None, past_end: int = 0) -> tuple[ExactLaw, list[list[int]]]:
+    bundle = in_memory("few", k)
+    law = level_law(bundle, 5, 1.2, past_end, base)
+    return exact_law(bundle, mechanism, law), defined_weights(bundle, mechanism, law)
+
+
+@pytest.mark.parametrize("mechanism", ["santext", "santext+"])
+@pytest.mark.parametrize("k", [1, 2, 3, 6])
+def test_every_way_through_two_rounds(k: int, mechanism: str) -> None:
+    law, weights = enumerable(k, mechanism)
+    assert len({tuple(row) for row in weights}) > 3
+    assert thins_exactly(sampling.draw_thinned, law, weights)
+
+
+def test_every_way_with_a_base_measure_and_past_the_end() -> None:
+    base = np.array([1, 2, 0, 1, 1, 3, 1, 0, 2], dtype=np.uint8)
+    assert thins_exactly(sampling.draw_thinned, *enumerable(2, "santext+", base))
+    assert thins_exactly(sampling.draw_thinned, *enumerable(2, "santext", past_end=3000))
+
+
+THINNING_FAULTS = {
+    "after a rejection only the tail is drawn again": (
+        "uniform = uniform_below(totals[row], random_words)",
+        "start = rows.cumulative[row, -1] * (len(pending) < len(row_of))\n"
+        "        uniform = start + uniform_below(totals[row] - start, random_words)",
+    ),
+    "stored words are not accepted": (
+        "rejected = threshold >= weight(row[tail], outputs[pending[tail]])",
+        "rejected = (threshold >= weight(row[tail], outputs[pending[tail]])) | "
+        "(rows.stored[row[tail]] == outputs[pending[tail]][:, None]).any(axis=1)",
+    ),
+    "proposals of the excess need a threshold too": (
+        "np.flatnonzero(uniform >= rows.cumulative[row, -1])",
+        "np.arange(len(row))",
+    ),
+    "one threshold too many is accepted": ("threshold >= weight", "threshold > weight"),
+    "a threshold is held against another row": ("weight(row[tail], outputs", "weight(row[: len(tail)], outputs"),
+    "thresholds are those of other rows": ("rows.tail[row[tail]]", "rows.tail[row[: len(tail)]]"),
+    "the first integer of the tail is kept": ("uniform >= rows.cumulative", "uniform > rows.cumulative"),
+    "a rejected word is not drawn again": ("pending = pending[tail[rejected]]", "pending = pending[:0]"),
+    "others are drawn again": ("pending = pending[tail[rejected]]", "pending = tail[rejected]"),
+    "all of the tail is drawn again": ("pending = pending[tail[rejected]]", "pending = pending[tail]"),
+}
+
+
+@pytest.mark.parametrize("fault", THINNING_FAULTS)
+def test_a_fault_in_draw_thinned_is_seen(fault: str) -> None:
+    assert not thins_exactly(mutant(sampling.draw_thinned, *THINNING_FAULTS[fault]), *enumerable(2, "santext"))
+
+
+def test_an_exact_law_draws_from_its_own_rows() -> None:
+    """Tokens of one batch draw what each would draw alone, whatever their order."""
+    law, _ = enumerable(2, "santext")
+    inputs = np.array([8, 3, 9, 3, 0, 8, 8])
+
+    def stream(start: int) -> Callable[[int], Words]:
+        calls = itertools.count(start)
+        return lambda count: np.full(count, next(calls), dtype=np.uint64)
+
+    for start in range(40):
+        alone = [law.draw(np.array([x]), stream(start)).item() for x in inputs]
+        assert law.draw(inputs, stream(start)).tolist() == alone
+
+
+# The coin of SanText+.
+
+
+def sample_plan() -> tuple[Plan, list[int]]:
+    """SanText+ with an exact tail and a coin of one half, and its common words."""
+    bundle = in_memory("scattered", 2)
+    law = exact_law(bundle, "santext+", level_law(bundle, 1 << 40, 3))
+    keepable = np.append((bundle.table.roles & KEPT) != 0, False)
+    plan = Plan(law, ReplacementCoin.of("0.5"), keepable, terms=None)  # type: ignore[arg-type]
+    return plan, np.flatnonzero(keepable).tolist()
+
+
+def keeps_by_the_coin(draw: Callable[..., Any], patch: pytest.MonkeyPatch) -> bool:
+    """Whether of each common word just as many stay as the coin says, one word of randomness each.
+
+    Coins alternate, so exactly half of the tokens are kept; all other words are of a seeded generator.
+    """
+    plan, common = sample_plan()
+    chance, asked = np.random.default_rng(66), []
+
+    def words(count: int) -> Words:
+        asked.append(count)
+        if len(asked) == 1:
+            return (np.arange(count, dtype=np.uint64) % np.uint64(2)) << np.uint64(63)
+        return chance.integers(0, 2**64, count, dtype=np.uint64)
+
+    patch.setattr(entropy, "random_words", words)
+    inputs = np.repeat(common, 200)
+    outputs = draw(plan, inputs, np.ones(len(inputs), dtype=bool))
+    assert len(asked) > 10, "no draw was rejected"
+    return asked[0] == len(inputs) and np.array_equal(outputs == inputs, np.arange(len(inputs)) % 2 == 1)
+
+
+def test_the_coin_is_tossed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often the draw of a replacement starts again; common words are no outputs, so none comes back."""
+    assert keeps_by_the_coin(sanitizer_module._draw, monkeypatch)
+
+
+def test_a_coin_that_is_tossed_in_every_round_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rejected replacement that tosses the coin of its token again keeps more common words than it should."""
+    one_round = mutant(
+        sampling.draw_thinned,
+        "pending = pending[tail[rejected]]",
+        "outputs[pending[tail[rejected]]] = -1\n        break",
+    )
+    faulty = mutant(
+        sanitizer_module._draw,
+        "    outputs[drawn] = plan.law.draw(inputs[drawn], entropy.random_words)\n",
+        "    while len(drawn):\n"
+        "        outputs[drawn] = plan.law.draw(inputs[drawn], entropy.random_words)\n"
+        "        drawn = drawn[outputs[drawn] < 0]\n"
+        "        kept = drawn[~plan.coin.replaced(entropy.random_words(len(drawn)))]\n"
+        "        outputs[kept] = inputs[kept]\n"
+        "        drawn = drawn[outputs[drawn] < 0]\n",
+    )
+    monkeypatch.setattr(sampling, "draw_thinned", one_round)
+    assert not keeps_by_the_coin(faulty, monkeypatch)

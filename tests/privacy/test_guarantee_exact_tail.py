@@ -1,0 +1,175 @@
+"""The promise with an exact tail: ``2 alpha d`` and the rounding slack, for every two inputs and every output.
+
+The same check as for capped rows (``privacy_bound``), on the weights that ``ExactLaw`` draws by. What is stored must
+not matter, nor the base measure, nor weights that end before the largest score. Faults are planted where they break
+the promise, and the check must find them.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import small_bundles
+from defined_law import outputs, squared_distances
+from hypothesis import HealthCheck, given, reject, settings
+from hypothesis import strategies as st
+from privacy_bound import GEOMETRIES, Finding, Weights, claimed, findings
+from textveil import Sanitizer
+from textveil.bundle import TABLE, Bundle
+from textveil.errors import BundleDamaged
+from textveil.mechanisms import ExactLaw, TableLaw
+from textveil.metric import Metric
+from textveil.privacy import TEXTBOOK, rounding_slack
+from textveil.table import EXACT, LevelLaw, Table
+from textveil_export.errors import ExportError
+from textveil_export.weights import Setting, level_law
+
+MECHANISMS = ("santext", "santext+")
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bundle]:
+    """Bundles by geometry and ``k``; each is written once."""
+
+    @cache
+    def open_bundle(geometry: str, k: int | None) -> Bundle:
+        vectors, exponents = GEOMETRIES[geometry]
+        folder: Path = tmp_path_factory.mktemp("bundles") / "bundle"
+        return small_bundles.small_bundle(folder, vectors, k=k, exponents=exponents, tails=(EXACT,))
+
+    return open_bundle
+
+
+def exact_rows(table: Table, metric: Metric, mechanism: str, law: LevelLaw) -> Weights:
+    """Weights of the possible outputs under every input."""
+    exact = ExactLaw(TableLaw.of(table, mechanism, law), metric)
+    allowed = np.flatnonzero(exact.capped.base)
+    return [exact.weights_of(x)[allowed].tolist() for x in range(table.symbols + 1)]
+
+
+def found(bundle: Bundle, law: LevelLaw, mechanism: str = "santext", weights: Weights | None = None) -> list[Finding]:
+    """What the check finds for a law, or for other weights in its place."""
+    assert bundle.metric is not None
+    weights = weights or exact_rows(bundle.table, bundle.metric, mechanism, law)
+    bound = claimed(law, bundle.table.grid)
+    return list(findings(weights, squared_distances(bundle), bundle.metric.median_squared, bound))
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("k", [1, 4, None])
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_every_pair_of_every_level(opened: Callable[..., Bundle], geometry: str, k: int | None, mechanism: str) -> None:
+    bundle = opened(geometry, k)
+    for level in bundle.levels:
+        assert found(bundle, level.laws[mechanism, EXACT], mechanism) == []
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_any_base_measure_and_weights_that_end(opened: Callable[..., Bundle], geometry: str, mechanism: str) -> None:
+    """Weights end with the last stored score: the score is then the smaller of the distance and a constant."""
+    bundle = opened(geometry, 4)
+    base = np.random.default_rng(6).integers(1, 256, bundle.table.symbols).astype(np.uint8)
+    for level in bundle.levels[:2]:
+        law = level.laws[mechanism, EXACT]
+        weighted = level_law(bundle.table, EXACT, Setting(law.exponent, base), len(law.weights) - 1)
+        assert found(bundle, weighted, mechanism) == []
+        ended = replace(weighted, weights=weighted.weights[: int(bundle.table.scores.max()) + 1])
+        assert found(bundle, ended, mechanism) == []
+
+
+@given(
+    st.integers(4, 12).flatmap(
+        lambda words: st.lists(
+            st.lists(st.integers(-127, 127), min_size=2, max_size=2), min_size=words, max_size=words, unique_by=tuple
+        )
+    ),
+    st.sampled_from(["0.75", "2", "3.5"]),
+)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.filter_too_much])
+def test_any_small_vocabulary(points: list[list[int]], exponent: str) -> None:
+    """Points that hypothesis chooses in a plane; a third coordinate, the same for all, keeps their scale."""
+    vectors = np.array([[*point, 127] for point in points])
+    lists = small_bundles.Lists(share=0.7, never_output=(1,))
+    try:
+        built = small_bundles.contents(vectors, k=1, exponents=(exponent,), tails=(EXACT,), lists=lists)
+    except (ExportError, BundleDamaged):
+        reject()  # a word too far from all others for its weights, or all of them merged
+    table, metric = Table.from_tensors(built.tensors[TABLE], built.law), small_bundles.metric_of(built)
+    law = table.level_law(EXACT, Decimal(exponent), "weights.l0.santext.exact", None)
+    everyone = np.arange(table.symbols + 1)
+    squared = np.concatenate([block for _, block in metric.squared_to_all(everyone)]).tolist()
+    for mechanism in MECHANISMS:
+        weights = exact_rows(table, metric, mechanism, law)
+        assert not list(findings(weights, squared, metric.median_squared, claimed(law, table.grid)))
+
+
+def test_statements_carry_the_bound(opened: Callable[..., Bundle]) -> None:
+    """Twice the exponent, and the slack of the smallest weight there is, which is at least 2^20."""
+    bundle = opened("scattered", 4)
+    for level in bundle.levels:
+        law = level.laws["santext", EXACT]
+        terms = Sanitizer(bundle).terms(mechanism="santext", level=level.name)
+        assert (terms.epsilon, terms.epsilon_kind) == (float(2 * law.exponent), TEXTBOOK)
+        assert terms.rounding_slack == rounding_slack(law.exponent, bundle.table.grid, int(law.weights[-1]))
+        assert law.weights[-1] >= 1 << 20
+        assert terms.rounding_slack < 2 * float(law.exponent) / bundle.table.grid + 2e-6
+
+
+def test_the_check_has_no_room_to_spare(opened: Callable[..., Bundle]) -> None:
+    """Beyond a crowd the textbook bound is nearly met: an epsilon ten per cent lower is refused."""
+    bundle = opened("lopsided", 4)
+    assert bundle.metric is not None
+    law = bundle.levels[0].laws["santext", EXACT]
+    bound = claimed(law, bundle.table.grid)
+    lower = replace(bound, epsilon=bound.epsilon * Fraction(9, 10))
+    weights = exact_rows(bundle.table, bundle.metric, "santext", law)
+    assert list(findings(weights, squared_distances(bundle), bundle.metric.median_squared, lower))
+
+
+# Faults that must be found.
+
+
+def test_one_raised_weight_is_found(opened: Callable[..., Bundle]) -> None:
+    """A quarter more for one output of one row, where the bound is nearly met."""
+    bundle = opened("lopsided", 4)
+    assert bundle.metric is not None
+    law = bundle.levels[0].laws["santext", EXACT]
+    weights = exact_rows(bundle.table, bundle.metric, "santext", law)
+    last = outputs(bundle, "santext")[-1]
+    weights[last][-1] += weights[last][-1] // 4
+    assert any(finding.first == last for finding in found(bundle, law, weights=weights))
+
+
+@pytest.mark.parametrize("geometry", ["twins", "clusters"])
+def test_rows_that_are_capped_beside_rows_that_are_not_are_found(opened: Callable[..., Bundle], geometry: str) -> None:
+    """What a device would do that draws some words without thinning, to save time: two laws in one."""
+    bundle = opened(geometry, 4)
+    assert bundle.metric is not None
+    law = bundle.levels[2].laws["santext", EXACT]
+    weights = exact_rows(bundle.table, bundle.metric, "santext", law)
+    capped = TableLaw.of(bundle.table, "santext", law)
+    for x in range(0, bundle.table.symbols, 2):
+        weights[x] = capped.weights_of(x)[outputs(bundle, "santext")].tolist()
+    assert found(bundle, law, weights=weights)
+
+
+@pytest.mark.parametrize("geometry", ["twins", "clusters", "line"])
+def test_a_tail_that_ends_is_found(opened: Callable[..., Bundle], geometry: str) -> None:
+    """Weights past the end are the last weight, not nothing: else far words are impossible for some inputs only."""
+    bundle = opened(geometry, 4)
+    assert bundle.metric is not None
+    law = bundle.levels[1].laws["santext", EXACT]
+    ended = replace(law, weights=law.weights[: int(bundle.table.scores.max()) + 1])
+    weights = exact_rows(bundle.table, bundle.metric, "santext", ended)
+    full = exact_rows(bundle.table, bundle.metric, "santext", law)
+    dropped = [
+        [weight if weight == exact else 0 for weight, exact in zip(row, exact_row, strict=True)]
+        for row, exact_row in zip(weights, full, strict=True)
+    ]
+    assert any(finding.infinite for finding in found(bundle, ended, weights=dropped))
