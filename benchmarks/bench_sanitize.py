@@ -2,20 +2,28 @@
 
     python benchmarks/bench_sanitize.py sst2=FILE [NAME=FILE ...]
 
-Every line of a file is a document. Rows: our batch call, our command on the file, and as the limit
+Every line of a file is a document. Rows: our batch call and our command on the file, for each tail, and as the limit
 the same text cut into segments and joined again with nothing replaced.
 """
 
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from measure import median_seconds, one_core, report
 
 one_core()
 
 from textveil import Sanitizer, segmentation  # noqa: E402  (after the pinning)
+
+
+def cut_and_join(lines: list[str]) -> list[str]:
+    """The same text with nothing replaced."""
+    return ["".join(segmentation.segments(line)) for line in lines]
 
 
 def main() -> None:
@@ -30,15 +38,17 @@ def main() -> None:
         lines = text.removesuffix("\n").split("\n")
         words = sum(len(line.split()) for line in lines)
         tokens = sum(result.tokens for result in sanitizer.sanitize_batch(lines))
-        command = [sys.executable, "-m", "textveil", "sanitize", "-q", path]
         with tempfile.TemporaryFile() as sink:
-            ways = {
-                "sanitize_batch": lambda lines=lines: sanitizer.sanitize_batch(lines),
-                "the command on the file": lambda command=command, sink=sink: subprocess.run(
-                    command, stdout=sink, check=True
-                ),
-                "limit: cut and join": lambda lines=lines: ["".join(segmentation.segments(line)) for line in lines],
-            }
+
+            def command(tail: str, path: str = path, sink: Any = sink) -> None:
+                options = ["-q", "--tail", tail, path]
+                subprocess.run([sys.executable, "-m", "textveil", "sanitize", *options], stdout=sink, check=True)
+
+            ways: dict[str, Callable[[], Any]] = {}
+            for tail in sanitizer.bundle.tails:
+                ways[f"sanitize_batch, {tail} tail"] = partial(sanitizer.sanitize_batch, lines, tail=tail)
+                ways[f"the command, {tail} tail"] = partial(command, tail)
+            ways["limit: cut and join"] = partial(cut_and_join, lines)
             for way, function in ways.items():
                 seconds = median_seconds(function, 3)
                 rows.append([name or Path(path).name, way, words, tokens, seconds, words / seconds])

@@ -10,6 +10,7 @@ from textveil import Sanitizer
 from textveil.bundle import Bundle
 from textveil.calibration import LevelSummary, calibrate, summaries
 from textveil.errors import BundleDamaged, NoStatistics, OptionError, UnknownMechanism, WishNotMet
+from textveil.report import share
 from textveil_export.certify import certify
 from textveil_export.records import write_certificate, write_statistics
 from textveil_export.statistics import measure
@@ -154,6 +155,10 @@ def test_malformed_statistics_are_named(bundle, name, value):
         calibrate(bundle, unchanged=0.5)
 
 
+def test_a_rate_is_never_printed_as_certain():
+    assert [share(rate) for rate in (0.0271, 0.9994, 0.9996, 1.0)] == ["2.7%", "99.9%", ">99.9%", ">99.9%"]
+
+
 class TestCommands:
     """``textveil levels`` and ``textveil calibrate`` from the outside."""
 
@@ -172,8 +177,8 @@ class TestCommands:
             assert row[1:3] == [str(level.epsilon), "certified"]
             assert 0 <= float(row[4]) - level.epsilon_pure_ldp <= 0.01  # a bound is rounded up
             assert row[5] == f"{level.measures.unchanged:.1%}"
-            assert row[9] == f"{level.measures.recovery[1].rate:.1%}"
-            assert row[10] == f"{level.measures.recovery[10].rate:.1%}"
+            assert row[9] == share(level.measures.recovery[1].rate)
+            assert row[10] == share(level.measures.recovery[10].rate)
         assert done.text.count("default") == 1 + 4
 
     def test_levels_as_json(self, here, measured_path):

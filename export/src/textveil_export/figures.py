@@ -8,11 +8,13 @@ import io
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
 from textveil.bundle import TABLE_MECHANISMS, Bundle
 from textveil.calibration import RELEASES, LevelSummary, Measures, summaries
+from textveil.report import share
 
 from textveil_export.errors import ExportError
 
@@ -82,8 +84,9 @@ def pictures(bundle: Bundle) -> list[Picture]:
         f"{light.min_entropy:.2f} nats. The shaded band holds the middle 90 % of words under that law."
     )
     guessing = (
-        f"From {first} to {last} for {law}: guessed from one release {strict.recovery[1].rate:.1%} to "
-        f"{light.recovery[1].rate:.1%}, from ten {strict.recovery[10].rate:.1%} to {light.recovery[10].rate:.1%}. "
+        f"From {first} to {last} for {law}: guessed from one release {share(strict.recovery[1].rate)} to "
+        f"{share(light.recovery[1].rate)}, from ten {share(strict.recovery[10].rate)} to "
+        f"{share(light.recovery[10].rate)}. "
         "Bars at points that were simulated are 95 % intervals."
     )
     rows = "Rows are levels, strictest first; columns are tails. Each panel shows what share of words has which value."
@@ -113,7 +116,7 @@ def _inline(svg: str, name: str, title: str, description: str) -> str:
     for variable, colour in COLOURS.items():
         svg = svg.replace(colour, f"var(--{variable})")
     label = f'role="img" aria-labelledby="{name}-title {name}-desc"'
-    said = f'<title id="{name}-title">{title}</title><desc id="{name}-desc">{description}</desc>'
+    said = f'<title id="{name}-title">{title}</title><desc id="{name}-desc">{escape(description)}</desc>'
     svg = re.sub(r'\swidth="[^"]*pt"|\sheight="[^"]*pt"', "", svg, count=2)
     return re.sub(r"^<svg([^>]*)>", rf"<svg {label}\1>{said}", svg, count=1).strip()
 

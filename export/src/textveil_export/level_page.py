@@ -8,7 +8,7 @@ from string import Template
 from textveil.bundle import TABLE_MECHANISMS, Bundle
 from textveil.calibration import LevelSummary, Measures, summaries
 from textveil.errors import NoStatistics
-from textveil.report import bound
+from textveil.report import bound, share
 from textveil.sanitizer import Sanitizer
 
 from textveil_export import __version__
@@ -109,13 +109,13 @@ def _cells(level: LevelSummary) -> list[str]:
         f"{does.likely_outputs:,.0f}",
         f"{does.likely_inputs:,.0f}",
         f"{does.min_entropy:.2f}",
-        f"{does.recovery[1].rate:.1%}",
-        *(f"{rate.rate:.1%} <small>± {50 * (rate.high - rate.low):.1f}</small>" for rate in several),
+        escape(share(does.recovery[1].rate)),
+        *(f"{escape(share(rate.rate))} <small>± {50 * (rate.high - rate.low):.1f}</small>" for rate in several),
     ]
 
 
 def _figure(picture: Picture) -> str:
-    caption = f"<figcaption><strong>{picture.title}.</strong> {picture.description}</figcaption>"
+    caption = f"<figcaption><strong>{picture.title}.</strong> {escape(picture.description)}</figcaption>"
     return f"<figure>{_scrolling(picture.svg, picture.title)}{caption}</figure>"
 
 

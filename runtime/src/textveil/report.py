@@ -142,6 +142,7 @@ def chosen_level(bundle: Bundle, level: LevelSummary, *, as_json: bool = False) 
     does = level.measures
     assert does is not None  # a level is chosen by its statistics
     pure = "" if level.epsilon_pure_ldp is None else f"; at most {bound(level.epsilon_pure_ldp)} whatever the distance"
+    inputs = "1 input" if does.likely_inputs == 1 else f"{does.likely_inputs:,g} inputs"
     word = "a sensitive word" if level.mechanism == "santext+" else "a word"
     lines = [
         level.options,
@@ -149,7 +150,7 @@ def chosen_level(bundle: Bundle, level: LevelSummary, *, as_json: bool = False) 
         f"epsilon {epsilon_text(level.epsilon)} per token and unit of distance ({level.epsilon_kind}){pure}",
         f"A word stays unchanged with probability {does.unchanged:.3g} (median over words).",
         f"A word may become {does.likely_outputs:,g} words (95 % of the mass; median over words).",
-        f"An output may well come from {does.likely_inputs:,g} inputs (1 % as likely as the likeliest; median).",
+        f"An output may well come from {inputs} (at least 1 % as likely as the likeliest; median).",
         f"An observer who knows this bundle and how common words are, but not the context, guesses {word}",
         f"  without any release    {does.recovery_without_release:.1%}",
         *(f"  from {_releases(number):<18}{_recovery(recovery)}" for number, recovery in does.recovery.items()),
@@ -158,7 +159,7 @@ def chosen_level(bundle: Bundle, level: LevelSummary, *, as_json: bool = False) 
         kept = 1 - float(bundle.default_replacement_probability)
         lines.append(
             f"and any word, if common ones are kept with probability {kept:g}, from 1 release "
-            f"{does.recovery_with_kept_words:.1%}"
+            f"{share(does.recovery_with_kept_words)}"
         )
     return "\n".join(lines)
 
@@ -205,6 +206,12 @@ def bound(value: float | None) -> str:
     return "-" if value is None else f"{round_up(value, 2):.2f}"
 
 
+def share(value: float) -> str:
+    """A rate to a tenth of a percent; no word is ever guessed for certain."""
+    text = f"{value:.1%}"
+    return ">99.9%" if text == "100.0%" else text
+
+
 @contextmanager
 def progress_bar(size: int, quiet: bool) -> Iterator[Callable[[int], None]]:
     """A bar over the bytes of a large file: on standard error, only on a terminal that shows no data."""
@@ -241,7 +248,7 @@ def _level_line(level: LevelSummary, default: bool) -> str:
     else:
         line += (
             f"{does.unchanged:>10.1%}{does.likely_outputs:>9,.0f}{does.likely_inputs:>9,.0f}{does.min_entropy:>12.2f}"
-            f"{does.recovery[1].rate:>11.1%}{does.recovery[10].rate:>12.1%}"
+            f"{share(does.recovery[1].rate):>11}{share(does.recovery[10].rate):>12}"
         )
     return line + ("  default" if default else "")
 
@@ -252,8 +259,8 @@ def _releases(number: int) -> str:
 
 def _recovery(recovery: Recovery) -> str:
     if recovery.low == recovery.high:
-        return f"{recovery.rate:.1%}"
-    return f"{recovery.rate:.1%} (simulated; 95 % interval {recovery.low:.1%} to {recovery.high:.1%})"
+        return share(recovery.rate)
+    return f"{share(recovery.rate)} (simulated; 95 % interval {share(recovery.low)} to {share(recovery.high)})"
 
 
 def _bar(share: float) -> str:
