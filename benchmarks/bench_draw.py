@@ -22,7 +22,7 @@ def main() -> None:
     """Runs the benchmark."""
     bundle = Sanitizer.load().bundle
     level = next(level for level in bundle.levels if level.name == bundle.default_level)
-    law = TableLaw.of(bundle.table, "santext", level.laws["santext"])
+    law = TableLaw.of(bundle.table, "santext", level.laws["santext", "capped"])
     rng = np.random.default_rng(0)  # which words are drawn for: not the draws
     inputs = rng.choice(bundle.table.symbols, _WORDS, replace=False)[rng.integers(0, _WORDS, _TOKENS)]
 
