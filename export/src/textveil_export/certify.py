@@ -16,12 +16,12 @@ from textveil.bundle import Bundle, Level
 from textveil.distribution import UNKNOWN
 from textveil.mechanisms import ExactLaw, TableLaw
 from textveil.metric import Metric
-from textveil.table import CAPPED, EXACT, KEPT, SANTEXT_OUTPUT, Table
+from textveil.table import CAPPED, EXACT, SANTEXT_OUTPUT, Table
 
 from textveil_export.capped_search import worst_ratios
 from textveil_export.errors import CertificationError
 from textveil_export.exact_search import AllScores, pure_losses, worst_exact_ratios
-from textveil_export.search import Worst, Worsts
+from textveil_export.search import Worst, Worsts, sensitive_inputs
 from textveil_export.sources import Progress, no_progress
 
 ANY_OTHER = "any word stored for neither"
@@ -100,18 +100,13 @@ def certify(bundle: Bundle, progress: Progress = no_progress) -> Certificates:
     return certificates
 
 
-def sensitive_inputs(bundle: Bundle) -> Any:
-    """Which inputs are sensitive under SanText+: those that are never kept; shape ``(inputs,)``."""
-    return np.append((bundle.table.roles & KEPT) == 0, True)
-
-
 _Laws = list[tuple[Level, str, TableLaw]]
 
 
 def _certify_capped(bundle: Bundle, metric: Metric, laws: _Laws, progress: Progress) -> list[LevelCertificate]:
     audits = [Audit(law) for _, _, law in laws]
     certificates: list[LevelCertificate] = []
-    worsts = worst_ratios(metric, audits, sensitive_inputs(bundle), progress)
+    worsts = worst_ratios(metric, audits, sensitive_inputs(bundle.table), progress)
     for number, ((level, mechanism, _), audit, worst) in enumerate(zip(laws, audits, worsts, strict=True), 1):
         first, second = np.array([worst.over_all.first]), np.array([worst.over_all.second])
         losses, outputs = audit.losses(first, second)
@@ -125,7 +120,7 @@ def _certify_exact(bundle: Bundle, metric: Metric, laws: _Laws, progress: Progre
     every = AllScores.of(metric, progress)
     _check_rows(bundle.table, every, progress)
     audits = every.audits([ExactLaw(law, metric) for _, _, law in laws], progress)
-    worsts = worst_exact_ratios(every, audits, sensitive_inputs(bundle), progress)
+    worsts = worst_exact_ratios(every, audits, sensitive_inputs(bundle.table), progress)
     pure = pure_losses(every, audits, progress)
     certificates: list[LevelCertificate] = []
     for (level, mechanism, _), audit, worst, loss in zip(laws, audits, worsts, pure, strict=True):

@@ -6,16 +6,17 @@ from decimal import ROUND_DOWN, Decimal
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.audit import Audit
+from textveil.audit import Audit, round_up
 from textveil.bundle import TABLE_MECHANISMS
 from textveil.mechanisms import ExactLaw, TableLaw
 from textveil.metric import Metric
-from textveil.table import EXACT, KEPT, OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT, Table
+from textveil.table import EXACT, OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT, Table
 
 from textveil_export.capped_search import worst_ratios
 from textveil_export.errors import ExportError
 from textveil_export.exact_search import AllScores, worst_exact_ratios
 from textveil_export.flatten import flat_base
+from textveil_export.search import sensitive_inputs
 from textveil_export.sources import Progress, no_progress
 from textveil_export.weights import Setting, level_law
 
@@ -112,7 +113,7 @@ def by_certified_epsilon(
         ExportError: A target cannot be met with this table.
     """
     settings: dict[Key, Setting] = {}
-    sensitive = np.append((table.roles & KEPT) == 0, True)
+    sensitive = sensitive_inputs(table)
     for tail, levels in targets.items():
         laws = {
             (name, mechanism, tail): _Law(mechanism, tail, float(target), float(target) / _FIRST_RATIO[tail])
@@ -139,6 +140,7 @@ def by_certified_epsilon(
     return settings
 
 
+#: The certified epsilons of some laws, rounded up as certificates state them: a label is never below its proof.
 _Certified = Callable[[Sequence[_Law]], list[float]]
 
 
@@ -146,7 +148,7 @@ def _capped(table: Table, metric: Metric, sensitive: NDArray[np.bool_], progress
     def certified(laws: Sequence[_Law]) -> list[float]:
         finished = [TableLaw.of(table, law.mechanism, level_law(table, law.tail, law.setting, 0)) for law in laws]
         worsts = worst_ratios(metric, [Audit(law) for law in finished], sensitive, progress, trusted=True)
-        return [worst.over_all.ratio for worst in worsts]
+        return [round_up(worst.over_all.ratio) for worst in worsts]
 
     return certified
 
@@ -157,7 +159,7 @@ def _exact(table: Table, every: AllScores, sensitive: NDArray[np.bool_], progres
             TableLaw.of(table, law.mechanism, level_law(table, law.tail, law.setting, every.largest)) for law in laws
         ]
         audits = every.audits([ExactLaw(law, every.metric) for law in finished], progress)
-        return [worst.over_all.ratio for worst in worst_exact_ratios(every, audits, sensitive, progress)]
+        return [round_up(worst.over_all.ratio) for worst in worst_exact_ratios(every, audits, sensitive, progress)]
 
     return certified
 

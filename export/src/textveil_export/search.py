@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil.audit import Floats
+from textveil.table import KEPT, Table
 
 _SEED_NEIGHBOURS = 4
 
@@ -64,6 +65,11 @@ class Worsts:
         with self._lock:
             self.over_all = self.over_all.or_worse(losses, first, second, distances)
             self.over_sensitive = self.over_sensitive.or_worse(losses[both], first[both], second[both], distances[both])
+
+
+def sensitive_inputs(table: Table) -> NDArray[np.bool_]:
+    """Which inputs are sensitive under SanText+: those that are never kept, ``<unk>`` too; shape ``(inputs,)``."""
+    return np.append((table.roles & KEPT) == 0, True)
 
 
 def near_pairs(neighbours: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
