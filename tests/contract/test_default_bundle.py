@@ -14,6 +14,7 @@ from textveil.table import CAPPED, EXACT, KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUT
 from textveil_export import neighbours, weights
 from textveil_export.roles import english_lists
 from textveil_export.wordlist import coverage
+from unchanged import unchanged_shares
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
@@ -66,7 +67,7 @@ def test_about_half_of_the_sensitive_words_change_at_the_default_level(bundle, m
 def test_the_stated_shares_are_those_of_the_law(bundle):
     """Of capped tails all of them, exactly; each share is that of the law of its word."""
     law = default_level(bundle).laws["santext", CAPPED]
-    shares = weights.unchanged_shares(bundle.table, "santext", law)
+    shares = unchanged_shares(bundle.table, "santext", law)
     median = np.quantile(shares, 0.5, method="inverted_cdf")
     assert stated_median(bundle, "santext", CAPPED) == pytest.approx(median, rel=1e-5)
     outputs = np.flatnonzero(TableLaw.of(bundle.table, "santext", law).base)

@@ -21,6 +21,7 @@ from textveil_export.errors import ExportError, WriteError
 from textveil_export.roles import Policy
 from textveil_export.sources import Source
 from textveil_export.weights import Setting
+from unchanged import unchanged_shares
 
 POLICY = Policy(0.9, frozenset(), frozenset(), frozenset())
 
@@ -46,7 +47,7 @@ def median_unchanged(bundle, tail, exponent):
     largest_score = len(bundle.levels[0].laws["santext+", tail].weights) - 1
     law = weights.level_law(bundle.table, tail, Setting(exponent), largest_score)
     if tail == CAPPED:
-        return float(np.median(weights.unchanged_shares(bundle.table, "santext+", law)))
+        return float(np.median(unchanged_shares(bundle.table, "santext+", law)))
     exact = ExactLaw(TableLaw.of(bundle.table, "santext+", law), bundle.metric)
     rows = {word: exact.weights_of(int(word)) for word in np.flatnonzero(exact.capped.base)}
     return float(np.median([row[word] / row.sum() for word, row in rows.items()]))

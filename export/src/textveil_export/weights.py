@@ -1,13 +1,11 @@
 """From exponents and base measures to the integer law of a level, and what it does to words."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms import TableLaw
 from textveil.sampling import MAX_TOTAL, Integers
 from textveil.table import EXACT, SMALLEST_EXACT_WEIGHT, LevelLaw, Table, largest_total
 
@@ -79,19 +77,3 @@ def level_law(table: Table, tail: str, setting: Setting, largest_score: int) -> 
             assert largest_total(weights, table.scores, base_sum, largest_base) < MAX_TOTAL
             return LevelLaw(tail, setting.exponent, weights, base)
     raise ExportError(f"exponent {setting.exponent} is too large for this metric: the tail of a row would vanish")
-
-
-def unchanged_shares(table: Table, mechanism: str, law: LevelLaw) -> NDArray[np.float64]:
-    """``N_x = Pr[M(x) = x]`` of every possible output of a law with a capped tail, from its integers."""
-    table_law = TableLaw.of(table, mechanism, law)
-    words = np.flatnonzero(table_law.base)
-    shares: list[NDArray[np.float64]] = []
-    for part in _parts(words):
-        rows = table_law.rows(part)
-        own = (np.diff(rows.cumulative, axis=1, prepend=0) * (rows.stored == part[:, None])).sum(axis=1)
-        shares.append((own + rows.tail * table_law.base[part]) / rows.totals)
-    return np.concatenate(shares)
-
-
-def _parts(words: NDArray[np.intp]) -> Sequence[NDArray[np.intp]]:
-    return np.array_split(words, max(1, len(words) // 4096))
