@@ -2,10 +2,8 @@
 
 import hashlib
 import json
-import os
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +11,7 @@ import pytest
 import small_bundles
 from brute_force import Losses, sensitive_inputs
 from defined_law import defined_weights
+from interruption import interrupted
 from textveil import Sanitizer
 from textveil.audit import Audit
 from textveil.console import run
@@ -27,6 +26,7 @@ from textveil_export.certify import certify
 from textveil_export.errors import CertificationError
 from textveil_export.records import write_certificate
 from textveil_export.search import Worst, Worsts
+from textveil_export.search import sensitive_inputs as all_sensitive
 
 GEOMETRIES = {
     "scattered": small_bundles.scattered(24, 6, 1),
@@ -42,7 +42,7 @@ ROUND = ("scattered", "twins", "clusters", "simplex")  # no word is very far fro
 
 def worst_of(bundle, law):
     """The search over all inputs for one law with a capped tail."""
-    (worst,) = worst_ratios(bundle.metric, [Audit(law)], certification.sensitive_inputs(bundle))
+    (worst,) = worst_ratios(bundle.metric, [Audit(law)], all_sensitive(bundle.table))
     return worst.over_all
 
 
@@ -89,7 +89,7 @@ def test_with_a_base_measure(tmp_path, geometry):
 @pytest.mark.parametrize("k", [1, 2, 5, None])
 def test_a_table_that_can_be_trusted_is_searched_faster_to_the_same_end(tmp_path, geometry, k):
     bundle = write_bundle(small_contents(geometry, k), tmp_path / "b")
-    sensitive = certification.sensitive_inputs(bundle)
+    sensitive = all_sensitive(bundle.table)
     for level in bundle.levels:
         audits = [Audit(TableLaw.of(bundle.table, mechanism, law)) for (mechanism, _), law in level.laws.items()]
         careful, trusting = (
@@ -231,20 +231,8 @@ class TestCertificateInABundle:
         certificates = certify(bundle)
         if certified_before:
             write_certificate(bundle, certificates)
-        calls = 0
-        real = os.replace
-
-        def interrupted(source, target):
-            nonlocal calls
-            calls += 1
-            if calls == failing:
-                raise KeyboardInterrupt
-            real(source, target)
-
-        monkeypatch.setattr("textveil_export.records.os.replace", interrupted)
-        with suppress(KeyboardInterrupt):
+        with interrupted(monkeypatch, failing):
             write_certificate(bundle, certificates)
-        monkeypatch.undo()
         after = Sanitizer.load(bundle.path, expect_id=bundle.identity).bundle
         for tail in bundle.tails:
             assert (after.certificate is None) == (after.certified_epsilon(after.levels[0], "santext", tail) is None)

@@ -2,14 +2,13 @@
 
 import hashlib
 import json
-import os
-from contextlib import suppress
 from math import log
 
 import numpy as np
 import plain_statistics as plain
 import pytest
 import small_bundles
+from interruption import interrupted
 from mutants import mutant
 from textveil import Sanitizer
 from textveil.bundle import Bundle
@@ -208,20 +207,8 @@ class TestStatisticsInABundle:
     def test_an_interruption_leaves_a_sound_bundle(self, measured, bundle, monkeypatch, failing, there_before):
         if there_before:
             write_statistics(bundle, measured[1])
-        calls = 0
-        real = os.replace
-
-        def interrupted(source, target):
-            nonlocal calls
-            calls += 1
-            if calls == failing:
-                raise KeyboardInterrupt
-            real(source, target)
-
-        monkeypatch.setattr("textveil_export.records.os.replace", interrupted)
-        with suppress(KeyboardInterrupt):
+        with interrupted(monkeypatch, failing):
             write_statistics(bundle, {**measured[1], "more": 1})
-        monkeypatch.undo()
         after = Sanitizer.load(bundle.path, expect_id=bundle.identity).bundle
         assert after.certificate is not None
         assert not [path for path in bundle.path.iterdir() if path.name.startswith(".")]

@@ -6,13 +6,12 @@ the manifest, so that an interruption leaves a bundle without it, never one with
 
 import hashlib
 import json
-import os
 import re
-import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from textveil.atomic import atomic_output
 from textveil.bundle import (
     CERTIFICATE,
     CERTIFICATE_FORMAT,
@@ -23,6 +22,7 @@ from textveil.bundle import (
     STATISTICS_VERSION,
     Bundle,
 )
+from textveil.errors import OutputError
 
 from textveil_export import __version__
 from textveil_export.build import to_json
@@ -97,13 +97,13 @@ def _write(bundle: Bundle, name: str, text: str, label: Callable[[dict[str, Any]
     try:
         if manifest["files"].pop(name, None) is not None:
             label(manifest, False)
-            _replace(bundle.path / MANIFEST, to_json(manifest).encode())
-        _replace(bundle.path / name, data)
+            _replace(bundle.path / MANIFEST, to_json(manifest))
+        _replace(bundle.path / name, text)
         manifest["files"][name] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
         label(manifest, True)
-        _replace(bundle.path / MANIFEST, to_json(manifest).encode())
-    except OSError as error:
-        raise WriteError(f"{name} cannot be written: {os.strerror(error.errno or 0)}") from error
+        _replace(bundle.path / MANIFEST, to_json(manifest))
+    except OutputError as error:
+        raise WriteError(f"{name}: {error}") from error
     return Bundle(bundle.path)
 
 
@@ -120,13 +120,6 @@ def _label(
                     labels["epsilon_certified"] = proven if names is None else names[tail][level]
 
 
-def _replace(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+def _replace(path: Path, text: str) -> None:
+    with atomic_output(path) as write:
+        write(text)
