@@ -11,6 +11,6 @@ lint:
 test:
 	.venv/bin/pytest
 
-# Rebuild the default bundle (about 20 minutes); see artifacts/README.md.
+# Rebuild the default bundle (about half an hour); see artifacts/README.md.
 bundle:
 	.venv/bin/textveil-export table --vocabulary english --name "English words, version 2" -k 60 --certified-epsilon 7,8,9,10,11,12.5 --certified-epsilon-capped 9,11,12.5,13.5,14,15.5 --force -o artifacts/english-v2
