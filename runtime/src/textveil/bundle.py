@@ -5,8 +5,6 @@
 without changing it: licence, provenance, labels, a certificate.
 """
 
-import hashlib
-import json
 import re
 from dataclasses import dataclass
 from decimal import Decimal
@@ -15,15 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, IdentityMismatch
+from textveil.bundle_files import MANIFEST, TEXT_BUNDLE, check_files, open_manifest, read_json, require_identity
+from textveil.errors import BundleDamaged, BundleVersion
 from textveil.metric import Metric
 from textveil.sampling import MAX_TOTAL
 from textveil.table import CAPPED, EXACT, LevelLaw, Table
-from textveil.tensors import open_tensors, unique_keys
+from textveil.tensors import open_tensors
 
-FORMAT = "textveil-bundle"
+FORMAT = TEXT_BUNDLE
 FORMAT_VERSION = 2
-MANIFEST, LAW, VOCABULARY = "manifest.json", "law.json", "vocabulary.tsv"
+LAW, VOCABULARY = "law.json", "vocabulary.tsv"
 CERTIFICATE, CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "certificate.json", "textveil-certificate", 2
 STATISTICS, STATISTICS_FORMAT, STATISTICS_VERSION = "statistics.json", "textveil-statistics", 1
 TABLE, EMBEDDINGS = "table.safetensors", "embeddings.safetensors"
@@ -33,7 +32,6 @@ TAILS = (CAPPED, EXACT)
 
 _DECISIVE = (VOCABULARY, TABLE, EMBEDDINGS)
 _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?")
-_FILE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 _LAW_KEYS = {
     "tokens",
     "symbols",
@@ -77,24 +75,15 @@ class Bundle:
 
         Raises:
             BundleNotFound: There is no bundle there.
+            WrongBundle: It is an encoder bundle.
             BundleVersion: It needs another version of this package.
             BundleDamaged: A file is missing, altered or malformed.
         """
         self.path = path
+        self.manifest = open_manifest(path, FORMAT, FORMAT_VERSION)
         try:
-            found = (path / MANIFEST).is_file()
-        except (OSError, ValueError):  # a name too long, or with a NUL
-            found = False
-        if not found:
-            raise BundleNotFound("no bundle at the given path (a bundle is a folder with a manifest.json)")
-        self.manifest = _read_json(path / MANIFEST)
-        if self.manifest.get("format") != FORMAT:
-            raise BundleDamaged(f"{MANIFEST}: not a {FORMAT}")
-        if self.manifest.get("format_version") != FORMAT_VERSION:
-            raise BundleVersion(f"{MANIFEST}: this package reads format version {FORMAT_VERSION} only")
-        try:
-            self._check_files()
-            law = _read_json(path / LAW)
+            check_files(path, self.manifest["files"], (LAW, VOCABULARY, TABLE))
+            law = read_json(path / LAW)
             if set(law) != _LAW_KEYS:
                 raise BundleDamaged(f"{LAW}: unknown or missing keys")
             decisive = {name: self.manifest["files"].get(name, {}).get("sha256") for name in _DECISIVE}
@@ -135,8 +124,7 @@ class Bundle:
 
     def require_identity(self, expected: str) -> None:
         """Raises ``IdentityMismatch`` unless ``expected`` is this bundle's identity."""
-        if expected.strip().lower() != self.identity:
-            raise IdentityMismatch(f"the bundle has another identity: {self.identity}")
+        require_identity(self.identity, expected)
 
     @property
     def tails(self) -> tuple[str, ...]:
@@ -165,7 +153,7 @@ class Bundle:
 
     def _read_record(self, name: str, wanted: str, version: int) -> dict[str, Any]:
         """A file about the finished table: of the right format, and of this very table."""
-        record = _read_json(self.path / name)
+        record = read_json(self.path / name)
         if record.get("format") != wanted or record.get("format_version") != version:
             raise BundleVersion(f"{name}: this package reads format version {version} only")
         if record.get("identity") != self.identity:
@@ -209,25 +197,6 @@ class Bundle:
         self.table.base_measure(mechanism, law)  # checks it
         return law
 
-    def _check_files(self) -> None:
-        files = self.manifest["files"]
-        for required in (LAW, VOCABULARY, TABLE):
-            if required not in files:
-                raise BundleDamaged(f"{MANIFEST}: does not list {required}")
-        for name, entry in files.items():
-            if not _FILE_NAME.fullmatch(name) or name == MANIFEST:
-                raise BundleDamaged(f"{MANIFEST}: lists a file outside the bundle")
-            path = self.path / name
-            try:
-                if path.stat().st_size != entry["bytes"]:
-                    raise BundleDamaged(f"{name}: has another size than the manifest says")
-                with path.open("rb") as file:
-                    digest = hashlib.file_digest(file, "sha256").hexdigest()
-            except OSError as error:
-                raise BundleDamaged(f"{name}: cannot be read") from error
-            if digest != entry["sha256"]:
-                raise BundleDamaged(f"{name}: does not match its hash")
-
 
 def _open_metric(path: Path, law: dict[str, Any]) -> Metric | None:
     grid, median, extra = law["grid"], law["median_squared_distance"], law["unknown_extra_squared_distance"]
@@ -241,20 +210,6 @@ def _open_metric(path: Path, law: dict[str, Any]) -> Metric | None:
     if max((rows.shape[1] * 255**2 + extra) * grid**2, median) >= MAX_TOTAL:  # beyond what scores are computed in
         raise BundleDamaged(f"{LAW}: the constants of the metric are out of range")
     return Metric(rows, grid, median, extra)
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_bytes().decode("utf-8"), object_pairs_hook=unique_keys, parse_constant=_refuse)
-    except (OSError, ValueError, RecursionError) as error:
-        raise BundleDamaged(f"{path.name}: is not readable JSON") from error
-    if not isinstance(content, dict):
-        raise BundleDamaged(f"{path.name}: is not a JSON object")
-    return content
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError("NaN and Infinity are not JSON")
 
 
 def _read_vocabulary(path: Path) -> tuple[list[str], dict[str, int]]:

@@ -35,6 +35,18 @@ class BundleVersion(BundleError):
     code = "bundle-version"
 
 
+class WrongBundle(BundleError):
+    """A bundle for text where an encoder is needed, or the other way round."""
+
+    code = "bundle-kind"
+
+
+class ModelRefused(BundleError):
+    """The model of an encoder bundle holds, or asks for, something that this package does not run."""
+
+    code = "model-refused"
+
+
 class NoStatistics(BundleError):
     """The bundle is sound, but does not tell what its levels do to words."""
 
@@ -69,6 +81,18 @@ class WishNotMet(OptionError):
     """No level of the bundle does what was asked of it."""
 
     code = "wish-not-met"
+
+
+class EncoderUnavailable(TextveilError):
+    """What runs an encoder is not installed, or is a version that is not known to stay offline."""
+
+    code = "encoder-unavailable"
+
+
+class EncoderFailed(TextveilError):
+    """The model of an encoder bundle cannot be started, or fails on an input."""
+
+    code = "encoder-failed"
 
 
 class InputError(TextveilError):

@@ -1,0 +1,134 @@
+"""What every kind of bundle is on disk: a folder of files whose sizes and hashes a manifest states.
+
+Nothing is believed before its hash is right, and a file that decides something is hashed and used from the same bytes.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, IdentityMismatch, WrongBundle
+from textveil.tensors import unique_keys
+
+MANIFEST = "manifest.json"
+#: The format a manifest names, and what to say to somebody who opened that kind of bundle for another purpose.
+TEXT_BUNDLE, ENCODER_BUNDLE = "textveil-bundle", "textveil-encoder"
+_KINDS = {
+    TEXT_BUNDLE: "this is a bundle for text (textveil sanitize, Sanitizer.load), and holds no encoder",
+    ENCODER_BUNDLE: "this is an encoder bundle (textveil encode, Encoder.load), and holds no table for text",
+}
+_FILE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
+
+
+def open_manifest(path: Path, wanted: str, version: int) -> dict[str, Any]:
+    """Reads the manifest of a bundle and checks that it is of one kind and version.
+
+    Raises:
+        BundleNotFound: There is no bundle there.
+        WrongBundle: It is a bundle of the other kind.
+        BundleVersion: It needs another version of this package.
+        BundleDamaged: The manifest cannot be read, or is of no kind known here.
+    """
+    try:
+        found = (path / MANIFEST).is_file()
+    except (OSError, ValueError):  # a name too long, or with a NUL
+        found = False
+    if not found:
+        raise BundleNotFound("no bundle at the given path (a bundle is a folder with a manifest.json)")
+    manifest = read_json(path / MANIFEST)
+    kind = manifest.get("format")
+    if kind != wanted:
+        if isinstance(kind, str) and kind in _KINDS:
+            raise WrongBundle(_KINDS[kind])
+        raise BundleDamaged(f"{MANIFEST}: not a {wanted}")
+    if manifest.get("format_version") != version:
+        raise BundleVersion(f"{MANIFEST}: this package reads format version {version} only")
+    return manifest
+
+
+def kind_of(path: Path) -> str | None:
+    """The format that a folder's manifest names, or ``None`` where nothing of the kind can be read."""
+    try:
+        kind = read_json(path / MANIFEST).get("format")
+    except (BundleDamaged, ValueError):
+        return None
+    return kind if isinstance(kind, str) else None
+
+
+def check_files(path: Path, files: dict[str, Any], required: Collection[str]) -> None:
+    """Checks the name, the size and the SHA-256 of every file that a manifest lists.
+
+    Args:
+        path: The folder.
+        files: By name: ``sha256`` and ``bytes``.
+        required: Names that must be among them.
+
+    Raises:
+        BundleDamaged: A file is not listed, missing, altered, or outside the bundle. It is named.
+    """
+    for name in required:
+        if name not in files:
+            raise BundleDamaged(f"{MANIFEST}: does not list {name}")
+    for name, entry in files.items():
+        if not _FILE_NAME.fullmatch(name) or name == MANIFEST:
+            raise BundleDamaged(f"{MANIFEST}: lists a file outside the bundle")
+        try:
+            if (path / name).stat().st_size != entry["bytes"]:
+                raise BundleDamaged(f"{name}: has another size than the manifest says")
+            with (path / name).open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise BundleDamaged(f"{name}: cannot be read") from error
+        if digest != entry["sha256"]:
+            raise BundleDamaged(f"{name}: does not match its hash")
+
+
+def read_checked(path: Path, digest: str) -> bytes:
+    """All bytes of a file, read once and hashed: what is used is what was checked.
+
+    Raises:
+        BundleDamaged: The file cannot be read or does not have that SHA-256.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise BundleDamaged(f"{path.name}: cannot be read") from error
+    if hashlib.sha256(content).hexdigest() != digest:
+        raise BundleDamaged(f"{path.name}: does not match its hash")
+    return content
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object from a file; a repeated key, NaN and Infinity are refused.
+
+    Raises:
+        BundleDamaged: It cannot be read, or is something else.
+    """
+    try:
+        return parse_json(path.read_bytes(), path.name)
+    except OSError as error:
+        raise BundleDamaged(f"{path.name}: is not readable JSON") from error
+
+
+def parse_json(content: bytes, name: str) -> dict[str, Any]:
+    """As ``read_json``, from bytes that were read already; ``name`` is what errors call them."""
+    try:
+        parsed = json.loads(content.decode("utf-8"), object_pairs_hook=unique_keys, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise BundleDamaged(f"{name}: is not readable JSON") from error
+    if not isinstance(parsed, dict):
+        raise BundleDamaged(f"{name}: is not a JSON object")
+    return parsed
+
+
+def require_identity(identity: str, expected: str) -> None:
+    """Raises ``IdentityMismatch`` unless ``expected`` is the identity of the bundle that was opened."""
+    if expected.strip().lower() != identity:
+        raise IdentityMismatch(f"the bundle has another identity: {identity}")
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError("NaN and Infinity are not JSON")
