@@ -16,12 +16,12 @@ from textveil.bundle import (
     CERTIFICATE,
     CERTIFICATE_FORMAT,
     CERTIFICATE_VERSION,
-    MANIFEST,
     STATISTICS,
     STATISTICS_FORMAT,
     STATISTICS_VERSION,
     Bundle,
 )
+from textveil.bundle_files import MANIFEST
 from textveil.errors import OutputError
 
 from textveil_export import __version__
