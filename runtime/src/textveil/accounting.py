@@ -1,0 +1,258 @@
+"""What a released vector promises, in each of its senses, and never one for another.
+
+There are three epsilons of one release, and the difference between them has misled readers before:
+
+* for any two texts (``WholeText``): the guarantee of local differential privacy;
+* for one coordinate (``PerCoordinate``): what the whole text's is made of. The epsilon of Lyu, He, Li 2020 is of this
+  kind; for the whole text it is ``dimension`` times larger;
+* for two texts that differ in one word (``PerWord``): smaller with word dropout, by their Theorem 2.
+
+Each is a type of its own. Comparing one with another, or using one as a bare number, raises ``MixedKinds``.
+Proofs: docs/proofs/representation.md.
+"""
+
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal, localcontext
+from fractions import Fraction
+from functools import cache
+from typing import Any, ClassVar, Self
+
+from textveil.release_parameters import BOX, L2, ReleaseParameters, WordDropout
+from textveil.representation import gaussian_delta, noise_for
+
+_ALWAYS = (
+    "that a text was encoded, and with what parameters",
+    "encoding the same text again: each release is drawn afresh, and their epsilons and deltas add up",
+    "to whoever can time the device: the length of the text",
+)
+_DELTA = "the bound has a delta: with a probability of about that size it may fail"
+_DROPOUT = "word dropout: it lowers the epsilon of one word only, and does nothing for two texts that differ in more"
+# Digits of the arithmetic, and more than its rounding can do to a logarithm.
+_DIGITS, _ROUNDING = 60, Decimal("1e-40")
+
+
+class MixedKinds(TypeError):
+    """One kind of privacy loss was compared with, or used as, another."""
+
+
+@dataclass(frozen=True, eq=False)
+class Loss:
+    """An epsilon and a delta of one kind. Losses are compared within their kind only.
+
+    Attributes:
+        epsilon: Rounded up where it is not exact.
+        delta: Rounded up where it is not exact; 0 for pure differential privacy.
+    """
+
+    epsilon: Decimal
+    delta: Decimal = Decimal(0)
+
+    about: ClassVar[str] = ""
+
+    def covers(self, other: Self) -> bool:
+        """Whether whatever has the other loss has this one too.
+
+        Raises:
+            MixedKinds: The other loss is of another kind.
+        """
+        self._of_one_kind(other)
+        return other.epsilon <= self.epsilon and other.delta <= self.delta
+
+    def __eq__(self, other: object) -> bool:
+        self._of_one_kind(other)
+        return isinstance(other, Loss) and (self.epsilon, self.delta) == (other.epsilon, other.delta)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.epsilon, self.delta))
+
+    def __lt__(self, other: object) -> bool:
+        raise MixedKinds("losses have no order: ask whether one covers the other")
+
+    __le__ = __gt__ = __ge__ = __lt__
+
+    def __float__(self) -> float:
+        raise MixedKinds(f"this is an epsilon for {self.about}: a bare number does not say so")
+
+    def __format__(self, spec: str) -> str:
+        if spec:
+            self.__float__()
+        return str(self)
+
+    def __str__(self) -> str:
+        delta = f", delta {_plain(self.delta)}" if self.delta else ""
+        return f"epsilon {_plain(self.epsilon)}{delta} for {self.about}"
+
+    def _of_one_kind(self, other: object) -> None:
+        if type(other) is not type(self):
+            raise MixedKinds(f"a loss for {self.about} is compared with something else")
+
+
+class WholeText(Loss):
+    """Between any two texts, whatever they are: local differential privacy."""
+
+    about = "any two texts"
+
+
+class PerCoordinate(Loss):
+    """Between any two texts, to somebody who is shown one coordinate and nothing else."""
+
+    about = "a single coordinate"
+
+
+class PerWord(Loss):
+    """Between two texts that differ in one word (a basic token): another word there, or none."""
+
+    about = "two texts that differ in one word"
+
+
+@dataclass(frozen=True)
+class VectorStatement:
+    """What one released vector promises: a function of public parameters alone, safe to publish beside it.
+
+    Attributes:
+        parameters: Mode, dimension, grid, nominal epsilon and delta.
+        word_dropout: ``mu``, as stated.
+        bundle: Identity of the encoder bundle.
+    """
+
+    parameters: ReleaseParameters
+    word_dropout: str
+    bundle: str
+
+    @property
+    def whole_text(self) -> WholeText:
+        """The promise: epsilon and delta for any two texts, whatever ``word_dropout`` is."""
+        return WholeText(Decimal(self.parameters.epsilon), Decimal(self.parameters.delta or 0))
+
+    @property
+    def realised(self) -> WholeText:
+        """The same, computed from the finished integers of the noise; never above what is promised."""
+        return realised(self.parameters)
+
+    @property
+    def per_coordinate(self) -> PerCoordinate | None:
+        """The epsilon of one coordinate of ``l1`` or ``box``; ``l2`` is accounted as a whole only."""
+        if self.parameters.mode == L2:
+            return None
+        return PerCoordinate(_rounded_up(self.parameters.coordinate_loss))
+
+    @property
+    def per_word(self) -> PerWord:
+        """The epsilon and delta of one word: ``word_loss``."""
+        return word_loss(self.whole_text, WordDropout(self.word_dropout))
+
+    @property
+    def not_protected(self) -> tuple[str, ...]:
+        """What the release does not do, in plain words."""
+        items: list[str] = list(_ALWAYS)
+        if self.parameters.mode == L2:
+            items.append(_DELTA)
+        if self.parameters.mode == BOX:
+            times = self.parameters.dimension
+            items.append(
+                f"the epsilon of a single coordinate is not the text's: for any two texts it is {times} times it"
+            )
+        if WordDropout(self.word_dropout).exact:
+            items.append(_DROPOUT)
+        return tuple(items)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON. Every epsilon has its kind in its name."""
+        parameters, coordinate = self.parameters, self.per_coordinate
+        return {
+            "mode": parameters.mode,
+            "dimension": parameters.dimension,
+            "grid": parameters.grid,
+            "noise": _noise(parameters),
+            "epsilon_whole_text": float(self.whole_text.epsilon),
+            "delta_whole_text": float(self.whole_text.delta),
+            "realised_epsilon_whole_text": float(self.realised.epsilon),
+            "realised_delta_whole_text": float(self.realised.delta),
+            "epsilon_per_coordinate": float(coordinate.epsilon) if coordinate else None,
+            "word_dropout": self.word_dropout,
+            "epsilon_per_word": float(self.per_word.epsilon),
+            "delta_per_word": float(self.per_word.delta),
+            "bundle": self.bundle,
+            "not_protected": list(self.not_protected),
+        }
+
+    def summary(self) -> str:
+        """One line for a terminal."""
+        count = self.parameters.dimension
+        size = "1 coordinate" if count == 1 else f"{count} coordinates"
+        coordinate = f"; {self.per_coordinate}" if self.parameters.mode == BOX else ""
+        dropout = WordDropout(self.word_dropout)
+        word = f"; {self.per_word} (word dropout {self.word_dropout})" if dropout.exact else ""
+        return f"{self.parameters.mode}, {size}: {self.whole_text}{coordinate}{word}"
+
+    def __str__(self) -> str:
+        lines = [self.summary(), f"noise: {_noise(self.parameters)}", f"bundle {self.bundle}", "Not protected:"]
+        return "\n".join(lines + [f"  - {item}" for item in self.not_protected])
+
+
+def statement(parameters: ReleaseParameters, word_dropout: str, bundle: str) -> VectorStatement:
+    """The statement of a release.
+
+    Args:
+        parameters: Of the release.
+        word_dropout: ``mu``, a decimal number in ``[0, 1)``.
+        bundle: Identity of the encoder bundle.
+
+    Raises:
+        OptionError: ``word_dropout`` is out of range, or there is no noise for these parameters.
+    """
+    noise_for(parameters)
+    return VectorStatement(parameters, WordDropout(word_dropout).mu, bundle)
+
+
+@cache
+def realised(parameters: ReleaseParameters) -> WholeText:
+    """The loss between any two texts, from the finished table.
+
+    ``l1``, ``box``: if a shift by one step changes no output's probability by more than ``r``, one by ``sensitivity``
+    steps in all changes none by more than ``r`` to that power, so epsilon is ``sensitivity ln r``. ``r`` is an exact
+    rational. ``l2``: the nominal epsilon, and a delta by zCDP and the rounding of the table.
+
+    Raises:
+        OptionError: There is no noise for these parameters.
+    """
+    noise = noise_for(parameters)
+    if noise.variance is not None:
+        delta = gaussian_delta(parameters, noise.variance, noise.table.reach)
+        return WholeText(Decimal(parameters.epsilon), _rounded_up(delta, digits=6))
+    ratio = noise.table.largest_ratio(noise.margin)
+    with localcontext(prec=_DIGITS):
+        logarithm = (Decimal(ratio.numerator) / ratio.denominator).ln() + _ROUNDING
+        return WholeText(_rounded_up(Fraction(parameters.sensitivity * logarithm)))
+
+
+def word_loss(whole: WholeText, dropout: WordDropout) -> PerWord:
+    """The loss between two texts that differ in one word, each of whose words is dropped with probability ``mu``.
+
+    ``epsilon_word = ln((1 - mu) exp(epsilon) + mu)`` and ``delta_word = (1 - mu) delta`` (Lyu, He, Li 2020,
+    Theorem 2, for any mechanism that covers two whole texts). Tight.
+    """
+    mu = dropout.exact
+    if not mu:
+        return PerWord(whole.epsilon, whole.delta)
+    with localcontext(prec=_DIGITS):
+        kept = Decimal((1 - mu).numerator) / (1 - mu).denominator
+        epsilon = (kept * whole.epsilon.exp() + (1 - kept)).ln() + _ROUNDING
+    return PerWord(min(_rounded_up(Fraction(epsilon), 9), whole.epsilon), _rounded_up((1 - mu) * Fraction(whole.delta)))
+
+
+def _noise(parameters: ReleaseParameters) -> str:
+    noise = noise_for(parameters)
+    if noise.variance is not None:
+        return f"discrete Gaussian of parameter sigma^2 = {noise.variance} steps squared on every coordinate"
+    return f"discrete Laplace of scale {float(parameters.scale):g} steps on every coordinate"
+
+
+def _rounded_up(value: Fraction, digits: int = 12) -> Decimal:
+    """A value to so many significant digits, rounded up."""
+    with localcontext(prec=digits, rounding=ROUND_CEILING):
+        return Decimal(value.numerator) / value.denominator
+
+
+def _plain(value: Decimal) -> str:
+    return f"{value.normalize():g}" if value else "0"

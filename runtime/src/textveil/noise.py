@@ -1,0 +1,210 @@
+"""Finished tables of integer noise: how many of the 2**64 random words name each value, and the draw.
+
+A table is symmetric and its counts sum to 2**64, so its law is exactly ``count / 2**64`` and one random word draws
+one value. Tables are built in integers from fixed-point constants, the same on every machine
+(docs/proofs/representation.md):
+
+* ``discrete_laplace``: Pr[n] ~ exp(-|n| / scale) (Ghosh, Roughgarden, Sundararajan 2009). Rounding only ever
+  flattens it: no count is more than ``exp(1 / scale)`` times its neighbour's, so the noise of the finished table has
+  no excess over its nominal epsilon.
+* ``discrete_gaussian``: Pr[n] ~ exp(-n^2 / (2 variance)) (Canonne, Kamath, Steinke 2020), up to a stated total
+  variation distance.
+
+Values beyond ``reach`` are lumped at ``-reach`` and ``reach``: a release that is clamped to what every input can reach
+cannot tell the difference.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.errors import OptionError
+
+Integers = NDArray[np.int64]
+Words = NDArray[np.uint64]
+RandomWords = Callable[[int], Words]
+
+WORD_BITS = 64
+#: Largest reach of a table: 2**20 counts on each side are 16 MiB.
+MAX_REACH = 1 << 20
+
+# Fixed point has 192 bits behind the point; constants come from decimals of 100 digits, a good 30 more than that
+# needs, and are lowered by a part in 10**80, far more than their own rounding, so that each is a lower bound.
+_FRACTION_BITS = 192
+_DIGITS = 100
+_LOWERED = 1 - Decimal("1e-80")
+
+
+@dataclass(frozen=True)
+class NoiseTable:
+    """A symmetric law over the integers from ``-reach`` to ``reach``.
+
+    Attributes:
+        counts: Of 0, 1, ..., reach: how many words name that value, and as many its negative. Each at least 1; the
+            count of 0 and twice the others sum to ``2**bits``.
+        bits: Width of a random word; 64 in production, small in exhaustive tests.
+    """
+
+    counts: tuple[int, ...]
+    bits: int = WORD_BITS
+
+    @property
+    def reach(self) -> int:
+        """The largest value."""
+        return len(self.counts) - 1
+
+    def probability(self, value: int) -> Fraction:
+        """``Pr[noise = value]``, exact; 0 beyond ``reach``."""
+        return Fraction(self.counts[abs(value)], 1 << self.bits) if abs(value) <= self.reach else Fraction(0)
+
+    def tail(self, value: int) -> Fraction:
+        """``Pr[noise >= value]`` for a value above 0, exact."""
+        return Fraction(sum(self.counts[value:]), 1 << self.bits)
+
+    def largest_ratio(self, clamped_from: int) -> Fraction:
+        """How much a shift by one step can change the probability of any output, exact.
+
+        The largest of ``Pr[n] / Pr[n + 1]`` and its inverse over single values below ``reach``, and of
+        ``Pr[noise >= n] / Pr[noise >= n + 1]`` over the tails that a clamp can turn into one output. Shifts by d steps
+        in all, over any number of coordinates, change it by the d-th power at most.
+
+        Args:
+            clamped_from: Smallest ``n >= 0`` whose tail is one output under some input.
+        """
+        counts, best, over = self.counts, 1, 1
+        for near, far in pairwise(counts[:-1]):
+            high, low = (near, far) if near >= far else (far, near)
+            if high * over > best * low:
+                best, over = high, low
+        tail = counts[-1]
+        for count in reversed(counts[clamped_from:-1]):
+            if (tail + count) * over > best * tail:
+                best, over = tail + count, tail
+            tail += count
+        return Fraction(best, over)
+
+    @cached_property
+    def _last_words(self) -> Words:
+        """The last word of every value in ascending order, filled up with the largest word to a power of two."""
+        half = np.array(self.counts, dtype=np.uint64)
+        # The running sum ends at 2**64, which wraps to 0; the last word is one less, 2**64 - 1.
+        last = np.cumsum(np.concatenate([half[:0:-1], half]), dtype=np.uint64) - np.uint64(1)
+        size = 1 << (len(last) - 1).bit_length()
+        return np.concatenate([last, np.full(size - len(last), 2**WORD_BITS - 1, dtype=np.uint64)])
+
+    def draw(self, words: Words) -> Integers:
+        """The value that each random word names.
+
+        Args:
+            words: Independent uniform words below ``2**bits``, any shape.
+
+        Returns:
+            Same shape.
+
+        Privacy:
+            One word for one value, none rejected. Every draw makes the same comparisons in number, whatever comes
+            out; which entries of the table they read depends on the word.
+        """
+        last = self._last_words
+        position = np.zeros(words.shape, dtype=np.int64)
+        step = len(last) >> 1
+        while step:  # how many values end before this word: a binary search without branches
+            position += step * (last[position + (step - 1)] < words)
+            step >>= 1
+        return position - self.reach
+
+
+def discrete_laplace(scale: Fraction, reach: int, bits: int = WORD_BITS) -> NoiseTable:
+    """The table of ``Pr[n] ~ exp(-|n| / scale)``, never steeper than that.
+
+    The outermost single count is the ideal one rounded down, every further one inwards is ``exp(1 / scale)`` times its
+    neighbour rounded down, and what is missing from ``2**bits`` goes to the two ends, which stand for tails.
+
+    Args:
+        scale: In steps, above 0.
+        reach: Where the tails are lumped, from 2 to ``MAX_REACH``.
+        bits: Width of a random word.
+
+    Raises:
+        OptionError: ``reach`` is too large, or the table would have an empty cell.
+
+    Privacy:
+        ``largest_ratio(n) <= exp(1 / scale)`` for every ``n``.
+    """
+    _check_reach(reach)
+    with localcontext(prec=_DIGITS):
+        rate = Decimal(scale.denominator) / scale.numerator
+        ratio = (-rate).exp()
+        outermost = (1 - ratio) / (1 + ratio) * (-rate * (reach - 1)).exp() * _LOWERED
+        count = int(outermost * (1 << bits))
+        growth = int(rate.exp() * _LOWERED * (1 << _FRACTION_BITS))
+    counts = [0] * reach
+    for value in range(reach - 1, -1, -1):
+        counts[value] = count
+        count = count * growth >> _FRACTION_BITS
+    return _finished(counts, bits)
+
+
+def discrete_gaussian(variance: Fraction, reach: int, bits: int = WORD_BITS) -> NoiseTable:
+    """The table of ``Pr[n] ~ exp(-n^2 / (2 variance))``, within ``total_variation`` of it.
+
+    Single counts are the ideal ones rounded down; what is missing goes to the two ends. The normaliser is Poisson's
+    ``sqrt(2 pi variance) (1 + 2 sum over j >= 1 of exp(-2 pi^2 variance j^2))``.
+
+    Args:
+        variance: Parameter of the law, in steps squared, at least 1.
+        reach: Where the tails are lumped, from 2 to ``MAX_REACH``.
+        bits: Width of a random word.
+
+    Raises:
+        OptionError: ``reach`` is too large, ``variance`` is below 1, or the table would have an empty cell.
+    """
+    _check_reach(reach)
+    if variance < 1:
+        raise OptionError("discrete Gaussian noise needs a variance of at least one grid step")
+    with localcontext(prec=_DIGITS):
+        exact = Decimal(variance.numerator) / variance.denominator
+        # 3 bounds the sum's factor 2, and 19.7 is below 2 pi^2.
+        normaliser = (2 * _PI * exact).sqrt() * (1 + 3 * (Decimal("-19.7") * exact).exp())
+        probability = int(_LOWERED / normaliser * (1 << _FRACTION_BITS))
+        decay = int((-1 / (2 * exact)).exp() * _LOWERED * (1 << _FRACTION_BITS))
+        faster = int((-1 / exact).exp() * _LOWERED * (1 << _FRACTION_BITS))
+    counts = []
+    for _ in range(reach):  # Pr[n + 1] / Pr[n] = exp(-(2 n + 1) / (2 variance))
+        counts.append(probability >> (_FRACTION_BITS - bits))
+        probability = probability * decay >> _FRACTION_BITS
+        decay = decay * faster >> _FRACTION_BITS
+    return _finished(counts, bits)
+
+
+def total_variation(reach: int, bits: int = WORD_BITS) -> Fraction:
+    """How far a table of ``discrete_gaussian`` can be from the law with the same lumped tails.
+
+    Every single count is below the ideal one by less than 1, that of 0 by less than 2; only the ends are above.
+    """
+    return Fraction(2 * reach + 1, 1 << bits)
+
+
+_PI = Decimal(
+    "3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170679821480865"
+)
+
+
+def _check_reach(reach: int) -> None:
+    if not 2 <= reach <= MAX_REACH:
+        raise OptionError("this noise needs too large a table: a coarser grid makes it smaller")
+
+
+def _finished(counts: list[int], bits: int) -> NoiseTable:
+    """Makes the count of 0 even, and gives the ends what is missing."""
+    counts[0] -= counts[0] & 1
+    end = ((1 << bits) - counts[0]) // 2 - sum(counts[1:])
+    if min(counts[-1], end) < 1 or counts[0] < counts[1]:
+        raise OptionError("this noise does not fit a table of random words: some values would never be drawn")
+    return NoiseTable((*counts, end), bits)

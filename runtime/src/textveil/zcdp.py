@@ -1,0 +1,82 @@
+"""Zero-concentrated differential privacy of Gaussian noise, and its (epsilon, delta).
+
+Discrete Gaussian noise of parameter ``variance`` on every coordinate of an integer vector whose L2 sensitivity is
+``D`` is rho-zCDP with ``rho = D^2 / (2 variance)``, and rho-zCDP implies (epsilon, delta)-DP for every order a > 1 with
+
+    delta = exp((a - 1) (a rho - epsilon)) / (a - 1) * (1 - 1/a)^a
+
+(Canonne, Kamath, Steinke 2020, sections 2.2 and 2.3). The logarithm of delta is convex in ``a`` and smallest where
+``rho = (epsilon - ln(1 - 1/a)) / (2 a - 1)``. Any order gives a true bound: a search that stops early loses tightness,
+never truth. All of it is decimal arithmetic, the same on every machine.
+"""
+
+from collections.abc import Callable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
+from fractions import Fraction
+
+#: Digits of the arithmetic, and what its rounding can do to a logarithm at most, with room to spare.
+_DIGITS, _ROUNDING = 60, Decimal("1e-40")
+_SMALLEST, _LARGEST, _HALVINGS = Decimal("1e-6"), Decimal("1e6"), 60
+
+
+def delta_bound(rho: Fraction, epsilon: Fraction) -> Fraction:
+    """The smallest delta that rho-zCDP is known to imply, rounded up.
+
+    Args:
+        rho: Above 0.
+        epsilon: Above 0.
+    """
+    with localcontext(prec=_DIGITS):
+        loss, exact_rho = _decimal(epsilon), _decimal(rho)
+        order = _order(lambda excess: _best_rho(excess, loss) <= exact_rho)
+        return _upwards((_log_delta(exact_rho, loss, order) + _ROUNDING).exp())
+
+
+def largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The largest rho whose ``delta_bound`` is at most ``delta``, rounded down.
+
+    Args:
+        epsilon: Above 0.
+        delta: In ``(0, 1)``.
+    """
+    with localcontext(prec=_DIGITS):
+        loss, wanted = _decimal(epsilon), _decimal(delta).ln()
+        excess = _order(lambda order: _log_delta(_best_rho(order, loss), loss, order) + _ROUNDING <= wanted)
+        rho = _best_rho(excess, loss)
+    with localcontext(prec=12, rounding=ROUND_FLOOR):  # twelve digits are as good as sixty, and less is safe
+        return Fraction(+rho)
+
+
+def exponential(epsilon: Fraction) -> Fraction:
+    """``exp(epsilon)``, rounded up."""
+    with localcontext(prec=_DIGITS):
+        return _upwards((_decimal(epsilon) + _ROUNDING).exp())
+
+
+def _order(holds: Callable[[Decimal], bool]) -> Decimal:
+    """The smallest ``a - 1`` for which a condition holds that stays true once it is, from above, by halving."""
+    low, high = _SMALLEST, _LARGEST
+    for _ in range(_HALVINGS):
+        middle = (low * high).sqrt()
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def _best_rho(excess: Decimal, loss: Decimal) -> Decimal:
+    """The rho for which the order ``1 + excess`` gives the smallest delta."""
+    return (loss - (excess / (1 + excess)).ln()) / (2 * excess + 1)
+
+
+def _log_delta(rho: Decimal, loss: Decimal, excess: Decimal) -> Decimal:
+    order = 1 + excess
+    return excess * (order * rho - loss) + order * (excess / order).ln() - excess.ln()
+
+
+def _decimal(value: Fraction) -> Decimal:
+    return Decimal(value.numerator) / value.denominator
+
+
+def _upwards(value: Decimal) -> Fraction:
+    """A value to twenty digits, rounded up."""
+    with localcontext(prec=20, rounding=ROUND_CEILING):
+        return Fraction(+value)
