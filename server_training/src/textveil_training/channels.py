@@ -24,8 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
-
-from textveil_training.errors import DataError
+from textveil.errors import TextveilError
 
 Floats = NDArray[np.float64]
 
@@ -35,7 +34,7 @@ STANDARD_ERRORS = 4.0
 _LARGEST_EPSILON = 40.0
 
 
-class InvalidChannel(DataError):
+class InvalidChannel(TextveilError):
     """A prior, a confusion matrix, an epsilon or a delta that no program can be made from."""
 
     code = "channel"
