@@ -28,17 +28,23 @@ SAMPLES = {
     "qnli": ("index\tquestion\tsentence\tlabel\n0\ta\tb\tentailment\n", LabelledPair("a", "b", "entailment")),
     "sick": (f"{SICK}1\ta\tb\t2\tNEUTRAL\n", ScoredPair("a", "b", 2.0, "NEUTRAL")),
     "medsts": ("a\tb\t2\n", ScoredPair("a", "b", 2.0)),
+    "trustpilot-users": (
+        '{"gender": "F", "birth_year": 1990, "reviews": [{"date": "2014-", "rating": 2, "text": ["a"]}]}\n',
+        AttributedText("a", "1", (0, 1)),
+    ),
+    "blog-topics": ("1\t1\tm\tz\ta\n", AttributedText("a", "1", (0,))),
     "tsv": ("1\ta\n", LabelledText("a", "1")),
     "text": ("a\n", Document("a")),
     "wikitext": (" a \n", Document("a")),
     "jsonl": ('{"text": "a", "label": 1}\n', LabelledText("a", "1")),
 }
+IN_ONE_FILE = ("ag-entities", "trustpilot", "blog")
 AG = ("0\ta\t0\n" + "=" * 20 + "\n") * 3
 
 
 def test_the_names_are_those_of_the_type() -> None:
     assert tuple(FORMATS) == get_args(FormatName)
-    assert set(FORMATS) == {*SAMPLES, "ag-entities"}
+    assert set(FORMATS) == {*SAMPLES, *IN_ONE_FILE}
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -52,11 +58,12 @@ def test_a_single_file(write: Write, name: str) -> None:
         load(name, path, "train")
 
 
-def test_splits_inside_a_file(write: Write) -> None:
+@pytest.mark.parametrize("name", IN_ONE_FILE)
+def test_splits_inside_a_file(write: Write, name: str) -> None:
     path = write(AG)
-    assert available_splits("ag-entities", path) == ("train", "dev", "test")
-    assert list(load("ag-entities", path, "dev")) == [AttributedText("a", "0", (0,))]
-    assert len(list(load("ag-entities", path))) == 3
+    assert available_splits(name, path) == ("train", "dev", "test")
+    assert list(load(name, path, "dev")) == [AttributedText("a", "0", (0,))]
+    assert len(list(load(name, path))) == 3
 
 
 def test_splits_in_a_folder(tmp_path: Path) -> None:

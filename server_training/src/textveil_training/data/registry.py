@@ -7,12 +7,26 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from textveil_training.data import attributed, glue, json_lines, plain, similarity
+from textveil_training.data import attributed, demographic, glue, json_lines, plain, similarity
 from textveil_training.data.examples import Example
 from textveil_training.data.rows import FilePath
 from textveil_training.errors import DataOptionError, MissingSplit, UnknownFormat
 
-FormatName = Literal["sst2", "qnli", "sick", "medsts", "ag-entities", "tsv", "text", "wikitext", "jsonl"]
+FormatName = Literal[
+    "sst2",
+    "qnli",
+    "sick",
+    "medsts",
+    "ag-entities",
+    "trustpilot",
+    "trustpilot-users",
+    "blog",
+    "blog-topics",
+    "tsv",
+    "text",
+    "wikitext",
+    "jsonl",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +104,32 @@ FORMATS: Mapping[FormatName, Format] = {
         labels=attributed.AG_LABELS,
         attributes=attributed.AG_ENTITIES,
         sections=attributed.SPLITS,
+    ),
+    "trustpilot": Format(
+        title="Trustpilot with gender and age: rating, text, indices; three splits in one file",
+        read=lambda path, split, options: demographic.read_trustpilot(path, split),
+        labels=demographic.TRUSTPILOT_LABELS,
+        attributes=demographic.TRUSTPILOT_ATTRIBUTES,
+        sections=attributed.SPLITS,
+    ),
+    "trustpilot-users": Format(
+        title="Trustpilot as first published: one object per line for each user",
+        read=lambda path, split, options: demographic.read_trustpilot_users(path),
+        labels=demographic.TRUSTPILOT_LABELS,
+        attributes=demographic.TRUSTPILOT_ATTRIBUTES,
+    ),
+    "blog": Format(
+        title="blog posts with age and gender: topic, text, indices; three splits in one file",
+        read=lambda path, split, options: demographic.read_blog(path, split),
+        labels=demographic.BLOG_LABELS,
+        attributes=demographic.BLOG_ATTRIBUTES,
+        sections=attributed.SPLITS,
+    ),
+    "blog-topics": Format(
+        title="blog posts after topic modelling: topic, age group, gender, author, text",
+        read=lambda path, split, options: demographic.read_blog_topics(path),
+        labels=demographic.BLOG_LABELS,
+        attributes=demographic.BLOG_ATTRIBUTES,
     ),
     "tsv": Format(
         title="label, text, without a header",
