@@ -1,24 +1,24 @@
 """The ``textveil`` command: parse, one library call, print. Only data goes to standard output."""
 
 import json
-import os
-import stat
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from textveil import __version__, report
+from textveil import __version__, encoder_report, report
 from textveil.atomic import atomic_output
+from textveil.bundle_files import ENCODER_BUNDLE, kind_of
 from textveil.calibration import calibrate as find_level
-from textveil.console import run, say
-from textveil.errors import InputError, OptionError, OutputError
+from textveil.console import run
+from textveil.encode_cli import encode
+from textveil.encoder_bundle import EncoderBundle, open_encoder
+from textveil.errors import InputError, OptionError
 from textveil.lines import sanitize_lines
 from textveil.plan import Options
 from textveil.sanitizer import Result, Sanitizer
+from textveil.streams import opened, progress_bar, refuse_overwriting, say_unless, standard_output
 from textveil.verify import PAIRS
 from textveil.verify import verify as audit_bundle
 
@@ -119,12 +119,12 @@ def sanitize(
     sanitizer.terms(**options)  # options are checked before any file is touched
     paths = files or ["-"]
     if output is not None:
-        _refuse_overwriting(paths if text is None else [], output)
-    with atomic_output(output) if output is not None else _standard_output() as write:
+        refuse_overwriting(paths if text is None else [], output)
+    with atomic_output(output) if output is not None else standard_output() as write:
         if text is not None:
             result = sanitizer.sanitize(text, **options)
             write(_render([result], as_json, ended=True))
-            _say(result.statement.summary(), quiet)
+            say_unless(result.statement.summary(), quiet)
             return
         ended = True
         for number, path in enumerate(paths, 1):
@@ -132,12 +132,12 @@ def sanitize(
                 write("\n")
             name = "standard input" if path == "-" else f"input {number} of {len(paths)}"
             tally = report.Tally()
-            with _opened(path, name) as (descriptor, size), report.progress_bar(size, quiet) as advance:
+            with opened(path, name) as (descriptor, size), progress_bar("sanitising", size, quiet) as advance:
                 for results, ended, consumed in sanitize_lines(sanitizer, descriptor, name, **options):
                     write(_render(results, as_json, ended=ended))
                     tally.add(results)
                     advance(consumed)
-            _say(f"{name}: {tally}", quiet)
+            say_unless(f"{name}: {tally}", quiet)
 
 
 @app.command()
@@ -172,7 +172,11 @@ def info(
     path: Annotated[bool, typer.Option("--path", help="Print only the folder of the bundle.")] = False,
     expect_id: ExpectId = None,
 ) -> None:
-    """Tell what a bundle is, what its levels promise and what they do not."""
+    """Tell what a bundle is, what its levels promise and what they do not. Encoder bundles too."""
+    if bundle is not None and kind_of(bundle) == ENCODER_BUNDLE:
+        encoder = _encoder(bundle, expect_id)
+        print(encoder.path if path else encoder_report.information(encoder, as_json=as_json))
+        return
     sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
     print(sanitizer.bundle.path if path else report.information(sanitizer.bundle, as_json=as_json))
 
@@ -220,8 +224,24 @@ def verify(
     pairs: Annotated[int, typer.Option(min=1, help="Pairs of words to audit anew.")] = PAIRS,
     expect_id: ExpectId = None,
 ) -> None:
-    """Check a bundle on this device: hashes, structure, certificate, and a fresh audit of random pairs of words."""
+    """Check a bundle on this device: hashes, structure, certificate, and a fresh audit of random pairs of words.
+
+    Of an encoder bundle: hashes, structure, the model's operators, and the finished noise of every level.
+    """
+    if bundle is not None and kind_of(bundle) == ENCODER_BUNDLE:
+        print(encoder_report.verification(_encoder(bundle, expect_id)))
+        return
     print(audit_bundle(Sanitizer.load(bundle, expect_id=expect_id).bundle, pairs))
+
+
+app.command()(encode)
+
+
+def _encoder(path: Path, expect_id: str | None) -> EncoderBundle:
+    bundle, _ = open_encoder(path)
+    if expect_id is not None:
+        bundle.require_identity(expect_id)
+    return bundle
 
 
 def _render(results: list[Result], as_json: bool, *, ended: bool) -> str:
@@ -234,45 +254,6 @@ def _render(results: list[Result], as_json: bool, *, ended: bool) -> str:
     return "\n".join([result.text for result in results]) + ("\n" if ended else "")
 
 
-@contextmanager
-def _standard_output() -> Iterator[report.Write]:
-    def write(text: str) -> None:
-        sys.stdout.buffer.write(text.encode("utf-8"))
-        sys.stdout.buffer.flush()
-
-    if sys.stdout is None:
-        raise OutputError("standard output is closed")
-    yield write
-
-
-@contextmanager
-def _opened(path: str, name: str) -> Iterator[tuple[int, int]]:
-    """A file descriptor and the size of what it names, 0 if unknown."""
-    if path == "-":
-        if sys.stdin is None:
-            raise InputError("standard input is closed")
-        if sys.stdin.isatty():
-            say("textveil: reading lines from the terminal; Ctrl-D ends")
-        yield sys.stdin.fileno(), 0
-        return
-    try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-    except OSError as error:
-        raise InputError(f"{name}: no readable file there (to sanitise a text itself, use --text)") from error
-    try:
-        yield descriptor, os.fstat(descriptor).st_size
-    finally:
-        os.close(descriptor)
-
-
-def _refuse_overwriting(paths: list[str], output: Path) -> None:
-    for path in paths:
-        with suppress(OSError, ValueError, AttributeError):  # what is not there, or closed, is not the output
-            source = os.fstat(sys.stdin.fileno()) if path == "-" else os.stat(path)
-            if stat.S_ISREG(source.st_mode) and os.path.samestat(source, output.stat()):
-                raise OutputError("the output is also an input; nothing was written")
-
-
 def _words(path: Path | None) -> list[str]:
     if path is None:
         return []
@@ -280,11 +261,6 @@ def _words(path: Path | None) -> list[str]:
         return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
         raise InputError("--deny: no readable UTF-8 file there") from error
-
-
-def _say(message: str, quiet: bool) -> None:
-    if not quiet:
-        say(f"textveil: {message}")
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Lines of bytes in, lines of sanitised text out: each line is a document."""
+"""Lines of bytes in, documents out: each line is one."""
 
 import codecs
 import os
@@ -18,9 +18,6 @@ def sanitize_lines(
 ) -> Iterator[tuple[list[Result], bool, int]]:
     """Sanitises everything that can be read from a file descriptor, line by line.
 
-    Lines end with a line feed; a carriage return before it is white space and passes through. A byte order mark at
-    the start is dropped.
-
     Args:
         sanitizer: The sanitizer.
         descriptor: An open file descriptor; read until its end, not closed.
@@ -31,7 +28,27 @@ def sanitize_lines(
         Results of the lines that had arrived, whether the last of them ended with a line feed, and bytes consumed.
 
     Raises:
-        InputError: Bytes that are not UTF-8, with their offset, after the results of all lines before.
+        InputError: As ``read_lines``.
+    """
+    for lines, ended, consumed in read_lines(descriptor, name):
+        yield sanitizer.sanitize_batch(lines, **options), ended, consumed
+
+
+def read_lines(descriptor: int, name: str) -> Iterator[tuple[list[str], bool, int]]:
+    """Reads lines as they arrive.
+
+    Lines end with a line feed; a carriage return before it is white space and passes through. A byte order mark at
+    the start is dropped.
+
+    Args:
+        descriptor: An open file descriptor; read until its end, not closed.
+        name: What errors call the input ("input 1").
+
+    Yields:
+        Lines that had arrived, whether the last of them ended with a line feed, and bytes consumed.
+
+    Raises:
+        InputError: Bytes that are not UTF-8, with their offset, after all lines before.
     """
     offset = 0  # of the first byte of `pending`
     pending: list[bytes] = []
@@ -58,7 +75,7 @@ def sanitize_lines(
             ended = text.endswith("\n")
             lines = text.removesuffix("\n").split("\n") if text else []
             if lines:
-                yield sanitizer.sanitize_batch(lines, **options), ended, offset + len(block)
+                yield lines, ended, offset + len(block)
             if bad is not None:
                 raise InputError(f"{name}: not UTF-8 at byte {offset + bad}")
             offset += len(block)

@@ -1,13 +1,9 @@
 """What the command line says about bundles, words and releases: text a person likes to read, or JSON."""
 
 import json
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
-
-import typer
 
 from textveil.audit import round_up
 from textveil.bundle import TABLE_MECHANISMS, Bundle, Level
@@ -16,10 +12,7 @@ from textveil.plan import Options, epsilon_text
 from textveil.privacy import PrivacyStatement, Terms
 from textveil.sanitizer import Result, Sanitizer
 
-Write = Callable[[str], None]
-
 _BAR_CELLS = 24
-_PROGRESS_FROM_BYTES = 20_000_000
 _COLUMNS = (
     "Medians over words. unchanged: probability that a word comes out as itself. outputs: how many words hold 95 % of",
     "what a word may become. inputs: how many inputs give an output at least 1 % as often as the likeliest one.",
@@ -210,16 +203,6 @@ def share(value: float) -> str:
     """A rate to a tenth of a percent; no word is ever guessed for certain."""
     text = f"{value:.1%}"
     return ">99.9%" if text == "100.0%" else text
-
-
-@contextmanager
-def progress_bar(size: int, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """A bar over the bytes of a large file: on standard error, only on a terminal that shows no data."""
-    if quiet or size < _PROGRESS_FROM_BYTES or not sys.stderr.isatty() or sys.stdout.isatty():
-        yield lambda consumed: None
-        return
-    with typer.progressbar(length=size, label="sanitising", file=sys.stderr) as bar:
-        yield lambda consumed: bar.update(consumed - bar.pos)
 
 
 def _law(bundle: Bundle, level: Level, mechanism: str, tail: str) -> dict[str, Any]:

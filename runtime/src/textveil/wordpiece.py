@@ -14,8 +14,8 @@ decision: follow the reference without exception, so that a bundle gives the sam
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Collection, Mapping
-from itertools import groupby
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain, groupby
 
 from textveil.errors import BundleDamaged
 
@@ -183,16 +183,27 @@ class WordPiece:
         Raises:
             BundleDamaged: A token has no pieces and the vocabulary no unknown symbol.
         """
-        numbers: list[int] = []
-        tokens = self.basic_tokens(text)
+        return list(chain.from_iterable(self.encode_words(self.basic_tokens(text))))
+
+    def encode_words(self, tokens: Sequence[str]) -> Iterator[list[int]]:
+        """The ids of each word: all pieces of one element of ``basic_tokens``, or ``unknown_id`` alone.
+
+        Args:
+            tokens: Elements of ``basic_tokens``, all of them or some.
+
+        Yields:
+            For each of them at least one id.
+
+        Raises:
+            BundleDamaged: As ``encode``.
+        """
         for position, token in enumerate(tokens, 1):
             whole = self._starting.get(token)
             if whole is not None:
-                numbers.append(whole)
+                yield [whole]
             elif (found := self.pieces(token)) is not None:
-                numbers += found
+                yield found
             elif self.unknown_id is not None:
-                numbers.append(self.unknown_id)
+                yield [self.unknown_id]
             else:
                 raise BundleDamaged(f"token {position} of {len(tokens)}: no unknown symbol in the vocabulary")
-        return numbers

@@ -1,0 +1,123 @@
+"""``textveil encode``: lines of text in, one noisy vector for each out."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from textveil.atomic import atomic_output
+from textveil.encoder import Encoder, VectorRelease
+from textveil.errors import OptionError
+from textveil.lines import read_lines
+from textveil.streams import Write, opened, progress_bar, refuse_overwriting, say_unless, standard_output
+
+# About ten milliseconds of work for each line: a bar is worth its place long before that of ``sanitize``.
+_BAR_FROM_BYTES = 20_000
+
+
+def encode(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FILE...", help="Text files, one document per line; - is standard input."),
+    ] = None,
+    text: Annotated[str | None, typer.Option("--text", "-t", help="Encode this text instead; one document.")] = None,
+    bundle: Annotated[
+        Path | None,
+        typer.Option("--bundle", "-b", help="Folder of an encoder bundle; the repository's own if left out."),
+    ] = None,
+    epsilon: Annotated[
+        str | None,
+        typer.Option("--epsilon", "-e", help="For the whole text, exactly as info lists it; the bundle's default."),
+    ] = None,
+    word_dropout: Annotated[
+        str,
+        typer.Option(
+            help="How often each word is removed before the text is encoded, in [0, 1). Lowers the epsilon of one "
+            "word; that of the whole text stays."
+        ),
+    ] = "0",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object per document: vector, integers and statement.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write here, whole or not at all, instead of standard output."),
+    ] = None,
+    expect_id: Annotated[
+        str | None, typer.Option(help="Refuse the bundle unless this is its identity (see info).")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
+) -> None:
+    """Turn each text into one short vector with noise that covers all of it.
+
+    Each line is a document and gives one line: numbers separated by tabs. The privacy statement goes to standard
+    error, and with it how many texts were cut, which is not for others. Every run draws afresh: encoding the same text
+    again is a second release, and the epsilons add up.
+    """
+    if text is not None and files:
+        raise OptionError("--text and files exclude each other")
+    encoder = Encoder.load(bundle, expect_id=expect_id)
+    promised = encoder.statement(epsilon=epsilon, word_dropout=word_dropout)  # before any file is touched
+
+    def encoded(document: str) -> VectorRelease:
+        return encoder.encode(document, epsilon=epsilon, word_dropout=word_dropout)
+
+    paths = files or ["-"]
+    if output is not None:
+        refuse_overwriting(paths if text is None else [], output)
+    with atomic_output(output) if output is not None else standard_output() as write:
+        if text is not None:
+            tally = _Tally()
+            tally.write(encoded(text), write, as_json)
+            say_unless(f"{promised.summary()}{tally.notes}", quiet)
+            return
+        for number, path in enumerate(paths, 1):
+            name = "standard input" if path == "-" else f"input {number} of {len(paths)}"
+            tally, before = _Tally(), 0
+            with (
+                opened(path, name) as (descriptor, size),
+                progress_bar("encoding", size, quiet, _BAR_FROM_BYTES) as advance,
+            ):
+                for lines, _, consumed in read_lines(descriptor, name):
+                    for done, line in enumerate(lines, 1):
+                        tally.write(encoded(line), write, as_json)
+                        advance(before + (consumed - before) * done // len(lines))
+                    before = consumed
+            say_unless(f"{name}: {tally}{f'; {promised.summary()}' if tally.documents else ''}{tally.notes}", quiet)
+
+
+class _Tally:
+    """Writes the releases of one input and counts them."""
+
+    def __init__(self) -> None:
+        self.documents = self.truncated = self.fixed_points = 0
+
+    def write(self, release: VectorRelease, write: Write, as_json: bool) -> None:
+        self.documents += 1
+        self.truncated += release.notes.truncated
+        self.fixed_points += release.notes.fixed_point
+        if as_json:
+            fields = {
+                "vector": release.vector.tolist(),
+                "integers": release.integers.tolist(),
+                "statement": release.statement.to_dict(),
+            }
+            write(json.dumps(fields, ensure_ascii=False) + "\n")
+        else:
+            write("\t".join(map(repr, release.vector.tolist())) + "\n")
+
+    @property
+    def notes(self) -> str:
+        """What happened on this device, for its owner."""
+        said = ""
+        if self.truncated:
+            said += f"; {self.truncated:,} longer than the model takes, the end left out"
+        if self.fixed_points:
+            said += f"; {self.fixed_points:,} released as the fixed point: the model gave numbers that are not finite"
+        return said
+
+    def __str__(self) -> str:
+        if not self.documents:
+            return "no documents"
+        return "1 document" if self.documents == 1 else f"{self.documents:,} documents"

@@ -1,0 +1,286 @@
+"""``Encoder``: text to a short vector with noise that covers the whole text. The one class that applications use.
+
+The only module that imports onnxruntime, and it does so when an encoder is loaded.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import compress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil import accounting
+from textveil.accounting import VectorStatement
+from textveil.default_encoder import default_encoder
+from textveil.encoder_bundle import FIRST, LAST, SPECIAL, UNKNOWN, EncoderBundle, open_encoder
+from textveil.errors import EncoderFailed, EncoderUnavailable, InputError, OptionError
+from textveil.onnx_model import INPUTS, OUTPUT
+from textveil.release_parameters import WordDropout
+from textveil.representation import Releaser
+from textveil.wordpiece import WordPiece
+
+#: Versions of onnxruntime that were seen, system call by system call, to open no socket and to write no file.
+OFFLINE_VERSIONS = ("1.28.",)
+MAX_THREADS = 2
+
+_SILENT = 4  # onnxruntime's level for fatal errors alone: its messages may tell ids of the text
+_SETTINGS = {
+    "session.intra_op.allow_spinning": "0",
+    "session.inter_op.allow_spinning": "0",
+    "session.load_model_format": "ONNX",
+    "session.x64quantprecision": "1",  # the same integers on processors with and without VNNI
+}
+_MAX_PLANS = 16
+
+
+@dataclass(frozen=True)
+class Notes:
+    """What happened to one text on the device. It depends on the secret text: never publish it.
+
+    Attributes:
+        truncated: Whether the text was longer than the model takes, and its end was left out.
+        fixed_point: Whether the model gave a number that is not finite, so that the fixed point was released.
+    """
+
+    truncated: bool
+    fixed_point: bool
+
+
+@dataclass(frozen=True, eq=False)
+class VectorRelease:
+    """A released vector and what it promises.
+
+    Attributes:
+        vector: In units, shape ``(k,)``, float32.
+        integers: The same in steps of the grid, as drawn, shape ``(k,)``, int64.
+        statement: Mode, epsilons and delta, and what is not protected.
+        notes: For the device alone; not part of the release.
+    """
+
+    vector: NDArray[np.float32]
+    integers: NDArray[np.int64]
+    statement: VectorStatement
+    notes: Notes = field(repr=False)
+
+
+class Encoder:
+    """Turns text into vectors under local differential privacy, offline, with the model of one bundle.
+
+    Safe to share between threads: it holds no random state. After a fork, load it anew.
+
+    Args:
+        bundle: An opened encoder bundle.
+        model: The bytes of its model, as ``open_encoder`` gives them.
+        threads: How many threads compute one vector, 1 or 2.
+
+    Raises:
+        EncoderUnavailable: onnxruntime is not installed, or not known to stay offline.
+        EncoderFailed: onnxruntime does not run the model.
+        OptionError: ``threads`` is out of range.
+    """
+
+    def __init__(self, bundle: EncoderBundle, model: bytes, threads: int = 1) -> None:
+        if threads not in range(1, MAX_THREADS + 1):
+            raise OptionError(f"an encoder runs on 1 to {MAX_THREADS} threads")
+        self.bundle = bundle
+        self._pieces = WordPiece(bundle.vocabulary, unknown=UNKNOWN, special=SPECIAL, lowercase=bundle.lowercase)
+        self._plans: dict[object, tuple[Releaser, WordDropout, VectorStatement]] = {}
+        self._session = _Session(model, threads)
+        # The longest input, of the last piece there is: a model too small for either fails now and not on some text.
+        longest = [bundle.vocabulary[FIRST], *[len(bundle.vocabulary) - 1] * (bundle.max_tokens - 1)]
+        if self._session.run(longest).shape != (1, bundle.default_level.dimension):
+            raise EncoderFailed("the model gives vectors of another length than its bundle says")
+
+    @classmethod
+    def load(cls, path: str | Path | None = None, *, expect_id: str | None = None, threads: int = 1) -> "Encoder":
+        """Opens an encoder bundle: hashes and structure of every file, and all of its model, are checked first.
+
+        Args:
+            path: Folder of an encoder bundle; the repository's default one if left out.
+            expect_id: The identity the bundle must have (``textveil info`` prints it).
+            threads: How many threads compute one vector, 1 or 2.
+
+        Raises:
+            BundleNotFound, BundleVersion, BundleDamaged, WrongBundle, ModelRefused: The bundle cannot be used.
+            IdentityMismatch: It is not the one expected.
+            EncoderUnavailable, EncoderFailed, OptionError: See the class.
+        """
+        bundle, model = open_encoder(default_encoder() if path is None else Path(path))
+        if expect_id is not None:
+            bundle.require_identity(expect_id)
+        return cls(bundle, model, threads)
+
+    def encode(
+        self, text: str, *, epsilon: float | str | None = None, word_dropout: float | str = "0"
+    ) -> VectorRelease:
+        """Releases one vector for one text.
+
+        The pieces of the text, with ``word_dropout`` without the words that a coin drops, become
+        ``[CLS] pieces [SEP]``, cut at the bundle's ``max_tokens``; the model's vector for them is brought into its
+        ball in integers, and every coordinate gets noise of its own (Lyu, He, Li 2020, with noise for the whole text).
+
+        Args:
+            text: Any string, also an empty one.
+            epsilon: For the whole text, exactly one of the bundle's levels; its default if left out.
+            word_dropout: Probability ``mu`` in ``[0, 1)`` with which each word is removed before it is encoded. Lowers
+                the epsilon of one word; that of the whole text stays.
+
+        Returns:
+            The vector with its statement.
+
+        Raises:
+            UnknownLevel, OptionError: The bundle has no such level, or ``word_dropout`` is out of range.
+            InputError: ``text`` is not a string.
+            EncoderFailed: The model fails on this text.
+
+        Privacy:
+            For any two texts, the probabilities of any set of outputs differ by a factor of at most ``exp(epsilon)``,
+            and by ``delta`` on top in mode ``l2``. Every call draws afresh: encoding the same text again is a second
+            release, and epsilons and deltas add up.
+        """
+        if not isinstance(text, str):
+            raise InputError("the text is not a string")
+        releaser, dropout, statement = self._plan(epsilon, word_dropout)
+        ids, truncated = self._ids(text, dropout)
+        vectors = self._session.run(ids)
+        integers = releaser.release(vectors)
+        notes = Notes(truncated, not bool(np.isfinite(vectors).all()))
+        return VectorRelease(releaser.dequantise(integers)[0], integers[0], statement, notes)
+
+    def encode_batch(
+        self,
+        texts: Sequence[str],
+        *,
+        epsilon: float | str | None = None,
+        word_dropout: float | str = "0",
+        progress: Callable[[int], None] | None = None,
+    ) -> list[VectorRelease]:
+        """Releases a vector for each of many texts, one after the other.
+
+        The model's numbers depend on what else is in a batch, so there are none. Other arguments, errors and privacy
+        are those of ``encode``.
+
+        Args:
+            texts: The texts.
+            epsilon: As in ``encode``.
+            word_dropout: As in ``encode``.
+            progress: Called after each text with how many are done.
+        """
+        if isinstance(texts, str):
+            raise InputError("a batch is a sequence of texts, not one string")
+        releases = []
+        for number, text in enumerate(texts, 1):
+            if not isinstance(text, str):
+                raise InputError(f"text {number} of {len(texts)} is not a string")
+            releases.append(self.encode(text, epsilon=epsilon, word_dropout=word_dropout))
+            if progress is not None:
+                progress(number)
+        return releases
+
+    def statement(self, *, epsilon: float | str | None = None, word_dropout: float | str = "0") -> VectorStatement:
+        """What a call with these options promises. Nothing is drawn."""
+        return self._plan(epsilon, word_dropout)[2]
+
+    def _plan(
+        self, epsilon: float | str | None, word_dropout: float | str
+    ) -> tuple[Releaser, WordDropout, VectorStatement]:
+        parameters, dropout = self.bundle.level(epsilon), WordDropout(str(word_dropout))
+        key = parameters, dropout
+        plan = self._plans.get(key)
+        if plan is None:
+            statement = accounting.statement(parameters, dropout.mu, self.bundle.identity)
+            plan = Releaser(parameters), dropout, statement
+            if len(self._plans) >= _MAX_PLANS:
+                self._plans.clear()
+            self._plans[key] = plan
+        return plan
+
+    def _ids(self, text: str, dropout: WordDropout) -> tuple[list[int], bool]:
+        """Ids of what the model sees, and whether something was cut off.
+
+        A dropped word is removed with all of its pieces, and what follows moves up: no position, no attention and no
+        mean knows of it, so two texts that differ in that word alone become the same ids.
+        """
+        room = self.bundle.max_tokens - 2
+        tokens = self._pieces.basic_tokens(text)
+        dropped = dropout.dropped(len(tokens))
+        pieces: list[int] = []
+        for word in self._pieces.encode_words(list(compress(tokens, ~dropped))):
+            pieces += word
+            if len(pieces) > room:
+                break
+        vocabulary = self.bundle.vocabulary
+        return [vocabulary[FIRST], *pieces[:room], vocabulary[LAST]], len(pieces) > room
+
+
+class _Session:
+    """onnxruntime's session over checked bytes: offline, silent, one input at a time."""
+
+    def __init__(self, model: bytes, threads: int) -> None:
+        runtime = _onnxruntime()
+        options = runtime.SessionOptions()
+        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+        options.execution_mode = runtime.ExecutionMode.ORT_SEQUENTIAL
+        options.log_severity_level = _SILENT
+        for key, value in _SETTINGS.items():
+            options.add_session_config_entry(key, value)
+        self._options = runtime.RunOptions()
+        self._options.log_severity_level = _SILENT
+        session = None
+        with suppress(Exception):  # onnxruntime's errors have no common base, and their messages are long
+            session = runtime.InferenceSession(
+                model, options, providers=["CPUExecutionProvider"], enable_fallback=0, read_config_from_model=0
+            )
+        if session is None:
+            raise EncoderFailed("onnxruntime does not start the model of this bundle")
+        self._session = session
+        self._session._model_bytes = None  # it would keep a second copy of the model for as long as it lives
+
+    def run(self, ids: list[int]) -> NDArray[np.float32]:
+        """The vector of one input, shape ``(1, k)``.
+
+        Raises:
+            EncoderFailed: onnxruntime fails, or gives something else.
+        """
+        row = np.array([ids], dtype=np.int64)
+        inputs = dict(zip(INPUTS, (row, np.ones_like(row)), strict=True))
+        given: list[Any] = []
+        with suppress(Exception):  # not chained to ours: its message may hold ids of the text
+            given = self._session.run([OUTPUT], inputs, self._options)
+        if not given:
+            raise EncoderFailed("the model of this bundle fails on its input")
+        vectors = given[0]
+        if vectors.dtype != np.float32 or vectors.ndim != 2 or len(vectors) != 1:
+            raise EncoderFailed("the model of this bundle gives something else than one vector")
+        return vectors
+
+
+@cache
+def _onnxruntime() -> Any:
+    """The onnxruntime module, if it is one that stays offline whoever imported it.
+
+    Later versions report to their maker when a session is made, unless ``ORT_DISABLE_TELEMETRY=1`` stood in the
+    environment *before* the import; of an import by somebody else nobody can tell.
+
+    Raises:
+        EncoderUnavailable: There is none, or it is not known to stay offline.
+    """
+    told = "onnxruntime" not in sys.modules and os.environ.get("ORT_DISABLE_TELEMETRY") == "1"
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise EncoderUnavailable("encoding needs onnxruntime: pip install 'textveil[encoder]'") from error
+    version = str(getattr(onnxruntime, "__version__", ""))
+    if not told and not version.startswith(OFFLINE_VERSIONS):
+        raise EncoderUnavailable(
+            "this version of onnxruntime is not known to stay offline: pip install 'textveil[encoder]', or set "
+            "ORT_DISABLE_TELEMETRY=1 and load the encoder before anything else imports onnxruntime"
+        )
+    return onnxruntime

@@ -1,0 +1,171 @@
+"""An encoder bundle on disk: opened strictly, every byte accounted for (docs/encoder-format.md).
+
+``release.json`` and the two files it names decide what is released and under what noise; the SHA-256 of
+``release.json`` is the bundle's *identity*. Nothing here runs the model: that takes ``textveil.encoder``.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+from textveil.bundle_files import (
+    ENCODER_BUNDLE,
+    check_files,
+    open_manifest,
+    parse_json,
+    read_checked,
+    require_identity,
+)
+from textveil.errors import BundleDamaged, OptionError, UnknownLevel
+from textveil.onnx_model import Outline, check_model
+from textveil.release_parameters import ReleaseParameters
+
+FORMAT_VERSION = 1
+RELEASE, MODEL, PIECES = "release.json", "model.onnx", "vocabulary.txt"
+CLASSIFIER, CARD = "classifier.safetensors", "README.md"
+UNKNOWN, FIRST, LAST = "[UNK]", "[CLS]", "[SEP]"
+#: Never pieces of a text; the vocabulary must have the first three.
+SPECIAL = (UNKNOWN, FIRST, LAST, "[PAD]", "[MASK]")
+MAX_TOKENS = 4096
+
+_RELEASE_KEYS = {
+    "mode",
+    "dimension",
+    "grid",
+    "max_tokens",
+    "lowercase",
+    "levels",
+    "delta",
+    "default_level",
+    "files",
+}
+
+
+@dataclass(frozen=True)
+class EncoderBundle:
+    """An opened encoder bundle: hashes, structure and the model have been checked.
+
+    Attributes:
+        path: Its folder.
+        identity: SHA-256 of ``release.json``, lower-case hexadecimal.
+        manifest: The parsed manifest.
+        vocabulary: Id by piece.
+        lowercase: Whether text is folded before it is cut into pieces.
+        max_tokens: Most pieces the model is given, [CLS] and [SEP] included; what is beyond is cut off.
+        levels: What a release may promise, in the order of the bundle: one parameter set for each epsilon.
+        default_level: The one that is meant where no epsilon is given.
+        model: What the model consists of.
+    """
+
+    path: Path
+    identity: str
+    manifest: dict[str, Any]
+    vocabulary: dict[str, int]
+    lowercase: bool
+    max_tokens: int
+    levels: tuple[ReleaseParameters, ...]
+    default_level: ReleaseParameters
+    model: Outline
+
+    def level(self, epsilon: float | str | None) -> ReleaseParameters:
+        """The level with exactly that whole-text epsilon (6, 6.0 and "6" are the same); the default for ``None``.
+
+        Raises:
+            UnknownLevel: There is none. The message lists those there are, and does not repeat the value.
+        """
+        if epsilon is None:
+            return self.default_level
+        try:
+            wanted = Decimal(str(epsilon))
+        except InvalidOperation:
+            wanted = Decimal("NaN")
+        for level in self.levels:
+            if wanted.is_finite() and wanted == Decimal(level.epsilon):
+                return level
+        there_are = ", ".join(level.epsilon for level in self.levels)
+        raise UnknownLevel(f"no such level; this encoder has the levels (epsilon of the whole text) {there_are}")
+
+    def require_identity(self, expected: str) -> None:
+        """Raises ``IdentityMismatch`` unless ``expected`` is this bundle's identity."""
+        require_identity(self.identity, expected)
+
+
+def open_encoder(path: Path) -> tuple[EncoderBundle, bytes]:
+    """Opens the encoder bundle in a folder.
+
+    Returns:
+        The bundle, and the bytes of its model: those that were hashed and checked.
+
+    Raises:
+        BundleNotFound: There is no bundle there.
+        WrongBundle: It is a bundle for text.
+        BundleVersion: It needs another version of this package.
+        BundleDamaged: A file is missing, altered or malformed.
+        ModelRefused: The model holds something that this package does not run.
+    """
+    manifest = open_manifest(path, ENCODER_BUNDLE, FORMAT_VERSION)
+    try:
+        files = manifest["files"]
+        check_files(path, files, (RELEASE, MODEL, PIECES))
+        identity = str(files[RELEASE]["sha256"])
+        release = parse_json(read_checked(path / RELEASE, identity), RELEASE)
+        if set(release) != _RELEASE_KEYS:
+            raise BundleDamaged(f"{RELEASE}: unknown or missing keys")
+        if release["files"] != {name: files[name]["sha256"] for name in (MODEL, PIECES)}:
+            raise BundleDamaged(f"{RELEASE}: does not belong to the files beside it")
+        levels = _levels(release)
+        default = next((level for level in levels if level.epsilon == release["default_level"]), None)
+        if default is None:
+            raise BundleDamaged(f"{RELEASE}: the default level is not one of the levels")
+        if type(release["lowercase"]) is not bool or type(release["max_tokens"]) is not int:
+            raise BundleDamaged(f"{RELEASE}: a value has another type")
+        if not 3 <= release["max_tokens"] <= MAX_TOKENS:
+            raise BundleDamaged(f"{RELEASE}: max_tokens must be from 3 to {MAX_TOKENS}")
+        vocabulary = _vocabulary(read_checked(path / PIECES, files[PIECES]["sha256"]))
+        model = read_checked(path / MODEL, files[MODEL]["sha256"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BundleDamaged(f"a key of the manifest or of {RELEASE} is missing or malformed") from error
+    bundle = EncoderBundle(
+        path=path,
+        identity=identity,
+        manifest=manifest,
+        vocabulary=vocabulary,
+        lowercase=release["lowercase"],
+        max_tokens=release["max_tokens"],
+        levels=levels,
+        default_level=default,
+        model=check_model(model, default.dimension, MODEL),
+    )
+    return bundle, model
+
+
+def _levels(release: dict[str, Any]) -> tuple[ReleaseParameters, ...]:
+    numbers, texts = (release["dimension"], release["grid"]), (release["mode"], *release["levels"])
+    delta = release["delta"]
+    if any(type(number) is not int for number in numbers) or any(type(text) is not str for text in texts):
+        raise BundleDamaged(f"{RELEASE}: a value has another type")
+    if delta is not None and type(delta) is not str:
+        raise BundleDamaged(f"{RELEASE}: delta is neither null nor a decimal")
+    try:
+        levels = tuple(
+            ReleaseParameters(release["mode"], release["dimension"], release["grid"], epsilon, delta)
+            for epsilon in release["levels"]
+        )
+    except OptionError as error:
+        raise BundleDamaged(f"{RELEASE}: {error}") from error
+    if not levels or len({level.exact_epsilon for level in levels}) != len(levels):
+        raise BundleDamaged(f"{RELEASE}: there are no levels, or one occurs twice")
+    return levels
+
+
+def _vocabulary(content: bytes) -> dict[str, int]:
+    lines = content.decode("utf-8").split("\n")
+    if lines.pop() != "":
+        raise BundleDamaged(f"{PIECES}: the last line is incomplete")
+    vocabulary = {piece: number for number, piece in enumerate(lines)}
+    if len(vocabulary) != len(lines) or "" in vocabulary:
+        raise BundleDamaged(f"{PIECES}: a piece is empty or occurs twice")
+    if any(symbol not in vocabulary for symbol in (UNKNOWN, FIRST, LAST)):
+        raise BundleDamaged(f"{PIECES}: {UNKNOWN}, {FIRST} or {LAST} is missing")
+    return vocabulary

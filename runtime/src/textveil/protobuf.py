@@ -1,0 +1,124 @@
+"""A strict reader of protobuf's wire format, for a schema given as a table: enough to look through a model unread.
+
+Follows the published encoding (https://protobuf.dev/programming-guides/encoding/). Readers of that format are lenient:
+they skip fields they do not know, merge a message that occurs twice and cut numbers to the width of their field. Two
+readers may then see different content in the same bytes, so that whatever depends on it is refused here.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+_WIDTH = {FIXED64: 8, FIXED32: 4}
+
+
+class Malformed(ValueError):
+    """The bytes are not what the schema says. The message names a place in the schema, never content."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a message.
+
+    Attributes:
+        name: Its name.
+        wires: Wire types it may have; a repeated number may be packed into bytes.
+        repeated: Whether it may occur more than once.
+        refused: What to call it when it must not occur at all, or empty.
+    """
+
+    name: str
+    wires: tuple[int, ...] = (BYTES,)
+    repeated: bool = False
+    refused: str = ""
+
+
+Schema = Mapping[int, Field]
+
+
+class Refused(ValueError):
+    """A field occurs that the schema bars. The message is what the schema calls it."""
+
+
+def read(message: memoryview, schema: Schema, kind: str) -> dict[str, list[Any]]:
+    """Reads one message.
+
+    Args:
+        message: Its bytes.
+        schema: Its fields by number.
+        kind: What errors call it.
+
+    Returns:
+        By field name, in order, for every field of the schema: integers of varints, views of everything else.
+
+    Raises:
+        Malformed: Truncated, a field that is unknown, of another wire type, or there twice and not repeated.
+        Refused: A field that the schema bars.
+    """
+    found: dict[str, list[Any]] = {field.name: [] for field in schema.values()}
+    for number, wire, value in _fields(message, kind):
+        field = schema.get(number)
+        if field is None:
+            raise Malformed(f"unknown field {number} in {kind}")
+        if field.refused:
+            raise Refused(field.refused)
+        if wire not in field.wires:
+            raise Malformed(f"field {field.name} of {kind} has another type")
+        values = found[field.name]
+        if values and not field.repeated:
+            raise Malformed(f"field {field.name} of {kind} occurs twice")
+        values.append(value)
+    return found
+
+
+def text(values: list[memoryview]) -> str:
+    """The value of a text field that may be absent, as protobuf's default: empty.
+
+    Raises:
+        Malformed: Not UTF-8.
+    """
+    try:
+        return str(values[0], "utf-8") if values else ""
+    except UnicodeDecodeError as error:
+        raise Malformed("a name is not UTF-8") from error
+
+
+def _fields(message: memoryview, kind: str) -> Iterator[tuple[int, int, int | memoryview]]:
+    position, end = 0, len(message)
+    while position < end:
+        tag, position = _varint(message, position, kind)
+        number, wire = tag >> 3, tag & 7
+        if not 0 < number < 1 << 29:  # a wider tag would be cut to 32 bits by some readers
+            raise Malformed(f"a field number in {kind} is out of range")
+        if wire == VARINT:
+            value, position = _varint(message, position, kind)
+            yield number, wire, value
+            continue
+        if wire == BYTES:
+            size, position = _varint(message, position, kind)
+        elif wire in _WIDTH:
+            size = _WIDTH[wire]
+        else:
+            raise Malformed(f"a field of {kind} has an unknown wire type")
+        if size > end - position:
+            raise Malformed(f"{kind} is truncated")
+        yield number, wire, message[position : position + size]
+        position += size
+
+
+def _varint(message: memoryview, position: int, kind: str) -> tuple[int, int]:
+    value = 0
+    for index in range(10):
+        if position >= len(message):
+            raise Malformed(f"{kind} is truncated")
+        byte = message[position]
+        position += 1
+        value |= (byte & 0x7F) << 7 * index
+        if byte < 0x80:
+            break
+    else:
+        raise Malformed(f"a number in {kind} does not end")
+    if value >= 1 << 64:
+        raise Malformed(f"a number in {kind} is out of range")
+    return value, position
