@@ -59,7 +59,6 @@ def test_the_layout_of_lyu_et_al(write: Write, refuses: Refuses, canary: str, re
     assert list(read(path, "train")) == [AttributedText("fine", label, (0, 1)), AttributedText("so so", "0", ())]
     assert [row.attributes for row in read(path)] == [(0, 1), (), (1,), (0,)]
     refuses(InvalidAttributes, read(write(f"0\t{canary}\t2\n{END}")), 1)
-    refuses(UnknownLabel, read(write(f"10\t{canary}\t0\n{END}")), 1)
 
 
 def test_attributes_do_not_stand_in_one_order() -> None:

@@ -46,7 +46,8 @@ _BLOG_COLUMNS = 5
 def read_trustpilot(path: FilePath, split: str | None = None) -> Iterator[AttributedText]:
     """Streams Trustpilot reviews as Lyu et al. prepared them, ``rating<TAB>text<TAB>indices``; see ``read_attributed``.
 
-    The third column may be empty: a man who is older than 45.
+    The third column may be empty: a man who is older than 45. Any rating is accepted, since how the file spells them
+    is not known.
 
     Args:
         path: ``tp_us.txt`` or ``tp_uk.txt``.
@@ -55,13 +56,13 @@ def read_trustpilot(path: FilePath, split: str | None = None) -> Iterator[Attrib
     Raises:
         DataError: As ``read_attributed``.
     """
-    return read_attributed(
-        path, labels=TRUSTPILOT_LABELS, attributes=TRUSTPILOT_ATTRIBUTES, allow_none=True, split=split
-    )
+    return read_attributed(path, labels=None, attributes=TRUSTPILOT_ATTRIBUTES, allow_none=True, split=split)
 
 
 def read_blog(path: FilePath, split: str | None = None) -> Iterator[AttributedText]:
     """Streams blog posts as Lyu et al. prepared them, ``topic<TAB>text<TAB>indices``; see ``read_attributed``.
+
+    Any topic is accepted.
 
     Args:
         path: ``blog_data.txt``.
@@ -70,7 +71,7 @@ def read_blog(path: FilePath, split: str | None = None) -> Iterator[AttributedTe
     Raises:
         DataError: As ``read_attributed``.
     """
-    return read_attributed(path, labels=BLOG_LABELS, attributes=BLOG_ATTRIBUTES, allow_none=True, split=split)
+    return read_attributed(path, labels=None, attributes=BLOG_ATTRIBUTES, allow_none=True, split=split)
 
 
 def read_blog_topics(path: FilePath) -> Iterator[AttributedText]:
