@@ -105,96 +105,9 @@ FORMATS: Mapping[FormatName, Format] = {
         attributes=attributed.AG_ENTITIES,
         sections=attributed.SPLITS,
     ),
-    "trustpilot-users",
-    "blog",
-    "blog-topics",
-    "tsv",
-    "text",
-    "wikitext",
-    "jsonl",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class ReadOptions:
-    """What a caller may choose; each format takes some of these and refuses the others.
-
-    Attributes:
-        text_key: Key of the text (``jsonl``).
-        label_key: Key of the label, or None for texts without one (``jsonl``).
-        labels: The labels there are, or None to accept any (``tsv``, ``jsonl``).
-        skip_headings: Pass over headings (``wikitext``).
-    """
-
-    text_key: str = "text"
-    label_key: str | None = "label"
-    labels: tuple[str, ...] | None = None
-    skip_headings: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """One published format.
-
-    Attributes:
-        title: What it is, in a few words.
-        read: Reads one file; its second argument is a split for formats with ``sections``, else None.
-        labels: The labels in the order of their class ids, or None where the format does not fix them.
-        attributes: Names of the private attributes, if any.
-        sections: Names of the splits inside one file, if any.
-        files: Names a split's file is published under, by split, for a folder of files.
-        options: Names of the ``ReadOptions`` it takes.
-    """
-
-    title: str
-    read: Callable[[FilePath, str | None, ReadOptions], Iterator[Example]]
-    labels: tuple[str, ...] | None = None
-    attributes: tuple[str, ...] = ()
-    sections: tuple[str, ...] = ()
-    files: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    options: frozenset[str] = frozenset()
-
-
-_GLUE_FILES = {"train": ("train.tsv",), "dev": ("dev.tsv",)}
-
-FORMATS: Mapping[FormatName, Format] = {
-    "sst2": Format(
-        title="GLUE SST-2: sentence, label",
-        read=lambda path, split, options: glue.read_sst2(path),
-        labels=glue.SST2_LABELS,
-        files=_GLUE_FILES,
-    ),
-    "qnli": Format(
-        title="GLUE QNLI: index, question, sentence, label",
-        read=lambda path, split, options: glue.read_qnli(path),
-        labels=glue.QNLI_LABELS,
-        files=_GLUE_FILES,
-    ),
-    "sick": Format(
-        title="SICK 2014: pair_ID, sentence_A, sentence_B, relatedness_score, entailment_judgment",
-        read=lambda path, split, options: similarity.read_sick(path),
-        labels=similarity.SICK_LABELS,
-        files={
-            "train": ("SICK_train.txt",),
-            "dev": ("SICK_trial.txt",),
-            "test": ("SICK_test_annotated.txt",),
-        },
-    ),
-    "medsts": Format(
-        title="MedSTS: sentence1, sentence2, score, without a header",
-        read=lambda path, split, options: similarity.read_medsts(path),
-    ),
-    "ag-entities": Format(
-        title="AG news with person entities: topic, text, indices; three splits in one file",
-        read=lambda path, split, options: attributed.read_ag_entities(path, split),
-        labels=attributed.AG_LABELS,
-        attributes=attributed.AG_ENTITIES,
-        sections=attributed.SPLITS,
-    ),
     "trustpilot": Format(
         title="Trustpilot with gender and age: rating, text, indices; three splits in one file",
         read=lambda path, split, options: demographic.read_trustpilot(path, split),
-        labels=demographic.TRUSTPILOT_LABELS,
         attributes=demographic.TRUSTPILOT_ATTRIBUTES,
         sections=attributed.SPLITS,
     ),
