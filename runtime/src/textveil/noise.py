@@ -170,8 +170,8 @@ def discrete_gaussian(variance: Fraction, reach: int, bits: int = WORD_BITS) -> 
         raise OptionError("discrete Gaussian noise needs a variance of at least one grid step")
     with localcontext(prec=_DIGITS):
         exact = Decimal(variance.numerator) / variance.denominator
-        # 3 bounds the sum's factor 2, and 19.7 is below 2 pi^2.
-        normaliser = (2 * _PI * exact).sqrt() * (1 + 3 * (Decimal("-19.7") * exact).exp())
+        first = (-2 * _PI**2 * exact).exp()  # below 1e-8; 3 in place of 2 is more than all that follows the second
+        normaliser = (2 * _PI * exact).sqrt() * (1 + 2 * first + 3 * first**4)
         probability = int(_LOWERED / normaliser * (1 << _FRACTION_BITS))
         decay = int((-1 / (2 * exact)).exp() * _LOWERED * (1 << _FRACTION_BITS))
         faster = int((-1 / exact).exp() * _LOWERED * (1 << _FRACTION_BITS))
