@@ -90,7 +90,7 @@ _GRAPH: Schema = {
     11: _many("input"),
     12: _many("output"),
     13: _many("value_info"),
-    14: _many("quantization_annotation"),
+    14: _barred("quantization_annotation", "notes of a quantiser"),
     15: _barred("sparse_initializer", _SPARSE),
     16: _many("metadata_props"),
 }
@@ -208,14 +208,13 @@ class _Unfit(ValueError):
 
 
 def _check(content: memoryview, dimension: int) -> Outline:
-    model = read(content, _MODEL, "the model")
+    model = _read(content, _MODEL, "the model")
     if not model["graph"] or not model["opset_import"]:
         raise Malformed("there is no graph")
     for entry in model["opset_import"]:
         if text(read(entry, _OPERATOR_SET, "an operator set")["domain"]) not in OPERATORS:
             raise _Unfit("asks for operators of an unknown domain")
-    _check_properties(model["metadata_props"])
-    graph = read(model["graph"][0], _GRAPH, "the graph")
+    graph = _read(model["graph"][0], _GRAPH, "the graph")
     stored = {_check_tensor(tensor) for tensor in graph["initializer"]}
     operators = Counter(_check_node(node, number) for number, node in enumerate(graph["node"], 1))
     for value in graph["value_info"]:
@@ -224,15 +223,18 @@ def _check(content: memoryview, dimension: int) -> Outline:
     return Outline(dict(operators.most_common()), len(graph["initializer"]), len(content))
 
 
-def _check_properties(entries: Iterable[memoryview]) -> None:
-    for entry in entries:
+def _read(message: memoryview, schema: Schema, kind: str) -> dict[str, list[Any]]:
+    """Reads a message that may carry properties of its own."""
+    fields = read(message, schema, kind)
+    for entry in fields["metadata_props"]:
         if text(read(entry, _PROPERTY, "a property")["key"]) == "ort_config":
             raise _Unfit("brings settings for what runs it")
+    return fields
 
 
 def _check_node(node: memoryview, number: int) -> str:
     """Checks an operator with its attributes, and gives its name."""
-    fields = read(node, _NODE, f"operator {number}")
+    fields = _read(node, _NODE, f"operator {number}")
     domain, kind = text(fields["domain"]), text(fields["op_type"])
     full = f"{domain}.{kind}" if domain else kind
     if text(fields["overload"]) or kind not in OPERATORS.get(domain, frozenset()):
@@ -247,7 +249,7 @@ def _check_node(node: memoryview, number: int) -> str:
 
 def _check_tensor(tensor: memoryview) -> str:
     """Checks that a tensor lies in the file and is of numbers, and gives its name."""
-    fields = read(tensor, _TENSOR, "a tensor")
+    fields = _read(tensor, _TENSOR, "a tensor")
     if any(fields["data_location"]):  # any other number could be cut to the one that means "external"
         raise Refused(_EXTERNAL)
     if not fields["data_type"] or fields["data_type"][0] not in _TENSOR_TYPES:
@@ -257,7 +259,7 @@ def _check_tensor(tensor: memoryview) -> str:
 
 def _value(value: memoryview) -> tuple[str, int, list[int | None] | None]:
     """Name, element type (0 if not given) and shape (``None`` if not given; ``None`` for an open axis)."""
-    fields = read(value, _VALUE, "a value")
+    fields = _read(value, _VALUE, "a value")
     name = text(fields["name"])
     if not fields["type"]:
         return name, 0, None

@@ -5,12 +5,14 @@ they skip fields they do not know, merge a message that occurs twice and cut num
 readers may then see different content in the same bytes, so that whatever depends on it is refused here.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 _WIDTH = {FIXED64: 8, FIXED32: 4}
+_ENDLESS = re.compile(rb"[\x80-\xff]{10}")
 
 
 class Malformed(ValueError):
@@ -23,7 +25,7 @@ class Field:
 
     Attributes:
         name: Its name.
-        wires: Wire types it may have; a repeated number may be packed into bytes.
+        wires: Wire types it may have, that of a single value first; a repeated number may also be packed into bytes.
         repeated: Whether it may occur more than once.
         refused: What to call it when it must not occur at all, or empty.
     """
@@ -65,6 +67,8 @@ def read(message: memoryview, schema: Schema, kind: str) -> dict[str, list[Any]]
             raise Refused(field.refused)
         if wire not in field.wires:
             raise Malformed(f"field {field.name} of {kind} has another type")
+        if isinstance(value, memoryview) and field.wires[0] != BYTES:
+            _check_packed(value, field.wires[0], kind)
         values = found[field.name]
         if values and not field.repeated:
             raise Malformed(f"field {field.name} of {kind} occurs twice")
@@ -105,6 +109,16 @@ def _fields(message: memoryview, kind: str) -> Iterator[tuple[int, int, int | me
             raise Malformed(f"{kind} is truncated")
         yield number, wire, message[position : position + size]
         position += size
+
+
+def _check_packed(numbers: memoryview, wire: int, kind: str) -> None:
+    """Checks that numbers in one run of bytes end where the run ends."""
+    if wire == VARINT:
+        broken = bool(numbers) and (numbers[-1] >= 0x80 or _ENDLESS.search(numbers) is not None)
+    else:
+        broken = len(numbers) % _WIDTH[wire] > 0
+    if broken:
+        raise Malformed(f"numbers in {kind} are truncated")
 
 
 def _varint(message: memoryview, position: int, kind: str) -> tuple[int, int]:
