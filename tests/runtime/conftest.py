@@ -13,6 +13,7 @@ from typing import IO
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from small_encoders import write_encoder
 from textveil import Sanitizer
 from textveil.cli import app
 from textveil.console import run
@@ -125,6 +126,12 @@ def pieces(make_bundle: Callable[..., Path]) -> Sanitizer:
 def english() -> Sanitizer:
     """The built-in English bundle."""
     return Sanitizer.load()
+
+
+@pytest.fixture(scope="session")
+def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an encoder bundle of a few kilobytes."""
+    return write_encoder(tmp_path_factory.mktemp("encoder") / "tiny")
 
 
 @dataclass(frozen=True)

@@ -143,7 +143,11 @@ def open_encoder(path: Path) -> tuple[EncoderBundle, bytes]:
 def _levels(release: dict[str, Any]) -> tuple[ReleaseParameters, ...]:
     numbers, texts = (release["dimension"], release["grid"]), (release["mode"], *release["levels"])
     delta = release["delta"]
-    if any(type(number) is not int for number in numbers) or any(type(text) is not str for text in texts):
+    if (
+        type(release["levels"]) is not list
+        or any(type(number) is not int for number in numbers)
+        or any(type(text) is not str for text in texts)
+    ):
         raise BundleDamaged(f"{RELEASE}: a value has another type")
     if delta is not None and type(delta) is not str:
         raise BundleDamaged(f"{RELEASE}: delta is neither null nor a decimal")
