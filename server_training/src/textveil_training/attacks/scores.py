@@ -1,0 +1,215 @@
+"""How well an attacker's scores find private attributes: F, area under the ROC curve, accuracy; and comparisons.
+
+Everything is kept per text, so that two attackers can be compared on the very same texts with a standard error.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+Floats = NDArray[np.float64]
+Bits = NDArray[np.bool_]
+
+_RESAMPLES = 400
+
+
+@dataclass(frozen=True)
+class Leak:
+    """What one attacker found out, on the texts of the test split.
+
+    ``F`` is ``2 tp / (2 tp + fp + fn)``. Over all attributes together (*micro*) it is that of all binary variables, as
+    Coavoux, Narayan and Cohen (2018) define it; ``privacy`` is 1 - F with every score cut at 1/2, the figure of their
+    tables and of Lyu, He and Li (2020). An attacker who is paid for F would not cut at 1/2, so the *tuned* figures cut
+    each attribute's scores where F was best on the dev split.
+
+    Attributes:
+        f_half: Micro F at 1/2.
+        f_half_macro: Mean over attributes of F at 1/2.
+        f_tuned: Mean over attributes of F at thresholds tuned on dev.
+        f_tuned_micro: Micro F at one threshold for all, tuned on dev.
+        auc: Mean over attributes of the area under the ROC curve.
+        accuracy: Mean over attributes of the share of right guesses at 1/2 (the X of demographics).
+        f_tuned_each: By attribute.
+        auc_each: By attribute.
+        accuracy_each: By attribute.
+        auc_standard_error: Of ``auc``, over texts (DeLong, DeLong and Clarke-Pearson 1988).
+        f_standard_error: Of ``f_tuned``, over texts (bootstrap).
+    """
+
+    f_half: float
+    f_half_macro: float
+    f_tuned: float
+    f_tuned_micro: float
+    auc: float
+    accuracy: float
+    f_tuned_each: tuple[float, ...]
+    auc_each: tuple[float, ...]
+    accuracy_each: tuple[float, ...]
+    auc_standard_error: float
+    f_standard_error: float
+    _parts: "_Parts" = field(repr=False, compare=False)
+
+    @property
+    def privacy(self) -> float:
+        """1 - F, micro, at 1/2: the published figure for entities."""
+        return 1 - self.f_half
+
+    @property
+    def demographic_privacy(self) -> float:
+        """1 - X: the published figure for demographics."""
+        return 1 - self.accuracy
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        shown = {name: value for name, value in vars(self).items() if name != "_parts"}
+        rounded = {
+            name: [round(v, 5) for v in value] if isinstance(value, tuple) else round(value, 5)
+            for name, value in shown.items()
+        }
+        return {"privacy": round(self.privacy, 5), "demographic_privacy": round(self.demographic_privacy, 5), **rounded}
+
+    def exceeds(self, other: "Leak") -> "Advantage":
+        """How much more this attacker finds out than another one on the same texts."""
+        return Advantage(*self._parts.auc_over(other._parts), *self._parts.f_over(other._parts))
+
+
+@dataclass(frozen=True)
+class Advantage:
+    """Differences between two attackers, with standard errors over texts.
+
+    Attributes:
+        auc: Difference of the mean areas.
+        auc_standard_error: Of it.
+        f_tuned: Difference of the mean tuned F.
+        f_standard_error: Of it.
+    """
+
+    auc: float
+    auc_standard_error: float
+    f_tuned: float
+    f_standard_error: float
+
+    def significant(self, standard_errors: float = 3.0) -> bool:
+        """Whether the first attacker is better in either figure by more than chance."""
+        return (
+            self.auc > standard_errors * self.auc_standard_error
+            or self.f_tuned > standard_errors * self.f_standard_error
+        )
+
+
+def leak(dev_scores: Floats, dev_present: Bits, scores: Floats, present: Bits) -> Leak:
+    """Rates an attacker.
+
+    Args:
+        dev_scores: From 0 to 1, higher where the attacker thinks the attribute is there; shape (draws, dev texts,
+            attributes). Thresholds are tuned on them.
+        dev_present: What is true, shape (dev texts, attributes).
+        scores: Of the test texts, shape (draws, texts, attributes).
+        present: Of the test texts, shape (texts, attributes). Every attribute is there in some texts and not in others.
+    """
+    half = np.full(present.shape[1], 0.5)
+    tuned = np.array([_best_threshold(dev_scores[..., a], dev_present[:, a]) for a in range(present.shape[1])])
+    shared = np.full(present.shape[1], _best_threshold(dev_scores, dev_present))
+    at_half, at_tuned = _counts(scores, present, half), _counts(scores, present, tuned)
+    right = ((scores > 0.5) == present).mean(axis=(0, 1))
+    parts = _Parts(at_tuned, *_placements(scores, present), present)
+    return Leak(
+        f_half=float(_f(at_half.sum(axis=(1, 2)))),
+        f_half_macro=float(_f(at_half.sum(axis=1)).mean()),
+        f_tuned=float(_f(at_tuned.sum(axis=1)).mean()),
+        f_tuned_micro=float(_f(_counts(scores, present, shared).sum(axis=(1, 2)))),
+        auc=float(parts.auc_each.mean()),
+        accuracy=float(right.mean()),
+        f_tuned_each=tuple(_f(at_tuned.sum(axis=1)).tolist()),
+        auc_each=tuple(parts.auc_each.tolist()),
+        accuracy_each=tuple(right.tolist()),
+        auc_standard_error=parts.auc_over(None)[1],
+        f_standard_error=parts.f_over(None)[1],
+        _parts=parts,
+    )
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What each text adds.
+
+    Attributes:
+        counts: tp, fp, fn at tuned thresholds: shape (3, texts, attributes), means over draws.
+        placements: For a text with the attribute the share of texts without it that score lower, for one without the
+            share of those with it that score higher: shape (texts, attributes), means over draws.
+        auc_each: By attribute.
+        present: What is true.
+    """
+
+    counts: Floats
+    placements: Floats
+    auc_each: Floats
+    present: Bits
+
+    def auc_over(self, other: "_Parts | None") -> tuple[float, float]:
+        """Difference of the mean areas and its standard error by DeLong's structural components."""
+        difference = self.placements - (0 if other is None else other.placements)
+        areas = self.auc_each - (0 if other is None else other.auc_each)
+        with_it = self.present.sum(axis=0)
+        weights = np.where(self.present, 1 / with_it, 1 / (len(self.present) - with_it))
+        centred = (difference - areas) * weights
+        # A text counts in every attribute: its contributions to the mean are added before they are squared.
+        return float(areas.mean()), float(np.sqrt((centred.mean(axis=1) ** 2).sum()))
+
+    def f_over(self, other: "_Parts | None") -> tuple[float, float]:
+        """Difference of the mean tuned F and its bootstrap standard error; the same resamples of texts for both."""
+        texts = len(self.present)
+        generator = np.random.default_rng(texts)  # nothing here protects anybody's text
+        weights = generator.multinomial(texts, np.full(texts, 1 / texts), size=_RESAMPLES).astype(np.float64)
+
+        def mean_f(parts: _Parts, weights: Floats) -> Floats:
+            return _f(np.einsum("rt,cta->cra", weights, parts.counts)).mean(axis=-1)
+
+        found = mean_f(self, np.ones((1, texts)))
+        spread = mean_f(self, weights)
+        if other is not None:
+            found, spread = found - mean_f(other, np.ones((1, texts))), spread - mean_f(other, weights)
+        return float(found[0]), float(spread.std(ddof=1))
+
+
+def _counts(scores: Floats, present: Bits, thresholds: Floats) -> Floats:
+    """tp, fp, fn of each text and attribute, means over draws."""
+    guessed = (scores > thresholds).mean(axis=0)
+    return np.stack([guessed * present, guessed * ~present, (1 - guessed) * present])
+
+
+def _f(counts: Floats) -> Floats:
+    """F from tp, fp, fn in the first axis; 0 where nothing was guessed and nothing is there."""
+    tp, fp, fn = counts
+    return np.divide(2 * tp, 2 * tp + fp + fn, out=np.zeros_like(tp), where=2 * tp + fp + fn > 0)
+
+
+def _best_threshold(scores: Floats, present: Bits) -> float:
+    """The cut with the best F on dev: between two scores that were seen, or below all of them."""
+    flat, truth = scores.ravel(), np.broadcast_to(present, scores.shape).ravel()
+    order = np.argsort(-flat, kind="stable")
+    sorted_scores = flat[order]
+    tp = np.cumsum(truth[order])
+    last = np.append(sorted_scores[1:] != sorted_scores[:-1], True)  # the end of a run of equal scores
+    f = 2 * tp / (np.arange(1, len(flat) + 1) + truth.sum())
+    best = int(np.flatnonzero(last)[np.argmax(f[last])])
+    return float(sorted_scores[best : best + 2].mean()) if best + 1 < len(flat) else -1.0
+
+
+def _placements(scores: Floats, present: Bits) -> tuple[Floats, Floats]:
+    """See ``_Parts``; ties count one half."""
+    total = np.zeros(present.shape)
+    for draw in scores:
+        for attribute, (column, truth) in enumerate(zip(draw.T, present.T, strict=True)):
+            among_all = rankdata(column)
+            among_own = np.empty(len(column))
+            for kind in (truth, ~truth):
+                among_own[kind] = rankdata(column[kind])
+            lower = among_all - among_own  # of the other kind that score lower, ties half
+            with_it = int(truth.sum())
+            total[:, attribute] += np.where(truth, lower / (len(truth) - with_it), 1 - lower / with_it)
+    placements = total / len(scores)
+    return placements, np.array([p[t].mean() for p, t in zip(placements.T, present.T, strict=True)])

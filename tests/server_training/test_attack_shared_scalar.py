@@ -1,0 +1,92 @@
+"""The published noise gives the clean vector away at every epsilon; a release of this project does not."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from published_noise import published_release, scaled_to_box
+from textveil.entropy import random_words
+from textveil.release_parameters import MODES, ReleaseParameters
+from textveil.representation import Releaser
+from textveil_training.attacks.shared_scalar import recovery, without_scalar
+
+Vectors = NDArray[np.float64]
+
+TEXTS, DIMENSION = 4000, 16
+
+
+def vectors() -> Vectors:
+    return np.random.default_rng(7).normal(size=(TEXTS, DIMENSION))
+
+
+def bounded(mode: str) -> Vectors:
+    if mode == "box":
+        return scaled_to_box(vectors())
+    return vectors() / np.linalg.norm(vectors(), 1 if mode == "l1" else 2, axis=1, keepdims=True)
+
+
+def releaser(mode: str, epsilon: str) -> Releaser:
+    return Releaser(ReleaseParameters(mode, DIMENSION, 64, epsilon, "1e-6" if mode == "l2" else None))
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.05, 1.0])
+def test_the_published_noise_is_read_off(epsilon: float) -> None:
+    generator = np.random.default_rng(8)
+    released = published_release(vectors(), epsilon, generator)
+    found = recovery(without_scalar(released), scaled_to_box(vectors()))
+    assert found.correlation > 1 - 1e-9
+    assert found.exact == 1.0
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("epsilon", ["0.05", "1"])
+def test_a_release_resists(mode: str, epsilon: str) -> None:
+    """Less than half of a shared scalar would show: the correlation is tiny, and no vector is recovered.
+
+    One coordinate of a clean vector spreads by ``s`` and its noise by ``n`` with n at least 20 s here, so that the
+    expected correlation is below .05 and its standard error over 4,000 texts below .005: the limit of .1 is ten
+    standard errors away, and the mutant below is at 1.
+    """
+    released = releaser(mode, epsilon)
+    clean = bounded(mode)
+    found = recovery(without_scalar(released.dequantise(released.release(clean))), clean)
+    assert found.standard_error < 0.005
+    assert found.correlation < 0.1
+    assert found.exact == 0.0
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_one_word_for_all_coordinates_would_be_found(mode: str) -> None:
+    """The same release with the mistake put in: every coordinate of a text is given the first one's random word."""
+    broken = releaser(mode, "1")
+    clean = bounded(mode)
+    integers, _ = broken.quantise(clean)
+    words = np.repeat(random_words(TEXTS)[:, None], DIMENSION, axis=1)
+    noisy = broken.dequantise(broken.add_noise(integers, words))
+    assert recovery(without_scalar(noisy), clean).correlation > 0.9
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_noise_of_two_coordinates_is_uncorrelated(mode: str) -> None:
+    """Of 120 pairs none is beyond six standard errors (once in four million runs); a shared tenth would be.
+
+    ``sqrt(.9) own + sqrt(.1) shared`` has correlation .1, which is 6.3 standard errors of 1 / sqrt(4,000).
+    """
+    released = releaser(mode, "1")
+    integers, _ = released.quantise(np.zeros((TEXTS, DIMENSION)))
+
+    def largest(noise: NDArray[np.number]) -> float:
+        return float(np.abs(np.corrcoef(noise.T) - np.eye(DIMENSION)).max())
+
+    own = released.release(np.zeros((TEXTS, DIMENSION))) - integers
+    shared = released.release(np.zeros((TEXTS, DIMENSION)))[:, :1]
+    limit = 6 / np.sqrt(TEXTS)
+    assert largest(own) < limit
+    assert largest(np.sqrt(0.9) * own + np.sqrt(0.1) * shared) > limit
+
+
+def test_recovery_of_what_was_recovered() -> None:
+    clean = vectors()
+    assert recovery(clean, clean).exact == 1.0
+    assert recovery(clean, clean).correlation == pytest.approx(1)
+    assert recovery(-clean, clean).correlation == pytest.approx(-1)
+    assert abs(recovery(clean[::-1], clean).correlation) < 5 / np.sqrt(TEXTS * (DIMENSION - 1))
