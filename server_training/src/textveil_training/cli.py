@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from textveil.console import run
 
+from textveil_training import dpnr_cli
 from textveil_training.data import FormatName, ReadOptions, summarise
 
 app = typer.Typer(
@@ -18,6 +19,9 @@ app = typer.Typer(
 )
 data_app = typer.Typer(rich_markup_mode=None, help="Look at data sets.")
 app.add_typer(data_app, name="data")
+app.command("dpnr")(dpnr_cli.dpnr)
+app.command("evaluate")(dpnr_cli.evaluate)
+app.command("classify")(dpnr_cli.classify)
 
 
 @data_app.callback()

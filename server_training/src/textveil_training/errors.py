@@ -134,3 +134,39 @@ class InvalidJson(DataError):
     """A line is not a JSON object with the wanted keys."""
 
     code = "data-json"
+
+
+class TrainingError(TextveilError):
+    """A training cannot be started or gone on with. Base of the errors below."""
+
+    code = "training"
+
+
+class RecipeError(TrainingError):
+    """A recipe is not TOML, lacks a key, has one too many, or a value that makes no sense."""
+
+    code = "recipe"
+
+
+class CheckpointError(TrainingError):
+    """A checkpoint is missing, damaged, or has another architecture than was asked for."""
+
+    code = "checkpoint"
+
+
+class ResumeError(TrainingError):
+    """A run cannot be continued: nothing to continue, or it was started with another recipe or other data."""
+
+    code = "resume"
+
+
+class EmptyClass(TrainingError):
+    """A class of the training data has no example, or another split has a class that training has not."""
+
+    code = "class-empty"
+
+
+class ReleaseError(TrainingError):
+    """A released vector that was received does not fit the classifier."""
+
+    code = "release"

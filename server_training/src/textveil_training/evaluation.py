@@ -1,0 +1,103 @@
+"""A checkpoint on data: texts through encoder, bound and the device's release, then the classifier."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from textveil.release_parameters import WordDropout
+from torch import Tensor
+
+from textveil_training import checkpoint as files
+from textveil_training.features import pooled_features
+from textveil_training.loop import Report, no_report
+from textveil_training.measure import DRAWS, measured
+from textveil_training.model import Model
+from textveil_training.task import load_split
+from textveil_training.token_ids import Tokeniser, Words
+
+MASKS = 5
+"""Sets of removed words per text in a measurement with word dropout; the noise draws are shared out among them."""
+
+
+def evaluate_checkpoint(
+    folder: Path,
+    data: Path,
+    format_name: str,
+    split: str | None,
+    *,
+    levels: Sequence[str] | None = None,
+    word_dropout: str | None = None,
+    draws: int = DRAWS,
+    device: str = "cpu",
+    report: Report = no_report,
+) -> dict[str, Any]:
+    """Opens a checkpoint and measures it.
+
+    Args:
+        folder: The checkpoint.
+        data: File or folder.
+        format_name: Of the data.
+        split: Of the data; None for a file that is one split.
+        levels: Whole-text epsilons; the checkpoint's if left out.
+        word_dropout: Decimal string; the checkpoint's if left out.
+        draws: Noise draws per text.
+        device: ``cpu`` or a CUDA device.
+        report: Called with progress.
+
+    Returns:
+        As ``measure.measured``.
+
+    Raises:
+        CheckpointError: The checkpoint cannot be used.
+        DataError: The data cannot be read.
+        EmptyClass: The data have a class that the checkpoint does not know.
+        OptionError: An epsilon or word dropout that cannot be.
+    """
+    model, description = files.read_checkpoint(folder)
+    if word_dropout is not None:
+        description = replace(description, word_dropout=word_dropout)
+    dropout = WordDropout(description.word_dropout)
+    tokeniser = Tokeniser(folder / files.VOCABULARY, lowercase=description.lowercase, max_tokens=description.max_tokens)
+    part = load_split(format_name, data, split, description.labels)
+    model.to(device)
+    words = [tokeniser.words(text) for text in part.texts]
+    features = device_features(model, tokeniser, words, dropout, torch.device(device), report)
+    return measured(model, description, features, part, levels=levels, draws=draws)
+
+
+def device_features(
+    model: Model,
+    tokeniser: Tokeniser,
+    words: list[Words],
+    dropout: WordDropout,
+    device: torch.device,
+    report: Report = no_report,
+) -> list[Tensor]:
+    """Pooled vectors as devices compute them: once, or for ``MASKS`` sets of words removed by the device's own coins.
+
+    Args:
+        model: The networks.
+        tokeniser: Of the encoder's vocabulary.
+        words: The texts in pieces.
+        dropout: Of words.
+        device: Where the networks are.
+        report: Called with progress.
+
+    Returns:
+        One matrix, or ``MASKS`` of them.
+    """
+    if not dropout.exact:
+        return [pooled_features(model, tokeniser, words, device, report)]
+    return [
+        pooled_features(model, tokeniser, [_removed(text, dropout) for text in words], device, report)
+        for _ in range(MASKS)
+    ]
+
+
+def _removed(text: Words, dropout: WordDropout) -> Words:
+    if not len(text.pieces):
+        return text
+    stays = torch.from_numpy(~dropout.dropped(int(text.word[-1]) + 1))[text.word]
+    return Words(text.pieces[stays], text.word[stays])

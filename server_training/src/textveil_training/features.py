@@ -1,0 +1,76 @@
+"""Pooled vectors of whole splits: what an encoder says about its texts, computed once."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from textveil_training.errors import CheckpointError
+from textveil_training.loop import Report, no_report
+from textveil_training.model import Model
+from textveil_training.task import Split
+from textveil_training.tensor_files import write_tensors
+from textveil_training.token_ids import Tokeniser, Words, in_order_of_length
+
+BATCH = 64
+
+
+def pooled_features(
+    model: Model, tokeniser: Tokeniser, texts: Sequence[Words], device: torch.device, report: Report = no_report
+) -> Tensor:
+    """Pooled vectors in evaluation mode, float32 of shape ``(texts, width)``, on the processor.
+
+    Args:
+        model: Its encoder is used.
+        tokeniser: Of its vocabulary.
+        texts: The texts.
+        device: Where the encoder is.
+        report: Called after each batch.
+    """
+    model.eval()
+    width = int(model.extractor.config.hidden_size)  # type: ignore[union-attr]
+    features = torch.zeros(len(texts), width)
+    done = 0
+    with torch.inference_mode():
+        for batch in in_order_of_length(texts, BATCH):
+            ids, mask = tokeniser.batch([texts[index] for index in batch.tolist()])
+            features[batch] = model.pooled(ids.to(device), mask.to(device)).cpu()
+            done += len(batch)
+            report("features", done, len(texts))
+    return features.clone()
+
+
+def write_features(path: Path, features: Tensor, logits: Tensor, split: Split, encoder: str) -> None:
+    """Writes ``features`` (n, width), ``logits`` (n, classes) and ``labels`` (n,) of a split.
+
+    Args:
+        path: A safetensors file.
+        features: Of the split, in its order.
+        logits: Of the classifier on them, without noise.
+        split: Labels and the hash of the texts.
+        encoder: SHA-256 of the encoder's weights.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    header = {"split_sha256": split.sha256, "encoder_sha256": encoder}
+    write_tensors(path, {"features": features, "logits": logits, "labels": split.labels}, header)
+
+
+def read_features(path: Path, split: Split, encoder: str) -> Tensor:
+    """Reads ``features`` back.
+
+    Raises:
+        CheckpointError: The file is missing or damaged, or was made from other texts or by another encoder.
+    """
+    try:
+        with safe_open(path, "pt") as file:
+            header = file.metadata() or {}
+            features = file.get_tensor("features")
+    except (OSError, SafetensorError) as error:
+        raise CheckpointError("a file of features is missing or damaged") from error
+    if header.get("split_sha256") != split.sha256 or header.get("encoder_sha256") != encoder:
+        raise CheckpointError("the features were made from other texts or by another encoder")
+    return features

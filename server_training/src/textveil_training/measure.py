@@ -1,0 +1,119 @@
+"""Accuracy as a server will see it: every vector goes through the device's own release before it is classified."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from textveil.noise import RandomWords
+from textveil.release_parameters import BOX, ReleaseParameters
+from textveil.representation import Releaser
+from torch import Tensor
+
+from textveil_training.checkpoint import Description
+from textveil_training.model import Model
+from textveil_training.task import Split
+
+DRAWS = 20
+GRID = 1024
+_COARSE_GRID = 16
+_LARGEST_TABLE = 1 << 18
+
+
+def release_parameters(description: Description, epsilon: str) -> ReleaseParameters:
+    """The release that a checkpoint is measured with: the fine grid, or for a large box the coarse one.
+
+    Raises:
+        OptionError: Epsilon is no such number.
+    """
+    grid = GRID
+    if description.mode == BOX and 8 * description.dimension * GRID / float(epsilon) > _LARGEST_TABLE:
+        grid = _COARSE_GRID
+    return ReleaseParameters(description.mode, description.dimension, grid, epsilon, description.delta)
+
+
+def released(
+    vectors: NDArray[np.float32], parameters: ReleaseParameters, random_words: RandomWords | None = None
+) -> NDArray[np.float32]:
+    """Vectors as they leave a device: bounded in integers, with noise, in units again.
+
+    Args:
+        vectors: Before the noise, shape ``(n, k)``.
+        parameters: Of the release.
+        random_words: A test's own source of randomness; the operating system's if left out.
+
+    Returns:
+        The same shape.
+
+    Privacy:
+        Each row is one release at the parameters' whole-text epsilon; see ``textveil.representation``.
+    """
+    releaser = Releaser(parameters)
+    return releaser.dequantise(releaser.release(vectors, random_words))
+
+
+def measured(
+    model: Model,
+    description: Description,
+    features: Tensor | Sequence[Tensor],
+    split: Split,
+    *,
+    levels: Sequence[str] | None = None,
+    draws: int = DRAWS,
+    random_words: RandomWords | None = None,
+) -> dict[str, Any]:
+    """Accuracy of a checkpoint on a split.
+
+    Args:
+        model: The networks.
+        description: What they are.
+        features: Pooled vectors of the split; with word dropout several, one for each set of masks.
+        split: Labels.
+        levels: Whole-text epsilons; the checkpoint's own if left out.
+        draws: Noise draws of every text at every level, shared out among the masks.
+        random_words: A test's own source of randomness.
+
+    Returns:
+        Without privacy ``accuracy``, ``standard_error`` and ``confusion`` (true class by decision). Else by level the
+        mean ``accuracy`` over the draws, ``standard_error`` (of the texts: what another test set of this size would
+        change), ``standard_error_draws`` (of the noise alone), ``without_noise`` and the mean ``confusion``.
+
+    Raises:
+        OptionError: A level is no epsilon that can be released at.
+    """
+    masks = [features] if isinstance(features, Tensor) else list(features)
+    model.eval()
+    with torch.inference_mode():
+        device = model.classifier.out.weight.device
+        vectors = [model.represented(matrix.to(device)) for matrix in masks]
+        if description.mode == "none":
+            decisions = [model.classifier(matrix, None).argmax(-1).cpu() for matrix in vectors]
+            return _figures(decisions, split.labels, len(description.labels))
+        found: dict[str, Any] = {}
+        for level in description.levels if levels is None else levels:
+            log_epsilon = torch.full((1, 1), math.log(float(level)), device=device)
+            parameters = release_parameters(description, level)
+            decisions = []
+            for draw in range(draws):
+                clean = vectors[draw % len(vectors)].cpu().numpy()
+                noisy = torch.from_numpy(released(clean, parameters, random_words)).to(device)
+                decisions.append(model.classifier(noisy, log_epsilon).argmax(-1).cpu())
+            quiet = [model.classifier(matrix, log_epsilon).argmax(-1).cpu() for matrix in vectors]
+            figures = _figures(decisions, split.labels, len(description.labels))
+            right = np.mean([(decision == split.labels).double().mean().item() for decision in quiet])
+            found[level] = figures | {"without_noise": float(right)}
+    return {"levels": found, "draws": draws, "masks": len(masks)}
+
+
+def _figures(decisions: list[Tensor], labels: Tensor, classes: int) -> dict[str, Any]:
+    accuracies = np.array([(decision == labels).double().mean().item() for decision in decisions])
+    mean = float(accuracies.mean())
+    cells = torch.zeros(classes * classes, dtype=torch.float64)
+    for decision in decisions:
+        cells += torch.bincount(labels * classes + decision, minlength=classes * classes)
+    figures: dict[str, Any] = {"accuracy": mean, "standard_error": math.sqrt(mean * (1 - mean) / len(labels))}
+    if len(decisions) > 1:
+        figures["standard_error_draws"] = float(accuracies.std(ddof=1) / math.sqrt(len(decisions)))
+    return figures | {"confusion": (cells / len(decisions)).view(classes, classes).tolist()}

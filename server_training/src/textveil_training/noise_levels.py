@@ -1,0 +1,64 @@
+"""The noise of a range of levels: scales to train with, and the logarithm of epsilon that the classifier sees."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from textveil_training.bound import noisy
+from textveil_training.placement import noise_scale
+
+_KNOTS = 129
+
+
+class NoiseLevels:
+    """Noise in training for one level, or for all epsilons between the lowest and the highest of several.
+
+    Between ``_KNOTS`` values of ``ln epsilon`` the logarithm of the scale is interpolated; for Laplace noise that is
+    exact, for the Gaussian of mode ``l2`` good to four digits.
+
+    Args:
+        mode: ``l1``, ``l2`` or ``box``.
+        dimension: k.
+        levels: Whole-text epsilons.
+        delta: Of ``l2``, else 0.
+    """
+
+    def __init__(self, mode: str, dimension: int, levels: Sequence[float], delta: float = 0.0) -> None:
+        self.mode = mode
+        self.levels = tuple(sorted(levels))
+        self._knots = np.linspace(math.log(self.levels[0]), math.log(self.levels[-1]), _KNOTS)
+        scales = [noise_scale(mode, dimension, math.exp(knot), delta) for knot in self._knots]  # type: ignore[arg-type]
+        self._log_scales = np.log(scales)
+
+    def sampled(self, vectors: Tensor, draws: int) -> tuple[Tensor, Tensor]:
+        """Noisy vectors at epsilons that are uniform in their logarithm, another one for every vector and draw.
+
+        Args:
+            vectors: Bounded, shape ``(n, k)``.
+            draws: Draws per vector.
+
+        Returns:
+            Shape ``(draws, n, k)``, and ``ln epsilon`` of shape ``(draws, n, 1)``.
+
+        Privacy:
+            None: continuous noise to train with; see ``textveil_training.bound``.
+        """
+        low, high = self._knots[0], self._knots[-1]
+        log_epsilon = low + (high - low) * torch.rand(draws, len(vectors), 1, device=vectors.device)
+        scale = np.exp(np.interp(log_epsilon.cpu().numpy(), self._knots, self._log_scales))
+        scale = torch.from_numpy(scale).to(vectors)
+        return noisy(vectors, self.mode, scale), log_epsilon
+
+    def at(self, vectors: Tensor, epsilon: float, draws: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """As ``sampled``, at one epsilon and with a generator of its own: to compare epochs on equal noise.
+
+        Privacy:
+            None; see ``textveil_training.bound``.
+        """
+        log_epsilon = torch.tensor([[math.log(epsilon)]], device=vectors.device)
+        scale = np.exp(np.interp(math.log(epsilon), self._knots, self._log_scales))
+        scales = torch.full((draws, 1, 1), float(scale), device=vectors.device)
+        return noisy(vectors, self.mode, scales, generator), log_epsilon

@@ -1,0 +1,84 @@
+"""The record of a run: what was trained, on what, with which software, how it went, what it gave. No text is in it."""
+
+import json
+import platform
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import torch
+from textveil.atomic import atomic_output
+
+from textveil_training.loop import Position
+from textveil_training.recipe import Recipe
+
+FORMAT = "textveil-run"
+VERSION = 1
+_SOFTWARE = ("textveil", "textveil-training", "torch", "transformers", "numpy", "safetensors")
+
+
+class RunRecord:
+    """Grows with the run and is written as it goes, whole each time.
+
+    Args:
+        path: The JSON file.
+        recipe: What is run.
+        data: Sizes and hashes of the splits.
+        start: SHA-256 of the description of the checkpoint it starts from, or None.
+        device: Where it runs.
+    """
+
+    def __init__(
+        self, path: Path, recipe: Recipe, data: dict[str, object], start: str | None, device: torch.device
+    ) -> None:
+        self._path = path
+        self.content: dict[str, Any] = {
+            "format": FORMAT,
+            "format_version": VERSION,
+            "recipe": asdict(recipe),
+            "data": data,
+            "start": start,
+            "software": {name: _version(name) for name in _SOFTWARE} | {"python": platform.python_version()},
+            "machine": {
+                "device": device.type if device.type == "cpu" else torch.cuda.get_device_name(device),
+                "processor": platform.machine(),
+                "threads": torch.get_num_threads(),
+            },
+            "begun": datetime.now(UTC).isoformat(timespec="seconds"),
+            "finished": None,
+            "epochs": [],
+            "result": None,
+        }
+
+    def update(self, position: Position) -> None:
+        """Takes over the epochs that are done, and the time spent."""
+        self.content |= {
+            "epochs": position.history,
+            "wall_s": round(position.wall_s, 1),
+            "cpu_s": round(position.cpu_s, 1),
+            "resumed": position.resumed,
+        }
+        self.write()
+
+    def finish(self, result: dict[str, Any]) -> None:
+        """Adds what the run gave."""
+        self.content |= {"result": result, "finished": datetime.now(UTC).isoformat(timespec="seconds")}
+        self.write()
+
+    def write(self) -> None:
+        """Writes the file.
+
+        Raises:
+            OutputError: It cannot be written.
+        """
+        with atomic_output(self._path) as write:
+            write(json.dumps(self.content, indent=2) + "\n")
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,277 @@
+"""What each kind of training does in its stages: losses, optimisers and the figure that decides.
+
+| kind | stages |
+|---|---|
+| ``clean`` | ``tuned``: encoder and classifier lower the cross entropy |
+| ``adversarial`` | ``adversarial``: the same against a simulated attacker, in turn (Coavoux, Narayan and Cohen 2018) |
+| ``dpnr`` | ``placed``: on stored features the head learns to send every text to the code of its class |
+|          | ``head``: on stored features head and classifier learn under noise |
+|          | ``tuned``: the encoder too |
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from textveil_training.loop import Stage, Update, seeded
+from textveil_training.model import Classifier, Model
+from textveil_training.noise_levels import NoiseLevels
+from textveil_training.recipe import Recipe
+from textveil_training.task import Split
+from textveil_training.token_ids import Tokeniser, Words, bucketed, in_order_of_length
+
+MEASURED_AT_ONCE = 256
+
+
+class Texts:
+    """A split that goes through the encoder, batch by batch.
+
+    Args:
+        model: The networks.
+        tokeniser: Of the encoder's vocabulary.
+        split: Labels and attributes.
+        words: The split's texts in pieces.
+        recipe: Batch size, precision and word dropout.
+        device: Where the networks are.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        tokeniser: Tokeniser,
+        split: Split,
+        words: list[Words],
+        recipe: Recipe,
+        device: torch.device,
+    ) -> None:
+        self._model, self._tokeniser, self._words, self._device = model, tokeniser, words, device
+        self._dropout = float(recipe.representation.word_dropout)
+        self._size, self._precision = recipe.training.batch, recipe.training.precision
+        self.labels, self.attributes = split.labels.to(device), split.attributes.to(device)
+
+    def batches(self, generator: torch.Generator) -> list[Tensor]:
+        """Shuffled batches of like length."""
+        return bucketed(self._words, self._size, generator)
+
+    def pooled(self, batch: Tensor) -> Tensor:
+        """Pooled vectors of a batch, with word dropout."""
+        ids, mask = self._tokeniser.batch([self._words[index] for index in batch.tolist()], self._dropout)
+        return self._model.pooled(ids.to(self._device), mask.to(self._device), self._precision)
+
+    def all_pooled(self) -> Tensor:
+        """Pooled vectors of the split in its order, in evaluation mode, as trained (with word dropout)."""
+        found = [(batch, self.pooled(batch)) for batch in in_order_of_length(self._words, MEASURED_AT_ONCE // 4)]
+        pooled = found[0][1].new_zeros(len(self._words), found[0][1].shape[1])
+        for batch, vectors in found:
+            pooled[batch] = vectors
+        return pooled
+
+
+class Stored:
+    """A split whose pooled vectors are stored.
+
+    Args:
+        features: Pooled vectors, shape ``(copies, n, width)``: several copies with different words removed, of which
+            every visit of a text takes one by chance.
+        split: Labels and attributes.
+        recipe: Batch size.
+        device: Where the networks are.
+    """
+
+    def __init__(self, features: Tensor, split: Split, recipe: Recipe, device: torch.device) -> None:
+        self._features = features.to(device)
+        self._size = recipe.training.batch
+        self.labels, self.attributes = split.labels.to(device), split.attributes.to(device)
+
+    def batches(self, generator: torch.Generator) -> list[Tensor]:
+        """Shuffled batches."""
+        return list(torch.randperm(len(self.labels), generator=generator).split(self._size))
+
+    def pooled(self, batch: Tensor) -> Tensor:
+        """Stored vectors of a batch."""
+        return self._features[torch.randint(len(self._features), batch.shape), batch]
+
+    def all_pooled(self) -> Tensor:
+        """The first copy of all of them."""
+        return self._features[0]
+
+
+class Adversary(nn.Module):
+    """The simulated attacker: two hidden layers, one logit for each private attribute."""
+
+    def __init__(self, width: int, hidden: int, attributes: int) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Linear(width, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, attributes)
+        )
+
+    def forward(self, pooled: Tensor) -> Tensor:
+        """Shape ``(n, width)`` to ``(n, attributes)``."""
+        return self.layers(pooled)
+
+
+class StageMaker:
+    """Makes the stages of a recipe around its networks.
+
+    Args:
+        model: The networks, on their device.
+        recipe: The recipe.
+        noise: Of the levels; None without noise.
+    """
+
+    def __init__(self, model: Model, recipe: Recipe, noise: NoiseLevels | None) -> None:
+        self._model, self._recipe, self._noise = model, recipe, noise
+
+    def tuned(self, train: Texts, dev: Texts, epochs: int) -> Stage:
+        """Encoder, head and classifier together."""
+        return self._stage(
+            "tuned",
+            {"model": self._model},
+            epochs,
+            train,
+            [Update(self._optimiser(encoder=True), lambda batch: self.task_loss(train, batch))],
+            dev,
+        )
+
+    def head(self, train: Stored, dev: Stored, epochs: int) -> Stage:
+        """Head and classifier on stored features."""
+        return self._stage(
+            "head",
+            self._upper(),
+            epochs,
+            train,
+            [Update(self._optimiser(encoder=False), lambda batch: self.task_loss(train, batch))],
+            dev,
+        )
+
+    def placed(self, train: Stored, dev: Stored, clean: Classifier, codes: Tensor, epochs: int) -> Stage:
+        """Head and classifier on stored features; the head learns the code of every text's class.
+
+        The loss is ``|f(x) - c(yhat(x))|^2`` beside the cross entropy of the classifier under noise, whose gradient
+        does not reach the head: from a random start it would first shrink the classes onto each other.
+
+        Args:
+            train: Trained on.
+            dev: Decides.
+            clean: Decides ``yhat`` from the same features, without noise.
+            codes: Of the classes, shape ``(classes, k)``.
+            epochs: How many.
+        """
+
+        def loss(batch: Tensor) -> Tensor:
+            self._model.train()
+            pooled = train.pooled(batch)
+            with torch.no_grad():
+                wanted = codes[clean(pooled, None).argmax(-1)]
+            vectors = self._model.represented(pooled)
+            away = (vectors - wanted).square().sum(-1).mean()
+            return away + self._classified(vectors.detach(), train.labels[batch])
+
+        return self._stage("placed", self._upper(), epochs, train, [Update(self._optimiser(encoder=False), loss)], dev)
+
+    def adversarial(self, train: Texts, dev: Texts, epochs: int) -> Stage:
+        """Encoder and classifier against an attacker, one step of each in turn.
+
+        The attacker lowers ``-log p(z | r(x))`` for the attributes z; encoder and classifier lower
+        ``-log p(y | r(x)) - weight log p(not z | r(x))`` (Coavoux, Narayan and Cohen 2018, section 3.1: what the
+        encoder is taught is the *opposite* of each attribute, which has a lower bound where plain ascent has none).
+        """
+        part = self._recipe.adversary
+        if part is None:
+            raise ValueError("the recipe has no adversary")
+        width = self._model.classifier.out.in_features
+        device = train.labels.device
+        adversary = Adversary(width, part.hidden, train.attributes.shape[1]).to(device)
+        optimiser = torch.optim.AdamW(adversary.parameters(), lr=part.learning_rate, weight_decay=0.0)
+        for parameter in adversary.parameters():
+            parameter.requires_grad_(True)
+
+        def attack(batch: Tensor) -> Tensor:
+            self._model.train()
+            with torch.no_grad():
+                pooled = self._model.represented(train.pooled(batch))
+            return functional.binary_cross_entropy_with_logits(adversary(pooled), train.attributes[batch])
+
+        def defend(batch: Tensor) -> Tensor:
+            self._model.train()
+            vectors = self._model.represented(train.pooled(batch))
+            hidden = functional.binary_cross_entropy_with_logits(adversary(vectors), 1 - train.attributes[batch])
+            return self._classified(vectors, train.labels[batch]) + part.weight * hidden
+
+        updates = [Update(self._optimiser(encoder=True), defend), Update(optimiser, attack)]
+        modules: dict[str, nn.Module] = {"model": self._model, "adversary": adversary}
+        return self._stage("adversarial", modules, epochs, train, updates, dev)
+
+    def task_loss(self, data: "Texts | Stored", batch: Tensor) -> Tensor:
+        """The loss of a batch, with fresh noise."""
+        self._model.train()
+        vectors = self._model.represented(data.pooled(batch))
+        return self._classified(vectors, data.labels[batch])
+
+    def _classified(self, vectors: Tensor, labels: Tensor) -> Tensor:
+        training = self._recipe.training
+        log_epsilon = None
+        if self._noise is not None:
+            vectors, log_epsilon = self._noise.sampled(vectors, training.noise_draws)
+            labels = labels.expand(training.noise_draws, -1)
+        logits = self._model.classifier(vectors, log_epsilon).flatten(0, -2)
+        labels = labels.reshape(-1)
+        if training.loss == "expected-error":
+            return 1 - logits.softmax(-1).gather(1, labels[:, None]).mean()
+        return functional.cross_entropy(logits, labels, label_smoothing=training.label_smoothing)
+
+    def _upper(self) -> dict[str, nn.Module]:
+        upper: dict[str, nn.Module] = {"classifier": self._model.classifier}
+        return upper if self._model.head is None else upper | {"head": self._model.head}
+
+    def _stage(
+        self,
+        name: str,
+        modules: dict[str, nn.Module],
+        epochs: int,
+        train: "Texts | Stored",
+        updates: list[Update],
+        dev: "Texts | Stored",
+    ) -> Stage:
+        training = self._recipe.training
+
+        def measure() -> dict[str, float]:
+            return self.accuracies(dev, training.dev_draws)
+
+        return Stage(name, modules, epochs, train.batches, updates, measure, training.warmup, training.clip_norm)
+
+    def accuracies(self, data: "Texts | Stored", draws: int) -> dict[str, float]:
+        """Accuracy at each level under the noise of training, and their mean as ``dev``."""
+        self._model.eval()
+        with torch.inference_mode():
+            vectors = self._model.represented(data.all_pooled())
+            if self._noise is None:
+                right = self._model.classifier(vectors, None).argmax(-1) == data.labels
+                return {"dev": right.double().mean().item()}
+            found = {}
+            for level in self._noise.levels:
+                generator = torch.Generator(vectors.device).manual_seed(seeded("measure", level))
+                noisy, log_epsilon = self._noise.at(vectors, level, draws, generator)
+                right = self._model.classifier(noisy, log_epsilon).argmax(-1) == data.labels
+                found[f"dev_{level:g}"] = right.double().mean().item()
+        return {"dev": sum(found.values()) / len(found)} | found
+
+    def _optimiser(self, *, encoder: bool) -> torch.optim.Optimizer:
+        training = self._recipe.training
+        groups = []
+        for name, parameter in self._model.named_parameters():
+            if name.startswith("extractor."):
+                if not encoder:
+                    continue
+                rate = training.learning_rate * training.layer_decay ** self._depth(name)
+            else:
+                rate = training.head_learning_rate
+            decay = training.weight_decay if parameter.ndim > 1 else 0.0
+            groups.append({"params": [parameter], "lr": rate, "weight_decay": decay})
+        return torch.optim.AdamW(groups)
+
+    def _depth(self, name: str) -> int:
+        """Layers between a parameter of the encoder and its top."""
+        layers = int(self._model.extractor.config.num_hidden_layers)  # type: ignore[union-attr]
+        _, found, number = name.partition(".layer.")
+        return layers - 1 - int(number.split(".")[0]) if found else layers

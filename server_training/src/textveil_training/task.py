@@ -1,0 +1,130 @@
+"""A data set as a training needs it: three splits of texts, class ids and private attributes, checked."""
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from textveil_training.data import AttributedText, Example, LabelledText, load, split
+from textveil_training.data.registry import format_named
+from textveil_training.errors import EmptyClass, MissingLabel, MissingSplit, RecipeError
+from textveil_training.recipe import DataPart
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """One split.
+
+    Attributes:
+        texts: The texts.
+        labels: Class ids, int64, shape ``(texts,)``.
+        attributes: Private attributes, float32 of zeros and ones, shape ``(texts, attributes)``; no column where the
+            format has none.
+        sha256: Of labels and texts, to tell in a record what was read.
+    """
+
+    texts: tuple[str, ...] = field(repr=False)
+    labels: Tensor = field(repr=False)
+    attributes: Tensor = field(repr=False)
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A data set with its classes.
+
+    Attributes:
+        labels: As the file spells them, in the order of their class ids.
+        train: What is trained on.
+        dev: What decides between epochs.
+        test: What is measured once, at the end.
+    """
+
+    labels: tuple[str, ...]
+    train: Split
+    dev: Split
+    test: Split
+
+    def splits(self) -> dict[str, Split]:
+        """The three by name."""
+        return {"train": self.train, "dev": self.dev, "test": self.test}
+
+    def described(self) -> dict[str, object]:
+        """Sizes, classes and hashes, for a record; no text."""
+        return {
+            name: {
+                "examples": len(part.texts),
+                "classes": [int((part.labels == number).sum()) for number in range(len(self.labels))],
+                "sha256": part.sha256,
+            }
+            for name, part in self.splits().items()
+        }
+
+
+def load_task(data: DataPart, path: Path) -> Task:
+    """Reads the splits that a recipe names.
+
+    Args:
+        data: The recipe's part.
+        path: File or folder of the data.
+
+    Raises:
+        DataError: As the readers; ``MissingLabel`` where an example has none, ``MissingSplit`` for an empty split.
+        EmptyClass: A class has no training example.
+        RecipeError: The format is one of pairs or of texts without classes.
+    """
+    raw = {"train": _examples(data.format, path, data.train), "test": _examples(data.format, path, data.test)}
+    if data.dev == data.train:
+        raw |= split(raw["train"], {"train": 100 - data.dev_percent, "dev": data.dev_percent})
+    else:
+        raw["dev"] = _examples(data.format, path, data.dev)
+    found = Counter(example.label for example in raw["train"])
+    fixed = format_named(data.format).labels
+    labels = tuple(sorted(str(label) for label in found)) if fixed is None else fixed
+    for number, label in enumerate(labels, 1):
+        if not found[label]:
+            raise EmptyClass(f"class {number} of {len(labels)} has no training example")
+    if len(labels) < 2:
+        raise EmptyClass("the training data hold one class only")
+    width = len(format_named(data.format).attributes)
+    return Task(labels, **{name: _split(raw[name], labels, width) for name in ("train", "dev", "test")})
+
+
+def load_split(format_name: str, path: Path, name: str | None, labels: tuple[str, ...]) -> Split:
+    """Reads one split for classes that are known.
+
+    Raises:
+        DataError: As ``load_task``.
+        EmptyClass: An example has another class.
+        RecipeError: As ``load_task``.
+    """
+    return _split(_examples(format_name, path, name), labels, len(format_named(format_name).attributes))
+
+
+def _examples(format_name: str, path: Path, name: str | None) -> list[Example]:
+    examples = list(load(format_name, path, name))
+    if not examples:
+        raise MissingSplit("a split is empty")
+    if not isinstance(examples[0], LabelledText | AttributedText):
+        raise RecipeError("data.format: a recipe needs single texts with a class")
+    return examples
+
+
+def _split(examples: list[Example], labels: tuple[str, ...], width: int) -> Split:
+    ids = {label: number for number, label in enumerate(labels)}
+    digest = hashlib.sha256()
+    classes = torch.zeros(len(examples), dtype=torch.int64)
+    attributes = torch.zeros(len(examples), width)
+    for row, example in enumerate(examples):
+        if example.label is None:
+            raise MissingLabel(f"example {row + 1} of {len(examples)} has no label")
+        if example.label not in ids:
+            raise EmptyClass(f"example {row + 1} of {len(examples)} has a class without a training example")
+        classes[row] = ids[example.label]
+        if isinstance(example, AttributedText) and example.attributes:
+            attributes[row, list(example.attributes)] = 1
+        digest.update(f"{example.label}\t{example.texts[0]}\n".encode("utf-8", "surrogatepass"))
+    return Split(tuple(example.texts[0] for example in examples), classes, attributes, digest.hexdigest())

@@ -1,0 +1,120 @@
+"""Texts as the device reads them: the runtime's own WordPiece, grouped by word, and batches of like length."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+from textveil.wordpiece import WordPiece
+from torch import Tensor
+
+from textveil_training.errors import CheckpointError
+
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The pieces of one text, word by word, without [CLS] and [SEP].
+
+    Attributes:
+        pieces: Ids, all words in a row.
+        word: For each piece the number of its word, ascending from 0.
+    """
+
+    pieces: Tensor = field(repr=False)
+    word: Tensor = field(repr=False)
+
+    def without(self, dropout: float) -> "Words":
+        """What is left when each word is removed whole with probability ``dropout``; positions close up.
+
+        Privacy:
+            None: for training, with the coins of PyTorch's global generator.
+        """
+        if dropout == 0 or not len(self.pieces):
+            return self
+        stays = (torch.rand(int(self.word[-1]) + 1) >= dropout)[self.word]
+        return Words(self.pieces[stays], self.word[stays])
+
+
+class Tokeniser:
+    """Reads a vocabulary file and turns texts into ids.
+
+    Args:
+        vocabulary: ``vocab.txt``: one piece a line.
+        lowercase: Whether the encoder is uncased.
+        max_tokens: Longer texts are cut, [CLS] and [SEP] counted.
+
+    Raises:
+        CheckpointError: The vocabulary cannot be read or lacks a special symbol.
+    """
+
+    def __init__(self, vocabulary: Path, *, lowercase: bool, max_tokens: int) -> None:
+        try:
+            entries = vocabulary.read_text(encoding="utf-8").split("\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise CheckpointError("the vocabulary file cannot be read as UTF-8 text") from error
+        ids = {piece.rstrip("\r"): number for number, piece in enumerate(entries) if piece.rstrip("\r")}
+        missing = [symbol for symbol in SPECIAL if symbol not in ids]
+        if missing:
+            raise CheckpointError(f"the vocabulary has no {missing[0]}")
+        self.first, self.last, self.padding = ids["[CLS]"], ids["[SEP]"], ids["[PAD]"]
+        self.max_tokens = max_tokens
+        self._unknown = [ids["[UNK]"]]
+        self._reader = WordPiece(ids, lowercase=lowercase, special=SPECIAL)
+
+    def words(self, text: str) -> Words:
+        """The pieces of a text, word by word."""
+        pieces: list[int] = []
+        word: list[int] = []
+        for number, token in enumerate(self._reader.basic_tokens(text)):
+            found = self._reader.pieces(token)
+            found = self._unknown if found is None else found
+            pieces += found
+            word += [number] * len(found)
+        return Words(torch.tensor(pieces, dtype=torch.int64), torch.tensor(word, dtype=torch.int64))
+
+    def batch(self, texts: Sequence[Words], dropout: float = 0.0) -> tuple[Tensor, Tensor]:
+        """Ids and attention mask, padded to the longest.
+
+        Args:
+            texts: The texts.
+            dropout: Probability that a word is removed, before the text is cut.
+
+        Returns:
+            Both int64 of shape ``(texts, tokens)``.
+        """
+        rows = [text.without(dropout).pieces[: self.max_tokens - 2] for text in texts]
+        ids = torch.full((len(rows), max(map(len, rows)) + 2), self.padding)
+        mask = torch.zeros_like(ids)
+        for index, row in enumerate(rows):
+            end = len(row) + 1
+            ids[index, 0], ids[index, 1:end], ids[index, end] = self.first, row, self.last
+            mask[index, : end + 1] = 1
+        return ids, mask
+
+
+def bucketed(texts: Sequence[Words], size: int, generator: torch.Generator, window: int = 50) -> list[Tensor]:
+    """Shuffled batches of texts of like length: little padding, another division every time.
+
+    Args:
+        texts: The texts.
+        size: Texts per batch.
+        generator: Of the shuffle.
+        window: Batches that are sorted by length together.
+
+    Returns:
+        Indices into ``texts`` per batch; every text once.
+    """
+    order = torch.randperm(len(texts), generator=generator)
+    lengths = torch.tensor([len(text.pieces) for text in texts])
+    batches: list[Tensor] = []
+    for part in order.split(size * window):
+        batches += part[lengths[part].argsort(stable=True)].split(size)
+    return [batches[index] for index in torch.randperm(len(batches), generator=generator).tolist()]
+
+
+def in_order_of_length(texts: Sequence[Words], size: int) -> Iterator[Tensor]:
+    """Batches for measuring: sorted by length, every text once."""
+    lengths = torch.tensor([len(text.pieces) for text in texts])
+    yield from lengths.argsort(stable=True).split(size)
