@@ -4,7 +4,8 @@ import hashlib
 import os
 import secrets
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from safetensors.numpy import save as save_tensors
@@ -19,9 +20,6 @@ from textveil_export.errors import WriteError
 def write_bundle(contents: Contents, folder: Path, *, force: bool = False) -> Bundle:
     """Writes, checks and publishes a bundle.
 
-    All files are written to a hidden folder beside the target and flushed to the disk, opened by the reader that
-    devices use, and only then renamed into place.
-
     Args:
         contents: The bundle in memory.
         folder: Where it goes. Its parent must exist.
@@ -33,6 +31,26 @@ def write_bundle(contents: Contents, folder: Path, *, force: bool = False) -> Bu
     Raises:
         WriteError: The target exists, or the disk is full or not writable. Nothing is left behind.
     """
+    with whole_folder(folder, force=force) as partial:
+        _write_files(contents, partial)
+        Bundle(partial)
+    return Bundle(folder)
+
+
+@contextmanager
+def whole_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
+    """Gives a hidden folder beside the target, to be filled, checked, and at the end renamed into place.
+
+    Args:
+        folder: Where it goes. Its parent must exist.
+        force: Replace a bundle that is already there.
+
+    Yields:
+        The hidden folder; after any error it is gone, and the target is as it was.
+
+    Raises:
+        WriteError: The target exists, or the disk is full or not writable.
+    """
     folder = Path(os.path.abspath(folder))
     if folder.exists() and not (force and (folder / MANIFEST).is_file()):
         raise WriteError(
@@ -43,37 +61,35 @@ def write_bundle(contents: Contents, folder: Path, *, force: bool = False) -> Bu
     try:
         try:
             partial.mkdir()
-            _write_files(contents, partial)
-            Bundle(partial)
+            yield partial
+            _sync_folder(partial)
             _publish(partial, folder, token)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
     except OSError as error:
         raise WriteError(f"the bundle cannot be written: {os.strerror(error.errno or 0)}") from error
-    return Bundle(folder)
+
+
+def add_file(folder: Path, name: str, data: bytes) -> dict[str, object]:
+    """Writes a new file and flushes it to the disk; gives its entry in the manifest: ``sha256`` and ``bytes``."""
+    with (folder / name).open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    return {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
 
 
 def _write_files(contents: Contents, folder: Path) -> None:
     entries: dict[str, dict[str, object]] = {}
-
-    def add(name: str, data: bytes) -> None:
-        with (folder / name).open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if name != MANIFEST:
-            entries[name] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
-
     for name, tensors in contents.tensors.items():
-        add(name, save_tensors(tensors))
+        entries[name] = add_file(folder, name, save_tensors(tensors))
     for name, text in contents.texts.items():
-        add(name, text.encode())
+        entries[name] = add_file(folder, name, text.encode())
     law = {**contents.law, "files": {name: entry["sha256"] for name, entry in entries.items()}}
-    add(LAW, to_json(law).encode())
+    entries[LAW] = add_file(folder, LAW, to_json(law).encode())
     table_bytes = int(str(entries["table.safetensors"]["bytes"]))
-    add(CARD, card(contents, str(entries[LAW]["sha256"]), table_bytes).encode())
-    add(MANIFEST, to_json({**contents.manifest, "files": dict(entries)}).encode())
-    _sync_folder(folder)
+    entries[CARD] = add_file(folder, CARD, card(contents, str(entries[LAW]["sha256"]), table_bytes).encode())
+    add_file(folder, MANIFEST, to_json({**contents.manifest, "files": entries}).encode())
 
 
 def _publish(partial: Path, folder: Path, token: str) -> None:

@@ -25,3 +25,39 @@ class CertificationError(ExportError):
     """The table cannot be certified."""
 
     code = "certification"
+
+
+class CheckpointError(SourceError):
+    """A checkpoint of a trained encoder cannot be used."""
+
+    code = "checkpoint"
+
+
+class GateError(ExportError):
+    """The encoder as it would ship is not as good, not as bounded or not as small as it must be."""
+
+    code = "gate"
+
+
+class ParityError(GateError):
+    """Two forms of one model give different vectors."""
+
+    code = "gate-parity"
+
+
+class AccuracyError(GateError):
+    """Quantisation costs more accuracy than is allowed."""
+
+    code = "gate-accuracy"
+
+
+class BoundError(GateError):
+    """A quantised vector lies outside the ball that its noise is made for."""
+
+    code = "gate-bound"
+
+
+class SizeError(GateError):
+    """The bundle is larger than a device is asked to hold."""
+
+    code = "gate-size"

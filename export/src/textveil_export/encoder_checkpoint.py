@@ -1,0 +1,259 @@
+"""A checkpoint of a trained encoder: a folder that training hands over, read strictly and without any pickle."""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load as load_tensors
+from textveil.tensors import unique_keys
+from transformers import BertConfig, BertModel
+
+from textveil_export.errors import CheckpointError
+
+FORMAT, FORMAT_VERSION = "textveil-checkpoint", 1
+CHECKPOINT, HEAD, CLASSIFIER, RECORD = "checkpoint.json", "head.safetensors", "classifier.safetensors", "record.json"
+CONFIG, WEIGHTS, VOCABULARY = "extractor/config.json", "extractor/model.safetensors", "extractor/vocab.txt"
+MODES = ("l1", "l2", "box")
+#: Pieces that carry a meaning of their own; a text never produces them, and trimming never drops them.
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+_KEYS = {
+    "format",
+    "format_version",
+    "mode",
+    "dimension",
+    "head_hidden",
+    "pooling",
+    "max_tokens",
+    "labels",
+    "lowercase",
+    "levels",
+    "delta",
+    "word_dropout",
+    "files",
+}
+_REQUIRED = {CONFIG, WEIGHTS, VOCABULARY, HEAD, CLASSIFIER}
+_DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?|[0-9]+e-[0-9]+")
+
+Arrays = dict[str, NDArray[np.float32]]
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """An encoder and the classifier that reads what it releases, as training left them.
+
+    Attributes:
+        mode: ``l1``, ``l2`` or ``box``: the set that the representation lies in.
+        dimension: Coordinates of the representation, k.
+        head_hidden: Width of the head's hidden layer, or ``None`` for a linear head.
+        max_tokens: Longest input in pieces, [CLS] and [SEP] included.
+        labels: What the classifier tells apart, in the order of its outputs.
+        lowercase: Whether texts are lower cased and lose their accents.
+        levels: Whole-text epsilons it was trained for, decimal strings, ascending.
+        delta: Of the ``l2`` mode, a decimal string; ``None`` elsewhere.
+        word_dropout: Probability with which training dropped words, a decimal string.
+        extractor: The BERT model in float32, in evaluation mode.
+        vocabulary: Pieces by id.
+        head: ``hidden.weight`` (head_hidden, width) and ``hidden.bias`` where there is a hidden layer,
+            ``out.weight`` (k, head_hidden or width) and ``out.bias``.
+        classifier: As the head, from k + 1 inputs (the released vector, then ln epsilon) to one output for each label.
+        classifier_bytes: The classifier's file as it is.
+        identity: SHA-256 of ``checkpoint.json``, which holds the hashes of the rest.
+        record: The record of the training run, empty if there is none.
+    """
+
+    mode: str
+    dimension: int
+    head_hidden: int | None
+    max_tokens: int
+    labels: tuple[str, ...]
+    lowercase: bool
+    levels: tuple[str, ...]
+    delta: str | None
+    word_dropout: str
+    extractor: BertModel
+    vocabulary: tuple[str, ...]
+    head: Arrays
+    classifier: Arrays
+    classifier_bytes: bytes
+    identity: str
+    record: dict[str, Any]
+
+
+def load_checkpoint(folder: Path) -> Checkpoint:
+    """Reads a checkpoint: every key known, every hash checked, every shape as the configuration says.
+
+    Args:
+        folder: The folder that training wrote.
+
+    Raises:
+        CheckpointError: A file is missing, altered or malformed, or the model is of another kind.
+    """
+    content = _json(folder, CHECKPOINT)
+    if content.get("format") != FORMAT or content.get("format_version") != FORMAT_VERSION:
+        raise CheckpointError(f"{CHECKPOINT}: not a {FORMAT} of version {FORMAT_VERSION}")
+    if set(content) != _KEYS:
+        raise CheckpointError(f"{CHECKPOINT}: unknown or missing keys")
+    try:
+        _check_settings(content)
+        _check_files(folder, content["files"])
+    except (AttributeError, TypeError, ValueError) as error:
+        raise CheckpointError(f"{CHECKPOINT}: a value is malformed") from error
+    extractor = _extractor(folder, content)
+    vocabulary = _vocabulary(folder, extractor.config.vocab_size)
+    width, dimension = extractor.config.hidden_size, content["dimension"]
+    head = _layers(_bytes(folder, HEAD), HEAD, width, dimension)
+    hidden = head["hidden.bias"].shape[0] if "hidden.bias" in head else None
+    if hidden != content["head_hidden"]:
+        raise CheckpointError(f"{HEAD}: the arrays are not the ones that {CHECKPOINT} describes")
+    classifier_bytes = _bytes(folder, CLASSIFIER)
+    classifier = _layers(classifier_bytes, CLASSIFIER, dimension + 1, len(content["labels"]))
+    return Checkpoint(
+        mode=content["mode"],
+        dimension=dimension,
+        head_hidden=hidden,
+        max_tokens=content["max_tokens"],
+        labels=tuple(content["labels"]),
+        lowercase=content["lowercase"],
+        levels=tuple(content["levels"]),
+        delta=content["delta"],
+        word_dropout=content["word_dropout"],
+        extractor=extractor,
+        vocabulary=vocabulary,
+        head=head,
+        classifier=classifier,
+        classifier_bytes=classifier_bytes,
+        identity=hashlib.sha256(_bytes(folder, CHECKPOINT)).hexdigest(),
+        record=_json(folder, RECORD) if (folder / RECORD).is_file() else {},
+    )
+
+
+def is_decimal(text: object) -> bool:
+    """Whether a value is a positive decimal number written as text, such as ``"0.5"`` or ``"1e-6"``."""
+    return isinstance(text, str) and _DECIMAL.fullmatch(text) is not None and Decimal(text) > 0
+
+
+def _check_settings(content: dict[str, Any]) -> None:
+    def refuse_unless(condition: bool, complaint: str) -> None:
+        if not condition:
+            raise CheckpointError(f"{CHECKPOINT}: {complaint}")
+
+    def positive(value: object) -> bool:
+        return type(value) is int and value >= 1
+
+    refuse_unless(content["mode"] != "none", "a model without a private representation cannot be exported")
+    refuse_unless(content["mode"] in MODES, f"the mode is not one of {', '.join(MODES)}")
+    refuse_unless(positive(content["dimension"]), "the dimension is not a positive integer")
+    refuse_unless(content["head_hidden"] is None or positive(content["head_hidden"]), "head_hidden is malformed")
+    refuse_unless(content["pooling"] == "mean", "the pooling is not mean")
+    refuse_unless(positive(content["max_tokens"]) and content["max_tokens"] >= 3, "max_tokens is below 3")
+    labels = content["labels"]
+    texts = isinstance(labels, list) and all(isinstance(label, str) and label for label in labels)
+    refuse_unless(texts and len(set(labels)) == len(labels) >= 2, "the labels are malformed")
+    refuse_unless(type(content["lowercase"]) is bool, "lowercase is malformed")
+    levels = content["levels"]
+    refuse_unless(isinstance(levels, list) and bool(levels) and all(map(is_decimal, levels)), "levels are malformed")
+    numbers = [Decimal(level) for level in levels]
+    refuse_unless(numbers == sorted(set(numbers)), "the levels do not ascend")
+    needs_delta = content["mode"] == "l2"
+    refuse_unless(is_decimal(content["delta"]) if needs_delta else content["delta"] is None, "delta does not fit")
+    dropout = content["word_dropout"]
+    refuse_unless(dropout == "0" or (is_decimal(dropout) and Decimal(dropout) < 1), "word_dropout is malformed")
+
+
+def _check_files(folder: Path, files: dict[str, str]) -> None:
+    missing = sorted(_REQUIRED - files.keys())
+    if missing:
+        raise CheckpointError(f"{CHECKPOINT}: does not list {missing[0]}")
+    for name, digest in files.items():
+        parts = Path(name).parts
+        if Path(name).is_absolute() or ".." in parts or name == CHECKPOINT:
+            raise CheckpointError(f"{CHECKPOINT}: lists a file outside the checkpoint")
+        try:
+            with (folder / name).open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise CheckpointError(f"{name}: cannot be read") from error
+        if found != digest:
+            raise CheckpointError(f"{name}: does not match its hash")
+
+
+def _extractor(folder: Path, content: dict[str, Any]) -> BertModel:
+    config = _json(folder, CONFIG)
+    if config.get("model_type") != "bert":
+        raise CheckpointError(f"{CONFIG}: not a BERT model")
+    try:
+        configuration = BertConfig.from_dict(config)
+        configuration._attn_implementation = "eager"
+        model = BertModel(configuration, add_pooling_layer=False)
+        state = load_tensors(_bytes(folder, WEIGHTS))
+    except (SafetensorError, TypeError, ValueError, KeyError, RuntimeError) as error:
+        raise CheckpointError(f"{WEIGHTS}: is not a model that {CONFIG} describes") from error
+    wanted = {name: tuple(value.shape) for name, value in model.state_dict().items() if "position_ids" not in name}
+    # A pooler is not used: sentence encoders carry one from pretraining.
+    given = {name: value for name, value in state.items() if name in wanted}
+    surplus = [name for name in state if name not in wanted and not name.startswith("pooler.")]
+    shapes = {name: value.shape for name, value in given.items()}
+    if shapes != wanted or [name for name in surplus if "position_ids" not in name]:
+        raise CheckpointError(f"{WEIGHTS}: is not a model that {CONFIG} describes")
+    if not all(value.dtype == np.float32 and np.isfinite(value).all() for value in given.values()):
+        raise CheckpointError(f"{WEIGHTS}: an array is not finite float32")
+    model.load_state_dict({name: torch.from_numpy(value) for name, value in given.items()}, strict=False)
+    if content["max_tokens"] > configuration.max_position_embeddings:
+        raise CheckpointError(f"{CHECKPOINT}: max_tokens is beyond the positions of the model")
+    return model.eval()
+
+
+def _vocabulary(folder: Path, size: int) -> tuple[str, ...]:
+    try:
+        pieces = _bytes(folder, VOCABULARY).decode("utf-8").removesuffix("\n").split("\n")
+    except UnicodeDecodeError as error:
+        raise CheckpointError(f"{VOCABULARY}: is not UTF-8") from error
+    if len(pieces) != size or len(set(pieces)) != size or "" in pieces:
+        raise CheckpointError(f"{VOCABULARY}: the pieces are not distinct or not as many as the model has")
+    missing = [piece for piece in ("[UNK]", "[CLS]", "[SEP]") if piece not in pieces]
+    if missing:
+        raise CheckpointError(f"{VOCABULARY}: has no {missing[0]}")
+    return tuple(pieces)
+
+
+def _layers(data: bytes, name: str, width: int, outputs: int) -> Arrays:
+    """One linear layer ``out``, with a layer ``hidden`` before it or not: from ``width`` inputs to ``outputs``."""
+    try:
+        arrays = load_tensors(data)
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise CheckpointError(f"{name}: is not a safetensors file") from error
+    shapes = {"out.bias": (outputs,), "out.weight": (outputs, width)}
+    if "hidden.bias" in arrays:
+        units = arrays["hidden.bias"].size
+        shapes |= {"out.weight": (outputs, units), "hidden.weight": (units, width), "hidden.bias": (units,)}
+    if {key: array.shape for key, array in arrays.items()} != shapes:
+        raise CheckpointError(f"{name}: the arrays are not the ones that {CHECKPOINT} describes")
+    if not all(array.dtype == np.float32 and np.isfinite(array).all() for array in arrays.values()):
+        raise CheckpointError(f"{name}: an array is not finite float32")
+    return arrays
+
+
+def _bytes(folder: Path, name: str) -> bytes:
+    try:
+        return (folder / name).read_bytes()
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"{name}: cannot be read") from error
+
+
+def _json(folder: Path, name: str) -> dict[str, Any]:
+    try:
+        content = json.loads(_bytes(folder, name).decode("utf-8"), object_pairs_hook=unique_keys)
+    except (ValueError, RecursionError) as error:
+        raise CheckpointError(f"{name}: is not readable JSON") from error
+    if not isinstance(content, dict):
+        raise CheckpointError(f"{name}: is not a JSON object")
+    return content
