@@ -10,7 +10,7 @@ from textveil.bundle import TAILS, Bundle
 from textveil.console import run, say
 from textveil.table import CAPPED, EXACT
 
-from textveil_export import __version__, levels_cli, sources
+from textveil_export import __version__, encoder_cli, levels_cli, sources
 from textveil_export import certify as certification
 from textveil_export.build import DEFAULT_K, DEFAULT_LEVEL, Recipe, build
 from textveil_export.bundle_writer import write_bundle
@@ -195,6 +195,7 @@ def certify(
 
 app.command()(levels_cli.statistics)
 app.command()(levels_cli.report)
+app.command()(encoder_cli.encoder)
 
 
 def _source(
