@@ -216,6 +216,9 @@ def test_a_manifest_without_sound_files(copy: Path, files: Any) -> None:
         {"levels": ["4", "0"]},
         {"levels": ["4", "-1"]},
         {"levels": ["4", "nan"]},
+        {"levels": ["4", "1_0"]},
+        {"levels": ["4", " 5"]},
+        {"levels": ["4", "٥"]},
         {"levels": ["4", "1e999999999"]},
         {"levels": ["4", "17"]},  # beyond what 64-bit words can do
         {"levels": {"4": 1}, "default_level": 4},

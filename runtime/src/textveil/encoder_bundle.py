@@ -4,6 +4,7 @@
 ``release.json`` is the bundle's *identity*. Nothing here runs the model: that takes ``textveil.encoder``.
 """
 
+import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -29,6 +30,7 @@ UNKNOWN, FIRST, LAST = "[UNK]", "[CLS]", "[SEP]"
 SPECIAL = (UNKNOWN, FIRST, LAST, "[PAD]", "[MASK]")
 MAX_TOKENS = 4096
 
+_DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?(e-[0-9]+)?")
 _RELEASE_KEYS = {
     "mode",
     "dimension",
@@ -141,20 +143,17 @@ def open_encoder(path: Path) -> tuple[EncoderBundle, bytes]:
 
 
 def _levels(release: dict[str, Any]) -> tuple[ReleaseParameters, ...]:
-    numbers, texts = (release["dimension"], release["grid"]), (release["mode"], *release["levels"])
-    delta = release["delta"]
-    if (
-        type(release["levels"]) is not list
-        or any(type(number) is not int for number in numbers)
-        or any(type(text) is not str for text in texts)
-    ):
+    numbers, texts, delta = (release["dimension"], release["grid"]), release["levels"], release["delta"]
+    if any(type(number) is not int for number in numbers) or type(release["mode"]) is not str:
         raise BundleDamaged(f"{RELEASE}: a value has another type")
-    if delta is not None and type(delta) is not str:
+    if type(texts) is not list or not all(type(text) is str and _DECIMAL.fullmatch(text) for text in texts):
+        raise BundleDamaged(f"{RELEASE}: the levels are not a list of decimals")
+    if delta is not None and not (type(delta) is str and _DECIMAL.fullmatch(delta)):
         raise BundleDamaged(f"{RELEASE}: delta is neither null nor a decimal")
     try:
         levels = tuple(
             ReleaseParameters(release["mode"], release["dimension"], release["grid"], epsilon, delta)
-            for epsilon in release["levels"]
+            for epsilon in texts
         )
     except OptionError as error:
         raise BundleDamaged(f"{RELEASE}: {error}") from error
