@@ -1,0 +1,229 @@
+"""Into the ball whatever comes in, and out of it in fixed form: the integer bound, the fixed point, the parameters."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from mutants import mutant
+from numpy.typing import NDArray
+from textveil import entropy, representation
+from textveil.errors import OptionError
+from textveil.noise import Integers, Words
+from textveil.release_parameters import MAX_DIMENSION, MAX_GRID, ReleaseParameters
+from textveil.representation import Releaser, noise_for
+
+K = 5
+MODES = {
+    "l1": ReleaseParameters("l1", K, 1024, "4"),
+    "l2": ReleaseParameters("l2", K, 1024, "4", "1e-6"),
+    "box": ReleaseParameters("box", K, 64, "4"),
+    "l1-odd": ReleaseParameters("l1", K, 37, "1"),
+    "l2-odd": ReleaseParameters("l2", K, 37, "1", "1e-4"),
+}
+EVERY_MODE = pytest.mark.parametrize("parameters", MODES.values(), ids=MODES)
+
+
+def in_ball(parameters: ReleaseParameters, integers: Integers) -> bool:
+    """The bound, in integers of any size."""
+    rows, grid = integers.tolist(), parameters.grid
+    if parameters.mode == "l1":
+        return all(sum(map(abs, row)) <= grid for row in rows)
+    if parameters.mode == "l2":
+        return all(sum(value * value for value in row) <= grid**2 for row in rows)
+    return all(0 <= value <= grid for row in rows for value in row)
+
+
+FLOATS = [np.float16, np.float32, np.float64]
+
+
+@st.composite
+def vectors(draw: Any) -> NDArray[np.floating]:
+    """Batches of vectors of any float type: anything at all, or near the surface of the balls."""
+    dtype = draw(st.sampled_from(FLOATS))
+    width = np.dtype(dtype).itemsize * 8
+    batch = draw(arrays(dtype, (draw(st.integers(0, 4)), K), elements=st.floats(width=width)))
+    if draw(st.booleans()):
+        with np.errstate(all="ignore"):
+            batch = batch / np.linalg.norm(batch, ord=draw(st.sampled_from([1, 2])), axis=1, keepdims=True)
+    return batch.astype(dtype)
+
+
+@EVERY_MODE
+@given(batch=vectors())
+def test_whatever_comes_in_lies_in_the_ball(parameters: ReleaseParameters, batch: NDArray[np.floating]) -> None:
+    integers, fixed = Releaser(parameters).quantise(batch)
+    assert integers.dtype == np.int64
+    assert integers.shape == batch.shape
+    assert in_ball(parameters, integers)
+    assert (fixed == ~np.isfinite(batch).all(axis=1)).all()
+    assert not integers[fixed].any()
+
+
+@EVERY_MODE
+@given(data=st.data())
+def test_inside_the_ball_it_is_truncation_toward_zero(parameters: ReleaseParameters, data: st.DataObject) -> None:
+    """A vector well inside is not scaled: each coordinate is the exact product, cut toward zero."""
+    largest = 1 / K if parameters.mode != "box" else 1.0
+    lowest = 0.0 if parameters.mode == "box" else -largest
+    vector = data.draw(arrays(np.float64, K, elements=st.floats(lowest, largest)))
+    integers, _ = Releaser(parameters).quantise(vector[None])
+    assert integers[0].tolist() == [math.trunc(value * parameters.grid) for value in vector.tolist()]
+
+
+@pytest.mark.parametrize("mode", ["l1", "l2"])
+def test_outside_the_ball_the_direction_stays(mode: str) -> None:
+    """A vector far outside is scaled to the surface, each coordinate to within a step."""
+    releaser = Releaser(MODES[mode])
+    chance = np.random.default_rng(12)
+    batch = chance.normal(size=(200, K)) * chance.choice([2, 100, 1e3], (200, 1))
+    norms = np.linalg.norm(batch, ord=1 if mode == "l1" else 2, axis=1, keepdims=True)
+    integers, _ = releaser.quantise(batch)
+    wanted = batch / norms * 1024
+    outside = norms[:, 0] > 1.01
+    assert np.abs(integers - wanted)[outside].max() < 1.5
+
+
+@pytest.mark.parametrize("mode", ["l1", "l2"])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("// divisors[:, None]", "// (divisors[:, None] - 1)"),
+        ("np.sign(rows) * (np.abs(rows) * radius // divisors[:, None])", "rows * radius // divisors[:, None]"),
+        ("> radius**2", "> radius**2 + radius"),
+        ("norms > radius", "norms > radius + 1"),
+        ("math.isqrt(int(square) - 1) + 1", "math.isqrt(int(square))"),
+    ],
+)
+def test_a_fault_of_the_bound_leaves_the_ball(mode: str, old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each fault, of one mode or both, lets some vector out; the others are the other mode's."""
+    chance = np.random.default_rng(13)
+    batch = chance.normal(size=(20_000, K)) * (chance.random((20_000, K)) < 0.4)
+    batch[:, 0] += 1e-6  # no row is 0
+    batch /= np.linalg.norm(batch, ord=1 if mode == "l1" else 2, axis=1, keepdims=True)
+    batch *= chance.choice([1.001, 1.04, 1.5, 3], (20_000, 1))
+    releaser = Releaser(MODES[f"{mode}-odd"])
+    assert in_ball(releaser.parameters, releaser.quantise(batch)[0])
+    monkeypatch.setattr(representation, "_into_ball", mutant(representation._into_ball, old, new))
+    other = {"l1": ("radius**2", "isqrt"), "l2": ("norms > radius",)}[mode]
+    assert in_ball(releaser.parameters, releaser.quantise(batch)[0]) == any(word in old for word in other)
+
+
+@EVERY_MODE
+def test_infinities_and_nan_become_the_fixed_point(parameters: ReleaseParameters) -> None:
+    """The same for all of them, before any norm; huge numbers are numbers."""
+    batch = np.zeros((6, K))
+    batch[0, 0], batch[1, 4], batch[2, 2] = np.nan, np.inf, -np.inf
+    batch[3] = [np.nan, np.inf, 1, 2, 3]
+    batch[4], batch[5] = 1e308, -1e308
+    integers, fixed = Releaser(parameters).quantise(batch)
+    assert fixed.tolist() == [True, True, True, True, False, False]
+    assert not integers[:4].any()
+    assert in_ball(parameters, integers)
+    assert integers[4].any()
+
+
+@EVERY_MODE
+def test_the_largest_numbers_do_not_overflow(parameters: ReleaseParameters) -> None:
+    """As many coordinates, as fine a grid and as large numbers as there can be."""
+    grid = 16 if parameters.mode == "box" else MAX_GRID
+    widest = ReleaseParameters(parameters.mode, MAX_DIMENSION, grid, "8", parameters.delta)
+    batch = np.stack([np.full(MAX_DIMENSION, value) for value in (np.finfo(np.float64).max, -1e30, 255.9, 1e-300)])
+    assert in_ball(widest, Releaser(widest).quantise(batch)[0])
+
+
+@pytest.mark.parametrize("shape", [(K,), (1, K - 1), (1, K + 1), (1, 1, K), ()])
+def test_another_shape_is_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(OptionError, match="5 coordinates"):
+        Releaser(MODES["l1"]).release(np.zeros(shape))
+
+
+# The release.
+
+
+@EVERY_MODE
+def test_every_coordinate_has_a_word_of_its_own(parameters: ReleaseParameters, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the operating system, as many as there are coordinates, in order; each changes its coordinate alone."""
+    releaser = Releaser(parameters)
+    asked: list[int] = []
+    stream = np.random.default_rng(14).integers(0, 2**64, 3 * K, dtype=np.uint64)
+
+    def words(count: int) -> Words:
+        asked.append(count)
+        return stream
+
+    monkeypatch.setattr(entropy, "random_words", words)
+    batch = np.full((3, K), 0.1)
+    released = releaser.release(batch)
+    assert asked == [3 * K]
+    integers, _ = releaser.quantise(batch)
+    assert (released == releaser.add_noise(integers, stream.reshape(3, K))).all()
+    for changed in range(3 * K):
+        other = stream.copy()
+        other[changed] ^= np.uint64(1 << 63)
+        difference = releaser.add_noise(integers, other.reshape(3, K)) != released
+        assert np.flatnonzero(difference).tolist() == [changed]
+
+
+@EVERY_MODE
+def test_outputs_are_clamped_and_dequantised_last(parameters: ReleaseParameters) -> None:
+    releaser = Releaser(parameters)
+    margin = releaser.noise.margin
+    words = np.array([[0, 2**64 - 1, 0, 2**64 - 1, 2**63]], dtype=np.uint64)
+    low, high = parameters.lowest - margin, parameters.grid + margin
+    for value in (parameters.lowest, 0, parameters.grid):
+        released = releaser.add_noise(np.full((1, K), value), words)
+        assert released[0, :4].tolist() == [low, high, low, high]
+        assert released[0, 4] == value
+        vector = releaser.dequantise(released)
+        assert vector.dtype == np.float32
+        assert (vector == (released / parameters.grid).astype(np.float32)).all()
+
+
+def test_an_empty_batch_is_released() -> None:
+    assert Releaser(MODES["l1"]).release(np.zeros((0, K))).shape == (0, K)
+
+
+# Parameters.
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"mode": "L1"}, "l1, l2 or box"),
+        ({"dimension": 0}, "coordinates"),
+        ({"dimension": MAX_DIMENSION + 1}, "coordinates"),
+        ({"mode": "box", "dimension": 1}, "coordinates"),
+        ({"grid": 0}, "steps"),
+        ({"grid": MAX_GRID + 1}, "steps"),
+        ({"epsilon": "0"}, "above 0"),
+        ({"epsilon": "-1"}, "above 0"),
+        ({"epsilon": "16.1"}, "above 0"),
+        ({"mode": "box", "epsilon": "81"}, "above 0"),
+        ({"epsilon": "nan"}, "decimal number"),
+        ({"epsilon": "inf"}, "decimal number"),
+        ({"epsilon": "four"}, "decimal number"),
+        ({"epsilon": ""}, "decimal number"),
+        ({"epsilon": "1e-999999999"}, "decimal number"),
+        ({"epsilon": "1" * 50}, "decimal number"),
+        ({"epsilon": 4.0}, "decimal number"),
+        ({"delta": "1e-6"}, "have none"),
+        ({"mode": "l2"}, "needs a delta"),
+        ({"mode": "l2", "delta": "0"}, "above 0 and below 1"),
+        ({"mode": "l2", "delta": "1"}, "above 0 and below 1"),
+        ({"mode": "l2", "delta": "-1e-6"}, "above 0 and below 1"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        ReleaseParameters(**{"mode": "l1", "dimension": K, "grid": 1024, "epsilon": "4", **changed})
+
+
+def test_noise_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(OptionError, match="coarser grid"):
+        noise_for(ReleaseParameters("box", 384, 1024, "0.5"))
+    with pytest.raises(OptionError, match="delta is too small"):
+        noise_for(ReleaseParameters("l2", 384, 1024, "16", "1e-15"))
