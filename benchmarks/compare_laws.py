@@ -9,7 +9,7 @@ laws are SanText's (every word drawn, mechanism ``santext``) on the same vocabul
 * textbook: the full law, its epsilon by SanText's own analysis (alpha = epsilon / 2; pure LDP: 2 alpha times the
   diameter);
 * full, q = 1: the full law, exponent calibrated on the finished integers;
-* full: the same with the base measure flattened;
+* full: the same with the base measure flattened (``--flatten-to``);
 * capped k: k stored neighbours, calibrated;
 * k-RR: k-ary randomised response; its metric epsilon is its pure LDP level over the smallest distance.
 """
@@ -35,7 +35,7 @@ from textveil.table import CAPPED, EXACT, SANTEXT_OUTPUT, LevelLaw, Table
 from textveil.words import Lexicon
 from textveil_export.dial import by_certified_epsilon
 from textveil_export.exact_search import AllScores, pure_losses
-from textveil_export.flatten import flat_base
+from textveil_export.flatten import flat_base, in_steps
 from textveil_export.neighbours import smallest
 from textveil_export.sources import no_progress
 from textveil_export.weights import Setting, level_law
@@ -51,8 +51,9 @@ Law = TableLaw | ExactLaw | ResponseLaw
 class Comparison:
     """One vocabulary: its tables, the classifier's data, and the measurements of a law."""
 
-    def __init__(self, bundle: Bundle, sst2: Path) -> None:
+    def __init__(self, bundle: Bundle, sst2: Path, flatten_to: float) -> None:
         assert bundle.metric is not None
+        self.flatten_to = flatten_to
         self.bundle, self.metric = bundle, bundle.metric
         self.every = AllScores.of(self.metric)
         self.outputs = np.flatnonzero(bundle.table.roles & SANTEXT_OUTPUT)
@@ -183,7 +184,7 @@ class Comparison:
             self.metric,
             {tail: {str(target): Decimal(str(target)) for target in targets}},
             mechanisms=["santext"],
-            flatten=name == "full",
+            flatten_to=self.flatten_to if name == "full" else None,
             every=self.every,
         )
         return [
@@ -205,7 +206,8 @@ class Comparison:
         alpha, base = target / 1.2, None
         for step in range(8):
             if name == "full" and step < 2:
-                base = flat_base(self.every, self.outputs, alpha)
+                q = flat_base(self.every, self.outputs, alpha, flatten_to=self.flatten_to)
+                base = in_steps(q, self.outputs, self.bundle.table.symbols, 255 if self.flatten_to == 1 else 1023)
             law = self.finished(tail, Setting(Decimal(str(round(alpha, 4))), base), table)
             found = self.pure(law)
             if target - _PURE_TOLERANCE <= found <= target:
@@ -219,10 +221,12 @@ def names(comparison: Comparison) -> list[str]:
     return ["textbook", "full, q = 1", "full", "k-RR", *(f"capped {k}" for k in comparison.tables)]
 
 
-def run(bundle: Path, sst2: Path, output: Path, certified: Sequence[float], pure: Sequence[float]) -> None:
+def run(
+    bundle: Path, sst2: Path, output: Path, certified: Sequence[float], pure: Sequence[float], flatten_to: float
+) -> None:
     """Measures everything that the output does not have yet."""
     done = {(r["criterion"], r["target"], r["law"]) for r in records(output)} if output.exists() else set()
-    comparison = Comparison(Bundle(bundle), sst2)
+    comparison = Comparison(Bundle(bundle), sst2, flatten_to)
     with output.open("a", encoding="utf-8") as file:
 
         def write(record: dict[str, Any]) -> None:
@@ -292,6 +296,7 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, help="records, one JSON object a line")
     parser.add_argument("--certified", type=float, nargs="*", default=[10, 12, 14])
     parser.add_argument("--pure", type=float, nargs="*", default=[10, 12])
+    parser.add_argument("--flatten-to", type=float, default=1.0, help="as for textveil-export table")
     parser.add_argument("--markdown", type=Path, help="print the tables of these records and leave")
     arguments = parser.parse_args()
     if arguments.markdown:
@@ -299,7 +304,7 @@ def main() -> None:
         return
     if not (arguments.bundle and arguments.sst2 and arguments.output):
         parser.error("BUNDLE, --sst2 and --output are needed")
-    run(arguments.bundle, arguments.sst2, arguments.output, arguments.certified, arguments.pure)
+    run(arguments.bundle, arguments.sst2, arguments.output, arguments.certified, arguments.pure, arguments.flatten_to)
 
 
 if __name__ == "__main__":

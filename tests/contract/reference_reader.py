@@ -30,7 +30,7 @@ DTYPES = {"U8": "B", "I8": "b", "U16": "H", "U32": "I", "I64": "q"}
 CLITICS = ("n't", "'s", "'m", "'d", "'re", "'ve", "'ll")
 REQUIRED = {"law.json", "vocabulary.tsv", "table.safetensors"}
 DECIDING = {"vocabulary.tsv", "table.safetensors", "embeddings.safetensors"}
-SMALLEST_WEIGHT = {"capped": 1, "exact": 2**20}
+SMALLEST_WEIGHT = {"capped": 1, "exact": 2**12}
 DECIMAL = r"[0-9]+(\.[0-9]+)?"
 LOWEST = {"symbols": 1, "neighbours": 1, "grid": 1, "median_squared_distance": 1, "unknown_extra_squared_distance": 0}
 

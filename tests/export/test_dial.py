@@ -12,16 +12,16 @@ from textveil import Sanitizer
 from textveil.bundle import TABLE, TABLE_MECHANISMS
 from textveil.console import run
 from textveil.mechanisms import ExactLaw, TableLaw
-from textveil.table import CAPPED, EXACT, KEPT, OUTPUT_ROLE, Table
+from textveil.table import CAPPED, EXACT, KEPT, OUTPUT_ROLE, SMALLEST_EXACT_WEIGHT, Table
 from textveil_export import cli, dial
 from textveil_export.build import Recipe, build
 from textveil_export.bundle_writer import write_bundle
 from textveil_export.certify import certify
 from textveil_export.errors import ExportError
 from textveil_export.exact_search import AllScores, worst_exact_ratios
-from textveil_export.flatten import flat_base
+from textveil_export.flatten import flat_base, in_steps, wanted_totals
 from textveil_export.sources import Source
-from textveil_export.weights import Setting, level_law
+from textveil_export.weights import Setting, fits, level_law
 
 GEOMETRIES = {
     "scattered": (small_bundles.scattered(24, 6, 1), {EXACT: ("4", "7"), CAPPED: ("3", "6")}),
@@ -85,7 +85,9 @@ def test_base_measures_are_bytes_and_help(geometry):
     for (name, mechanism, _), setting in settings.items():
         guess = float(targets[EXACT][name]) / dial._FIRST_RATIO[EXACT]
         is_output = (table.roles & OUTPUT_ROLE[mechanism]) != 0
-        flat = Setting(dial._decimal(guess), flat_base(every, np.flatnonzero(is_output), guess))
+        outputs = np.flatnonzero(is_output)
+        base = in_steps(flat_base(every, outputs, guess), outputs, table.symbols, 255)
+        flat = Setting(dial._decimal(guess), base)
         helps = certified(table, every, mechanism, flat) < certified(table, every, mechanism, replace(flat, base=None))
         assert (setting.base is not None) == helps
         if helps:
@@ -99,17 +101,16 @@ def test_base_measures_are_bytes_and_help(geometry):
 def test_a_base_measure_that_does_not_help_is_not_taken(monkeypatch):
     """One word a hundred times likelier than all others: the audit prefers none, and the dial does as without it."""
 
-    def starving(every, outputs, exponent, progress):
-        base = np.zeros(len(every.scores) - 1, dtype=np.uint8)
-        base[outputs] = 1
-        base[outputs[0]] = 255
-        return base
+    def starving(every, outputs, exponent, progress, flatten_to):
+        q = np.zeros(len(outputs), dtype=np.float32)
+        q[0] = 1
+        return q
 
     monkeypatch.setattr(dial, "flat_base", starving)
     table, every = table_and_scores("scattered")
     targets = {EXACT: targets_of("scattered")[EXACT]}
     settings = dial.by_certified_epsilon(table, every.metric, targets)
-    plain = dial.by_certified_epsilon(table, every.metric, targets, flatten=False)
+    plain = dial.by_certified_epsilon(table, every.metric, targets, flatten_to=None)
     assert {key: setting.exponent for key, setting in settings.items()} == {
         key: setting.exponent for key, setting in plain.items()
     }
@@ -123,7 +124,7 @@ def test_flattening_makes_the_normaliser_more_even(geometry, mechanism):
     table, every = table_and_scores(geometry)
     outputs = np.flatnonzero(table.roles & OUTPUT_ROLE[mechanism])
     factors = np.exp(-6.0 * every.scores[:, outputs] / every.metric.grid)
-    base = flat_base(every, outputs, 6.0)
+    base = in_steps(flat_base(every, outputs, 6.0), outputs, table.symbols, 255)
     assert base.dtype == np.uint8
     assert base.shape == (table.symbols,)
     assert base[outputs].max() == 255
@@ -212,3 +213,72 @@ class TestCommand:
     def test_options_that_do_not_fit(self, tmp_path, capsys, options, message):
         assert run(cli.app, "textveil-export", ["table", "-o", str(tmp_path / "b"), *options]) == 1
         assert message in capsys.readouterr().err
+
+
+# Flattening to a slope.
+
+
+def slope_of(every, totals):
+    """The largest change of ``ln`` totals per unit of distance, over all pairs at a distance."""
+    steps = every.scores.astype(float)
+    changes = np.abs(np.log(totals)[:, None] - np.log(totals)[None, :])
+    return float((changes[steps > 0] / steps[steps > 0]).max()) * every.metric.grid
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_wanted_totals_keep_to_their_slope_and_change_nothing_else(geometry):
+    _, every = table_and_scores(geometry)
+    totals = np.exp(-5.0 * every.scores[:, :-1] / every.metric.grid).sum(axis=1).astype(np.float32)
+    steepest = slope_of(every, totals)
+    for share in (0.2, 0.5, 0.9):
+        # one step of the grid more: scores are rounded down
+        assert slope_of(every, wanted_totals(every, totals, share * steepest)) <= share * steepest * (1 + 1e-2)
+    assert wanted_totals(every, totals, 1.02 * steepest) == pytest.approx(totals, rel=1e-5)
+
+
+def test_aiming_higher_leaves_crowded_words_more():
+    """Certified as aimed, below a uniform base measure, and the scarcest word has more the higher the aim."""
+    table, every = table_and_scores("lopsided")
+    outputs, exponent = np.flatnonzero(table.roles & OUTPUT_ROLE["santext"]), 2.0
+    scarcest = {}
+    for aim in (1.0, 1.1, 1.2):
+        base = in_steps(flat_base(every, outputs, exponent, flatten_to=aim), outputs, table.symbols, 4095)
+        assert base.dtype == np.uint16
+        assert base.max() == 4095
+        assert certified(table, every, "santext", Setting(Decimal(2), base)) / exponent <= aim + 5e-3
+        scarcest[aim] = base[outputs].min() / base.max()
+    assert certified(table, every, "santext", Setting(Decimal(2))) / exponent > 1.2
+    assert scarcest[1.0] < scarcest[1.1] < scarcest[1.2] < 1
+
+
+def test_steps_are_as_fine_as_totals_allow():
+    """A larger exponent needs more of the 62 bits of a total for the reach of its weights."""
+    table, every = table_and_scores("scattered")
+    symbols = np.arange(table.symbols)
+    q = np.ones(table.symbols, dtype=np.float32)
+    finest = []
+    for exponent in range(2, 30, 2):
+        possible = []
+        for largest in dial._FINER:
+            setting = Setting(Decimal(exponent), in_steps(q, symbols, table.symbols, largest))
+            possible.append(fits(table, EXACT, setting, every.largest))
+            if possible[-1]:
+                assert level_law(table, EXACT, setting, every.largest).weights[-1] >= SMALLEST_EXACT_WEIGHT
+            else:
+                with pytest.raises(ExportError, match="too large"):
+                    level_law(table, EXACT, setting, every.largest)
+        assert possible == sorted(possible)
+        finest.append(sum(possible))
+    assert finest == sorted(finest, reverse=True)
+    assert finest[0] == len(dial._FINER)
+    assert finest[-1] == 0
+
+
+def test_the_dial_flattens_to_a_slope():
+    table, every = table_and_scores("lopsided")
+    targets = {EXACT: {"only": Decimal("2.2")}}
+    settings = dial.by_certified_epsilon(table, every.metric, targets, mechanisms=["santext"], flatten_to=1.1)
+    setting = settings["only", "santext", EXACT]
+    assert setting.base is not None
+    assert setting.base.max() == 4095
+    assert 2.2 - dial.TOLERANCE <= certified(table, every, "santext", setting) <= 2.2

@@ -141,21 +141,21 @@ def test_version_1_is_another_version(copy: Path) -> None:
 
 
 def test_the_smallest_weight_of_an_exact_tail(copy: Path) -> None:
-    """2^20 is enough and one less is not; the same weights would do for a capped tail."""
+    """2^12 is enough and one less is not; the same weights would do for a capped tail."""
     weights = weights_of(copy, HIGH)
     exponent = float(Bundle(copy).levels[1].laws["santext", EXACT].exponent)
     shape = np.exp(-exponent * np.arange(len(weights)) / Bundle(copy).table.grid)
-    for smallest in (1 << 20, (1 << 20) - 1):
+    for smallest in (1 << 12, (1 << 12) - 1):
         scaled = np.rint(shape * (smallest / shape[-1])).astype(np.int64)
         assert scaled[-1] == smallest
         change_weights(copy, HIGH, scaled)
-        if smallest == 1 << 20:
+        if smallest == 1 << 12:
             assert Sanitizer(Bundle(copy)).sanitize("the doctor", level="high").tokens == 2
         else:
             assert "weights" in refused(copy)
     change_weights(copy, HIGH, weights)
     change_weights(copy, "weights.high.santext.capped", scaled)
-    assert Bundle(copy).levels[1].laws["santext", CAPPED].weights[-1] == (1 << 20) - 1
+    assert Bundle(copy).levels[1].laws["santext", CAPPED].weights[-1] == (1 << 12) - 1
 
 
 def test_a_score_past_the_end_has_the_last_weight(copy: Path) -> None:

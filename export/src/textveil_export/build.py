@@ -39,6 +39,7 @@ class Recipe:
         k: Stored neighbours per input.
         levels: Exponent ``alpha`` by level name, strictest first; if ``None`` the default levels are fitted.
         certified_epsilons: Certified epsilon by tail and by level name, strictest first, instead of exponents.
+        flatten_to: Certified epsilon over exponent that flattening aims for (``flatten.flat_base``), with them.
         tails: Tails that every level has, the default one first.
         default_level: The level used when a user names none.
         embeddings: Whether the int8 rows ship, so that a device can tell distances.
@@ -52,6 +53,7 @@ class Recipe:
     k: int = DEFAULT_K
     levels: dict[str, Decimal] | None = None
     certified_epsilons: dict[str, dict[str, Decimal]] | None = None
+    flatten_to: float = 1.0
     tails: tuple[str, ...] = (CAPPED,)
     default_level: str = DEFAULT_LEVEL
     embeddings: bool = True
@@ -203,7 +205,7 @@ def _settings(table: Table, distances: Metric, recipe: Recipe, progress: Progres
     """The exponent and base measure of every law, by level name, mechanism and tail; levels in order."""
     if recipe.certified_epsilons is not None:
         targets = {tail: recipe.certified_epsilons[tail] for tail in recipe.tails}
-        return dial.by_certified_epsilon(table, distances, targets, progress)
+        return dial.by_certified_epsilon(table, distances, targets, progress, flatten_to=recipe.flatten_to)
     if recipe.levels is None:
         return dial.by_unchanged_share(table, recipe.tails, distances)
     return {

@@ -89,6 +89,15 @@ def table(
         str | None,
         typer.Option(help="Targets of capped tails, as many, where they are to differ from --certified-epsilon."),
     ] = None,
+    flatten_to: Annotated[
+        float,
+        typer.Option(
+            min=1,
+            max=2,
+            help="With --certified-epsilon: certified epsilon over exponent that base measures aim for. 1: as flat as "
+            "can be. Where some words are crowded (WordPieces: 1.25) more starves fewer of them.",
+        ),
+    ] = 1.0,
     tails: Annotated[
         str,
         typer.Option(help="Comma-separated tails, the default one first: exact (needs the embedding rows), capped."),
@@ -146,6 +155,7 @@ def table(
         k=neighbours,
         levels=levels,
         certified_epsilons=targets,
+        flatten_to=flatten_to,
         tails=chosen_tails,
         default_level=default_level,
         embeddings=embeddings,

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_DOWN, Decimal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,10 @@ from textveil.table import EXACT, OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT, Table
 from textveil_export.capped_search import worst_ratios
 from textveil_export.errors import ExportError
 from textveil_export.exact_search import AllScores, worst_exact_ratios
-from textveil_export.flatten import flat_base
+from textveil_export.flatten import flat_base, in_steps
 from textveil_export.search import sensitive_inputs
 from textveil_export.sources import Progress, no_progress
-from textveil_export.weights import Setting, level_law
+from textveil_export.weights import Setting, fits, level_law
 
 #: Names of the default levels and the share of sensitive words that each leaves unchanged (median over types).
 DEFAULT_LEVELS = {
@@ -33,6 +34,11 @@ DEFAULT_LEVELS = {
 #: A certified epsilon may stay below its target by this much.
 TOLERANCE = 0.01
 _MAX_PASSES = 14
+#: Largest values of a base measure, the finest first: bytes where it is as flat as can be, since their rounding
+#: averages out over thousands of words; where it may be uneven, its small values need finer steps, if totals allow.
+_BYTES, _FINER = (255,), (4095, 1023, 255, 127)
+#: An exponent may grow by this from the first guess on.
+_ROOM = 1.05
 #: Certified epsilon over exponent: the first guess, by tail.
 _FIRST_RATIO = {"capped": 1.17, "exact": 1.02}
 _SAMPLED_WORDS = 256
@@ -57,7 +63,7 @@ class _Law:
     tail: str
     target: float
     guess: float
-    base: NDArray[np.uint8] | None = None
+    base: NDArray[Any] | None = None
     low: _Point = _Point(0.0, 0.0)
     high: _Point | None = None
 
@@ -91,7 +97,7 @@ def by_certified_epsilon(
     progress: Progress = no_progress,
     *,
     mechanisms: Sequence[str] = TABLE_MECHANISMS,
-    flatten: bool = True,
+    flatten_to: float | None = 1.0,
     every: AllScores | None = None,
 ) -> dict[Key, Setting]:
     """Settings of all laws whose certified epsilon is at most the target and within tolerance of it.
@@ -106,7 +112,7 @@ def by_certified_epsilon(
         targets: Certified epsilon by tail and level name.
         progress: Called with rows done, and passes.
         mechanisms: Which mechanisms to calibrate.
-        flatten: Whether base measures may be flattened.
+        flatten_to: What flattening aims for (``flatten.flat_base``), or ``None``: base measures stay uniform.
         every: Scores of all pairs, if they are at hand.
 
     Raises:
@@ -115,16 +121,17 @@ def by_certified_epsilon(
     settings: dict[Key, Setting] = {}
     sensitive = sensitive_inputs(table)
     for tail, levels in targets.items():
+        ratio = _FIRST_RATIO[tail] * (flatten_to or 1 if tail == EXACT else 1)
         laws = {
-            (name, mechanism, tail): _Law(mechanism, tail, float(target), float(target) / _FIRST_RATIO[tail])
+            (name, mechanism, tail): _Law(mechanism, tail, float(target), float(target) / ratio)
             for name, target in levels.items()
             for mechanism in mechanisms
         }
         if tail == EXACT:
             every = every or AllScores.of(metric, progress)
             certified = _exact(table, every, sensitive, progress)
-            if flatten:
-                _flatten(table, every, list(laws.values()), certified, progress)
+            if flatten_to is not None:
+                _flatten(table, every, list(laws.values()), certified, flatten_to, progress)
         else:
             certified = _capped(table, metric, sensitive, progress)
         for number in range(1, _MAX_PASSES + 1):
@@ -164,12 +171,24 @@ def _exact(table: Table, every: AllScores, sensitive: NDArray[np.bool_], progres
     return certified
 
 
-def _flatten(table: Table, every: AllScores, laws: Sequence[_Law], certified: _Certified, progress: Progress) -> None:
+def _flatten(
+    table: Table,
+    every: AllScores,
+    laws: Sequence[_Law],
+    certified: _Certified,
+    flatten_to: float,
+    progress: Progress,
+) -> None:
     """Gives laws a flattened base measure where the audit of both at the first guess prefers it."""
     flattened: list[_Law] = []
     for number, law in enumerate(laws, 1):
         outputs = np.flatnonzero(table.roles & OUTPUT_ROLE[law.mechanism])
-        flattened.append(replace(law, base=flat_base(every, outputs, law.guess, progress)))
+        q = flat_base(every, outputs, law.guess, progress, flatten_to=flatten_to)
+        for largest in _BYTES if flatten_to == 1 else _FINER:
+            base = in_steps(q, outputs, table.symbols, largest)
+            if fits(table, law.tail, Setting(_decimal(law.guess * _ROOM), base), every.largest):
+                break
+        flattened.append(replace(law, base=base))
         progress("flattening base measures", number, len(laws))
     for law, other, plain, flat in zip(laws, flattened, certified(laws), certified(flattened), strict=True):
         if flat < plain:

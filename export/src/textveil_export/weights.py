@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil.sampling import MAX_TOTAL, Integers
-from textveil.table import EXACT, SMALLEST_EXACT_WEIGHT, LevelLaw, Table, largest_total
+from textveil.table import EXACT, SMALLEST_EXACT_WEIGHT, LevelLaw, Table
 
 from textveil_export.errors import ExportError
 
@@ -62,7 +62,24 @@ def level_law(table: Table, tail: str, setting: Setting, largest_score: int) -> 
     Raises:
         ExportError: ``alpha`` is so large that the rarest outcomes fall below what integers can hold.
     """
-    last = largest_score if tail == EXACT else int(table.scores[:, -1].max())
+    shift = _largest_shift(table, tail, setting, largest_score)
+    if shift is None:
+        raise ExportError(f"exponent {setting.exponent} is too large for this metric: the tail of a row would vanish")
+    weights = score_weights(setting.exponent, _last_score(table, tail, largest_score), shift, table.grid)
+    return LevelLaw(tail, setting.exponent, weights, setting.base)
+
+
+def fits(table: Table, tail: str, setting: Setting, largest_score: int) -> bool:
+    """Whether ``level_law`` finds a scale."""
+    return _largest_shift(table, tail, setting, largest_score) is not None
+
+
+def _last_score(table: Table, tail: str, largest_score: int) -> int:
+    return largest_score if tail == EXACT else int(table.scores[:, -1].max())
+
+
+def _largest_shift(table: Table, tail: str, setting: Setting, largest_score: int) -> int | None:
+    last = _last_score(table, tail, largest_score)
     smallest = SMALLEST_EXACT_WEIGHT if tail == EXACT else _SMALLEST_WEIGHT
     base = setting.base
     base_sum, largest_base = (table.symbols, 1) if base is None else (int(base.sum(dtype=np.int64)), int(base.max()))
@@ -71,9 +88,5 @@ def level_law(table: Table, tail: str, setting: Setting, largest_score: int) -> 
         one = np.float64(2.0**shift)
         first = np.ceil(one * np.exp(step * int(table.scores[:, -1].min())) * (1 + 1e-9)) + 1
         if first * base_sum + one * largest_base * table.scores.shape[1] < MAX_TOTAL:
-            if one * np.exp(step * last) * (1 - 1e-9) < smallest:
-                break
-            weights = score_weights(setting.exponent, last, shift, table.grid)
-            assert largest_total(weights, table.scores, base_sum, largest_base) < MAX_TOTAL
-            return LevelLaw(tail, setting.exponent, weights, base)
-    raise ExportError(f"exponent {setting.exponent} is too large for this metric: the tail of a row would vanish")
+            return shift if one * np.exp(step * last) * (1 - 1e-9) >= smallest else None
+    return None

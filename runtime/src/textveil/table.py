@@ -17,8 +17,8 @@ from textveil.sampling import MAX_TOTAL, Integers
 #: Bits of a symbol's role.
 SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT, KEPT = 1, 2, 4
 CAPPED, EXACT = "capped", "exact"
-#: Weights of an exact tail are at least this, so that rounding changes none by more than 2**-21 of itself.
-SMALLEST_EXACT_WEIGHT = 1 << 20
+#: Weights of an exact tail are at least this, so that rounding changes none by more than 2**-13 of itself.
+SMALLEST_EXACT_WEIGHT = 1 << 12
 OUTPUT_ROLE = {"santext": SANTEXT_OUTPUT, "santext+": SANTEXT_PLUS_OUTPUT}
 
 
