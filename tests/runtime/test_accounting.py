@@ -132,6 +132,11 @@ def test_what_is_realised_is_covered_by_what_is_promised(mode: str, epsilon: str
         assert stated.realised.epsilon > Decimal(epsilon) - Decimal("1e-6")
 
 
+def test_an_epsilon_of_many_digits_is_covered_too() -> None:
+    stated = statement(ReleaseParameters("l1", 2, 64, "1.00000000000000000001"), "0", "id")
+    assert stated.whole_text.covers(stated.realised)
+
+
 @pytest.mark.parametrize("dropout", ["1", "-0.1", "nan", "half", "1e-99", ""])
 def test_a_dropout_out_of_range_is_refused(dropout: str) -> None:
     with pytest.raises(OptionError, match="word dropout"):

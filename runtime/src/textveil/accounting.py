@@ -223,7 +223,8 @@ def realised(parameters: ReleaseParameters) -> WholeText:
     ratio = noise.table.largest_ratio(noise.margin)
     with localcontext(prec=_DIGITS):
         logarithm = (Decimal(ratio.numerator) / ratio.denominator).ln() + _ROUNDING
-        return WholeText(_rounded_up(Fraction(parameters.sensitivity * logarithm)))
+        # More digits than an epsilon is stated with: rounding must not make what is realised look larger than it.
+        return WholeText(_rounded_up(Fraction(parameters.sensitivity * logarithm), digits=40))
 
 
 def word_loss(whole: WholeText, dropout: WordDropout) -> PerWord:
