@@ -67,14 +67,14 @@ def noise_for(parameters: ReleaseParameters) -> Noise:
     if parameters.mode != L2:
         margin = math.ceil(_LAPLACE_SCALES * parameters.scale)
         return Noise(discrete_laplace(parameters.scale, span + margin), margin)
-    target = parameters.exact_delta
+    target = parameters.exact_delta * Fraction(9999, 10000)  # the rest is room for the table's rounding
     for _ in range(4):
         rho = zcdp.largest_rho(parameters.exact_epsilon, target)
         variance = math.ceil(Fraction(parameters.sensitivity**2) / (2 * rho))
         margin = _GAUSSIAN_SCALES * (math.isqrt(variance) + 1)
         if gaussian_delta(parameters, variance, span + margin) <= parameters.exact_delta:
             return Noise(discrete_gaussian(Fraction(variance), span + margin), margin, variance)
-        # What the table's rounding adds has to come from somewhere: leave that and an eighth.
+        # Not enough at a large epsilon, where the rounding counts for more: leave it all, and an eighth.
         target = parameters.exact_delta - Fraction(9, 8) * _rounding_delta(parameters, span + margin)
         if target <= 0:
             break

@@ -15,7 +15,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 
 #: Digits of the arithmetic, and what its rounding can do to a logarithm at most, with room to spare.
-_DIGITS, _ROUNDING = 60, Decimal("1e-40")
+_DIGITS, _ROUNDING = 45, Decimal("1e-30")
 _SMALLEST, _LARGEST, _HALVINGS = Decimal("1e-6"), Decimal("1e6"), 60
 
 
@@ -43,7 +43,7 @@ def largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
         loss, wanted = _decimal(epsilon), _decimal(delta).ln()
         excess = _order(lambda order: _log_delta(_best_rho(order, loss), loss, order) + _ROUNDING <= wanted)
         rho = _best_rho(excess, loss)
-    with localcontext(prec=12, rounding=ROUND_FLOOR):  # twelve digits are as good as sixty, and less is safe
+    with localcontext(prec=12, rounding=ROUND_FLOOR):  # twelve digits are enough, and less is safe
         return Fraction(+rho)
 
 
