@@ -34,3 +34,29 @@ def encoder_folder(tmp_path_factory):
     BertModel(config).save_pretrained(folder)
     BertTokenizerFast(vocab_file=str(vocabulary), do_lower_case=True).save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def checkpoint_folder(tmp_path_factory):
+    """A checkpoint of a tiny private encoder (mode l1) that can tell its two labels apart."""
+    from small_checkpoints import write_checkpoint
+
+    return write_checkpoint(tmp_path_factory.mktemp("private") / "checkpoint")
+
+
+@pytest.fixture(scope="session")
+def checkpoint(checkpoint_folder):
+    """The same, loaded."""
+    from textveil_export.encoder_checkpoint import load_checkpoint
+
+    return load_checkpoint(checkpoint_folder)
+
+
+@pytest.fixture(scope="session")
+def graph(checkpoint, tmp_path_factory):
+    """Its float32 graph."""
+    from textveil_export.encoder_onnx import export_graph
+
+    path = tmp_path_factory.mktemp("graph") / "float32.onnx"
+    export_graph(checkpoint, path)
+    return path

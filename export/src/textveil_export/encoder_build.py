@@ -14,10 +14,11 @@ from textveil.representation import Releaser
 
 from textveil_export import __version__
 from textveil_export.build import to_json
+from textveil_export.encoder_candidates import by_preference, measure
 from textveil_export.encoder_checkpoint import CHECKPOINT, Checkpoint, load_checkpoint
 from textveil_export.encoder_evaluation import prepare, read_labelled, vectors
 from textveil_export.encoder_gates import pass_gates
-from textveil_export.encoder_int8 import RECIPES, Int8Recipe, by_preference, graph_name, measure
+from textveil_export.encoder_int8 import RECIPES, Int8Recipe, graph_name
 from textveil_export.encoder_onnx import export_graph
 from textveil_export.encoder_session import Session
 from textveil_export.encoder_vocabulary import keep_pieces

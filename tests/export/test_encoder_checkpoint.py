@@ -1,0 +1,166 @@
+"""Checkpoints are read strictly: whatever is wrong with one has a name and a line of its own."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+from small_checkpoints import LABELS, VOCABULARY, sign, write_checkpoint
+from textveil_export.encoder_checkpoint import load_checkpoint
+from textveil_export.errors import CheckpointError
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory) -> Path:
+    return write_checkpoint(tmp_path_factory.mktemp("checkpoint") / "sound")
+
+
+@pytest.fixture
+def folder(sound: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(sound, tmp_path / "copy"))
+
+
+def content(folder: Path) -> dict:
+    return json.loads((folder / "checkpoint.json").read_text("utf-8"))
+
+
+def resign(folder: Path, **settings: object) -> None:
+    held = {key: value for key, value in content(folder).items() if key != "files"}
+    sign(folder, {**held, **settings})
+
+
+def refused(folder: Path) -> str:
+    with pytest.raises(CheckpointError) as caught:
+        load_checkpoint(folder)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_sound_checkpoint_is_read(sound: Path) -> None:
+    checkpoint = load_checkpoint(sound)
+    assert (checkpoint.mode, checkpoint.dimension, checkpoint.head_hidden) == ("l1", 3, 16)
+    assert checkpoint.vocabulary == tuple(VOCABULARY)
+    assert checkpoint.labels == LABELS
+    assert checkpoint.levels == ("2", "8")
+    assert set(checkpoint.head) == {"hidden.weight", "hidden.bias", "out.weight", "out.bias"}
+    assert not checkpoint.extractor.training
+
+
+def test_head_and_classifier_may_be_linear(tmp_path: Path) -> None:
+    folder = write_checkpoint(tmp_path / "linear", head_hidden=None)
+    save_file(
+        {"out.weight": np.zeros((2, 4), np.float32), "out.bias": np.zeros(2, np.float32)},
+        folder / "classifier.safetensors",
+    )
+    resign(folder)
+    checkpoint = load_checkpoint(folder)
+    assert set(checkpoint.head) == set(checkpoint.classifier) == {"out.weight", "out.bias"}
+
+
+def test_a_pooler_is_passed_over_and_any_other_surplus_is_not(folder: Path) -> None:
+    weights = folder / "extractor" / "model.safetensors"
+    arrays = load_file(weights)
+    save_file({**arrays, "pooler.dense.bias": np.zeros(32, np.float32)}, weights)
+    resign(folder)
+    load_checkpoint(folder)
+    save_file({**arrays, "adapter.bias": np.zeros(32, np.float32)}, weights)
+    resign(folder)
+    assert "is not a model that" in refused(folder)
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"format": "textveil-bundle"}, "not a textveil-checkpoint"),
+        ({"format_version": 2}, "of version 1"),
+        ({"mode": "none"}, "without a private representation"),
+        ({"mode": "l3"}, "the mode is not one of"),
+        ({"dimension": 4}, "head.safetensors: the arrays"),
+        ({"dimension": True}, "the dimension"),
+        ({"head_hidden": None}, "head.safetensors: the arrays"),
+        ({"pooling": "cls"}, "the pooling"),
+        ({"max_tokens": 2}, "max_tokens is below"),
+        ({"max_tokens": 1000}, "beyond the positions"),
+        ({"labels": ["a", "a"]}, "the labels"),
+        ({"labels": ["a", "b", "c"]}, "classifier.safetensors: the arrays"),
+        ({"labels": 5}, "the labels"),
+        ({"lowercase": "yes"}, "lowercase"),
+        ({"levels": []}, "levels"),
+        ({"levels": ["8", "2"]}, "do not ascend"),
+        ({"levels": ["2", "2.0"]}, "do not ascend"),
+        ({"levels": [2, 8]}, "levels"),
+        ({"delta": "1e-6"}, "delta"),
+        ({"mode": "l2", "delta": None}, "delta"),
+        ({"word_dropout": "1"}, "word_dropout"),
+        ({"word_dropout": ...}, "unknown or missing keys"),
+        ({"surprise": 1}, "unknown or missing keys"),
+        ({"files": {}}, "does not list"),
+        ({"files": {"../x": "0"}}, "does not list"),
+        ({"files": 3}, "malformed"),
+    ],
+)
+def test_wrong_settings_are_refused(folder: Path, settings: dict, complaint: str) -> None:
+    resign(folder, **settings)
+    assert complaint in refused(folder)
+
+
+@pytest.mark.parametrize("name", ["head.safetensors", "extractor/config.json", "extractor/vocab.txt"])
+def test_an_altered_or_missing_file_is_refused(folder: Path, name: str) -> None:
+    (folder / name).write_bytes((folder / name).read_bytes() + b" ")
+    assert refused(folder) == f"{name}: does not match its hash"
+    (folder / name).unlink()
+    assert refused(folder) == f"{name}: cannot be read"
+
+
+def test_a_file_outside_the_checkpoint_is_refused(folder: Path) -> None:
+    held = content(folder)
+    (folder / "checkpoint.json").write_text(json.dumps({**held, "files": {**held["files"], "../x": "0"}}), "utf-8")
+    assert "outside the checkpoint" in refused(folder)
+
+
+@pytest.mark.parametrize("name", ["head.safetensors", "classifier.safetensors", "extractor/model.safetensors"])
+def test_tensors_that_are_no_tensors_are_refused(folder: Path, name: str) -> None:
+    (folder / name).write_bytes(b"\x80\x04pickle")
+    resign(folder)
+    assert name in refused(folder)
+
+
+@pytest.mark.parametrize("name", ["head.safetensors", "classifier.safetensors", "extractor/model.safetensors"])
+def test_numbers_that_are_not_finite_are_refused(folder: Path, name: str) -> None:
+    arrays = load_file(folder / name)
+    first = min(arrays)
+    arrays[first] = np.full_like(arrays[first], np.nan)
+    save_file(arrays, folder / name)
+    resign(folder)
+    assert refused(folder) == f"{name}: an array is not finite float32"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "complaint"),
+    [
+        (VOCABULARY[:-1], "not as many"),
+        ([*VOCABULARY[:-1], "the"], "not distinct"),
+        (["[BLANK]" if piece == "[CLS]" else piece for piece in VOCABULARY], "has no [CLS]"),
+    ],
+)
+def test_a_vocabulary_that_does_not_fit_is_refused(folder: Path, pieces: list[str], complaint: str) -> None:
+    (folder / "extractor" / "vocab.txt").write_text("\n".join(pieces) + "\n", "utf-8")
+    resign(folder)
+    assert complaint in refused(folder)
+
+
+def test_another_kind_of_model_is_refused(folder: Path) -> None:
+    path = folder / "extractor" / "config.json"
+    path.write_text(path.read_text("utf-8").replace('"bert"', '"roberta"'), "utf-8")
+    resign(folder)
+    assert refused(folder) == "extractor/config.json: not a BERT model"
+
+
+def test_a_folder_that_holds_none_is_refused(tmp_path: Path) -> None:
+    assert refused(tmp_path) == "checkpoint.json: cannot be read"
+    (tmp_path / "checkpoint.json").write_text("[1]", "utf-8")
+    assert refused(tmp_path) == "checkpoint.json: is not a JSON object"
+    (tmp_path / "checkpoint.json").write_text("{", "utf-8")
+    assert refused(tmp_path) == "checkpoint.json: is not readable JSON"

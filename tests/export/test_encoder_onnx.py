@@ -1,0 +1,95 @@
+"""The graph computes what torch computes, at every length, and holds nothing that a device refuses."""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+import torch
+from onnx import numpy_helper
+from small_checkpoints import MAX_TOKENS, VOCABULARY, write_checkpoint
+from textveil.onnx_model import check_model
+from textveil_export.encoder_checkpoint import Checkpoint, load_checkpoint
+from textveil_export.encoder_onnx import TOLERANCE, Reference, bounded, check_parity, export_graph
+from textveil_export.encoder_session import Session
+from textveil_export.errors import ExportError, ParityError
+
+SETTINGS = [("l2", 3, 16), ("box", 5, 16), ("l1", 1, None)]
+
+
+def ids(tokens: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, len(VOCABULARY), tokens)
+
+
+def test_graph_and_torch_agree_at_every_length(checkpoint: Checkpoint, graph: Path) -> None:
+    session, reference = Session(graph), Reference(checkpoint)
+    for tokens in range(1, MAX_TOKENS + 1):
+        assert np.abs(session(ids(tokens, tokens)) - reference(ids(tokens, tokens))).max() <= TOLERANCE
+
+
+@pytest.mark.parametrize(("mode", "dimension", "head_hidden"), SETTINGS)
+def test_every_mode_exports(tmp_path: Path, mode: str, dimension: int, head_hidden: int | None) -> None:
+    folder = write_checkpoint(tmp_path / "checkpoint", mode, dimension, head_hidden=head_hidden)
+    checkpoint, path = load_checkpoint(folder), tmp_path / "model.onnx"
+    assert export_graph(checkpoint, path) <= TOLERANCE
+    check_model(path.read_bytes(), dimension)
+    found = np.stack([Session(path)(ids(tokens)) for tokens in (1, 7, MAX_TOKENS)]).astype(np.float64)
+    if mode == "box":
+        assert found.min() == 0
+        assert found.max() == 1
+    else:
+        assert np.linalg.norm(found, 1 if mode == "l1" else 2, axis=1).max() <= 1 + 1e-6
+
+
+def test_the_graph_has_the_signature_and_the_operators_of_a_device(graph: Path, checkpoint: Checkpoint) -> None:
+    outline = check_model(graph.read_bytes(), checkpoint.dimension)
+    assert outline.operators["MatMul"] == 2 * (6 + 2)
+    model = onnx.load(graph)
+    assert {entry.domain for entry in model.opset_import} == {""}
+    assert not any(node.doc_string or node.metadata_props for node in model.graph.node)
+    assert str(Path.cwd()) not in str(model)
+
+
+def test_positions_beyond_the_longest_text_are_left_out(graph: Path, checkpoint: Checkpoint) -> None:
+    shapes = {tuple(tensor.dims) for tensor in onnx.load(graph).graph.initializer}
+    assert (MAX_TOKENS, 32) in shapes
+    assert checkpoint.extractor.config.max_position_embeddings == MAX_TOKENS + 4
+    assert (MAX_TOKENS + 4, 32) not in shapes
+
+
+def test_a_masked_token_has_no_path_to_the_vector(graph: Path) -> None:
+    session = onnxruntime.InferenceSession(graph)
+    kept, mask = ids(9), np.array([[1] * 9 + [0] * 4])
+    alone = Session(graph)(kept)
+    for seed in range(3):
+        batch = np.concatenate([kept, ids(4, 100 + seed)])[None]
+        (vectors,) = session.run(None, {"input_ids": batch, "attention_mask": mask})
+        assert np.abs(vectors[0] - alone).max() <= TOLERANCE
+    (vectors,) = session.run(None, {"input_ids": batch, "attention_mask": np.ones_like(mask)})
+    assert np.abs(vectors[0] - alone).max() > 100 * TOLERANCE
+
+
+def test_a_graph_that_is_slightly_off_is_refused(graph: Path, checkpoint: Checkpoint, tmp_path: Path) -> None:
+    assert check_parity(checkpoint, graph) <= TOLERANCE
+    model = onnx.load(graph)
+    (positions,) = [tensor for tensor in model.graph.initializer if tuple(tensor.dims) == (MAX_TOKENS, 32)]
+    rows = numpy_helper.to_array(positions).copy()
+    rows[MAX_TOKENS - 1] += 0.5 * np.sign(rows[MAX_TOKENS - 1])  # seen at the longest text alone
+    positions.CopyFrom(numpy_helper.from_array(rows, positions.name))
+    onnx.save(model, tmp_path / "off.onnx")
+    with pytest.raises(ParityError, match=f"at {MAX_TOKENS} tokens"):
+        check_parity(checkpoint, tmp_path / "off.onnx")
+
+
+def test_a_constant_vector_is_zero_in_the_box() -> None:
+    assert bounded(torch.full((1, 4), 2.5), "box").tolist() == [[0, 0, 0, 0]]
+    assert bounded(torch.tensor([[0.0, 0.0]]), "l1").tolist() == [[0, 0]]
+    assert bounded(torch.tensor([[3.0, -1.0]]), "l1").tolist() == [[0.75, -0.25]]
+    assert bounded(torch.tensor([[3.0, -4.0]]), "l2")[0].tolist() == pytest.approx([0.6, -0.8])
+
+
+def test_what_onnxruntime_cannot_read_has_a_name(tmp_path: Path) -> None:
+    (tmp_path / "x.onnx").write_bytes(b"no graph")
+    with pytest.raises(ExportError, match="refuses the graph"):
+        Session(tmp_path / "x.onnx")
