@@ -143,6 +143,16 @@ def test_encode_by_hand(tiny: WordPiece) -> None:
     assert tiny.encode("ΣΑΣ σας") == [VOCABULARY["[UNK]"], VOCABULARY["σας"]]
 
 
+def test_the_pieces_of_each_word(tiny: WordPiece) -> None:
+    text = "UNAFFABLE, don't zzz 中."
+    words = tiny.basic_tokens(text)
+    assert words == ["unaffable", ",", "don", "'", "t", "zzz", "中", "."]
+    expected = [ids(pieces) for pieces in ("un ##aff ##able", ",", "don", "'", "t", "[UNK]", "中", ".")]
+    assert list(tiny.encode_words(words)) == expected
+    assert list(tiny.encode_words(words[5:1:-1])) == expected[5:1:-1]
+    assert list(tiny.encode_words([])) == []
+
+
 def test_a_word_of_more_than_a_hundred_characters_is_unknown(tiny: WordPiece) -> None:
     assert tiny.pieces("a" * 100) == [VOCABULARY["a"]] + 99 * [VOCABULARY["##a"]]
     assert tiny.pieces("a" * 101) is None
@@ -181,6 +191,9 @@ def test_tokens_are_clean_and_nothing_is_kept(text: str) -> None:
         assert token
         assert not any(character.isspace() or unicodedata.category(character) == "Cc" for character in token)
     assert set(tokenizer.encode(text)) <= set(VOCABULARY.values())
+    words = list(tokenizer.encode_words(tokenizer.basic_tokens(text)))
+    assert all(words)
+    assert [number for word in words for number in word] == tokenizer.encode(text)
     assert repr(vars(tokenizer)) == before
 
 

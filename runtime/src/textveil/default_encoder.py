@@ -5,6 +5,7 @@ from pathlib import Path
 from textveil.errors import BundleNotFound
 
 DEFAULT_ENCODER = "ag-topics-v1"
+_PLACE = ("runtime", "src", "textveil")
 
 
 def default_encoder() -> Path:
@@ -13,8 +14,9 @@ def default_encoder() -> Path:
     Raises:
         BundleNotFound: This package was installed without the repository around it.
     """
-    folders = Path(__file__).resolve().parents
-    path = folders[min(3, len(folders) - 1)] / "artifacts" / DEFAULT_ENCODER
+    here = Path(__file__).resolve().parent
+    repository = here.parents[2] if here.parts[-3:] == _PLACE else here
+    path = repository / "artifacts" / DEFAULT_ENCODER
     if not path.is_dir():
         raise BundleNotFound(
             "encoders are not part of this package: give the folder of one "
