@@ -16,7 +16,7 @@ Privacy:
     seeds here are those of the attacker's training.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -75,7 +75,7 @@ def infer(observe: Observe, present: dict[str, Bits], settings: Settings | None 
 
 
 def infer_from_label(
-    decisions: dict[str, NDArray[np.integer]],
+    decisions: Mapping[str, NDArray[np.integer]],
     present: dict[str, Bits],
     classes: int,
     epsilon: float | None,

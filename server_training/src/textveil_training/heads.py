@@ -1,0 +1,111 @@
+"""A head and a classifier trained on stored features, in memory: one cell of a table takes seconds, not an hour.
+
+The encoder stays as the clean model has it; results that come from here are labelled *frozen features*.
+"""
+
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from textveil_training.checkpoint import Description
+from textveil_training.loop import Loop, Position
+from textveil_training.model import Classifier, Model
+from textveil_training.noise_levels import NoiseLevels
+from textveil_training.placement import Placement
+from textveil_training.recipe import Recipe
+from textveil_training.stages import StageMaker, Stored
+from textveil_training.task import Task
+
+
+@dataclass(frozen=True)
+class TrainedHead:
+    """What a training gave.
+
+    Attributes:
+        model: Head and classifier of the best epoch, in evaluation mode; its encoder is not there.
+        description: What they are.
+        dev: Mean accuracy over the levels on dev, under the noise of training, of that epoch.
+        wall_s: Seconds it took.
+    """
+
+    model: Model
+    description: Description
+    dev: float
+    wall_s: float
+
+
+class _NoEncoder(nn.Module):
+    """Stands where the encoder would be: features are stored."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.config = SimpleNamespace(hidden_size=width, num_hidden_layers=0)
+
+
+def with_representation(recipe: Recipe, **changes: Any) -> Recipe:
+    """A recipe with another representation (mode, dimension, levels, delta, word dropout) or seed."""
+    seed = changes.pop("seed", recipe.training.seed)
+    representation = replace(recipe.representation, **changes)
+    return replace(recipe, representation=representation, training=replace(recipe.training, seed=seed))
+
+
+def train_head(
+    recipe: Recipe, task: Task, features: dict[str, Tensor], clean: Classifier, placement: Placement
+) -> TrainedHead:
+    """Trains head and classifier: first towards the codes of the clean model's decisions, then under noise.
+
+    Args:
+        recipe: Of kind ``dpnr``; its representation and its head's epochs are used.
+        task: Labels of the splits.
+        features: Pooled vectors of ``train`` and ``dev``, shape (copies, texts, width).
+        clean: The clean model's classifier on the same features.
+        placement: Codes of the classes for these levels and this dimension.
+    """
+    part, training = recipe.representation, recipe.training
+    torch.manual_seed(training.seed)
+    description = Description(
+        mode=part.mode,
+        dimension=part.dimension,
+        head_hidden=part.head_hidden or None,
+        pooling="mean",
+        max_tokens=recipe.data.max_tokens,
+        labels=task.labels,
+        lowercase=True,
+        levels=part.levels,
+        delta=part.delta or None,
+        word_dropout=part.word_dropout,
+    )
+    model = Model(
+        _NoEncoder(features["train"].shape[-1]),
+        mode=part.mode,
+        dimension=part.dimension,
+        head_hidden=part.head_hidden,
+        classifier_hidden=part.classifier_hidden,
+        classes=len(task.labels),
+        dropout=recipe.extractor.dropout,
+    )
+    noise = NoiseLevels(part.mode, part.dimension, [float(level) for level in part.levels], float(part.delta or 0))
+    maker = StageMaker(model, recipe, noise)
+    device = torch.device("cpu")
+    train, dev = (Stored(features[name], task.splits()[name], recipe, device) for name in ("train", "dev"))
+    stages = []
+    if training.placed_epochs:
+        stages.append(maker.placed(train, dev, clean, torch.tensor(placement.codes), training.placed_epochs))
+    if training.head_epochs:
+        stages.append(maker.head(train, dev, training.head_epochs))
+    best: dict[str, Tensor] = {}
+
+    def on_epoch(position: Position, is_best: bool) -> None:
+        if is_best:
+            best.update({name: value.clone() for name, value in model.state_dict().items()})
+
+    with tempfile.TemporaryDirectory() as folder:
+        loop = Loop(stages, seed=training.seed, state=Path(folder) / "state", run_key="", on_epoch=on_epoch)
+        loop.run()
+    model.load_state_dict(best)
+    return TrainedHead(model.eval(), description, loop.position.best, round(loop.position.wall_s, 1))
