@@ -179,12 +179,9 @@ class StageMaker:
         part = self._recipe.adversary
         if part is None:
             raise ValueError("the recipe has no adversary")
-        width = self._model.classifier.out.in_features
-        device = train.labels.device
-        adversary = Adversary(width, part.hidden, train.attributes.shape[1]).to(device)
+        width = int(self._model.extractor.config.hidden_size)  # type: ignore[union-attr]
+        adversary = Adversary(width, part.hidden, train.attributes.shape[1]).to(train.labels.device)
         optimiser = torch.optim.AdamW(adversary.parameters(), lr=part.learning_rate, weight_decay=0.0)
-        for parameter in adversary.parameters():
-            parameter.requires_grad_(True)
 
         def attack(batch: Tensor) -> Tensor:
             self._model.train()

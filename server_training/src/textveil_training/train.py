@@ -28,7 +28,8 @@ from textveil_training.token_ids import Tokeniser, Words
 STATE = "unfinished.safetensors"
 COPIES = 4
 """Copies of the stored training features with different words removed, where there is word dropout."""
-_SEARCH = Search(restarts=2, steps=80, draws=512, fresh_draws=4096)
+SEARCH = Search(restarts=2, steps=80, draws=512, fresh_draws=4096)
+"""How hard codes are looked for: more changes the third digit of no accuracy."""
 
 
 @dataclass(frozen=True)
@@ -253,7 +254,7 @@ class _Run:
         confusion = torch.bincount(labels * classes + decided, minlength=classes**2).view(classes, classes)
         levels = [float(level) for level in part.levels]
         mode: Any = part.mode
-        found = place(confusion.numpy(), levels, part.dimension, mode, float(part.delta or 0), _SEARCH)
+        found = place(confusion.numpy(), levels, part.dimension, mode, float(part.delta or 0), SEARCH)
         return torch.tensor(found.codes, device=self._device)
 
     def _result(self, model: Model) -> dict[str, Any]:
