@@ -10,6 +10,7 @@ from textveil.release_parameters import WordDropout
 from torch import Tensor
 
 from textveil_training import checkpoint as files
+from textveil_training.errors import CheckpointError
 from textveil_training.features import pooled_features
 from textveil_training.loop import Report, no_report
 from textveil_training.measure import DRAWS, measured
@@ -56,6 +57,8 @@ def evaluate_checkpoint(
         OptionError: An epsilon or word dropout that cannot be.
     """
     model, description = files.read_checkpoint(folder)
+    if levels and description.mode == "none":
+        raise CheckpointError("the checkpoint was trained without privacy: it has no epsilon")
     if word_dropout is not None:
         description = replace(description, word_dropout=word_dropout)
     dropout = WordDropout(description.word_dropout)
@@ -91,12 +94,12 @@ def device_features(
     if not dropout.exact:
         return [pooled_features(model, tokeniser, words, device, report)]
     return [
-        pooled_features(model, tokeniser, [_removed(text, dropout) for text in words], device, report)
+        pooled_features(model, tokeniser, [removed(text, dropout) for text in words], device, report)
         for _ in range(MASKS)
     ]
 
 
-def _removed(text: Words, dropout: WordDropout) -> Words:
+def removed(text: Words, dropout: WordDropout) -> Words:
     if not len(text.pieces):
         return text
     stays = torch.from_numpy(~dropout.dropped(int(text.word[-1]) + 1))[text.word]

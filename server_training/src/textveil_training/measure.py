@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,10 +29,12 @@ def release_parameters(description: Description, epsilon: str) -> ReleaseParamet
     Raises:
         OptionError: Epsilon is no such number.
     """
-    grid = GRID
+    parameters = ReleaseParameters(
+        description.mode, description.dimension, _COARSE_GRID, epsilon, description.delta
+    )  # before the number is used
     if description.mode == BOX and 8 * description.dimension * GRID / float(epsilon) > _LARGEST_TABLE:
-        grid = _COARSE_GRID
-    return ReleaseParameters(description.mode, description.dimension, grid, epsilon, description.delta)
+        return parameters
+    return replace(parameters, grid=GRID)
 
 
 def released(
@@ -93,8 +96,8 @@ def measured(
             return _figures(decisions, split.labels, len(description.labels))
         found: dict[str, Any] = {}
         for level in description.levels if levels is None else levels:
-            log_epsilon = torch.full((1, 1), math.log(float(level)), device=device)
             parameters = release_parameters(description, level)
+            log_epsilon = torch.full((1, 1), math.log(float(level)), device=device)
             decisions = []
             for draw in range(draws):
                 clean = vectors[draw % len(vectors)].cpu().numpy()

@@ -1,0 +1,85 @@
+"""Texts as training reads them: the device's pieces, whole words removed before the cut, batches that lose nothing."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from scipy import stats
+from textveil.release_parameters import WordDropout
+from textveil.wordpiece import WordPiece
+from textveil_training.evaluation import removed
+from textveil_training.token_ids import SPECIAL, Tokeniser, bucketed, in_order_of_length
+from tiny_training import sentences, write_encoder
+
+
+@pytest.fixture(scope="module")
+def vocabulary(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_encoder(tmp_path_factory.mktemp("encoder")) / "vocab.txt"
+
+
+@pytest.fixture(scope="module")
+def tokeniser(vocabulary: Path) -> Tokeniser:
+    return Tokeniser(vocabulary, lowercase=True, max_tokens=8)
+
+
+def test_the_pieces_are_the_devices(vocabulary: Path, tokeniser: Tokeniser) -> None:
+    ids = {piece: number for number, piece in enumerate(vocabulary.read_text().splitlines())}
+    device = WordPiece(ids, special=SPECIAL)
+    texts = [text for _, text, _ in sentences()] + ["", "Cream CREAM, zebra!", "[MASK] aaa"]
+    for text in texts:
+        assert tokeniser.words(text).pieces.tolist() == device.encode(text)
+    words = tokeniser.words("stir cream zebra")
+    assert words.word.tolist() == [0, 1, 1, 2]
+    assert "stir" not in repr(words)
+
+
+def test_texts_are_cut_and_padded(tokeniser: Tokeniser) -> None:
+    short, long = tokeniser.words("the rain"), tokeniser.words("the rain stops in the evening and the sky clears")
+    ids, mask = tokeniser.batch([short, long, tokeniser.words("")])
+    assert ids.shape == (3, 8)
+    assert ids[1].tolist() == [tokeniser.first, *long.pieces[:6].tolist(), tokeniser.last]
+    assert ids[0].tolist() == [tokeniser.first, *short.pieces.tolist(), tokeniser.last, *[tokeniser.padding] * 4]
+    assert mask.sum(1).tolist() == [4, 8, 2]
+    assert ids[2, :2].tolist() == [tokeniser.first, tokeniser.last]
+
+
+@pytest.mark.parametrize("coins", ["training", "device"])
+def test_words_go_whole_and_positions_close_up(tokeniser: Tokeniser, coins: str) -> None:
+    torch.manual_seed(0)
+    text = tokeniser.words("cream rain cream stir cream")
+    pieces = [text.pieces[text.word == number].tolist() for number in range(5)]
+    counts = torch.zeros(5)
+    rounds = 4000
+    for _ in range(rounds):
+        left = text.without(0.3) if coins == "training" else removed(text, WordDropout("0.3"))
+        stayed = sorted(set(left.word.tolist()))
+        assert left.pieces.tolist() == [piece for number in stayed for piece in pieces[number]]
+        counts[stayed] += 1
+    for count in counts.tolist():
+        assert stats.binomtest(int(count), rounds, 0.7).pvalue > 1e-7
+
+
+def test_removal_comes_before_the_cut(tokeniser: Tokeniser) -> None:
+    torch.manual_seed(2)
+    text = tokeniser.words("the rain stops in the evening and the sky clears")
+    seen = {int(ids[0, 6]) for ids, _ in (tokeniser.batch([text], 0.5) for _ in range(200)) if ids.shape[1] == 8}
+    assert len(seen) > 3, "what stands beyond the cut moves up"
+
+
+def test_no_dropout_draws_nothing(tokeniser: Tokeniser) -> None:
+    text = tokeniser.words("the rain")
+    assert text.without(0.0) is text
+    assert removed(tokeniser.words(""), WordDropout("0.9")).pieces.tolist() == []
+
+
+def test_batches_hold_every_text_once_and_like_lengths_together(tokeniser: Tokeniser) -> None:
+    texts = [tokeniser.words("rain " * (1 + number % 40)) for number in range(400)]
+    batches = bucketed(texts, 16, torch.Generator().manual_seed(1))
+    assert sorted(index for batch in batches for index in batch.tolist()) == list(range(400))
+    spread = [max(lengths) - min(lengths) for lengths in ([1 + i % 40 for i in b.tolist()] for b in batches)]
+    assert max(spread) <= 3
+    again = bucketed(texts, 16, torch.Generator().manual_seed(1))
+    assert all(torch.equal(one, other) for one, other in zip(batches, again, strict=True))
+    other = bucketed(texts, 16, torch.Generator().manual_seed(2))
+    assert any(not torch.equal(one, two) for one, two in zip(batches, other, strict=True))
+    assert sorted(torch.cat(list(in_order_of_length(texts, 7))).tolist()) == list(range(400))
