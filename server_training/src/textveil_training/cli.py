@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 from textveil.console import run
 
-from textveil_training import dpnr_cli
+from textveil_training import dpnr_cli, grid_cli
+from textveil_training.attack_cli import attack_app
 from textveil_training.data import FormatName, ReadOptions, summarise
 
 app = typer.Typer(
@@ -22,6 +23,8 @@ app.add_typer(data_app, name="data")
 app.command("dpnr")(dpnr_cli.dpnr)
 app.command("evaluate")(dpnr_cli.evaluate)
 app.command("classify")(dpnr_cli.classify)
+app.command("grid")(grid_cli.grid)
+app.add_typer(attack_app, name="attack")
 
 
 @data_app.callback()

@@ -1,0 +1,150 @@
+"""``textveil-train attack``: what an attacker makes of released vectors."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from textveil_training.data import FormatName
+
+if TYPE_CHECKING:
+    from textveil_training.attacks.attributes import Settings
+    from textveil_training.task import Task
+
+attack_app = typer.Typer(rich_markup_mode=None, help="Attack released vectors.")
+
+
+@attack_app.callback()
+def _attack() -> None:
+    """Attack released vectors."""
+
+
+@attack_app.command("attributes")
+def attributes(
+    data: Annotated[Path, typer.Argument(metavar="PATH", help="The texts: a file of a format with attributes.")],
+    format_name: Annotated[FormatName, typer.Option("--format", help="The format it is in.")],
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option("--checkpoint", metavar="FOLDER", help="Vectors of this checkpoint, released here."),
+    ] = None,
+    features: Annotated[
+        Path | None, typer.Option("--features", metavar="FOLDER", help="Stored features of the checkpoint's encoder.")
+    ] = None,
+    released: Annotated[
+        Path | None,
+        typer.Option(
+            "--released",
+            metavar="FOLDER",
+            help="train.jsonl, dev.jsonl and test.jsonl of textveil encode --json, in the order of the texts.",
+        ),
+    ] = None,
+    epsilon: Annotated[
+        list[str] | None, typer.Option("--epsilon", "-e", help="Whole-text epsilon, repeatable; else the checkpoint's.")
+    ] = None,
+    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Epochs of the attacker's training.")] = 15,
+    draws: Annotated[int, typer.Option("--draws", min=1, help="Releases of each scored text.")] = 5,
+    seed: Annotated[int, typer.Option("--seed", help="Of the attacker's training.")] = 0,
+    threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 lets PyTorch choose.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON instead of a table.")] = False,
+) -> None:
+    """Infer private attributes with a network of 512 hidden units, beside one who sees only a released label.
+
+    The other attacker sees the class by randomised response at the same epsilon: that which the checkpoint decides
+    without noise, or with --released the true one.
+    """
+    import torch
+
+    from textveil_training.attacks.attributes import Settings, infer_nothing
+    from textveil_training.errors import RecipeError
+    from textveil_training.private_figures import attributes_of
+    from textveil_training.recipe import DataPart
+    from textveil_training.task import load_task
+
+    if (checkpoint is None) == (released is None):
+        raise RecipeError("name either a checkpoint or a folder of released vectors")
+    if threads:
+        torch.set_num_threads(threads)
+    task = load_task(DataPart(format_name, "train", "dev", "test", 0, 128), data)
+    present = attributes_of(task)
+    if not all(bits.shape[1] and bits.any(axis=0).all() and not bits.all(axis=0).any() for bits in present.values()):
+        raise RecipeError("every attribute has to be there in some texts of each split, and not in others")
+    settings = Settings(epochs=epochs, draws=draws, seed=seed)
+    if released is not None:
+        levels = _received(released, task, settings)
+    else:
+        assert checkpoint is not None  # one of the two
+        levels = _from_checkpoint(checkpoint, features, task, epsilon, settings)
+    result = {"levels": levels, "majority": infer_nothing(present).to_dict()}
+    print(json.dumps(result) if as_json else _table(result))
+
+
+def _from_checkpoint(
+    folder: Path, features: Path | None, task: "Task", levels: list[str] | None, settings: "Settings"
+) -> dict[str, Any]:
+    import math
+    import tempfile
+
+    import torch
+
+    from textveil_training.attacks.attributes import infer
+    from textveil_training.private_figures import attacked, attributes_of
+    from textveil_training.progress import bars
+    from textveil_training.stored_features import StoredFeatures
+
+    with tempfile.TemporaryDirectory() as cache, bars() as report:
+        stored = StoredFeatures(folder, task, Path(cache), features, report)
+        description = stored.description
+        found = stored(description.word_dropout)
+    if description.mode == "none":
+        vectors = {name: part[0].numpy() for name, part in found.items()}
+        ours = infer(vectors.__getitem__, attributes_of(task), settings)
+        return {"none": {"vectors": ours.to_dict()}}
+    result: dict[str, Any] = {}
+    for level in levels or description.levels:
+        with torch.inference_mode():
+            log_epsilon = torch.full((1, 1), math.log(float(level)))
+            decisions = {
+                name: stored.model.classifier(stored.model.represented(part[0]), log_epsilon).argmax(-1).numpy()
+                for name, part in found.items()
+            }
+        result[level] = attacked(stored.model, description, found, task, level, decisions, settings)
+    return result
+
+
+def _received(folder: Path, task: "Task", settings: "Settings") -> dict[str, Any]:
+    from textveil_training.attacks.attributes import infer, infer_from_label
+    from textveil_training.attacks.received import read_released
+    from textveil_training.errors import InvalidJson
+    from textveil_training.private_figures import attributes_of
+
+    read = {name: read_released(folder / f"{name}.jsonl", len(part.texts)) for name, part in task.splits().items()}
+    stated = {epsilon for _, epsilon in read.values()}
+    if len({vectors.shape[1] for vectors, _ in read.values()}) > 1 or len(stated) > 1:
+        raise InvalidJson("the files state different dimensions or epsilons")
+    vectors, present = {name: found for name, (found, _) in read.items()}, attributes_of(task)
+    epsilon = stated.pop()
+    labels = {name: part.labels.numpy() for name, part in task.splits().items()}
+    ours = infer(vectors.__getitem__, present, settings)
+    other = infer_from_label(labels, present, len(task.labels), epsilon, seed=settings.seed)
+    advantage = ours.exceeds(other)
+    return {
+        f"{epsilon:g}": {
+            "vectors": ours.to_dict(),
+            "label_only": other.to_dict(),
+            "advantage": vars(advantage),
+            "advantage_significant": advantage.significant(),
+        }
+    }
+
+
+def _table(result: dict[str, Any]) -> str:
+    rows = [["epsilon", "attacker sees", "1-F at .5", "1-X", "F tuned", "+-", "AUC", "+-"]]
+    names = ("privacy", "demographic_privacy", "f_tuned", "f_standard_error", "auc", "auc_standard_error")
+    for level, found in result["levels"].items():
+        for key, seen in (("vectors", "vectors"), ("label_only", "label only")):
+            if key in found:
+                rows.append([level, seen, *(f"{found[key][name]:.4f}" for name in names)])
+    rows.append(["-", "nothing", *(f"{result['majority'][name]:.4f}" for name in names)])
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)

@@ -1,0 +1,104 @@
+"""Pooled vectors of a clean encoder, computed once and kept: of whole texts, and of texts with words removed."""
+
+from pathlib import Path
+
+import torch
+from textveil.release_parameters import WordDropout
+from torch import Tensor
+
+from textveil_training import checkpoint as files
+from textveil_training.errors import CheckpointError, EmptyClass
+from textveil_training.evaluation import removed
+from textveil_training.features import pooled_features, read_features, write_features
+from textveil_training.loop import Report, no_report
+from textveil_training.model import Classifier
+from textveil_training.task import Task
+from textveil_training.token_ids import Tokeniser
+
+#: Sets of removed words that are computed for each split: several where it counts and costs little.
+COPIES = {"train": 1, "dev": 1, "test": 3}
+
+
+class StoredFeatures:
+    """Features of a checkpoint's encoder by word dropout; what is not on disk is computed and left there.
+
+    Args:
+        start: The checkpoint.
+        task: Texts and labels.
+        cache: Folder for what is computed.
+        features: Folder with ``features-SPLIT.safetensors`` of that encoder, or None.
+        report: Called with progress.
+
+    Raises:
+        CheckpointError: The checkpoint cannot be used.
+        EmptyClass: It was trained for other classes.
+    """
+
+    def __init__(
+        self, start: Path, task: Task, cache: Path, features: Path | None = None, report: Report = no_report
+    ) -> None:
+        self.model, self.description = files.read_checkpoint(start)
+        if self.description.labels != task.labels:
+            raise EmptyClass("the checkpoint was trained for other classes")
+        self._task, self._cache, self._given, self._report = task, cache, features, report
+        self._encoder = files.sha256(start / files.EXTRACTOR / "model.safetensors")
+        self._tokeniser = Tokeniser(
+            start / files.VOCABULARY,
+            lowercase=self.description.lowercase,
+            max_tokens=self.description.max_tokens,
+        )
+        self._held: dict[str, dict[str, Tensor]] = {}
+
+    @property
+    def clean(self) -> Classifier:
+        """The classifier of a checkpoint without privacy.
+
+        Raises:
+            CheckpointError: The checkpoint is a private one.
+        """
+        if self.description.mode != "none":
+            raise CheckpointError("the start has to be a checkpoint without privacy")
+        return self.model.classifier
+
+    def __call__(self, word_dropout: str) -> dict[str, Tensor]:
+        """Features by split, shape (copies, texts, width): one copy of whole texts, ``COPIES`` of texts with gaps.
+
+        Raises:
+            CheckpointError: A file is damaged, or of other texts or another encoder.
+            OutputError: The cache cannot be written.
+            OptionError: ``word_dropout`` is no number from 0 to 1.
+        """
+        dropout = WordDropout(word_dropout)
+        if word_dropout not in self._held:
+            self._held[word_dropout] = {name: self._of(name, dropout) for name in self._task.splits()}
+        return self._held[word_dropout]
+
+    def _of(self, name: str, dropout: WordDropout) -> Tensor:
+        part = self._task.splits()[name]
+        if not dropout.exact and self._given is not None:
+            return read_features(self._given / f"features-{name}.safetensors", part, self._encoder)[None]
+        gaps = f"-dropout-{dropout.mu}" if dropout.exact else ""
+        path = self._cache / f"features-{name}{gaps}.safetensors"
+        if path.exists():
+            found = read_features(path, part, self._encoder)
+            return found if dropout.exact else found[None]
+        words = [self._tokeniser.words(text) for text in part.texts]
+        copies = [
+            pooled_features(
+                self.model,
+                self._tokeniser,
+                [removed(text, dropout) for text in words] if dropout.exact else words,
+                torch.device("cpu"),
+                lambda _, done, total: self._report(f"features of {name}{gaps}", done, total),
+            )
+            for _ in range(COPIES[name] if dropout.exact else 1)
+        ]
+        found = torch.stack(copies)
+        stored = found if dropout.exact else found[0]
+        with torch.inference_mode():
+            vectors = self.model.represented(stored)
+            log_epsilon = None if self.description.mode == "none" else vectors.new_zeros(*[1] * vectors.ndim)
+            logits = self.model.classifier(vectors, log_epsilon).clone()
+        self._cache.mkdir(parents=True, exist_ok=True)
+        write_features(path, stored, logits, part, self._encoder)
+        return found
