@@ -60,3 +60,43 @@ def graph(checkpoint, tmp_path_factory):
     path = tmp_path_factory.mktemp("graph") / "float32.onnx"
     export_graph(checkpoint, path)
     return path
+
+
+@pytest.fixture(scope="session")
+def encoder_data(tmp_path_factory):
+    """Labelled texts that the encoder of the checkpoint has not seen."""
+    from small_checkpoints import texts, write_texts
+
+    return write_texts(tmp_path_factory.mktemp("data") / "public.tsv", texts(300, seed=9))
+
+
+@pytest.fixture(scope="session")
+def encoder_bundle(checkpoint_folder, encoder_data, tmp_path_factory):
+    """A bundle that the command made of the checkpoint, trying two int8 recipes."""
+    from small_checkpoints import export
+
+    folder = tmp_path_factory.mktemp("bundles") / "tiny"
+    with pytest.MonkeyPatch.context() as patch:
+        try_two_recipes(patch)
+        assert export(checkpoint_folder, folder, encoder_data) == 0
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def two_recipes(request, monkeypatch):
+    """Two int8 recipes are enough, except where a test asks for all of them."""
+    if "all_recipes" not in request.fixturenames and "encoder" in request.module.__name__:
+        try_two_recipes(monkeypatch)
+
+
+@pytest.fixture
+def all_recipes():
+    """Asks for every int8 recipe there is."""
+
+
+def try_two_recipes(patch):
+    from textveil_export import encoder_build
+    from textveil_export.encoder_int8 import RECIPES
+
+    real = encoder_build.EncoderSettings
+    patch.setattr(encoder_build, "EncoderSettings", lambda **given: real(**given, recipes=RECIPES[:2]))

@@ -98,7 +98,7 @@ def _publish(partial: Path, folder: Path, token: str) -> None:
         folder.rename(old)
     try:
         partial.rename(folder)
-    except OSError:
+    except BaseException:  # Ctrl-C between the two as well
         if old.exists():
             old.rename(folder)
         raise

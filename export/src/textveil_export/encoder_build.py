@@ -106,16 +106,17 @@ def build_encoder(
     elsewhere = read_measured(settings.measured) if settings.measured is not None else None
     rows = read_labelled(settings.data, original.labels)
     texts = prepare(rows, original.vocabulary, original)
+    checkpoint, shipped_texts = original, texts
+    if settings.keep_pieces is not None or settings.vocabulary_from is not None:
+        checkpoint = keep_pieces(original, settings.keep_pieces, settings.vocabulary_from)
+        shipped_texts = prepare(rows, checkpoint.vocabulary, checkpoint)
 
     progress("exporting the graph", 0, 1)
     source = scratch / "float32.onnx"
     parity = export_graph(original, source)
     progress("exporting the graph", 1, 1)
     expected = vectors(Session(source), texts, "float32 vectors", progress)
-    checkpoint, shipped_texts = original, texts
-    if settings.keep_pieces is not None or settings.vocabulary_from is not None:
-        checkpoint = keep_pieces(original, settings.keep_pieces, settings.vocabulary_from)
-        shipped_texts = prepare(rows, checkpoint.vocabulary, checkpoint)
+    if checkpoint is not original:
         source = scratch / "trimmed.onnx"
         parity = max(parity, export_graph(checkpoint, source))
 

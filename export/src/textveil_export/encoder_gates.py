@@ -25,6 +25,7 @@ DRAWS = 20
 SEED = 20
 # A float32 vector on the surface of the ball may be a rounding error beyond it; such are not counted as outside.
 _ROUNDING = 1 + 1e-5
+_EXACT = 1e-9  # what floating point makes of half a point
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ def _limit(level: ReleaseParameters) -> int:
 
 def _compare(accuracy: dict[str, float], where: str) -> None:
     lost = 100 * (accuracy["float32"] - accuracy["int8"])
-    if lost > ALLOWED_POINTS:
+    if lost > ALLOWED_POINTS + _EXACT:
         raise AccuracyError(
             f"int8 loses {lost:.2f} points of accuracy {where}: {100 * accuracy['int8']:.2f} after "
             f"{100 * accuracy['float32']:.2f} (at most {ALLOWED_POINTS:g})"

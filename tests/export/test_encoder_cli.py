@@ -1,0 +1,219 @@
+"""The whole way from a checkpoint to a bundle that a device opens, and every way on which nothing is written."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+from small_checkpoints import LABELS, LETTERS, export, sign, texts
+from textveil.encoder import Encoder
+from textveil.encoder_bundle import open_encoder
+from textveil.release_parameters import WordDropout
+from textveil_export import encoder_build, encoder_int8
+from textveil_export.encoder_checkpoint import SPECIAL, Checkpoint
+from textveil_export.encoder_evaluation import prepare, read_labelled
+from textveil_export.encoder_session import Session
+from textveil_export.errors import SourceError
+
+FILES = {
+    "manifest.json",
+    "release.json",
+    "model.onnx",
+    "vocabulary.txt",
+    "classifier.safetensors",
+    "int8_recipes.json",
+    "README.md",
+}
+
+
+def test_a_checkpoint_becomes_a_bundle(
+    all_recipes: None, checkpoint_folder: Path, encoder_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measured = tmp_path / "measured.json"
+    measured.write_text(json.dumps({"columns": {"ceiling": {"2": 0.88, "8": 0.99}}, "notes": ["One seed."]}), "utf-8")
+    options = ["--levels", "8,2", "--default-level", "2", "--grid", "256", "--licence", "MIT", "--name", "Tiny one"]
+    folder = tmp_path / "tiny"
+    assert export(checkpoint_folder, folder, encoder_data, *options, "--measured", str(measured)) == 0
+    assert {path.name for path in folder.iterdir()} == FILES
+    encoder = Encoder.load(folder)
+    assert f"identity {encoder.bundle.identity}" in capsys.readouterr().out
+    assert [level.epsilon for level in encoder.bundle.levels] == ["2", "8"]
+    assert encoder.bundle.default_level.epsilon == "2"
+    assert encoder.bundle.default_level.grid == 256
+    manifest = encoder.bundle.manifest
+    assert (manifest["name"], manifest["licence"], tuple(manifest["labels"])) == ("Tiny one", "MIT", LABELS)
+    figures = manifest["measured"]
+    assert figures["texts"] == 300
+    assert figures["accuracy_without_noise"]["float32"] > 0.85
+    assert figures["accuracy_by_epsilon"]["2"]["int8"] < figures["accuracy_by_epsilon"]["8"]["int8"]
+    assert set(figures["device"]["latency_ms"]) == {"16", "32", "64", "128"}
+    assert 20 < figures["device"]["resident_mb"] <= figures["device"]["peak_mb"] < 500
+    recipes = json.loads((folder / "int8_recipes.json").read_text("utf-8"))
+    assert len({row["recipe"] for row in recipes["candidates"]}) == len(encoder_int8.RECIPES)
+    assert figures["int8"] in recipes["candidates"]
+    card = (folder / "README.md").read_text("utf-8")
+    assert "| epsilon | as shipped (int8) | float32 | ceiling |" in card
+    assert "| 88.00 % |" in card
+    assert "One seed." in card
+    assert encoder.bundle.identity in card
+    assert str(tmp_path) not in card + (folder / "manifest.json").read_text("utf-8")
+    assert "textveil-export encoder CHECKPOINT --data public.tsv --levels 8,2" in card
+
+
+def test_the_device_reads_and_computes_what_was_evaluated(
+    encoder_bundle: Path, encoder_data: Path, checkpoint: Checkpoint
+) -> None:
+    """Ids and vectors of the gates are those of ``textveil.Encoder``, bit by bit."""
+    encoder, session = Encoder.load(encoder_bundle), Session(encoder_bundle / "model.onnx")
+    rows = [*read_labelled(encoder_data, LABELS)[:60], (0, ""), (0, "Straße, TEAM's 中 " * 40), (1, "[SEP] [UNK]")]
+    prepared = prepare(rows, checkpoint.vocabulary, checkpoint)
+    assert prepared.truncated == 1
+    for (_, text), ids in zip(rows, prepared.ids, strict=True):
+        read, _ = encoder._ids(text, WordDropout("0"))
+        assert read == ids.tolist()
+        assert np.array_equal(encoder._session.run(read)[0], session(ids))
+
+
+def test_an_encoder_releases_vectors(encoder_bundle: Path) -> None:
+    release = Encoder.load(encoder_bundle).encode("team goal match", epsilon="8")
+    assert release.vector.shape == (3,)
+    assert release.statement.to_dict()["bundle"] == Encoder.load(encoder_bundle).bundle.identity
+
+
+def test_fewer_pieces_make_a_smaller_bundle(
+    checkpoint_folder: Path, encoder_data: Path, tmp_path: Path, encoder_bundle: Path
+) -> None:
+    public = tmp_path / "public.txt"
+    public.write_text("".join(f"{text}\n" for _, text in texts(100)), "utf-8")
+    assert export(checkpoint_folder, tmp_path / "small", encoder_data, "--vocabulary-from", str(public)) == 0
+    small, whole = open_encoder(tmp_path / "small")[0], open_encoder(encoder_bundle)[0]
+    assert set(whole.vocabulary) - set(small.vocabulary) == {"[unused0]", "##ing", "##ed"}
+    assert small.manifest["provenance"]["pieces_chosen_by"] == "public.txt"
+    assert small.model.size < whole.model.size
+    assert small.identity != whole.identity
+
+
+def test_pieces_that_matter_cannot_be_left_out(
+    checkpoint_folder: Path, encoder_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without the words that tell the labels apart, the accuracy gate closes."""
+    needed = len({*SPECIAL, *LETTERS})
+    assert export(checkpoint_folder, tmp_path / "small", encoder_data, "--keep-pieces", str(needed)) == 1
+    error = capsys.readouterr().err
+    assert re.match("textveil-export: gate-accuracy: .*: int8 loses ", error)
+    assert "without noise" in error
+    assert "(2 int8 recipes tried)" in error
+    assert not any(tmp_path.iterdir())
+
+
+def test_weights_scrambled_by_quantisation_do_not_ship(
+    checkpoint_folder: Path,
+    encoder_data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    real = encoder_int8.quantise
+
+    def scrambled(source: Path, recipe: encoder_int8.Int8Recipe, target: Path) -> None:
+        real(source, recipe, target)
+        model = onnx.load(target)
+        for tensor in model.graph.initializer:
+            if tensor.name.startswith("head.2.weight"):
+                tensor.CopyFrom(numpy_helper.from_array(-numpy_helper.to_array(tensor), tensor.name))
+        onnx.save(model, target)
+
+    monkeypatch.setattr("textveil_export.encoder_candidates.quantise", scrambled)
+    assert export(checkpoint_folder, tmp_path / "out", encoder_data) == 1
+    assert re.search("gate-accuracy: .*: int8 loses", capsys.readouterr().err)
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--levels", "2,2.0"], "export: a level occurs twice"),
+        (["--levels", "0"], "option: epsilon"),
+        (["--levels", "two"], "option: epsilon is not a decimal"),
+        (["--default-level", "3"], "export: the default level is not one of the levels"),
+        (["--delta", "1e-6"], "option: l2 needs a delta"),
+        (["--grid", "100000"], "option: the grid"),
+        (["--keep-pieces", "5"], "pieces can be kept"),
+        (["--measured", "nowhere.json"], "source: nowhere.json: is not a file of measured figures"),
+        (["--vocabulary-from", "nowhere.txt"], "source: nowhere.txt: cannot be read"),
+    ],
+)
+def test_options_that_do_not_fit(
+    options: list[str],
+    complaint: str,
+    checkpoint_folder: Path,
+    encoder_data: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert export(checkpoint_folder, tmp_path / "out", encoder_data, *options) == 1
+    assert complaint in capsys.readouterr().err
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_folder_that_is_there_stays(
+    checkpoint_folder: Path, encoder_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert export(checkpoint_folder, tmp_path, encoder_data) == 1
+    assert "the output folder exists (use --force)" in capsys.readouterr().err
+    (tmp_path / "mine").write_text("x", "utf-8")
+    assert export(checkpoint_folder, tmp_path, encoder_data, "--force") == 1
+    assert "exists and is not a bundle" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_damaged_checkpoint_is_named(
+    checkpoint_folder: Path, encoder_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = Path(shutil.copytree(checkpoint_folder, tmp_path / "copy"))
+    (copy / "head.safetensors").unlink()
+    assert export(copy, tmp_path / "out", encoder_data) == 1
+    assert "checkpoint: head.safetensors: cannot be read" in capsys.readouterr().err
+    sign(copy, {})
+    assert export(copy, tmp_path / "out", encoder_data) == 1
+    assert "checkpoint: checkpoint.json: not a textveil-checkpoint" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        (b"sport\tteam\nquokkasecret\n", "line 2"),
+        (b"sport\tteam\nquokkasecret\tquokkasecret\n", "line 2"),
+        (b"\n", "holds no labelled text"),
+        (b"sport\tquokka\xff", "cannot be read as UTF-8"),
+    ],
+)
+def test_texts_are_read_strictly_and_never_repeated(content: bytes, place: str, tmp_path: Path) -> None:
+    path = tmp_path / "rows.tsv"
+    path.write_bytes(content)
+    with pytest.raises(SourceError) as caught:
+        read_labelled(path, LABELS)
+    assert place in str(caught.value)
+    assert "quokka" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[]",
+        "{}",
+        '{"columns": 3}',
+        '{"columns": {"a": {"2": "x"}}}',
+        '{"columns": {}, "more": 1}',
+        '{"columns": {"": {}}}',
+    ],
+)
+def test_measured_figures_are_read_strictly(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "measured.json"
+    path.write_text(content, "utf-8")
+    with pytest.raises(SourceError, match=r"measured\.json: is not a file of measured figures"):
+        encoder_build.read_measured(path)

@@ -1,0 +1,111 @@
+"""An encoder bundle is there whole or not at all."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_checkpoints import export
+from textveil.errors import BundleError
+from textveil_export import encoder_build, encoder_writer
+from textveil_export.encoder_build import EncoderContents
+from textveil_export.errors import WriteError
+
+
+@pytest.fixture
+def contents(encoder_bundle: Path, monkeypatch: pytest.MonkeyPatch) -> EncoderContents:
+    """A bundle in memory, whose time and memory need not be measured again."""
+    names = ("model.onnx", "vocabulary.txt", "classifier.safetensors", "int8_recipes.json")
+    files = {name: (encoder_bundle / name).read_bytes() for name in names}
+    release = json.loads((encoder_bundle / "release.json").read_text("utf-8"))
+    release.pop("files")
+    manifest = json.loads((encoder_bundle / "manifest.json").read_text("utf-8"))
+    monkeypatch.setattr(encoder_writer, "footprint", lambda _: manifest["measured"]["device"])
+    return EncoderContents(files, release, manifest)
+
+
+def content_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def interrupted_at(call: int, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, but Ctrl-C comes instead of one of its calls."""
+    count = 0
+
+    def called(*arguments: Any, **options: Any) -> Any:
+        nonlocal count
+        count += 1
+        if count == call:
+            raise KeyboardInterrupt
+        return function(*arguments, **options)
+
+    return called
+
+
+def test_what_is_written_twice_is_the_same(contents: EncoderContents, tmp_path: Path) -> None:
+    first = encoder_writer.write_encoder(contents, tmp_path / "first")
+    again = encoder_writer.write_encoder(contents, tmp_path / "again")
+    assert first.bundle.identity == again.bundle.identity
+    assert content_of(tmp_path / "first") == content_of(tmp_path / "again")
+
+
+@pytest.mark.parametrize("call", range(1, 9))
+def test_interrupted_before_any_file(
+    call: int, contents: EncoderContents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four files, release.json, two manifests and the card."""
+    monkeypatch.setattr(encoder_writer, "add_file", interrupted_at(call, encoder_writer.add_file))
+    with pytest.raises(KeyboardInterrupt):
+        encoder_writer.write_encoder(contents, tmp_path / "out")
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("call", [1, 2])
+def test_interrupted_before_a_rename_the_older_bundle_stays(
+    call: int, contents: EncoderContents, encoder_bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The older bundle moves aside, the new one moves in."""
+    shutil.copytree(encoder_bundle, tmp_path / "out")
+    before = content_of(tmp_path)
+    monkeypatch.setattr(Path, "rename", interrupted_at(call, Path.rename))
+    with pytest.raises(KeyboardInterrupt):
+        encoder_writer.write_encoder(contents, tmp_path / "out", force=True)
+    assert content_of(tmp_path) == before
+
+
+def test_a_bundle_that_devices_refuse_is_not_published(contents: EncoderContents, tmp_path: Path) -> None:
+    contents.release["dimension"] += 1
+    with pytest.raises(BundleError):
+        encoder_writer.write_encoder(contents, tmp_path / "out")
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("room", [5_000, 60_000])
+def test_a_bundle_that_is_too_large_does_not_ship(
+    room: int,
+    checkpoint_folder: Path,
+    encoder_data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Seen before the gates where the graph alone is too large, and when everything has been written."""
+    monkeypatch.setattr(encoder_build if room == 5_000 else encoder_writer, "MAX_BYTES", room)
+    assert export(checkpoint_folder, tmp_path / "out", encoder_data) == 1
+    error = capsys.readouterr().err
+    assert "gate-size: " in error
+    assert "fewer pieces" in error
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_full_disk_is_named(contents: EncoderContents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(folder: Path, name: str, content: bytes) -> dict[str, object]:
+        raise OSError(28, os.strerror(28))
+
+    monkeypatch.setattr(encoder_writer, "add_file", full)
+    with pytest.raises(WriteError, match="the bundle cannot be written: No space left on device"):
+        encoder_writer.write_encoder(contents, tmp_path / "out")
+    assert not any(tmp_path.iterdir())
