@@ -143,14 +143,13 @@ def order(*candidates: Measured, room: int = 10**9) -> list[int]:
     return [candidates.index(found) for found in by_preference(measured, room)]
 
 
-def test_small_comes_before_near_and_near_before_fast() -> None:
-    large_and_near, far, near_and_slow, near_and_fast = (
-        candidate(200, 0.01, 1),
-        candidate(100, 0.5, 0.1),
-        candidate(104, 0.1, 4),
-        candidate(101, 0.12, 2),
-    )
-    assert order(large_and_near, far, near_and_slow, near_and_fast) == [3, 2, 1, 0]
+def test_small_comes_first_then_near_then_fast_then_nearest() -> None:
+    large = candidate(200, 0.01, 0.1)
+    far = candidate(100, 0.21, 0.1)
+    slow = candidate(104, 0.1, 4)
+    fast = candidate(101, 0.19, 2)
+    fast_and_nearer = candidate(101, 0.15, 2.4)
+    assert order(large, far, slow, fast, fast_and_nearer) == [4, 3, 2, 1, 0]
 
 
 def test_what_does_not_fit_or_is_for_comparison_is_left_out() -> None:

@@ -115,8 +115,10 @@ def measure(
 def by_preference(measured: dict[Key, Measured], room: int) -> list[Measured]:
     """Candidates that fit, best first.
 
-    Of those within 5 % of the smallest file, and of these within 25 % of the least deviation, the fastest; then the
-    same among the rest. Candidates with quantised attention products are there for comparison only.
+    Of those within 5 % of the smallest file, whose vectors deviate at most twice as much as the nearest ones, and which
+    take at most 25 % longer than the fastest, the one that deviates least; then the same among the rest. Whether a
+    deviation matters is for the gates to say, so time comes before the last digits of it. Candidates with quantised
+    attention products are there for comparison only.
 
     Args:
         measured: What ``measure`` returned; the session key is as devices set it.
@@ -126,8 +128,9 @@ def by_preference(measured: dict[Key, Measured], room: int) -> list[Measured]:
     order: list[Measured] = []
     while left:
         small = [m for m in left if m.model_bytes <= 1.05 * min(m.model_bytes for m in left)]
-        near = [m for m in small if m.deviation_mean <= 1.25 * min(m.deviation_mean for m in small)]
-        best = min(near, key=lambda m: m.latency_ms)
+        near = [m for m in small if m.deviation_mean <= 2 * min(m.deviation_mean for m in small)]
+        fast = [m for m in near if m.latency_ms <= 1.25 * min(m.latency_ms for m in near)]
+        best = min(fast, key=lambda m: m.deviation_mean)
         order.append(best)
         left.remove(best)
     return order
