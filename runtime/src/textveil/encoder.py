@@ -35,7 +35,7 @@ _SETTINGS = {
     "session.intra_op.allow_spinning": "0",
     "session.inter_op.allow_spinning": "0",
     "session.load_model_format": "ONNX",
-    "session.x64quantprecision": "1",  # the same integers on processors with and without VNNI
+    "session.x64quantprecision": "1",  # int8 products do not saturate on processors without VNNI
 }
 _MAX_PLANS = 16
 
