@@ -40,7 +40,7 @@ def forbidden_among(modules: set[str]) -> set[str]:
 def test_importing_loads_no_network_and_no_framework() -> None:
     """Nothing is subtracted: numpy and regex themselves load none of these either."""
     assert forbidden_among(loaded("import numpy, regex")) == set()
-    assert forbidden_among(loaded("import textveil")) == set()
+    assert forbidden_among(loaded("import textveil; textveil.Sanitizer")) == set()
 
 
 def test_using_it_loads_no_network_and_no_framework() -> None:
@@ -67,12 +67,20 @@ except SystemExit as end:
     assert {name for name in forbidden_among(loaded(use)) if name.split(".")[0] not in allowed} == set()
 
 
-def test_importing_is_all_there_is_to_public_names() -> None:
-    modules = loaded("import textveil")
-    assert "textveil.sanitizer" in modules
-    assert "textveil.cli" not in modules
-    assert "textveil.console" not in modules
-    assert "textveil.report" not in modules
+def test_a_public_name_brings_what_it_needs_and_no_more() -> None:
+    assert not {"numpy", "regex"} & loaded("import textveil")
+    text, vectors = loaded("from textveil import Sanitizer"), loaded("from textveil import Encoder")
+    assert "textveil.sanitizer" in text
+    assert "textveil.encoder" not in text
+    assert "textveil.encoder" in vectors
+    assert not {"textveil.sanitizer", "regex"} & vectors
+    for modules in (text, vectors):
+        assert not {"textveil.cli", "textveil.console", "textveil.report"} & modules
+
+
+def test_every_public_name_is_there() -> None:
+    child("import textveil\nfor name in textveil.__all__:\n    assert getattr(textveil, name) is not None")
+    child("from textveil import *\nassert Sanitizer and Encoder")
 
 
 AUDIT = """

@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING, Any
 
 from textveil.errors import TextveilError
-from textveil.privacy import PrivacyStatement
-from textveil.sanitizer import Result, Sanitizer
 
 if TYPE_CHECKING:
     from textveil.accounting import VectorStatement
     from textveil.encoder import Encoder, VectorRelease
+    from textveil.privacy import PrivacyStatement
+    from textveil.sanitizer import Result, Sanitizer
 
 __all__ = [
     "Encoder",
@@ -22,13 +22,21 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 
-# What is imported when it is first asked for: who rewrites text pays nothing for vectors.
-_LATER = {"Encoder": "encoder", "VectorRelease": "encoder", "VectorStatement": "accounting"}
-
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
+    """Imports a public name when it is first asked for: who rewrites text pays nothing for vectors, nor the reverse."""
+    if name in ("Sanitizer", "Result"):
+        from textveil import sanitizer as module
+    elif name == "PrivacyStatement":
+        from textveil import privacy as module
+    elif name in ("Encoder", "VectorRelease"):
+        from textveil import encoder as module
+    elif name == "VectorStatement":
+        from textveil import accounting as module
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+    return getattr(module, name)
 
-    return getattr(import_module(f"textveil.{_LATER[name]}"), name)
+
+def __dir__() -> list[str]:
+    return __all__
