@@ -94,7 +94,8 @@ class TrainingPart:
         warmup: Share of the steps in which the rate rises; it falls linearly to 0 afterwards.
         clip_norm: Longest gradient.
         label_smoothing: In the cross entropy.
-        loss: ``cross-entropy`` or ``expected-error``, the mean of ``1 - p(y)``.
+        loss: Of the head and tuned stages: ``cross-entropy`` or ``expected-error``, the mean of ``1 - p(y)``, which
+            wins no credit for being less sure and so moves vectors to where the noise hurts least.
         placed_epochs: Passes over stored features that send every text to the code of its class first.
         head_epochs: Passes over stored features that train head and classifier under noise after that.
         noise_draws: Noise draws per example and step.

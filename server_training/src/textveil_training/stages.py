@@ -165,7 +165,7 @@ class StageMaker:
                 wanted = codes[clean(pooled, None).argmax(-1)]
             vectors = self._model.represented(pooled)
             away = (vectors - wanted).square().sum(-1).mean()
-            return away + self._classified(vectors.detach(), train.labels[batch])
+            return away + self._classified(vectors.detach(), train.labels[batch], "cross-entropy")
 
         return self._stage("placed", self._upper(), epochs, train, [Update(self._optimiser(encoder=False), loss)], dev)
 
@@ -193,7 +193,7 @@ class StageMaker:
             self._model.train()
             vectors = self._model.represented(train.pooled(batch))
             hidden = functional.binary_cross_entropy_with_logits(adversary(vectors), 1 - train.attributes[batch])
-            return self._classified(vectors, train.labels[batch]) + part.weight * hidden
+            return self._classified(vectors, train.labels[batch], "cross-entropy") + part.weight * hidden
 
         updates = [Update(self._optimiser(encoder=True), defend), Update(optimiser, attack)]
         modules: dict[str, nn.Module] = {"model": self._model, "adversary": adversary}
@@ -203,9 +203,9 @@ class StageMaker:
         """The loss of a batch, with fresh noise."""
         self._model.train()
         vectors = self._model.represented(data.pooled(batch))
-        return self._classified(vectors, data.labels[batch])
+        return self._classified(vectors, data.labels[batch], self._recipe.training.loss)
 
-    def _classified(self, vectors: Tensor, labels: Tensor) -> Tensor:
+    def _classified(self, vectors: Tensor, labels: Tensor, loss: str) -> Tensor:
         training = self._recipe.training
         log_epsilon = None
         if self._noise is not None:
@@ -213,7 +213,7 @@ class StageMaker:
             labels = labels.expand(training.noise_draws, -1)
         logits = self._model.classifier(vectors, log_epsilon).flatten(0, -2)
         labels = labels.reshape(-1)
-        if training.loss == "expected-error":
+        if loss == "expected-error":
             return 1 - logits.softmax(-1).gather(1, labels[:, None]).mean()
         return functional.cross_entropy(logits, labels, label_smoothing=training.label_smoothing)
 
