@@ -50,8 +50,8 @@ def attributes(
 ) -> None:
     """Infer private attributes with a network of 512 hidden units, beside one who sees only a released label.
 
-    The other attacker sees the class by randomised response at the same epsilon: that which the checkpoint decides
-    without noise, or with --released the true one.
+    The other attacker sees the class by randomised response at the same epsilon: that which a
+    classifier makes of the vectors without noise, or with --released the true one.
     """
     import torch
 
@@ -82,13 +82,10 @@ def attributes(
 def _from_checkpoint(
     folder: Path, features: Path | None, task: "Task", levels: list[str] | None, settings: "Settings"
 ) -> dict[str, Any]:
-    import math
     import tempfile
 
-    import torch
-
     from textveil_training.attacks.attributes import infer
-    from textveil_training.private_figures import attacked, attributes_of
+    from textveil_training.private_figures import attacked, attributes_of, best_decisions
     from textveil_training.progress import bars
     from textveil_training.stored_features import StoredFeatures
 
@@ -100,16 +97,11 @@ def _from_checkpoint(
         vectors = {name: part[0].numpy() for name, part in found.items()}
         ours = infer(vectors.__getitem__, attributes_of(task), settings)
         return {"none": {"vectors": ours.to_dict()}}
-    result: dict[str, Any] = {}
-    for level in levels or description.levels:
-        with torch.inference_mode():
-            log_epsilon = torch.full((1, 1), math.log(float(level)))
-            decisions = {
-                name: stored.model.classifier(stored.model.represented(part[0]), log_epsilon).argmax(-1).numpy()
-                for name, part in found.items()
-            }
-        result[level] = attacked(stored.model, description, found, task, level, decisions, settings)
-    return result
+    decisions = best_decisions(stored.model, found, task)
+    return {
+        level: attacked(stored.model, description, found, task, level, decisions, settings)
+        for level in levels or description.levels
+    }
 
 
 def _received(folder: Path, task: "Task", settings: "Settings") -> dict[str, Any]:
