@@ -158,6 +158,16 @@ def test_another_kind_of_model_is_refused(folder: Path) -> None:
     assert refused(folder) == "extractor/config.json: not a BERT model"
 
 
+def test_a_checkpoint_in_the_middle_of_training_is_refused(folder: Path) -> None:
+    record = folder / "record.json"
+    record.write_text('{"finished": null}', "utf-8")
+    assert refused(folder) == "record.json: the training has not finished"
+    record.write_text('{"finished": "2026-11-21T12:00:00+00:00"}', "utf-8")
+    assert load_checkpoint(folder).record["finished"]
+    record.unlink()
+    assert load_checkpoint(folder).record == {}
+
+
 def test_a_folder_that_holds_none_is_refused(tmp_path: Path) -> None:
     assert refused(tmp_path) == "checkpoint.json: cannot be read"
     (tmp_path / "checkpoint.json").write_text("[1]", "utf-8")

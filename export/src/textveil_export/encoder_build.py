@@ -246,10 +246,14 @@ def _default_level(levels: Sequence[str], wished: str | None) -> str:
 
 def _provenance(original: Checkpoint, shipped: Checkpoint, settings: EncoderSettings) -> dict[str, Any]:
     trimmed = len(shipped.vocabulary) < len(original.vocabulary)
+    recipe = original.record.get("recipe")
+    recipe = recipe if isinstance(recipe, dict) else {}
     packages = {name: importlib.metadata.version(name) for name in _PACKAGES}
     return {
         "attribution": settings.attribution,
         f"{CHECKPOINT}_sha256": original.identity,
+        "training_recipe": recipe.get("name"),
+        "training_recipe_sha256": recipe.get("sha256"),
         "trained_for_epsilons": list(original.levels),
         "trained_with_word_dropout": original.word_dropout,
         "pieces": len(shipped.vocabulary),

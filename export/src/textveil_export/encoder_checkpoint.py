@@ -132,13 +132,22 @@ def load_checkpoint(folder: Path) -> Checkpoint:
         classifier=classifier,
         classifier_bytes=classifier_bytes,
         identity=hashlib.sha256(_bytes(folder, CHECKPOINT)).hexdigest(),
-        record=_json(folder, RECORD) if (folder / RECORD).is_file() else {},
+        record=_record(folder),
     )
 
 
 def is_decimal(text: object) -> bool:
     """Whether a value is a positive decimal number written as text, such as ``"0.5"`` or ``"1e-6"``."""
     return isinstance(text, str) and _DECIMAL.fullmatch(text) is not None and Decimal(text) > 0
+
+
+def _record(folder: Path) -> dict[str, Any]:
+    if not (folder / RECORD).is_file():
+        return {}
+    record = _json(folder, RECORD)
+    if "finished" in record and record["finished"] is None:
+        raise CheckpointError(f"{RECORD}: the training has not finished")
+    return record
 
 
 def _check_settings(content: dict[str, Any]) -> None:
