@@ -1,0 +1,85 @@
+"""What training writes is what export reads: the same vectors, the same decisions, from the files alone."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from small_checkpoints import LABELS, VOCABULARY
+from textveil_export.encoder_checkpoint import load_checkpoint
+from textveil_export.encoder_evaluation import classify
+from textveil_export.encoder_onnx import Reference
+from textveil_export.errors import CheckpointError
+from textveil_training.checkpoint import Description, write_checkpoint
+from textveil_training.model import Model
+from transformers import BertConfig, BertModel
+
+
+def trained(folder: Path, mode: str, dimension: int, head_hidden: int, classifier_hidden: int) -> Model:
+    """A model with random weights, written as training writes it."""
+    torch.manual_seed(4)
+    config = BertConfig(
+        vocab_size=len(VOCABULARY),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=24,
+        max_position_embeddings=24,
+        initializer_range=0.5,
+    )
+    model = Model(
+        BertModel(config, add_pooling_layer=False),
+        mode=mode,
+        dimension=dimension,
+        head_hidden=head_hidden,
+        classifier_hidden=classifier_hidden,
+        classes=len(LABELS),
+        dropout=0.1,
+    ).eval()
+    description = Description(
+        mode=mode,
+        dimension=dimension,
+        head_hidden=head_hidden or None,
+        pooling="mean",
+        max_tokens=24,
+        labels=LABELS,
+        lowercase=True,
+        levels=() if mode == "none" else ("1", "4"),
+        delta="1e-6" if mode == "l2" else None,
+        word_dropout="0",
+    )
+    vocabulary = folder.parent / "vocab.txt"
+    vocabulary.write_text("".join(f"{piece}\n" for piece in VOCABULARY), "utf-8")
+    write_checkpoint(folder, model, description, vocabulary)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("mode", "dimension", "head_hidden", "classifier_hidden"),
+    [("l1", 2, 8, 8), ("l2", 3, 0, 8), ("box", 4, 8, 0)],
+)
+def test_vectors_and_decisions_are_those_of_training(
+    mode: str, dimension: int, head_hidden: int, classifier_hidden: int, tmp_path: Path
+) -> None:
+    model = trained(tmp_path / "checkpoint", mode, dimension, head_hidden, classifier_hidden)
+    checkpoint = load_checkpoint(tmp_path / "checkpoint")
+    reference, generator = Reference(checkpoint), np.random.default_rng(0)
+    vectors, expected, logits = [], [], []
+    level = torch.tensor([[np.log(4.0)]], dtype=torch.float32)
+    for tokens in range(1, 25):
+        ids = generator.integers(0, len(VOCABULARY), tokens)
+        vectors.append(reference(ids))
+        with torch.inference_mode():
+            given = torch.from_numpy(ids)[None]
+            represented = model.represented(model.pooled(given, torch.ones_like(given)))
+            expected.append(represented[0].numpy())
+            logits.append(model.classifier(represented, level)[0].numpy())
+    assert np.abs(np.stack(vectors) - np.stack(expected)).max() < 1e-6
+    assert np.ptp(np.stack(expected), axis=0).max() > 0.05  # else anything would agree
+    assert (classify(checkpoint.classifier, np.stack(vectors), 4) == np.argmax(logits, axis=1)).all()
+
+
+def test_a_model_without_privacy_cannot_be_exported(tmp_path: Path) -> None:
+    trained(tmp_path / "checkpoint", "none", 0, 0, 0)
+    with pytest.raises(CheckpointError, match="without a private representation"):
+        load_checkpoint(tmp_path / "checkpoint")
