@@ -100,8 +100,12 @@ class Model(nn.Module):
 
     def represented(self, pooled: Tensor) -> Tensor:
         """The bounded vector before the noise, f(x): ``(texts, width)`` to ``(texts, k)``."""
+        return bounded(self.unbounded(pooled), self.mode)
+
+    def unbounded(self, pooled: Tensor) -> Tensor:
+        """What goes into the bound."""
         pooled = self.dropout(pooled)
-        return pooled if self.head is None else bounded(self.head(pooled), self.mode)
+        return pooled if self.head is None else self.head(pooled)
 
 
 def encoder_folder(source: str) -> str:

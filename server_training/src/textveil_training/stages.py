@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from textveil_training.bound import bounded
 from textveil_training.loop import Stage, Update, seeded
 from textveil_training.model import Classifier, Model
 from textveil_training.noise_levels import NoiseLevels
@@ -148,7 +149,8 @@ class StageMaker:
         """Head and classifier on stored features; the head learns the code of every text's class.
 
         The loss is ``|f(x) - c(yhat(x))|^2`` beside the cross entropy of the classifier under noise, whose gradient
-        does not reach the head: from a random start it would first shrink the classes onto each other.
+        does not reach the head: from a random start it would first shrink the classes onto each other. In a ``box``
+        what goes into the bound is compared instead: the bound gives two coordinates no gradient at all.
 
         Args:
             train: Trained on.
@@ -163,8 +165,9 @@ class StageMaker:
             pooled = train.pooled(batch)
             with torch.no_grad():
                 wanted = codes[clean(pooled, None).argmax(-1)]
-            vectors = self._model.represented(pooled)
-            away = (vectors - wanted).square().sum(-1).mean()
+            raw = self._model.unbounded(pooled)
+            vectors = bounded(raw, self._model.mode)
+            away = ((raw if self._model.mode == "box" else vectors) - wanted).square().sum(-1).mean()
             return away + self._classified(vectors.detach(), train.labels[batch], "cross-entropy")
 
         return self._stage("placed", self._upper(), epochs, train, [Update(self._optimiser(encoder=False), loss)], dev)
