@@ -5,8 +5,8 @@ import pytest
 from textveil.release_parameters import ReleaseParameters
 from textveil.representation import Releaser
 from textveil_export.encoder_evaluation import classify
-from textveil_export.encoder_gates import DRAWS, bounded_in_integers, pass_gates, with_noise
-from textveil_export.errors import AccuracyError, BoundError, GateError
+from textveil_export.encoder_gates import DRAWS, below_ceiling, bounded_in_integers, pass_gates, with_noise
+from textveil_export.errors import AccuracyError, BoundError, CeilingError, GateError
 
 TEXTS = 1000
 #: Says label 1 where the first coordinate is above 0, whatever epsilon is.
@@ -128,6 +128,16 @@ def test_numbers_that_are_not_finite_are_refused() -> None:
     broken[7, 1], broken[9, 0] = np.nan, np.inf
     with pytest.raises(BoundError, match="2 of 1000 texts give numbers that are not finite"):
         pass_gates(SOUND, broken, LABELS, CLASSIFIER, LEVELS)
+
+
+def test_an_accuracy_above_the_ceiling_is_a_fault() -> None:
+    report = pass_gates(SOUND, SOUND, LABELS, CLASSIFIER, LEVELS)
+    reached = report.by_level["4"]["int8"]
+    below_ceiling(report, {"4": reached})
+    below_ceiling(report, {"1": 0.99})
+    below_ceiling(report, {"4": reached - 0.03})  # 2.6 standard errors of 1000 texts
+    with pytest.raises(CeilingError, match="at epsilon 4 is above the ceiling"):
+        below_ceiling(report, {"4": reached - 0.06})
 
 
 def test_the_classifier_is_told_the_level() -> None:

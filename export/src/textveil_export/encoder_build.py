@@ -17,7 +17,7 @@ from textveil_export.build import to_json
 from textveil_export.encoder_candidates import by_preference, measure
 from textveil_export.encoder_checkpoint import CHECKPOINT, Checkpoint, load_checkpoint
 from textveil_export.encoder_evaluation import prepare, read_labelled, vectors
-from textveil_export.encoder_gates import pass_gates
+from textveil_export.encoder_gates import below_ceiling, pass_gates
 from textveil_export.encoder_int8 import RECIPES, Int8Recipe, graph_name
 from textveil_export.encoder_onnx import export_graph
 from textveil_export.encoder_session import Session
@@ -27,6 +27,8 @@ from textveil_export.sources import Progress, no_progress
 
 #: Most bytes of a bundle, all files together.
 MAX_BYTES = 25_000_000
+#: The column of figures measured elsewhere that no accuracy may exceed.
+CEILING = "ceiling"
 #: Every int8 recipe that was tried, with its figures.
 RECIPES_FILE = "int8_recipes.json"
 #: Kept free for the manifest and the card.
@@ -146,6 +148,8 @@ def build_encoder(
         break
     else:
         raise AccuracyError(f"{refused[0]} ({len(refused)} int8 recipes tried)")
+    if elsewhere is not None:
+        below_ceiling(report, elsewhere["columns"].get(CEILING, {}))
     manifest = {
         "name": settings.name,
         "licence": settings.licence,

@@ -1,5 +1,6 @@
 """The model card of an encoder bundle: what it promises, and only figures that were measured or handed over."""
 
+import textwrap
 from typing import Any
 
 from textveil_export.encoder_build import RECIPES_FILE
@@ -92,7 +93,7 @@ def _accuracies(measured: dict[str, Any]) -> str:
         figures = [forms["int8"], forms["float32"], *(column.get(epsilon) for column in columns.values())]
         lines.append([epsilon, *map(_percent, figures)])
     rows = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    notes = "".join(f"\n\n{note}" for note in elsewhere["notes"])
+    notes = "".join(f"\n\n{textwrap.fill(note, 118)}" for note in elsewhere["notes"])
     return f"""{measured["texts"]:,} texts of `{measured["data"]}`, {measured["truncated_texts"]} of them longer than
 the model, classified by `classifier.safetensors` on a server; with noise the mean of {measured["draws"]} draws.
 

@@ -54,7 +54,7 @@ def encoder(
         Path | None,
         typer.Option(
             help="Figures measured elsewhere for the card, JSON: {columns: {TITLE: {EPSILON: SHARE}}, notes: [TEXT]}, "
-            "such as ceiling and reference."
+            "such as reference and ceiling; no accuracy may exceed the column called ceiling."
         ),
     ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the bundle; the output folder's if left out.")] = None,

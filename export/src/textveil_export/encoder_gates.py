@@ -15,7 +15,7 @@ from textveil.representation import Releaser
 
 from textveil_export.encoder_checkpoint import Arrays
 from textveil_export.encoder_evaluation import classify
-from textveil_export.errors import AccuracyError, BoundError
+from textveil_export.errors import AccuracyError, BoundError, CeilingError
 
 #: Percentage points of accuracy that quantisation may cost.
 ALLOWED_POINTS = 0.5
@@ -116,6 +116,27 @@ def with_noise(
             released = releaser.dequantise(releaser.add_noise(integers, words))
             correct[form] += float(np.mean(classify(classifier, released, float(level.exact_epsilon)) == labels))
     return {form: total / DRAWS for form, total in correct.items()}
+
+
+def below_ceiling(report: GateReport, ceiling: dict[str, float]) -> None:
+    """Checks that no accuracy is better than any private release can be, beyond four standard errors.
+
+    Args:
+        report: What the gates measured.
+        ceiling: By epsilon, the largest accuracy that a private release of these texts can have, as a share.
+
+    Raises:
+        CeilingError: One is: the noise is too small, or the evaluation is wrong.
+    """
+    for epsilon, forms in report.by_level.items():
+        most = ceiling.get(epsilon, 1)
+        slack = 4 * (most * (1 - most) / report.texts) ** 0.5
+        best = max(forms.values())
+        if best > most + slack:
+            raise CeilingError(
+                f"accuracy {100 * best:.2f} at epsilon {epsilon} is above the ceiling of any private release, "
+                f"{100 * most:.2f}, by more than four standard errors"
+            )
 
 
 def bounded_in_integers(vectors: NDArray[np.float32], level: ReleaseParameters) -> int:

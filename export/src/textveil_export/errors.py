@@ -51,6 +51,12 @@ class AccuracyError(GateError):
     code = "gate-accuracy"
 
 
+class CeilingError(GateError):
+    """An accuracy is better than privacy allows: something is wrong with the noise or with the evaluation."""
+
+    code = "gate-ceiling"
+
+
 class BoundError(GateError):
     """A quantised vector lies outside the ball that its noise is made for."""
 
