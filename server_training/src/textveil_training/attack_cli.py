@@ -50,8 +50,8 @@ def attributes(
 ) -> None:
     """Infer private attributes with a network of 512 hidden units, beside one who sees only a released label.
 
-    The other attacker sees the class by randomised response at the same epsilon: that which a
-    classifier makes of the vectors without noise, or with --released the true one.
+    The other attacker sees the class by randomised response at the same epsilon: that which the
+    vectors tell without noise, or with --released the true one.
     """
     import torch
 
@@ -85,7 +85,7 @@ def _from_checkpoint(
     import tempfile
 
     from textveil_training.attacks.attributes import infer
-    from textveil_training.private_figures import attacked, attributes_of, best_decisions
+    from textveil_training.private_figures import attacked, attributes_of
     from textveil_training.progress import bars
     from textveil_training.stored_features import StoredFeatures
 
@@ -97,9 +97,8 @@ def _from_checkpoint(
         vectors = {name: part[0].numpy() for name, part in found.items()}
         ours = infer(vectors.__getitem__, attributes_of(task), settings)
         return {"none": {"vectors": ours.to_dict()}}
-    decisions = best_decisions(stored.model, found, task)
     return {
-        level: attacked(stored.model, description, found, task, level, decisions, settings)
+        level: attacked(stored.model, description, found, task, level, settings)
         for level in levels or description.levels
     }
 

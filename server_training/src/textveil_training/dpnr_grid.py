@@ -194,7 +194,7 @@ class Grid:
             levels[level] = private_figures(model, description, features, self._task, level, bound)
             if self._attack is not None:
                 settings = Settings(**asdict(self._attack) | {"seed": seed})
-                levels[level]["attack"] = attacked(model, description, features, self._task, level, decisions, settings)
+                levels[level]["attack"] = attacked(model, description, features, self._task, level, settings, decisions)
         return {"description": asdict(description), "levels": levels}
 
     def _placement(self, cell: Cell) -> Placement:
