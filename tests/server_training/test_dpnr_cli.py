@@ -95,7 +95,8 @@ def test_evaluate_in_json(trained: Path, run: Run) -> None:
         (["dpnr", "l1.toml", "-o", "x", "--start", "clean", "--resume"], "resume"),
         (["dpnr", "clean.toml", "-o", "clean"], "checkpoint"),
         (["dpnr", "clean.toml", "-o", "sentences.txt"], "checkpoint"),
-        (["dpnr", "clean.toml", "-o", "x", "--device", "CANARY"], "recipe"),
+        (["dpnr", "clean.toml", "-o", "x", "--device", "CANARY"], "device"),
+        (["evaluate", "l1", "--device", "CANARY"], "device"),
     ],
 )
 def test_what_cannot_be_done_is_one_line_and_code_1(

@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 from textveil.errors import TextveilError
 from textveil_training import train as train_module
 from textveil_training.checkpoint import read_checkpoint
-from textveil_training.errors import CheckpointError, EmptyClass, MissingLabel, RecipeError, ResumeError
+from textveil_training.errors import CheckpointError, DeviceError, EmptyClass, MissingLabel, ResumeError
 from textveil_training.loop import Update
 from textveil_training.noise_levels import NoiseLevels
 from textveil_training.placement import Search
@@ -212,8 +212,8 @@ def test_the_attacker_learns_the_attributes_and_the_encoder_turns_it_round(place
         (CheckpointError, private_recipe(), {}),
         (CheckpointError, private_recipe(), {"start": "nowhere"}),
         (CheckpointError, private_recipe(source="/nowhere/at/all"), {}),
-        (RecipeError, private_recipe(), {"start": "clean", "device": "cuda:77"}),
-        (RecipeError, private_recipe(), {"start": "clean", "device": "abacus"}),
+        (DeviceError, private_recipe(), {"start": "clean", "device": "cuda:77"}),
+        (DeviceError, private_recipe(), {"start": "clean", "device": "abacus"}),
         (ResumeError, private_recipe(), {"start": "clean", "resume": True}),
         (
             CheckpointError,

@@ -160,6 +160,12 @@ class ResumeError(TrainingError):
     code = "resume"
 
 
+class DeviceError(TrainingError):
+    """The device that was asked for is not there."""
+
+    code = "device"
+
+
 class EmptyClass(TrainingError):
     """A class of the training data has no example, or another split has a class that training has not."""
 

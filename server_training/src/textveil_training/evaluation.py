@@ -14,7 +14,7 @@ from textveil_training.errors import CheckpointError
 from textveil_training.features import pooled_features
 from textveil_training.loop import Report, no_report
 from textveil_training.measure import DRAWS, measured
-from textveil_training.model import Model
+from textveil_training.model import Model, device_named
 from textveil_training.task import load_split
 from textveil_training.token_ids import Tokeniser, Words
 
@@ -54,8 +54,10 @@ def evaluate_checkpoint(
         CheckpointError: The checkpoint cannot be used.
         DataError: The data cannot be read.
         EmptyClass: The data have a class that the checkpoint does not know.
+        DeviceError: The device is not there.
         OptionError: An epsilon or word dropout that cannot be.
     """
+    place = device_named(device)
     model, description = files.read_checkpoint(folder)
     if levels and description.mode == "none":
         raise CheckpointError("the checkpoint was trained without privacy: it has no epsilon")
@@ -64,9 +66,9 @@ def evaluate_checkpoint(
     dropout = WordDropout(description.word_dropout)
     tokeniser = Tokeniser(folder / files.VOCABULARY, lowercase=description.lowercase, max_tokens=description.max_tokens)
     part = load_split(format_name, data, split, description.labels)
-    model.to(device)
+    model.to(place)
     words = [tokeniser.words(text) for text in part.texts]
-    features = device_features(model, tokeniser, words, dropout, torch.device(device), report)
+    features = device_features(model, tokeniser, words, dropout, place, report)
     return measured(model, description, features, part, levels=levels, draws=draws)
 
 

@@ -48,7 +48,7 @@ def write_features(path: Path, features: Tensor, logits: Tensor, split: Split, e
     Args:
         path: A safetensors file.
         features: Of the split, in its order.
-        logits: Of the classifier on them, without noise.
+        logits: Of the classifier on them, without noise (and, where it wants an epsilon, told the highest level).
         split: Labels and the hash of the texts.
         encoder: SHA-256 of the encoder's weights.
 

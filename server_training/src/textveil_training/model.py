@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from textveil_training.bound import bounded
-from textveil_training.errors import CheckpointError
+from textveil_training.errors import CheckpointError, DeviceError
 
 #: The encoder that needs no folder and no network: sentence-transformers/all-MiniLM-L6-v2 in a Python package.
 MINILM = "minilm"
@@ -108,6 +108,20 @@ class Model(nn.Module):
         return pooled if self.head is None else self.head(pooled)
 
 
+def device_named(name: str) -> torch.device:
+    """``cpu``, or a CUDA device that is there.
+
+    Raises:
+        DeviceError: There is no such device.
+    """
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise DeviceError("there is no such device here (cpu always is)") from error
+    return device
+
+
 def encoder_folder(source: str) -> str:
     """Where an encoder lies: ``minilm`` in its package, anything else as it is (a folder or the id on a hub).
 
@@ -152,14 +166,12 @@ def load_encoder(source: str, dropout: float) -> tuple[nn.Module, Path, bool]:
     try:
         lowercase = bool(getattr(AutoTokenizer.from_pretrained(location, **options), "do_lower_case", False))
         vocabulary = cached_file(location, "vocab.txt", **options)
-        encoder = AutoModel.from_pretrained(
-            location,
-            use_safetensors=True,  # never a pickle
-            hidden_dropout_prob=dropout,
-            attention_probs_dropout_prob=dropout,
-            add_pooling_layer=False,
-            **options,
-        )
+        options |= {"hidden_dropout_prob": dropout, "attention_probs_dropout_prob": dropout}
+        options["use_safetensors"] = True  # never a pickle
+        try:
+            encoder = AutoModel.from_pretrained(location, add_pooling_layer=False, **options)
+        except TypeError:  # an encoder that never has a pooler
+            encoder = AutoModel.from_pretrained(location, **options)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CheckpointError("no BERT-like encoder there: neither a model folder nor a model within reach") from error
     if vocabulary is None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from textveil_training.evaluation import device_features
 from textveil_training.features import pooled_features, read_features, write_features
 from textveil_training.loop import Loop, Position, Report, Stage, no_report, seeded
 from textveil_training.measure import measured
-from textveil_training.model import Classifier, Model, load_encoder
+from textveil_training.model import Classifier, Model, device_named, load_encoder
 from textveil_training.noise_levels import NoiseLevels
 from textveil_training.placement import Search, place
 from textveil_training.recipe import Recipe
@@ -66,6 +67,7 @@ def train(recipe: Recipe, task: Task, options: Options, report: Report = no_repo
         The run record, which is also in the output folder.
 
     Raises:
+        DeviceError: The device is not there.
         CheckpointError: The start is missing or unfit, or the output folder holds a checkpoint or an unfinished run.
         ResumeError: There is nothing to go on with, or it belongs to another run.
         EmptyClass: The start was trained for other classes.
@@ -78,11 +80,7 @@ def train(recipe: Recipe, task: Task, options: Options, report: Report = no_repo
 class _Run:
     def __init__(self, recipe: Recipe, task: Task, options: Options, report: Report) -> None:
         self._recipe, self._task, self._options, self._report = recipe, task, options, report
-        try:
-            self._device = torch.device(options.device)
-            torch.zeros(1, device=self._device)
-        except (RuntimeError, AssertionError) as error:
-            raise RecipeError("that device is not there") from error
+        self._device = device_named(options.device)
         if recipe.kind == "adversarial" and not task.train.attributes.shape[1]:
             raise RecipeError("adversarial training needs a format with private attributes")
         torch.manual_seed(recipe.training.seed)
@@ -260,19 +258,15 @@ class _Run:
     def _result(self, model: Model) -> dict[str, Any]:
         """Accuracy of the kept epoch on dev and test: exact without privacy, else through the device's release."""
         result: dict[str, Any] = {}
-        dropout = WordDropout(self._description.word_dropout)
+        output, dropout = self._options.output, WordDropout(self._description.word_dropout)
         names = ("train", "dev", "test") if self._options.write_features else ("dev", "test")
-        encoder = files.sha256(self._options.output / files.EXTRACTOR / "model.safetensors")
+        encoder = files.sha256(output / files.EXTRACTOR / "model.safetensors")
         for name in names:
             part = self._task.splits()[name]
             features = self._pooled(model, self._words[name])
             if self._options.write_features:
-                with torch.inference_mode():
-                    vectors = model.represented(features.to(self._device))
-                    log_epsilon = None if self._noise is None else vectors.new_zeros(1, 1)
-                    logits = model.classifier(vectors, log_epsilon).cpu()
-                path = self._options.output / f"features-{name}.safetensors"
-                write_features(path, features, logits, part, encoder)
+                logits = self._logits(model, features)
+                write_features(output / f"features-{name}.safetensors", features, logits, part, encoder)
             if name != "train":
                 if dropout.exact:
                     features = device_features(
@@ -280,3 +274,10 @@ class _Run:
                     )
                 result[name] = measured(model, self._description, features, part)
         return result
+
+    def _logits(self, model: Model, features: Tensor) -> Tensor:
+        """Of the classifier without noise, told the highest level where there is one."""
+        with torch.inference_mode():
+            vectors = model.represented(features.to(self._device))
+            log_epsilon = None if self._noise is None else vectors.new_full((1, 1), math.log(self._noise.levels[-1]))
+            return model.classifier(vectors, log_epsilon).cpu()
