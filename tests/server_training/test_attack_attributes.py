@@ -12,7 +12,7 @@ from textveil.release_parameters import ReleaseParameters
 from textveil.representation import Releaser
 from textveil_training.attacks.attributes import Settings, infer, infer_from_label, infer_nothing
 from textveil_training.attacks.scores import leak
-from textveil_training.channels import ceiling, exceeds
+from textveil_training.channels import ceiling, exceeds, response_channel
 from textveil_training.data import AttributedText, load
 
 Floats = NDArray[np.float64]
@@ -121,9 +121,8 @@ def test_seeds_give_the_same_attacker() -> None:
 def test_the_attacker_who_sees_a_label_knows_its_posterior(epsilon: float | None) -> None:
     """The expected area, summed over pairs of outcomes, for an attacker with the true posterior."""
     classes, present = made_up()
-    found = infer_from_label(classes, present, 3, epsilon, draws=20)
-    keep = 1.0 if epsilon is None else np.exp(epsilon) / (np.exp(epsilon) + 2)
-    channel = np.full((3, 3), (1 - keep) / 2) + np.eye(3) * (keep - (1 - keep) / 2)
+    channel = np.eye(3) if epsilon is None else response_channel(3, epsilon)
+    found = infer_from_label(classes, present, channel, draws=20)
     for attribute in range(2):
         seen = [channel[classes["test"][present["test"][:, attribute] == held]].mean(axis=0) for held in (True, False)]
         train = channel[classes["train"]].T @ present["train"][:, attribute] / channel[classes["train"]].sum(axis=0)
@@ -136,7 +135,7 @@ def test_the_attacker_who_sees_a_label_knows_its_posterior(epsilon: float | None
 def test_a_network_that_sees_a_label_is_no_better_than_its_posterior() -> None:
     classes, present = made_up()
     network = infer(lambda split: np.eye(3)[classes[split]], present, QUICK)
-    table = infer_from_label(classes, present, 3, None)
+    table = infer_from_label(classes, present, np.eye(3))
     assert not network.exceeds(table).significant()
     assert network.auc == pytest.approx(table.auc, abs=0.01)
 

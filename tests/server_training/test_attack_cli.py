@@ -73,10 +73,8 @@ def test_a_private_checkpoint_is_attacked_at_its_levels(trained: Path, run: Run)
     lines = [line.split() for line in out.splitlines()]
     assert lines[0][:3] == ["epsilon", "attacker", "sees"]
     assert [line[:2] for line in lines[1:]] == [
-        ["1", "vectors"],
-        ["1", "label"],
-        ["8", "vectors"],
-        ["8", "label"],
+        *[["1", "vectors"], ["1", "label,"], ["1", "label,"]],
+        *[["8", "vectors"], ["8", "label,"], ["8", "label,"]],
         ["-", "nothing"],
     ]
     code, out, err = run(*ATTACK, "--checkpoint", "l1", "-e", "2.5", "--json")

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from textveil_training.attacks.attributes import Settings
     from textveil_training.task import Task
 
+SEEN = {"vectors": "vectors", "label_response": "label, randomised", "label_channel": "label, best channel"}
+
 attack_app = typer.Typer(rich_markup_mode=None, help="Attack released vectors.")
 
 
@@ -48,10 +50,10 @@ def attributes(
     threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 lets PyTorch choose.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON instead of a table.")] = False,
 ) -> None:
-    """Infer private attributes with a network of 512 hidden units, beside one who sees only a released label.
+    """Infer private attributes with a network of 512 hidden units, beside attackers who see only a released label.
 
-    The other attacker sees the class by randomised response at the same epsilon: that which the
-    vectors tell without noise, or with --released the true one.
+    These see the class by randomised response, or by the most accurate private channel, at the same epsilon: the class
+    that the vectors tell without noise, or with --released the true one.
     """
     import torch
 
@@ -106,6 +108,7 @@ def _from_checkpoint(
 def _received(folder: Path, task: "Task", settings: "Settings") -> dict[str, Any]:
     from textveil_training.attacks.attributes import infer, infer_from_label
     from textveil_training.attacks.received import read_released
+    from textveil_training.channels import response_channel
     from textveil_training.errors import InvalidJson
     from textveil_training.private_figures import attributes_of
 
@@ -117,23 +120,17 @@ def _received(folder: Path, task: "Task", settings: "Settings") -> dict[str, Any
     epsilon = stated.pop()
     labels = {name: part.labels.numpy() for name, part in task.splits().items()}
     ours = infer(vectors.__getitem__, present, settings)
-    other = infer_from_label(labels, present, len(task.labels), epsilon, seed=settings.seed)
-    advantage = ours.exceeds(other)
-    return {
-        f"{epsilon:g}": {
-            "vectors": ours.to_dict(),
-            "label_only": other.to_dict(),
-            "advantage": vars(advantage),
-            "advantage_significant": advantage.significant(),
-        }
-    }
+    other = infer_from_label(labels, present, response_channel(len(task.labels), epsilon), seed=settings.seed)
+    more = ours.exceeds(other)
+    found = {"vectors": ours.to_dict(), "label_response": other.to_dict()}
+    return {f"{epsilon:g}": found | {"over_label_response": vars(more) | {"significant": more.significant()}}}
 
 
 def _table(result: dict[str, Any]) -> str:
     rows = [["epsilon", "attacker sees", "1-F at .5", "1-X", "F tuned", "+-", "AUC", "+-"]]
     names = ("privacy", "demographic_privacy", "f_tuned", "f_standard_error", "auc", "auc_standard_error")
     for level, found in result["levels"].items():
-        for key, seen in (("vectors", "vectors"), ("label_only", "label only")):
+        for key, seen in SEEN.items():
             if key in found:
                 rows.append([level, seen, *(f"{found[key][name]:.4f}" for name in names)])
     rows.append(["-", "nothing", *(f"{result['majority'][name]:.4f}" for name in names)])

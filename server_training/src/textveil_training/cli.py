@@ -11,6 +11,7 @@ from textveil.console import run
 from textveil_training import dpnr_cli, grid_cli
 from textveil_training.attack_cli import attack_app
 from textveil_training.data import FormatName, ReadOptions, summarise
+from textveil_training.report_cli import report_app
 
 app = typer.Typer(
     add_completion=False,
@@ -25,6 +26,7 @@ app.command("evaluate")(dpnr_cli.evaluate)
 app.command("classify")(dpnr_cli.classify)
 app.command("grid")(grid_cli.grid)
 app.add_typer(attack_app, name="attack")
+app.add_typer(report_app, name="report")
 
 
 @data_app.callback()

@@ -188,13 +188,12 @@ class Grid:
         self, model: Model, description: Description, features: dict[str, Tensor], seed: int
     ) -> dict[str, Any]:
         levels: dict[str, Any] = {}
-        decisions = clean_decisions(self._clean, self._features(description.word_dropout))
         for level in description.levels:
             bound = ceiling(self._prior, float(level), float(description.delta or 0))
             levels[level] = private_figures(model, description, features, self._task, level, bound)
             if self._attack is not None:
                 settings = Settings(**asdict(self._attack) | {"seed": seed})
-                levels[level]["attack"] = attacked(model, description, features, self._task, level, settings, decisions)
+                levels[level]["attack"] = attacked(model, description, features, self._task, level, settings)
         return {"description": asdict(description), "levels": levels}
 
     def _placement(self, cell: Cell) -> Placement:

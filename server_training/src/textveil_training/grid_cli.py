@@ -46,7 +46,7 @@ def grid(
     from textveil_training.errors import RecipeError
     from textveil_training.progress import bars
     from textveil_training.recipe import read_recipe
-    from textveil_training.stored_features import StoredFeatures
+    from textveil_training.stored_features import StoredFeatures, holds_features
     from textveil_training.task import load_task
 
     if threads:
@@ -70,7 +70,7 @@ def grid(
         runs = Grid(chosen, task, stored, stored.clean, output, Settings() if attack else None, report)
         runs.run(cells)
         for folder in checkpoint or []:
-            private = StoredFeatures(folder, task, cache / folder.name, folder if _has(folder) else None, report)
+            private = StoredFeatures(folder, task, cache / folder.name, holds_features(folder), report)
             vectors = private(private.description.word_dropout)
             runs.measure(folder.name, private.model, private.description, vectors)
 
@@ -90,7 +90,3 @@ def named_mode(name: str) -> tuple[str, int, str]:
     if int(number) < smallest:
         raise RecipeError("the dimension is too small for the mode")
     return mode, int(number), delta
-
-
-def _has(folder: Path) -> bool:
-    return (folder / "features-train.safetensors").exists()

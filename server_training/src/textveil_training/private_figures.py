@@ -14,8 +14,8 @@ from textveil.accounting import statement
 from torch import Tensor
 
 from textveil_training.attacks.attributes import Settings, Vectors, infer, infer_from_label
-from textveil_training.attacks.scores import Bits, Leak
-from textveil_training.channels import exceeds
+from textveil_training.attacks.scores import Bits, Floats
+from textveil_training.channels import best_channel, exceeds, joint, response_channel
 from textveil_training.checkpoint import Description
 from textveil_training.measure import DRAWS, release_parameters, released
 from textveil_training.model import Classifier, Model
@@ -106,12 +106,12 @@ def attacked(
     task: Task,
     level: str,
     settings: Settings,
-    clean: dict[str, Decisions] | None = None,
 ) -> dict[str, Any]:
-    """What an attacker infers from the released vectors, beside one who sees a released label at the same epsilon.
+    """What an attacker infers from the released vectors, beside two who see a released label at the same epsilon.
 
     The label is what the same vectors tell without noise (``best_decisions``). A decision gives more away than the true
-    class does, since a model decides by who is named; and another model's decision gives away something else.
+    class does, since a model decides by who is named; and another model's decision gives away something else. One sees
+    it by randomised response over all classes, the other by the most accurate private channel, that of the reference.
 
     Args:
         model: As ``private_figures``.
@@ -120,11 +120,10 @@ def attacked(
         task: As ``private_figures``.
         level: As ``private_figures``.
         settings: The attacker.
-        clean: Decisions of the clean model, by split, for a third attacker, who sees those.
 
     Returns:
-        ``vectors``, ``label_only``, ``clean_label_only``; ``advantage`` of the first over the second, and whether it is
-        more than chance.
+        ``vectors``, and for each of ``label_response`` and ``label_channel`` what that attacker finds, and the
+        advantage of the first over it (``over_label_response``, ``over_label_channel``).
     """
     parameters, present = release_parameters(description, level), attributes_of(task)
     vectors = {name: _represented(model, part) for name, part in features.items()}
@@ -134,17 +133,22 @@ def attacked(
         turn[split] += 1  # another copy of the text with other words removed, and fresh noise
         return released(vectors[split][turn[split] % len(vectors[split])], parameters)
 
-    def from_label(decisions: dict[str, Decisions]) -> Leak:
-        return infer_from_label(decisions, present, len(task.labels), float(level), draws=DRAWS, seed=settings.seed)
+    ours = infer(observe, present, settings)
+    found: dict[str, Any] = {"vectors": ours.to_dict()}
+    decisions = best_decisions(model, features, task)
+    for name, channel in label_channels(decisions["dev"], task, level, description.delta).items():
+        label = infer_from_label(decisions, present, channel, draws=DRAWS, seed=settings.seed)
+        more = ours.exceeds(label)
+        found |= {name: label.to_dict(), f"over_{name}": vars(more) | {"significant": more.significant()}}
+    return found
 
-    ours, label = infer(observe, present, settings), from_label(best_decisions(model, features, task))
-    found = {
-        "vectors": ours.to_dict(),
-        "label_only": label.to_dict(),
-        "advantage": vars(ours.exceeds(label)),
-        "advantage_significant": ours.exceeds(label).significant(),
-    }
-    return found if clean is None else found | {"clean_label_only": from_label(clean).to_dict()}
+
+def label_channels(decided: Decisions, task: Task, level: str, delta: str | None) -> dict[str, Floats]:
+    """Randomised response, and the most accurate channel for the dev split's confusion of these decisions."""
+    classes, confusion = len(task.labels), np.zeros((len(task.labels),) * 2)
+    np.add.at(confusion, (task.dev.labels.numpy(), decided), 1)
+    best = best_channel(joint(confusion), float(level), float(delta or 0)).channel
+    return {"label_response": response_channel(classes, float(level)), "label_channel": best}
 
 
 def attributes_of(task: Task) -> dict[str, Bits]:

@@ -102,3 +102,8 @@ class StoredFeatures:
         self._cache.mkdir(parents=True, exist_ok=True)
         write_features(path, stored, logits, part, self._encoder)
         return found
+
+
+def holds_features(folder: Path) -> Path | None:
+    """A checkpoint's own folder where its features were written into it, else None."""
+    return folder if (folder / "features-train.safetensors").is_file() else None

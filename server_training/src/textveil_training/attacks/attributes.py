@@ -6,8 +6,8 @@ Ours is a little stronger: it standardises what it sees, knows the mechanism and
 and keeps the epoch that was best on dev. (The code published with Lyu et al. has 256 units and a network for each
 attribute.)
 
-Beside it stand two that show what a figure means: one who sees nothing but the class, released by randomised response
-at the same whole-text epsilon, and one who knows only how common each attribute is. A class is itself informative about
+Beside it stand two that show what a figure means: one who sees nothing but the class, released privately at
+the same whole-text epsilon, and one who knows only how common each attribute is. A class is itself informative about
 who is in the news: what an attacker learns from the released class alone is what the task reveals, whatever the
 representation.
 
@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from torch import nn
 
 from textveil_training.attacks.scores import Bits, Floats, Leak, leak
-from textveil_training.channels import response_channel
 
 Vectors = NDArray[np.floating]
 Observe = Callable[[str], Vectors]
@@ -77,13 +76,12 @@ def infer(observe: Observe, present: dict[str, Bits], settings: Settings | None 
 def infer_from_label(
     decisions: Mapping[str, NDArray[np.integer]],
     present: dict[str, Bits],
-    classes: int,
-    epsilon: float | None,
+    channel: Floats,
     *,
     draws: int = 5,
     seed: int = 0,
 ) -> Leak:
-    """The attacker who sees only the class, released by k-ary randomised response at a whole-text epsilon.
+    """The attacker who sees only a class, released by a private channel on classes.
 
     Sees ``o`` with probability ``Q(o|yhat)`` and guesses with ``P(attribute | o)`` as the train split has it, which no
     function of ``o`` can beat. Nothing is trained.
@@ -91,16 +89,15 @@ def infer_from_label(
     Args:
         decisions: By split, the classes to release.
         present: As ``infer``.
-        classes: Number of classes.
-        epsilon: Whole-text epsilon; None for the class as it is.
+        channel: ``Q(o|yhat)``, shape (classes, classes): ``channels.response_channel`` for randomised response, the
+            channel of ``channels.best_channel`` for the most accurate release, the identity for none.
         draws: Releases of each dev and test text.
-        seed: Of the simulated responses, which protect nobody: a seeded generator is right.
+        seed: Of the simulated releases, which protect nobody: a seeded generator is right.
     """
-    channel = response_channel(classes, float("inf") if epsilon is None else epsilon)
     seen = channel[decisions["train"]]  # (texts, classes): how often each outcome is expected of each text
     common = present["train"].mean(axis=0)
     guesses = (seen.T @ present["train"] + common) / (seen.sum(axis=0)[:, None] + 1)
-    generator = np.random.default_rng([seed, classes])
+    generator = np.random.default_rng([seed, len(channel)])
 
     def drawn(split: str) -> Floats:
         bounds = channel[decisions[split]].cumsum(axis=1)
