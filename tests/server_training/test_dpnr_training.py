@@ -129,6 +129,30 @@ def test_an_interrupted_run_goes_on_to_the_same_result(place: Path, tmp_path: Pa
         assert first == second
 
 
+def test_an_interruption_of_the_last_measurement_costs_no_training(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(train_module, "measured", stop)
+        with pytest.raises(KeyboardInterrupt):
+            private(place, "unmeasured")
+    record = place / "unmeasured" / "record.json"
+    before = json.loads(record.read_text())
+    assert (before["finished"], before["result"]) == (None, None)
+
+    def refuse(stage: str, done: int, total: int) -> None:
+        assert stage == "features"
+
+    run(place, private_recipe(), "unmeasured", refuse, start=place / "clean", resume=True)
+    after = json.loads(record.read_text())
+    assert after["epochs"] == before["epochs"]
+    assert set(after["result"]) == {"dev", "test"}
+    assert not (place / "unmeasured" / STATE).exists()
+
+
 def test_the_record_tells_everything_and_no_text(place: Path) -> None:
     folder = private(place, "recorded", placed_epochs=1, epochs=1)
     text = (folder / "record.json").read_text()

@@ -156,7 +156,7 @@ class Loop:
             _restore(self._stages[self.position.stage], tensors)
 
     def run(self) -> None:
-        """Trains to the end.
+        """Trains to the end, and leaves a state that says so until ``forget``.
 
         Raises:
             KeyboardInterrupt: Ctrl-C; the state is saved after the step that was running.
@@ -172,6 +172,10 @@ class Loop:
                     self._epoch(stage, stopped)
                 place.stage += 1
                 place.epoch = 0
+        self._save(None)
+
+    def forget(self) -> None:
+        """Removes the state: what the run gave has been written elsewhere."""
         self._state.unlink(missing_ok=True)
 
     def _epoch(self, stage: Stage, stopped: threading.Event) -> None:
@@ -207,10 +211,11 @@ class Loop:
         self.position.cpu_s += now[1] - self._clock[1]
         self._clock = now
 
-    def _save(self, stage: Stage) -> None:
+    def _save(self, stage: Stage | None) -> None:
+        """Writes the state; after the last stage the place alone."""
         self._tick()
         header = {"run_key": self._run_key, "position": json.dumps(vars(self.position))}
-        write_tensors(self._state, _tensors(stage), header)
+        write_tensors(self._state, {} if stage is None else _tensors(stage), header)
         self._saved = time.monotonic()
 
 

@@ -184,8 +184,10 @@ class _Run:
         if self._options.resume:
             loop.resume()
         loop.run()
+        record.update(loop.position)
         best, _ = files.read_checkpoint(output)
         record.finish(self._result(best.to(self._device)))
+        loop.forget()
         return record.content
 
     def _run_key(self) -> str:
