@@ -1,6 +1,7 @@
 """Codes for the classes: what they keep, against integrals, and whether the best ones are found."""
 
 from dataclasses import replace
+from fractions import Fraction
 from math import erf, exp, log, sqrt
 
 import numpy as np
@@ -10,13 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import norm
+from textveil import zcdp
+from textveil_training.bound import bounded
 from textveil_training.channels import InvalidChannel, ceiling, joint, reference
 from textveil_training.placement import (
     Mode,
     Placement,
     Search,
     best_placement,
-    bound,
     noise_scale,
     place,
     placed_accuracy,
@@ -88,7 +90,7 @@ def test_too_little_noise_would_show() -> None:
 )
 def test_no_codes_beat_the_reference(points: list[list[float]], epsilon: float, mode: Mode) -> None:
     delta = DELTA if mode == "l2" else 0.0
-    codes = bound(torch.tensor(points, dtype=torch.float64), mode).numpy()
+    codes = bounded(torch.tensor(points, dtype=torch.float64), mode).numpy()
     accuracy, error = placed_accuracy(codes, LIKE_AG, epsilon, mode, delta, draws=2048)
     assert accuracy <= reference(LIKE_AG, epsilon, delta) + 5 * error + 1e-6
     assert accuracy <= ceiling(LIKE_AG.sum(axis=1), epsilon, delta) + 5 * error + 1e-6
@@ -103,6 +105,12 @@ def test_the_gaussian_is_calibrated() -> None:
         assert DELTA / 20 < exact < DELTA
         simple = 2 / (sqrt(log(1 / DELTA) + epsilon) - sqrt(log(1 / DELTA)))  # rho + 2 sqrt(rho ln(1/delta)) = epsilon
         assert sigma < simple / sqrt(2)
+
+
+def test_the_gaussian_is_that_of_a_release() -> None:
+    for epsilon, delta in (("0.5", "1e-6"), ("4", "1e-6"), ("8", "1e-5"), ("12", "0.01")):
+        rho = zcdp.largest_rho(Fraction(epsilon), Fraction(delta))
+        assert noise_scale("l2", 5, float(epsilon), float(delta)) == pytest.approx(sqrt(2 / rho), rel=1e-8)
 
 
 def test_the_scales() -> None:

@@ -80,14 +80,15 @@ def accuracy_by_epsilon(runs: Runs, kinds: Sequence[Kind], title: str) -> bytes:
                 label=kind.name,
                 zorder=3,
             )
-        for name, key in (("without privacy", "clean"), ("majority class", "majority")):
+        for name, key, end, side in (
+            ("without privacy", "clean", 0, "left"),
+            ("majority class", "majority", -1, "right"),
+        ):
             height = runs.baselines[key]["accuracy"]
             panel.axhline(height, color=GREY, linewidth=0.8, zorder=1)
-            below = key == "clean"
             panel.annotate(
-                name, (epsilons[-1], height), (0, -4 if below else 4), textcoords="offset points", color=GREY,
-                ha="right", va="top" if below else "bottom", fontsize=8.5,
-            )  # fmt: skip
+                name, (epsilons[end], height), (0, 4), textcoords="offset points", color=GREY, ha=side, fontsize=8.5
+            )
         panel.set_xscale("log")
         panel.xaxis.set_major_locator(FixedLocator([float(level) for level in levels]))
         panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
