@@ -176,3 +176,15 @@ class ReleaseError(TrainingError):
     """A released vector that was received does not fit the classifier."""
 
     code = "release"
+
+
+class CorpusError(TextveilError):
+    """A corpus cannot be sanitised as asked."""
+
+    code = "corpus"
+
+
+class WorkerFailed(CorpusError):
+    """A process that sanitised a part of a corpus failed, or was ended."""
+
+    code = "corpus-worker"

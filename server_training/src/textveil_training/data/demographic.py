@@ -112,15 +112,15 @@ def read_trustpilot_users(path: FilePath) -> Iterator[AttributedText]:
         DataError: The file cannot be read or is empty, or a rating is none from 1 to 5.
     """
     for place, line in read_lines(path):
-        user = _object(line)
+        user = user_object(line)
         if user is None:
             raise InvalidJson("the line is not an object in JSON or in Python's notation", place)
-        example = _first_review(user, place)
+        example = first_review(user, place)
         if example is not None:
             yield example
 
 
-def _object(line: str) -> dict[str, Any] | None:
+def user_object(line: str) -> dict[str, Any] | None:
     """The object on a line, or None. The exceptions hold the line, so they must not get out."""
     for parse in (json.loads, ast.literal_eval):
         try:
@@ -131,7 +131,8 @@ def _object(line: str) -> dict[str, Any] | None:
     return None
 
 
-def _first_review(user: dict[str, Any], place: Place) -> AttributedText | None:
+def first_review(user: dict[str, Any], place: Place) -> AttributedText | None:
+    """The example that ``read_trustpilot_users`` makes of a user, or None for a user it passes over; see there."""
     reviews = _of_type(user.get("reviews"), list, place)
     gender = _of_type(user.get("gender"), str, place)
     born = _number(user.get("birth_year"), place)

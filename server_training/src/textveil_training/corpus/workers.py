@@ -1,0 +1,209 @@
+"""Processes that sanitise shards.
+
+A process is started afresh and takes nothing over that draws could be repeated with: all randomness is the operating
+system's (``textveil.entropy``), so there is no seed to share and none to hand out. What a process meets comes back as
+one of our errors, without a cause that could hold text.
+"""
+
+import os
+import signal
+import threading
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from multiprocessing import connection, get_context, parent_process
+from pathlib import Path
+
+from textveil import Sanitizer
+from textveil.errors import TextveilError
+from textveil.plan import Options
+
+from textveil_training.corpus.layouts import Layout, layout_of
+from textveil_training.corpus.shards import Counts, Shard, Source, sanitize_shard, write_shard
+from textveil_training.errors import WorkerFailed
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+@dataclass(frozen=True)
+class Job:
+    """What every shard of a run has in common, in a form that another process can be given.
+
+    Attributes:
+        sources: The files.
+        format_name: Their format.
+        text_keys: Keys of the texts (``jsonl``).
+        bundle: Folder of the bundle, None for the built-in one.
+        identity: Identity it must have.
+        law: Options of the law.
+    """
+
+    sources: tuple[Source, ...]
+    format_name: str
+    text_keys: tuple[str, ...]
+    bundle: Path | None
+    identity: str
+    law: Options
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A shard to sanitise, and the file to write it to."""
+
+    shard: Shard
+    target: Path
+
+
+class Worker:
+    """Sanitises shards of one job.
+
+    Args:
+        job: The job.
+        sanitizer: Of its bundle; opened when it is needed if left out.
+    """
+
+    def __init__(self, job: Job, sanitizer: Sanitizer | None = None) -> None:
+        self._job = job
+        self._sanitizer = sanitizer
+        self._layout: Layout = layout_of(job.format_name, job.text_keys)
+
+    def finish(self, piece: Piece) -> Counts:
+        """Sanitises a shard and writes it.
+
+        Raises:
+            TextveilError: It cannot be done.
+        """
+        if self._sanitizer is None:
+            self._sanitizer = Sanitizer.load(self._job.bundle, expect_id=self._job.identity)
+        source = self._job.sources[piece.shard.source]
+        text, counts = sanitize_shard(piece.shard, source, self._layout, self._sanitizer, self._job.law)
+        write_shard(piece.target, text, counts, piece.shard.sha256)
+        return counts
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def finish_all(
+    job: Job, pieces: Iterable[Piece], count: int, sanitizer: Sanitizer, done: Callable[[Counts], None]
+) -> None:
+    """Sanitises shards, in several processes or, with one worker, in this one.
+
+    When something fails, or at Ctrl-C, no shard is begun any more; those being worked on are finished and kept.
+
+    Args:
+        job: What they have in common.
+        pieces: The shards.
+        count: Number of workers.
+        sanitizer: Of the job's bundle, for the work of this process.
+        done: Called after each shard.
+
+    Raises:
+        TextveilError: The first error met.
+        WorkerFailed: A process was ended from outside, or met an error that is not one of ours.
+    """
+    if count == 1:
+        worker = Worker(job, sanitizer)
+        for piece in pieces:
+            outcome = _guarded(worker, piece)
+            done(_counts(outcome))
+        return
+    waiting = iter(pieces)
+    with (
+        _one_thread_each(),
+        ProcessPoolExecutor(count, get_context("spawn"), initializer=_begin, initargs=(job,)) as pool,
+    ):
+        try:
+            with _ctrl_c_is_ours():  # the processes start here
+                running = {pool.submit(_work, piece) for piece in islice(waiting, 2 * count)}
+            while running:
+                ended, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in ended:
+                    done(_counts(_outcome(future)))
+                    running |= {pool.submit(_work, piece) for piece in islice(waiting, 1)}
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+def _outcome(future: "Future[Counts | TextveilError | MemoryError]") -> "Counts | TextveilError | MemoryError":
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        pass
+    return WorkerFailed("a process was ended from outside (not enough memory?); finished parts are kept: --resume")
+
+
+def _counts(outcome: "Counts | TextveilError | MemoryError") -> Counts:
+    if isinstance(outcome, Counts):
+        return outcome
+    raise outcome
+
+
+def _guarded(worker: Worker, piece: Piece) -> "Counts | TextveilError | MemoryError":
+    """The counts of a shard, or why there are none, free of everything that could hold text."""
+    try:
+        return worker.finish(piece)
+    except TextveilError as error:
+        error.__cause__ = error.__context__ = None
+        return error.with_traceback(None)
+    except MemoryError:
+        return MemoryError()
+    except Exception as error:  # the last line of defence: only its type and its place may be told
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{type(error).__name__} in {Path(place.filename).name} line {place.lineno}"
+    return WorkerFailed(f"internal: {where}; please report this")
+
+
+_workers: list[Worker] = []
+"""The worker of a process that was started for one."""
+
+
+def _begin(job: Job) -> None:
+    parent = parent_process()
+    if parent is not None:
+        threading.Thread(target=_leave_with, args=(parent.sentinel,), daemon=True).start()
+    _workers.append(Worker(job))
+
+
+def _leave_with(sentinel: int) -> None:
+    """Ends this process when the one that started it has gone without a word."""
+    connection.wait([sentinel])
+    os._exit(1)
+
+
+def _work(piece: Piece) -> "Counts | TextveilError | MemoryError":
+    return _guarded(_workers[-1], piece)
+
+
+@contextmanager
+def _ctrl_c_is_ours() -> Iterator[None]:
+    """Processes started inside pay no attention to Ctrl-C, which a terminal sends to all of them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Processes started inside use one thread for linear algebra, unless the environment says otherwise."""
+    mine = [name for name in _THREADS if name not in os.environ]
+    os.environ.update(dict.fromkeys(mine, "1"))
+    try:
+        yield
+    finally:
+        for name in mine:
+            os.environ.pop(name, None)
