@@ -170,6 +170,15 @@ def test_a_grid_of_modes_levels_dropouts_and_a_checkpoint(trained: Path, run: Ru
     assert added == ["checkpoint"]
 
 
+def test_a_map_of_texts(trained: Path, run: Run) -> None:
+    checkpoints = ("--clean", "clean", "--checkpoint", "l1")
+    code, out, err = run("report", "map", "rows.txt", "--format", "ag-entities", *checkpoints, "-o", "map.png")
+    assert (code, out, err) == (0, "", "")
+    assert (trained / "map.png").read_bytes().startswith(b"\x89PNG")
+    code, out, err = run("report", "map", "rows.txt", "--format", "ag-entities", *checkpoints, "-o", "no/map.png")
+    assert (code, out, err.split(": ")[1]) == (1, "", "output")
+
+
 @pytest.mark.parametrize("name", ["l3:2", "l1", "l1:", "l1:x", "l1:0", "l2:-1", "box:1", "l1:²"])
 def test_modes_that_are_none(name: str) -> None:
     with pytest.raises(RecipeError):

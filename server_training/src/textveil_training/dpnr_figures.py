@@ -115,12 +115,11 @@ def maps_of_texts(
     """
     from sklearn.manifold import TSNE
 
-    maps = [
-        TSNE(random_state=seed, init="random" if vectors.shape[1] < 2 else "pca").fit_transform(
-            vectors.astype(np.float64)
-        )
-        for _, vectors in panels
-    ]
+    maps = []
+    for _, vectors in panels:
+        perplexity = min(30.0, (len(vectors) - 1) / 3)
+        tsne = TSNE(random_state=seed, init="pca" if vectors.shape[1] > 1 else "random", perplexity=perplexity)
+        maps.append(tsne.fit_transform(vectors.astype(np.float64)))
     with rc_context(_STYLE):
         figure = Figure(figsize=(2.6 * len(panels) + 1.4, 2.7 * len(colourings)), layout="constrained")
         grid = figure.subplots(len(colourings), len(panels), squeeze=False)

@@ -47,7 +47,7 @@ class StoredFeatures:
             lowercase=self.description.lowercase,
             max_tokens=self.description.max_tokens,
         )
-        self._held: dict[str, dict[str, Tensor]] = {}
+        self._held: dict[tuple[str, str], Tensor] = {}
 
     @property
     def clean(self) -> Classifier:
@@ -61,17 +61,20 @@ class StoredFeatures:
         return self.model.classifier
 
     def __call__(self, word_dropout: str) -> dict[str, Tensor]:
-        """Features by split, shape (copies, texts, width): one copy of whole texts, ``COPIES`` of texts with gaps.
+        """Features of all splits by name; see ``of``."""
+        return {name: self.of(name, word_dropout) for name in self._task.splits()}
+
+    def of(self, name: str, word_dropout: str = "0") -> Tensor:
+        """Features of a split, shape (copies, texts, width): one copy of whole texts, ``COPIES`` of texts with gaps.
 
         Raises:
             CheckpointError: A file is damaged, or of other texts or another encoder.
             OutputError: The cache cannot be written.
             OptionError: ``word_dropout`` is no number from 0 to 1.
         """
-        dropout = WordDropout(word_dropout)
-        if word_dropout not in self._held:
-            self._held[word_dropout] = {name: self._of(name, dropout) for name in self._task.splits()}
-        return self._held[word_dropout]
+        if (name, word_dropout) not in self._held:
+            self._held[name, word_dropout] = self._of(name, WordDropout(word_dropout))
+        return self._held[name, word_dropout]
 
     def _of(self, name: str, dropout: WordDropout) -> Tensor:
         part = self._task.splits()[name]

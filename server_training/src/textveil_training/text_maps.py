@@ -51,8 +51,8 @@ def text_maps(
     with tempfile.TemporaryDirectory() as cache, torch.inference_mode():
         start = StoredFeatures(clean, task, Path(cache) / "clean", holds_features(clean), report)
         private = StoredFeatures(checkpoint, task, Path(cache) / "private", holds_features(checkpoint), report)
-        panels = [("without privacy", start("0")["test"][0][shown].numpy())]
-        vectors = private.model.represented(private("0")["test"][0][shown]).numpy()
+        panels = [("without privacy", start.of("test")[0][shown].numpy())]
+        vectors = private.model.represented(private.of("test")[0][shown]).numpy()
     for level in levels or private.description.levels:
         panels.append((f"released, epsilon {level}", released(vectors, release_parameters(private.description, level))))
     colourings = [("class", task.test.labels[shown].numpy(), [f"class {label}" for label in task.labels])]
