@@ -162,12 +162,12 @@ def test_a_grid_of_modes_levels_dropouts_and_a_checkpoint(trained: Path, run: Ru
     assert all(cell["epsilon_per_word"] < 4 for cell in cells.values())
     assert (trained / "cache" / "features-test-dropout-0.5.safetensors").exists()
     before = (trained / "runs.jsonl").read_bytes()
-    again = ("--together", "--checkpoint", "l1", *options)
+    again = ("--together", "--checkpoint", "l1", "--checkpoint", "clean", *options)
     assert run("grid", "heads.toml", *GRID, "-o", "runs.jsonl", *again)[0] == 0
     after = (trained / "runs.jsonl").read_bytes()
     assert after.startswith(before)
-    added = [json.loads(line)["key"].split()[0] for line in after[len(before) :].splitlines()]
-    assert added == ["checkpoint"]
+    added = [json.loads(line) for line in after[len(before) :].splitlines()]
+    assert [(line["kind"], line["name"]) for line in added] == [("checkpoint", "l1"), ("baseline", "clean")]
 
 
 def test_a_map_of_texts(trained: Path, run: Run) -> None:

@@ -73,7 +73,8 @@ def write_lines(tmp_path: Path) -> Callable[..., Path]:
 @pytest.fixture
 def lines() -> list[Line]:
     cells = [cell(0.74, 0), cell(0.76, 1), cell(0.6, 0, "1"), cell(0.7, 0, "4", "0.5")]
-    return [BASELINES, bounds("4"), bounds("1"), bounds("4", "0.5"), *cells]
+    other = {**BASELINES["clean"], "key": "checkpoint adversarial", "kind": "baseline", "name": "adversarial"}
+    return [BASELINES, bounds("4"), bounds("1"), bounds("4", "0.5"), *cells, other]
 
 
 def test_the_tables(write_lines: Callable[..., Path], lines: list[Line]) -> None:
@@ -83,6 +84,8 @@ def test_the_tables(write_lines: Callable[..., Path], lines: list[Line]) -> None
     assert "| 4 | 0.5 | 3.250 | l1, k = 2 | 70.0 | 75.0 | 80.0 |" in found
     assert "| - | nothing | 50.0 | 30.0 | 40.0 | 50.0 |  |  |" in found
     assert "| - | the clean model's vectors | 10.0 | 20.0 | 90.0 | 99.0 |  |  |" in found
+    assert "| - | vectors without privacy: adversarial | 10.0 | 20.0 | 90.0 | 99.0 |  |  |" in found
+    assert "majority class 55.0, adversarial 80.0;" in found[2]
     vectors = "| 4 | released vectors: l1, k = 2 | 60.0 ± 0.0 | 25.0 ± 0.0 | 41.0 ± 0.0 | 61.0 ± 0.0 |  |  |"
     place = found.index(vectors)
     assert found[place + 1].startswith("| 4 | its label, randomised response: l1, k = 2 | 60.0 ± 0.0 ")

@@ -111,7 +111,7 @@ class Grid:
             self._report("cells", number + 1, len(cells))
 
     def measure(self, name: str, model: Model, description: Description, features: dict[str, Tensor]) -> None:
-        """Adds a line for a model that was trained elsewhere, end to end, at all of its levels.
+        """Adds a line for a model that was trained elsewhere, end to end: at all of its levels, or without privacy.
 
         Args:
             name: Of the line.
@@ -119,10 +119,14 @@ class Grid:
             description: What they are.
             features: Of *its* encoder, by split.
         """
-        self._add(
-            f"checkpoint {name}",
-            lambda: {"kind": "checkpoint", "name": name} | self._figures(model, description, features, seed=0),
-        )
+        key = f"checkpoint {name}"
+        if description.mode == "none":
+            self._add(
+                key, lambda: {"kind": "baseline", "name": name} | self._without_privacy(model.classifier, features)
+            )
+        else:
+            line = {"kind": "checkpoint", "name": name}
+            self._add(key, lambda: line | self._figures(model, description, features, seed=0))
 
     def _add(self, key: str, make: Callable[[], dict[str, Any]]) -> None:
         if key in self._lines:
@@ -133,21 +137,25 @@ class Grid:
 
     def _baselines(self) -> dict[str, Any]:
         features, task = self._features("0"), self._task
-        decisions = clean_decisions(self._clean, features)
         majority = np.full((1, len(task.test.labels)), int(np.argmax(np.bincount(task.train.labels.numpy()))))
         found: dict[str, Any] = {
             "kind": "baselines",
             "data": task.described(),
             "labels": list(task.labels),
             "recipe": asdict(self._recipe),
-            "clean": accuracy_figures(decisions["test"][None], task.test),
+            "clean": self._without_privacy(self._clean, features),
             "majority": accuracy_figures(majority, task.test),
         }
         if self._attack is not None:
-            present = attributes_of(task)
+            found["majority"]["attack"] = infer_nothing(attributes_of(task)).to_dict()
+        return found
+
+    def _without_privacy(self, classifier: Classifier, features: dict[str, Tensor]) -> dict[str, Any]:
+        decisions = clean_decisions(classifier, features)
+        found = accuracy_figures(decisions["test"][None], self._task.test)
+        if self._attack is not None:
             stored = {name: part[0].numpy() for name, part in features.items()}
-            found["clean"]["attack"] = infer(stored.__getitem__, present, self._attack).to_dict()
-            found["majority"]["attack"] = infer_nothing(present).to_dict()
+            found["attack"] = infer(stored.__getitem__, attributes_of(self._task), self._attack).to_dict()
         return found
 
     def _bounds(self, cell: Cell, level: str) -> dict[str, Any]:

@@ -48,11 +48,13 @@ class Runs:
 
     Attributes:
         baselines: The line of the clean model and of the majority class.
+        others: Other models without privacy.
         bounds: By mode, delta, word dropout and level.
         figures: By kind and level, one entry for each seed.
     """
 
     baselines: Line
+    others: list[Line]
     bounds: dict[tuple[str, str, str, str], Line]
     figures: dict[Kind, dict[str, list[Line]]]
 
@@ -84,6 +86,7 @@ def read_runs(paths: Sequence[Path]) -> Runs:
             more than four standard errors: a fault in the noise or in the accounting, and no result.
     """
     baselines: list[Line] = []
+    others: list[Line] = []
     bounds: dict[tuple[str, str, str, str], Line] = {}
     figures: dict[Kind, dict[str, list[Line]]] = {}
     for path in paths:
@@ -92,6 +95,8 @@ def read_runs(paths: Sequence[Path]) -> Runs:
                 baselines.append(line)
             elif line["kind"] == "bounds":
                 bounds[line["mode"], line["delta"], line["word_dropout"], line["level"]] = line
+            elif line["kind"] == "baseline":
+                others.append(line)
             else:
                 for level, found in line["levels"].items():
                     if found["exceeds_ceiling"]:
@@ -101,7 +106,7 @@ def read_runs(paths: Sequence[Path]) -> Runs:
         raise ReportError("there is nothing to report")
     if any(_origin(line) != _origin(baselines[0]) for line in baselines):
         raise ReportError("the grids are of different data or of different clean models")
-    return Runs(baselines[0], bounds, figures)
+    return Runs(baselines[0], others, bounds, figures)
 
 
 def _origin(line: Line) -> tuple[Any, Any]:
@@ -148,7 +153,9 @@ def _accuracy(runs: Runs) -> str:
                 rows.append([level, kind.name, spread(seeds, "accuracy"), f"{share:.1%}", *map(_points, others)])
     said = (
         f"Test accuracy, per cent, by whole-text epsilon. Without privacy {_points(clean['accuracy'])}, majority class "
-        f"{_points(majority['accuracy'])}; standard error over texts about {100 * clean['standard_error']:.1f}.\n"
+        f"{_points(majority['accuracy'])}"
+        + "".join(f", {line['name']} {_points(line['accuracy'])}" for line in runs.others)
+        + f"; standard error over texts about {100 * clean['standard_error']:.1f}.\n"
     )
     return f"## Accuracy\n\n{said}\n{markdown(rows)}"
 
@@ -179,6 +186,9 @@ def _attacks(runs: Runs) -> str:
     for name, said in (("majority", "nothing"), ("clean", "the clean model's vectors")):
         if "attack" in runs.baselines[name]:
             rows.append(["-", said, *_leak([runs.baselines[name]["attack"]]), "", ""])
+    for line in runs.others:
+        if "attack" in line:
+            rows.append(["-", f"vectors without privacy: {line['name']}", *_leak([line["attack"]]), "", ""])
     kinds = list(runs.figures)
     for level in runs.levels(kinds):
         for kind in kinds:
