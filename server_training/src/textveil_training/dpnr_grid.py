@@ -32,6 +32,7 @@ from textveil_training.private_figures import (
     private_figures,
 )
 from textveil_training.recipe import Recipe
+from textveil_training.run_record import software
 from textveil_training.task import Task
 
 Features = Callable[[str], dict[str, Tensor]]
@@ -143,6 +144,7 @@ class Grid:
             "data": task.described(),
             "labels": list(task.labels),
             "recipe": asdict(self._recipe),
+            "software": software(),
             "clean": self._without_privacy(self._clean, features),
             "majority": accuracy_figures(majority, task.test),
         }

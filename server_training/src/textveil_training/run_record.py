@@ -40,7 +40,7 @@ class RunRecord:
             "recipe": asdict(recipe),
             "data": data,
             "start": start,
-            "software": {name: _version(name) for name in _SOFTWARE} | {"python": platform.python_version()},
+            "software": software(),
             "machine": {
                 "device": device.type if device.type == "cpu" else torch.cuda.get_device_name(device),
                 "processor": platform.machine(),
@@ -75,6 +75,11 @@ class RunRecord:
         """
         with atomic_output(self._path) as write:
             write(json.dumps(self.content, indent=2) + "\n")
+
+
+def software() -> dict[str, str | None]:
+    """Versions of what results depend on."""
+    return {name: _version(name) for name in _SOFTWARE} | {"python": platform.python_version()}
 
 
 def _version(name: str) -> str | None:
