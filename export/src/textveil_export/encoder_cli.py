@@ -96,9 +96,12 @@ def encoder(
         "--keep-pieces": keep_pieces,
         "--vocabulary-from": vocabulary_from.name if vocabulary_from is not None else None,
         "--measured": measured.name if measured is not None else None,
+        "--name": name,
+        "--licence": licence,
+        "--attribution": attribution or None,
     }
     told = [f"{key} {shlex.quote(str(value))}" for key, value in options.items() if value is not None]
-    reproduce = " ".join(["textveil-export encoder CHECKPOINT", *told, f"-o {shlex.quote(settings.name)}"])
+    reproduce = " ".join(["textveil-export encoder CHECKPOINT", *told, f"-o {shlex.quote(output.resolve().name)}"])
     with tempfile.TemporaryDirectory(prefix="textveil-encoder-") as scratch, bars() as progress:
         contents = build_encoder(checkpoint, settings, Path(scratch), progress)
         progress("writing and opening the bundle", 0, 1)
