@@ -152,6 +152,11 @@ def test_small_comes_first_then_near_then_fast_then_nearest() -> None:
     assert order(large, far, slow, fast, fast_and_nearer) == [4, 3, 2, 1, 0]
 
 
+def test_deviations_that_no_noise_lets_through_do_not_matter() -> None:
+    nearest, fast, far_and_fast = candidate(100, 0.001, 4), candidate(100, 0.02, 2), candidate(100, 0.021, 1)
+    assert order(nearest, fast, far_and_fast) == [1, 0, 2]
+
+
 def test_what_does_not_fit_or_is_for_comparison_is_left_out() -> None:
     assert order(candidate(100, 0.1, 1), candidate(90, 0.1, 1, attention=True), candidate(300, 0, 0), room=200) == [0]
     unsafe = replace(candidate(50, 0.01, 0.1), precise=False)

@@ -14,6 +14,9 @@ from textveil_export.encoder_int8 import RECIPES, Int8Recipe, graph_name, quanti
 from textveil_export.encoder_session import Session
 from textveil_export.sources import Progress, no_progress
 
+#: A mean deviation that no noise lets through: a hundredth of the sensitivity of ``l1``. Where a trained head sets nearly
+#: all vectors on corners of the ball, a mean below it tells how a handful of texts fell, not how good a recipe is.
+NEGLIGIBLE = 0.02
 _TIMED, _ROUNDS = 11, 4
 
 #: A candidate: how it is made, and whether the session key ``session.x64quantprecision`` is on.
@@ -115,8 +118,9 @@ def measure(
 def by_preference(measured: dict[Key, Measured], room: int) -> list[Measured]:
     """Candidates that fit, best first.
 
-    Of those within 5 % of the smallest file, whose vectors deviate at most twice as much as the nearest ones, and which
-    take at most 25 % longer than the fastest, the one that deviates least; then the same among the rest. Whether a
+    Of those within 5 % of the smallest file, whose vectors deviate at most twice as much as the nearest ones or by no
+    more than ``NEGLIGIBLE``, and which take at most 25 % longer than the fastest, the one that deviates least; then the
+    same among the rest. Whether a
     deviation matters is for the gates to say, so time comes before the last digits of it. Candidates with quantised
     attention products are there for comparison only.
 
@@ -128,7 +132,8 @@ def by_preference(measured: dict[Key, Measured], room: int) -> list[Measured]:
     order: list[Measured] = []
     while left:
         small = [m for m in left if m.model_bytes <= 1.05 * min(m.model_bytes for m in left)]
-        near = [m for m in small if m.deviation_mean <= 2 * min(m.deviation_mean for m in small)]
+        far = max(NEGLIGIBLE, 2 * min(m.deviation_mean for m in small))
+        near = [m for m in small if m.deviation_mean <= far]
         fast = [m for m in near if m.latency_ms <= 1.25 * min(m.latency_ms for m in near)]
         best = min(fast, key=lambda m: m.deviation_mean)
         order.append(best)
