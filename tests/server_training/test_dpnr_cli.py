@@ -61,7 +61,12 @@ def test_training_prints_a_table_and_leaves_features(trained: Path, run: Run) ->
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[0].split() == ["split", "epsilon", "accuracy", "+-", "without", "noise"]
-    assert [line.split()[:2] for line in lines[1:]] == [["dev", "-"], ["test", "-"]]
+    assert [line.split()[:2] for line in lines[1:]] == [
+        ["dev", "majority"],
+        ["dev", "-"],
+        ["test", "majority"],
+        ["test", "-"],
+    ]
     record = json.loads((trained.parent / "again" / "record.json").read_text())
     assert record["recipe"]["training"]["seed"] == 5
 

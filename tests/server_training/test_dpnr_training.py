@@ -10,6 +10,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from textveil.errors import TextveilError
+from textveil_training import loop
 from textveil_training import train as train_module
 from textveil_training.checkpoint import read_checkpoint
 from textveil_training.errors import CheckpointError, DeviceError, EmptyClass, MissingLabel, ResumeError
@@ -129,6 +130,25 @@ def test_an_interrupted_run_goes_on_to_the_same_result(place: Path, tmp_path: Pa
         assert first == second
 
 
+def test_a_run_that_broke_down_goes_on_from_its_last_state(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "SAVE_EVERY_S", 0.0)
+    whole = private(place, "sound", placed_epochs=1, epochs=2)
+    for breakdown in (2, 5, 9):  # in the placed stage, at the end of an epoch, after it
+        name, steps = f"breakdown-{breakdown}", 0
+
+        def report(stage: str, done: int, total: int, breakdown: int = breakdown) -> None:
+            nonlocal steps
+            steps += stage != "features"
+            if steps == breakdown:
+                raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            private(place, name, report, placed_epochs=1, epochs=2)
+        run(place, private_recipe(placed_epochs=1, epochs=2), name, start=place / "clean", resume=True)
+        for file in ("extractor/model.safetensors", "head.safetensors", "classifier.safetensors"):
+            assert (place / name / file).read_bytes() == (whole / file).read_bytes()
+
+
 def test_an_interruption_of_the_last_measurement_costs_no_training(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,6 +182,7 @@ def test_the_record_tells_everything_and_no_text(place: Path) -> None:
     assert record["data"]["train"]["classes"] == [12, 12, 2, 2]
     assert [epoch["stage"] for epoch in record["epochs"]] == ["placed", "tuned"]
     assert set(record["result"]["test"]["levels"]) == {"1", "8"}
+    assert record["result"]["dev"]["majority"] == 0.5
     assert record["finished"] >= record["begun"]
     assert record["software"]["torch"] == torch.__version__
     assert record["wall_s"] > 0

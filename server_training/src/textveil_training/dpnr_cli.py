@@ -116,6 +116,8 @@ def _set_threads(threads: int) -> None:
 def _table(result: dict[str, Any]) -> str:
     rows = [["split", "epsilon", "accuracy", "+-", "without noise"]]
     for split, figures in result.items():
+        if "majority" in figures:
+            rows.append([split, "majority", f"{figures['majority']:.4f}", "", ""])
         if "levels" not in figures:
             rows.append([split, "-", f"{figures['accuracy']:.4f}", f"{figures['standard_error']:.4f}", ""])
             continue

@@ -274,7 +274,9 @@ class _Run:
                     features = device_features(
                         model, self._tokeniser, self._words[name], dropout, self._device, self._report
                     )
+                majority = int(self._task.train.labels.bincount().argmax())
                 result[name] = measured(model, self._description, features, part)
+                result[name]["majority"] = (part.labels == majority).double().mean().item()
         return result
 
     def _logits(self, model: Model, features: Tensor) -> Tensor:
