@@ -90,7 +90,10 @@ class Workspace:
                 with suppress(OutputError):  # what ended the run is what to tell
                     self._write(state)
                 raise
-            shutil.rmtree(self._work, ignore_errors=True)
+            try:
+                shutil.rmtree(self._work)
+            except OSError as error:
+                raise OutputError(f"all is written, but {UNFINISHED} cannot be removed: {_reason(error)}") from None
 
     def shard_path(self, shard: Shard, copy: int) -> Path:
         """Where a finished shard of a copy is."""
