@@ -170,6 +170,26 @@ def test_a_grid_of_modes_levels_dropouts_and_a_checkpoint(trained: Path, run: Ru
     assert [(line["kind"], line["name"]) for line in added] == [("checkpoint", "l1"), ("baseline", "clean")]
 
 
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (("-e", "quokka"), "recipe"),
+        (("-e", "-1"), "recipe"),
+        (("--word-dropout", "1"), "recipe"),
+        (("--mode", "l3:2"), "recipe"),
+        (("-o", "clean.toml"), "resume"),
+    ],
+)
+def test_a_grid_that_cannot_be(trained: Path, run: Run, options: tuple[str, ...], code: str) -> None:
+    before = (trained / "clean.toml").read_text()
+    ended, out, err = run("grid", "heads.toml", *GRID, "-o", "none.jsonl", *options)
+    assert (ended, out, err.split(": ")[1]) == (1, "", code)
+    assert "quokka" not in err
+    assert not (trained / "none.jsonl").exists()
+    assert (trained / "clean.toml").read_text() == before
+    assert run("grid", "clean.toml", *GRID, "-o", "none.jsonl")[0] == 1
+
+
 def test_a_map_of_texts(trained: Path, run: Run) -> None:
     checkpoints = ("--clean", "clean", "--checkpoint", "l1")
     code, out, err = run("report", "map", "rows.txt", "--format", "ag-entities", *checkpoints, "-o", "map.png")

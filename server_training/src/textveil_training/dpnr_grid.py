@@ -20,6 +20,7 @@ from torch import Tensor
 from textveil_training.attacks.attributes import Settings, infer, infer_nothing
 from textveil_training.channels import ceiling, randomised_response, reference
 from textveil_training.checkpoint import Description
+from textveil_training.errors import ResumeError
 from textveil_training.heads import train_head, with_representation
 from textveil_training.loop import Report, no_report
 from textveil_training.model import Classifier, Model
@@ -228,9 +229,13 @@ class Grid:
 def read_lines(path: Path) -> dict[str, dict[str, Any]]:
     """Lines of a grid by key; nothing where there is no file yet.
 
-    A line that is not JSON ends the reading with ``ValueError``: the file is written whole each time.
+    Raises:
+        ResumeError: A line is not one of a grid's; the file is written whole each time.
     """
     if not path.exists():
         return {}
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return {line["key"]: line for line in lines}
+    try:
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        return {line["key"]: line for line in lines}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ResumeError("the file holds something else than the lines of a grid") from error

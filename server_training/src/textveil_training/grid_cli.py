@@ -44,8 +44,9 @@ def grid(
     from textveil_training.attacks.attributes import Settings
     from textveil_training.dpnr_grid import Cell, Grid
     from textveil_training.errors import RecipeError
+    from textveil_training.heads import with_representation
     from textveil_training.progress import bars
-    from textveil_training.recipe import read_recipe
+    from textveil_training.recipe import check, read_recipe
     from textveil_training.stored_features import StoredFeatures, holds_features
     from textveil_training.task import load_task
 
@@ -64,6 +65,9 @@ def grid(
         for dropout in word_dropout or ["0"]
         for group in ([levels] if together else [(level,) for level in levels])
     ]
+    for cell in cells:  # before anything is computed
+        values = {field: getattr(cell, field) for field in ("mode", "dimension", "levels", "delta", "word_dropout")}
+        check(with_representation(chosen, **values), "the grid")
     task = load_task(chosen.data, data)
     with bars() as report:
         stored = StoredFeatures(start, task, cache, features, report)
