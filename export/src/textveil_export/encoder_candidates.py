@@ -14,8 +14,8 @@ from textveil_export.encoder_int8 import RECIPES, Int8Recipe, graph_name, quanti
 from textveil_export.encoder_session import Session
 from textveil_export.sources import Progress, no_progress
 
-#: A mean deviation that no noise lets through: a hundredth of the sensitivity of ``l1``. Where a trained head sets nearly
-#: all vectors on corners of the ball, a mean below it tells how a handful of texts fell, not how good a recipe is.
+#: A mean deviation that no noise lets through: a hundredth of the sensitivity of ``l1``. Where a trained head sets
+#: nearly all vectors on corners of the ball, a mean below it tells how a handful of texts fell, not how good a recipe is.
 NEGLIGIBLE = 0.02
 _TIMED, _ROUNDS = 11, 4
 
