@@ -15,7 +15,7 @@ from textveil_export.encoder_session import Session
 from textveil_export.sources import Progress, no_progress
 
 #: A mean deviation that no noise lets through: a hundredth of the sensitivity of ``l1``. Where a trained head sets
-#: nearly all vectors on corners of the ball, a mean below it tells how a handful of texts fell, not how good a recipe is.
+#: nearly all vectors on corners of the ball, a mean below it tells how a handful of texts fell, and no more.
 NEGLIGIBLE = 0.02
 _TIMED, _ROUNDS = 11, 4
 
