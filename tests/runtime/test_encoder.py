@@ -304,7 +304,7 @@ def test_no_bundle_there(tmp_path: Path) -> None:
 
 
 def test_the_default_encoder(monkeypatch: pytest.MonkeyPatch, tiny_encoder: Path, tmp_path: Path) -> None:
-    """Beside the code in a checkout, and nowhere else."""
+    """Beside the code in a checkout, with the identity that the code names, and nowhere else."""
     from textveil import default_encoder
 
     place = tmp_path / "runtime" / "src" / "textveil" / "default_encoder.py"
@@ -314,6 +314,9 @@ def test_the_default_encoder(monkeypatch: pytest.MonkeyPatch, tiny_encoder: Path
     target = tmp_path / "artifacts" / default_encoder.DEFAULT_ENCODER
     target.parent.mkdir()
     target.symlink_to(tiny_encoder)
+    with pytest.raises(IdentityMismatch):
+        Encoder.load()
+    monkeypatch.setattr("textveil.encoder.DEFAULT_IDENTITY", Encoder.load(tiny_encoder).bundle.identity)
     assert Encoder.load().bundle.path == target
     monkeypatch.setattr(default_encoder, "__file__", "/x.py")
     with pytest.raises(BundleNotFound):

@@ -1,10 +1,14 @@
-"""Where the default encoder is: beside this code in a checkout of the repository. No package carries it."""
+"""Where the default encoder is: beside this code in a checkout of the repository, and the identity it must have.
+
+No package carries it.
+"""
 
 from pathlib import Path
 
 from textveil.errors import BundleNotFound
 
 DEFAULT_ENCODER = "ag-topics-v1"
+DEFAULT_IDENTITY = "cd872b6529c6b9c188a33afc8535486f8cda4715084614eb82fcc4a6f9343efc"
 _PLACE = ("runtime", "src", "textveil")
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from textveil import accounting
 from textveil.accounting import VectorStatement
-from textveil.default_encoder import default_encoder
+from textveil.default_encoder import DEFAULT_IDENTITY, default_encoder
 from textveil.encoder_bundle import FIRST, LAST, SPECIAL, UNKNOWN, EncoderBundle, open_encoder
 from textveil.errors import EncoderFailed, EncoderUnavailable, InputError, OptionError
 from textveil.onnx_model import INPUTS, OUTPUT
@@ -113,6 +113,8 @@ class Encoder:
             EncoderUnavailable, EncoderFailed, OptionError: See the class.
         """
         bundle, model = open_encoder(default_encoder() if path is None else Path(path))
+        if path is None:
+            bundle.require_identity(DEFAULT_IDENTITY)
         if expect_id is not None:
             bundle.require_identity(expect_id)
         return cls(bundle, model, threads)
