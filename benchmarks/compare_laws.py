@@ -51,13 +51,13 @@ Law = TableLaw | ExactLaw | ResponseLaw
 class Comparison:
     """One vocabulary: its tables, the classifier's data, and the measurements of a law."""
 
-    def __init__(self, bundle: Bundle, sst2: Path, flatten_to: float) -> None:
+    def __init__(self, bundle: Bundle, sst2: Path, flatten_to: float, ks: Sequence[int]) -> None:
         assert bundle.metric is not None
         self.flatten_to = flatten_to
         self.bundle, self.metric = bundle, bundle.metric
         self.every = AllScores.of(self.metric)
         self.outputs = np.flatnonzero(bundle.table.roles & SANTEXT_OUTPUT)
-        self.tables = {k: self._table(k) for k in KS if k <= len(self.outputs)}
+        self.tables = {k: self._table(k) for k in ks if k <= len(self.outputs)}
         ranks = np.arange(len(self.every.scores)) + 2.7
         self.prior = (1 / ranks) / (1 / ranks).sum()  # Zipf-Mandelbrot over the ranks, <unk> last
         rows = self.metric.rows.astype(np.float32)
@@ -222,11 +222,17 @@ def names(comparison: Comparison) -> list[str]:
 
 
 def run(
-    bundle: Path, sst2: Path, output: Path, certified: Sequence[float], pure: Sequence[float], flatten_to: float
+    bundle: Path,
+    sst2: Path,
+    output: Path,
+    certified: Sequence[float],
+    pure: Sequence[float],
+    flatten_to: float = 1.0,
+    ks: Sequence[int] = KS,
 ) -> None:
     """Measures everything that the output does not have yet."""
     done = {(r["criterion"], r["target"], r["law"]) for r in records(output)} if output.exists() else set()
-    comparison = Comparison(Bundle(bundle), sst2, flatten_to)
+    comparison = Comparison(Bundle(bundle), sst2, flatten_to, ks)
     with output.open("a", encoding="utf-8") as file:
 
         def write(record: dict[str, Any]) -> None:
@@ -297,6 +303,7 @@ def main() -> None:
     parser.add_argument("--certified", type=float, nargs="*", default=[10, 12, 14])
     parser.add_argument("--pure", type=float, nargs="*", default=[10, 12])
     parser.add_argument("--flatten-to", type=float, default=1.0, help="as for textveil-export table")
+    parser.add_argument("--capped", type=int, nargs="*", default=KS, help="neighbours of the capped laws")
     parser.add_argument("--markdown", type=Path, help="print the tables of these records and leave")
     arguments = parser.parse_args()
     if arguments.markdown:
@@ -304,7 +311,8 @@ def main() -> None:
         return
     if not (arguments.bundle and arguments.sst2 and arguments.output):
         parser.error("BUNDLE, --sst2 and --output are needed")
-    run(arguments.bundle, arguments.sst2, arguments.output, arguments.certified, arguments.pure, arguments.flatten_to)
+    a = arguments
+    run(a.bundle, a.sst2, a.output, a.certified, a.pure, a.flatten_to, a.capped)
 
 
 if __name__ == "__main__":
