@@ -4,6 +4,7 @@ Reads the lines that ``textveil_training.dpnr_grid`` wrote. Figures of several s
 deviation over seeds behind the sign; where there is one seed no deviation stands.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -170,7 +171,7 @@ def _dropout(runs: Runs) -> str:
             (kind for kind in kinds if level in runs.figures[kind]), key=lambda k: float(k.word_dropout)
         ):
             seeds, bound = runs.figures[kind][level], runs.bound(kind, level)
-            word = f"{seeds[0]['epsilon_per_word']:.3f}"
+            word = f"{math.ceil(seeds[0]['epsilon_per_word'] * 1000) / 1000:.3f}"  # never below what holds
             best = _points(bound["placed"]["accuracies"][0])
             accuracy = spread(seeds, "accuracy")
             rows.append([level, kind.word_dropout, word, kind.name, accuracy, best, _points(bound["clean"])])
