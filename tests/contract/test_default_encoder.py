@@ -13,11 +13,14 @@ from textveil.default_encoder import DEFAULT_ENCODER, DEFAULT_IDENTITY, default_
 from textveil.noise import discrete_laplace
 from textveil.release_parameters import WordDropout
 from textveil.representation import Noise, Releaser
+from textveil_training import channels
 from textveil_training.recipe import read_recipe
 
 ROOT = Path(__file__).parents[2]
 RECIPE = ROOT / "server_training" / "recipes" / "ag-l1.toml"
 RELEASES = 200_000
+#: Test texts of each class, from which the ceilings follow.
+CLASSES = np.array([842, 548, 11, 56])
 TEXTS = (
     "Oil prices fell on Friday after a report that stocks had risen for the third week.",
     "The candidates met for a second debate, and both campaigns claimed to have won it.",
@@ -56,7 +59,9 @@ def test_its_recipe_is_the_committed_one(encoder):
 
 def test_no_accuracy_of_the_card_is_above_its_ceiling(encoder):
     measured = encoder.bundle.manifest["measured"]
-    ceiling = measured["elsewhere"]["columns"]["ceiling"]
+    stated = measured["elsewhere"]["columns"]["ceiling"]
+    ceiling = {epsilon: channels.ceiling(CLASSES, float(epsilon)) for epsilon in stated}
+    assert stated == pytest.approx(ceiling, abs=1e-4)
     assert set(measured["accuracy_by_epsilon"]) == set(ceiling) == {"1", "2", "3", "4", "6", "8"}
     for epsilon, accuracies in measured["accuracy_by_epsilon"].items():
         assert max(accuracies.values()) <= ceiling[epsilon]

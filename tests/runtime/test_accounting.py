@@ -16,7 +16,7 @@ from textveil.accounting import Loss, MixedKinds, PerCoordinate, PerWord, WholeT
 from textveil.errors import OptionError
 from textveil.noise import NoiseTable, discrete_gaussian
 from textveil.release_parameters import ReleaseParameters, WordDropout
-from textveil.representation import noise_for
+from textveil.representation import gaussian_delta, noise_for
 
 EPSILONS = ("0.5", "1", "2", "3", "4", "6", "8", "12")
 L1 = ReleaseParameters("l1", 8, 1024, "4")
@@ -102,9 +102,9 @@ def test_word_dropout_is_stated_beside_the_whole_text() -> None:
     assert float(dropping.per_word.epsilon) == pytest.approx(math.log(0.5 * math.exp(4) + 0.5), abs=1e-8)
     assert dropping.summary() == (
         "l1, 8 coordinates: epsilon 4 for any two texts; "
-        "epsilon 3.32500275 for two texts that differ in one word (word dropout 0.5)"
+        "epsilon 3.32500275 for two texts that differ in one token (word dropout 0.5)"
     )
-    assert any("does nothing for two texts that differ in more" in item for item in dropping.not_protected)
+    assert any("not at all that of the whole text" in item for item in dropping.not_protected)
     assert not any("dropout" in item for item in plain.not_protected)
 
 
@@ -322,3 +322,16 @@ def test_gaussian_noise_ten_percent_too_small_exceeds_it(coordinates: int, edge:
     assert made.variance is not None
     smaller = discrete_gaussian(Fraction(made.variance) * Fraction(81, 100), made.table.reach)
     assert numeric_delta(smaller, made.margin, 1024, (edge, -edge), coordinates, 4.0) > 1e-6
+
+
+@pytest.mark.parametrize(("dimension", "epsilon"), [(1, "1"), (384, "16")])
+def test_what_rounding_adds_to_delta(dimension: int, epsilon: str) -> None:
+    """``(1 + e^epsilon) k TV`` by floating-point arithmetic of its own."""
+    parameters = ReleaseParameters("l2", dimension, 16, epsilon, "1e-6")
+    noise = noise_for(parameters)
+    assert noise.variance is not None
+    added = gaussian_delta(parameters, noise.variance, noise.table.reach) - zcdp.delta_bound(
+        parameters.rho(noise.variance), parameters.exact_epsilon
+    )
+    by_hand = (1 + math.exp(float(epsilon))) * dimension * (2 * noise.table.reach + 1) / 2**64
+    assert float(added) == pytest.approx(by_hand, rel=1e-9)

@@ -67,7 +67,9 @@ def test_a_text(cli: Callable) -> None:
         ran = cli(f"--text={text}")
         assert ran.code == 0
         assert re.fullmatch(LINE, ran.out)
-        assert ran.message.count("\n") == 1
+        assert ran.message.splitlines()[0].startswith("textveil: l1, ")
+        cut = ["textveil: for this device only: 1 longer than the model takes, the end left out"]
+        assert ran.message.splitlines()[1:] == (cut if len(text) > 1000 else [])
 
 
 def test_files_and_json(cli: Callable, note: Path) -> None:
@@ -86,7 +88,7 @@ def test_files_and_json(cli: Callable, note: Path) -> None:
         "textveil: input 1 of 2: 3 documents",
         "textveil: input 2 of 2: 3 documents",
     ]
-    assert "for two texts that differ in one word (word dropout 0.3)" in ran.message
+    assert "for two texts that differ in one token (word dropout 0.3)" in ran.message
 
 
 def test_an_output_file(cli: Callable, note: Path, tmp_path: Path) -> None:
@@ -158,8 +160,8 @@ def test_what_was_cut_is_told_on_standard_error_alone(cli: Callable, tmp_path: P
     path.write_bytes(b"the doctor\n" + b"the " * 50 + b"\nbroken\n" + b"of " * 50 + b"\n")
     ran = cli("--json", path)
     assert ran.message.endswith(
-        "; 2 longer than the model takes, the end left out"
-        "; 1 released as the fixed point: the model gave numbers that are not finite\n"
+        "\ntextveil: for this device only: 2 longer than the model takes, the end left out"
+        "; 1 released as the fixed point: the model failed or gave no finite numbers\n"
     )
     statements = {json.dumps(json.loads(line)["statement"]) for line in ran.text.splitlines()}
     assert len(statements) == 1
@@ -173,7 +175,7 @@ def test_what_was_cut_is_told_on_standard_error_alone(cli: Callable, tmp_path: P
         ([SECRET], 1),
         (["--text", SECRET], 0),
         (["--text", SECRET, SECRET], 1),
-        (["--text", f"{SECRET} poison"], 1),
+        (["--text", f"{SECRET} poison"], 0),
         (["--text", SECRET, "--epsilon", SECRET], 1),
         (["--text", SECRET, "--word-dropout", SECRET], 1),
         (["--text", SECRET, "--bundle", SECRET], 1),

@@ -376,13 +376,29 @@ def told(error: BaseException) -> str:
     return "\n".join(said)
 
 
+def test_a_text_on_which_the_model_fails_is_released_like_any_other(encoder: Encoder) -> None:
+    """No release would be an output that only some texts have, outside every epsilon: they get the fixed point."""
+    releases = [encoder.encode("the poison said", epsilon=1) for _ in range(200)]
+    assert all(release.notes.fixed_point for release in releases)
+    assert not any(encoder.encode("the nurse said", epsilon=1).notes.fixed_point for _ in range(20))
+    assert {release.vector.shape for release in releases} == {(encoder.bundle.default_level.dimension,)}
+    assert len({tuple(release.integers.tolist()) for release in releases}) > 150  # it has the noise, too
+
+
+def test_a_vector_of_another_length_is_the_fixed_point(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoder._session, "run", lambda ids: np.ones((1, 99), dtype=np.float32))
+    assert encoder.encode("the nurse").notes.fixed_point
+
+
 def test_onnxruntime_is_not_quoted(
     encoder: Encoder, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     """Its message names a row that depends on the text; it is neither raised, chained, logged nor printed."""
     caplog.set_level(logging.NOTSET)
+    release = encoder.encode("the poison doctor")
+    assert str(MISSING_ROW) not in repr(release)
     with pytest.raises(EncoderFailed) as caught:
-        encoder.encode("the poison doctor")
+        encoder._session.run(ids("poison"))
     assert str(MISSING_ROW) not in told(caught.value)
     assert "".join(capfd.readouterr()) == ""
     assert caplog.text == ""
@@ -400,11 +416,10 @@ def test_nothing_that_is_said_holds_the_text(
     caplog.set_level(logging.NOTSET)
     release = encoder.encode(f"the {SECRET} said")
     said = [repr(release), str(release), repr(release.notes), repr(encoder), json.dumps(release.statement.to_dict())]
-    said += [str(release.statement), release.statement.summary()]
+    said += [str(release.statement), release.statement.summary(), repr(encoder.encode(f"{SECRET} poison"))]
     calls: list[Callable[[], object]] = [
         lambda: encoder.encode(SECRET, epsilon=SECRET),
         lambda: encoder.encode(SECRET, word_dropout=SECRET),
-        lambda: encoder.encode(f"{SECRET} poison"),
         lambda: encoder.encode(SECRET.encode()),  # type: ignore[arg-type]
         lambda: encoder.encode_batch([SECRET, [SECRET]]),  # type: ignore[list-item]
         lambda: Encoder.load(SECRET),

@@ -5,7 +5,7 @@ There are three epsilons of one release, and the difference between them has mis
 * for any two texts (``WholeText``): the guarantee of local differential privacy;
 * for one coordinate (``PerCoordinate``): what the whole text's is made of. The epsilon of Lyu, He, Li 2020 is of this
   kind; for the whole text it is ``dimension`` times larger;
-* for two texts that differ in one word (``PerWord``): smaller with word dropout, by their Theorem 2.
+* for two texts that differ in one token (``PerWord``): smaller with word dropout, by their Theorem 2.
 
 Each is a type of its own. Comparing one with another, or using one as a bare number, raises ``MixedKinds``.
 Proofs: docs/proofs/representation.md.
@@ -23,10 +23,14 @@ from textveil.representation import gaussian_delta, noise_for
 _ALWAYS = (
     "that a text was encoded, and with what parameters",
     "encoding the same text again: each release is drawn afresh, and their epsilons and deltas add up",
-    "to whoever can time the device: the length of the text",
+    "to whoever can time the device: how many pieces the text has, and so how long it is and how rare its words are",
 )
 _DELTA = "the bound has a delta: with a probability of about that size it may fail"
-_DROPOUT = "word dropout: it lowers the epsilon of one word only, and does nothing for two texts that differ in more"
+_DROPOUT = (
+    "word dropout: it lowers the epsilon of a single token (letters and digits without a break, or one mark), "
+    "much less that of a name or number of several tokens, and not at all that of the whole text; and it does so only "
+    "towards those who cannot time the device, since time tells how many tokens were kept"
+)
 # Digits of the arithmetic, and more than its rounding can do to a logarithm.
 _DIGITS, _ROUNDING = 60, Decimal("1e-40")
 
@@ -100,9 +104,13 @@ class PerCoordinate(Loss):
 
 
 class PerWord(Loss):
-    """Between two texts that differ in one word (a basic token): another word there, or none."""
+    """Between two texts that differ in one basic token: another one there, or none.
 
-    about = "two texts that differ in one word"
+    A basic token is a run of letters and digits, or one punctuation mark. ``O'Brien`` is three: two texts that differ
+    in ``j`` tokens have ``mu ** j`` in place of ``mu``.
+    """
+
+    about = "two texts that differ in one token"
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,8 @@ def encode(
         if text is not None:
             tally = _Tally()
             tally.write(encoded(text), write, as_json)
-            say_unless(f"{promised.summary()}{tally.notes}", quiet)
+            say_unless(promised.summary(), quiet)
+            tally.say_notes(quiet)
             return
         for number, path in enumerate(paths, 1):
             name = "standard input" if path == "-" else f"input {number} of {len(paths)}"
@@ -84,7 +85,8 @@ def encode(
                         tally.write(encoded(line), write, as_json)
                         advance(before + (consumed - before) * done // len(lines))
                     before = consumed
-            say_unless(f"{name}: {tally}{f'; {promised.summary()}' if tally.documents else ''}{tally.notes}", quiet)
+            say_unless(f"{name}: {tally}{f'; {promised.summary()}' if tally.documents else ''}", quiet)
+            tally.say_notes(quiet)
 
 
 class _Tally:
@@ -107,15 +109,17 @@ class _Tally:
         else:
             write("\t".join(map(repr, release.vector.tolist())) + "\n")
 
-    @property
-    def notes(self) -> str:
-        """What happened on this device, for its owner."""
-        said = ""
+    def say_notes(self, quiet: bool) -> None:
+        """Says what happened on this device, to its owner, in a line of its own: it is no part of the statement."""
+        said: list[str] = []
         if self.truncated:
-            said += f"; {self.truncated:,} longer than the model takes, the end left out"
+            said.append(f"{self.truncated:,} longer than the model takes, the end left out")
         if self.fixed_points:
-            said += f"; {self.fixed_points:,} released as the fixed point: the model gave numbers that are not finite"
-        return said
+            said.append(
+                f"{self.fixed_points:,} released as the fixed point: the model failed or gave no finite numbers"
+            )
+        if said:
+            say_unless(f"for this device only: {'; '.join(said)}", quiet)
 
     def __str__(self) -> str:
         if not self.documents:

@@ -46,7 +46,8 @@ class Notes:
 
     Attributes:
         truncated: Whether the text was longer than the model takes, and its end was left out.
-        fixed_point: Whether the model gave a number that is not finite, so that the fixed point was released.
+        fixed_point: Whether the model failed on this text, or gave a number that is not finite, so that the fixed point
+            was released.
     """
 
     truncated: bool
@@ -140,18 +141,18 @@ class Encoder:
         Raises:
             UnknownLevel, OptionError: The bundle has no such level, or ``word_dropout`` is out of range.
             InputError: ``text`` is not a string.
-            EncoderFailed: The model fails on this text.
 
         Privacy:
             For any two texts, the probabilities of any set of outputs differ by a factor of at most ``exp(epsilon)``,
-            and by ``delta`` on top in mode ``l2``. Every call draws afresh: encoding the same text again is a second
-            release, and epsilons and deltas add up.
+            and by ``delta`` on top in mode ``l2``. A model that fails on some texts changes nothing about it: for them
+            the fixed point is released, with the same noise, since *no release* would tell them from all others.
+            Every call draws afresh: encoding the same text again is a second release, and epsilons and deltas add up.
         """
         if not isinstance(text, str):
             raise InputError("the text is not a string")
         releaser, dropout, statement = self._plan(epsilon, word_dropout)
         ids, truncated = self._ids(text, dropout)
-        vectors = self._session.run(ids)
+        vectors = self._vectors(ids, releaser.parameters.dimension)
         integers = releaser.release(vectors)
         notes = Notes(truncated, not bool(np.isfinite(vectors).all()))
         return VectorRelease(releaser.dequantise(integers)[0], integers[0], statement, notes)
@@ -189,6 +190,14 @@ class Encoder:
     def statement(self, *, epsilon: float | str | None = None, word_dropout: float | str = "0") -> VectorStatement:
         """What a call with these options promises. Nothing is drawn."""
         return self._plan(epsilon, word_dropout)[2]
+
+    def _vectors(self, ids: list[int], dimension: int) -> NDArray[np.float32]:
+        """The model's vector, or one that is not finite where the model fails: that becomes the fixed point."""
+        try:
+            vectors = self._session.run(ids)
+        except EncoderFailed:
+            vectors = np.empty((1, 0), dtype=np.float32)
+        return vectors if vectors.shape == (1, dimension) else np.full((1, dimension), np.nan, dtype=np.float32)
 
     def _plan(
         self, epsilon: float | str | None, word_dropout: float | str
