@@ -147,8 +147,8 @@ def test_what_the_device_writes_the_server_reads(bundle: Path, run: Run, tmp_pat
     assert [label for label, _ in rows] == ["second" if vector[0] > 0 else "first" for vector in vectors]
     code, out, _ = run("classify", bundle, released, "--json")
     for row, vector in zip(map(json.loads, out.splitlines()), vectors, strict=True):
-        assert sum(row["probabilities"].values()) == pytest.approx(1.0, abs=1e-5)
-        assert row["probabilities"]["second"] == pytest.approx(1 / (1 + np.exp(-2 * vector[0])), abs=1e-5)
+        assert sum(row["scores"].values()) == pytest.approx(1.0, abs=1e-5)
+        assert row["scores"]["second"] == pytest.approx(1 / (1 + np.exp(-2 * vector[0])), abs=1e-5)
 
 
 def test_classify_reads_standard_input(bundle: Path, run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_the_classifier_is_the_one_that_was_trained(bundle: Path) -> None:
     vectors = torch.randn(7, width)
     with torch.inference_mode():
         wanted = trained(vectors, torch.full((7, 1), 4.0).log()).softmax(-1).numpy()
-    assert VectorClassifier(bundle).probabilities(vectors.numpy(), [4.0] * 7) == pytest.approx(wanted, abs=1e-5)
+    assert VectorClassifier(bundle).scores(vectors.numpy(), [4.0] * 7) == pytest.approx(wanted, abs=1e-5)
 
 
 @pytest.mark.parametrize(

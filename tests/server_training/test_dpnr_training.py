@@ -329,3 +329,8 @@ def test_texts_without_labels_and_classes_that_training_has_not(place: Path, tmp
     (folder / "train.tsv").write_text("sentence\tlabel\nfilm\t\n")
     with pytest.raises(MissingLabel):
         load_task(recipe_of(place, text).data, folder)
+
+
+def test_a_start_that_the_recipe_has_no_use_for_is_refused(place: Path) -> None:
+    with pytest.raises(CheckpointError, match="leave --start out"):
+        run(place, recipe_text(source=str(place / "encoder")), "started", start=place / "clean")

@@ -132,7 +132,10 @@ def sanitize(
                 write("\n")
             name = "standard input" if path == "-" else f"input {number} of {len(paths)}"
             tally = report.Tally()
-            with opened(path, name) as (descriptor, size), progress_bar("sanitising", size, quiet) as advance:
+            with (
+                opened(path, name) as (descriptor, size),
+                progress_bar("sanitising", size, quiet, output is not None) as advance,
+            ):
                 for results, ended, consumed in sanitize_lines(sanitizer, descriptor, name, **options):
                     write(_render(results, as_json, ended=ended))
                     tally.add(results)

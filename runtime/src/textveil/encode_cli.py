@@ -24,7 +24,9 @@ def encode(
     text: Annotated[str | None, typer.Option("--text", "-t", help="Encode this text instead; one document.")] = None,
     bundle: Annotated[
         Path | None,
-        typer.Option("--bundle", "-b", help="Folder of an encoder bundle; the repository's own if left out."),
+        typer.Option(
+            "--bundle", "-b", help="Folder of an encoder bundle; in a checkout of the repository its own if left out."
+        ),
     ] = None,
     epsilon: Annotated[
         str | None,
@@ -78,7 +80,7 @@ def encode(
             tally, before = _Tally(), 0
             with (
                 opened(path, name) as (descriptor, size),
-                progress_bar("encoding", size, quiet, _BAR_FROM_BYTES) as advance,
+                progress_bar("encoding", size, quiet, output is not None, _BAR_FROM_BYTES) as advance,
             ):
                 for lines, _, consumed in read_lines(descriptor, name):
                     for done, line in enumerate(lines, 1):

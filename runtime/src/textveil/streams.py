@@ -76,7 +76,7 @@ def refuse_overwriting(paths: list[str], output: Path) -> None:
 
 @contextmanager
 def progress_bar(
-    label: str, size: int, quiet: bool, from_bytes: int = _BAR_FROM_BYTES
+    label: str, size: int, quiet: bool, to_file: bool, from_bytes: int = _BAR_FROM_BYTES
 ) -> Iterator[Callable[[int], None]]:
     """A bar over the bytes of a large file: on standard error, only on a terminal that shows no data.
 
@@ -84,12 +84,13 @@ def progress_bar(
         label: What stands before it.
         size: Bytes there are, 0 if unknown.
         quiet: Whether there is to be no bar.
+        to_file: Whether the data go to a file of their own and not to standard output.
         from_bytes: Sizes below get no bar.
 
     Yields:
         A function that is told how many bytes are done.
     """
-    if quiet or size < from_bytes or not sys.stderr.isatty() or sys.stdout.isatty():
+    if quiet or size < from_bytes or not sys.stderr.isatty() or (not to_file and sys.stdout.isatty()):
         yield lambda consumed: None
         return
     with typer.progressbar(length=size, label=label, file=sys.stderr) as bar:

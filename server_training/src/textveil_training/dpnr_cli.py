@@ -83,11 +83,14 @@ def classify(
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="Lines of textveil encode --json; - is standard input.")
     ] = "-",
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, with all probabilities.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object a line, with the scores of all labels.")
+    ] = False,
 ) -> None:
     """Classify released vectors: what a server does with what devices send.
 
-    Each line of textveil encode --json gives one line: the label and its probability, separated by a tab.
+    Each line of textveil encode --json gives one line: the label and its score, separated by a tab. Scores rank
+    labels and are no probabilities.
     """
     from textveil.lines import read_lines
     from textveil.streams import opened
@@ -102,8 +105,8 @@ def classify(
             for line in lines:
                 number += 1
                 decision = classifier.classify_line(line, number)
-                probability = decision.probabilities[decision.label]
-                print(json.dumps(decision.to_dict()) if as_json else f"{decision.label}\t{probability:.4f}", flush=True)
+                score = decision.scores[decision.label]
+                print(json.dumps(decision.to_dict()) if as_json else f"{decision.label}\t{score:.4f}", flush=True)
 
 
 def _set_threads(threads: int) -> None:

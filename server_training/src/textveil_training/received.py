@@ -27,16 +27,17 @@ class Decision:
     """What the server makes of one released vector.
 
     Attributes:
-        label: The most probable one.
-        probabilities: Of every label.
+        label: The one with the highest score.
+        scores: Of every label; they add up to 1 and rank the labels, but are no probabilities. A classifier trained for
+            its expected error drives them to 0 and 1, far beyond what the release's epsilon lets anybody be sure of.
     """
 
     label: str
-    probabilities: dict[str, float]
+    scores: dict[str, float]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {"label": self.label, "probabilities": self.probabilities}
+        return {"label": self.label, "scores": self.scores}
 
 
 class VectorClassifier:
@@ -76,8 +77,8 @@ class VectorClassifier:
         if not chained or shapes[-1][0] != len(self.labels):
             raise BundleDamaged(f"{CLASSIFIER}: does not fit the bundle's vectors and labels")
 
-    def probabilities(self, vectors: Floats, epsilons: Sequence[float]) -> Floats:
-        """Probabilities of the labels.
+    def scores(self, vectors: Floats, epsilons: Sequence[float]) -> Floats:
+        """Scores of the labels: the softmax of the classifier.
 
         Args:
             vectors: Released vectors, shape ``(n, k)``.
@@ -120,6 +121,6 @@ class VectorClassifier:
         numbers = isinstance(vector, list) and all(type(item) in (int, float) for item in vector)
         if not numbers or len(vector) != dimension or not all(map(math.isfinite, vector)):
             raise ReleaseError(f"line {number}: the vector is not {dimension} finite numbers")
-        row = self.probabilities(np.array([vector], dtype=np.float32), [float(epsilon)])[0]
+        row = self.scores(np.array([vector], dtype=np.float32), [float(epsilon)])[0]
         shares = {label: round(float(share), 6) for label, share in zip(self.labels, row, strict=True)}
         return Decision(self.labels[int(row.argmax())], shares)

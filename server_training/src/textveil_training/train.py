@@ -102,6 +102,8 @@ class _Run:
                 raise CheckpointError("the recipe starts from a checkpoint: name one with --start")
             self._start(self._options.start)
             source = str(self._options.start / files.EXTRACTOR)
+        elif self._options.start is not None:
+            raise CheckpointError("the recipe does not start from a checkpoint: leave --start out")
         encoder, self._vocabulary, lowercase = load_encoder(source, dropout)
         if self._started is not None:
             lowercase = self._started.lowercase
