@@ -276,7 +276,7 @@ def markdown(path: Path) -> str:
     clean = next(r for r in found if r["law"] == "unsanitised")
     lines = [f"Unsanitised text: SST-2 {clean['sst2']:.3f}", ""]
     groups = dict.fromkeys((r["criterion"], r["target"]) for r in found if r["law"] != "unsanitised")
-    for criterion, target in groups:
+    for criterion, target in sorted(groups):
         lines += [
             f"**Certified epsilon {target:g}**" if criterion == CERTIFIED else f"**Pure LDP level {target:g}**",
             "",
