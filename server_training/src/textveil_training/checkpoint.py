@@ -17,6 +17,7 @@ from torch import nn
 
 from textveil_training.errors import CheckpointError
 from textveil_training.model import Model, load_encoder
+from textveil_training.recipe import Recipe
 from textveil_training.tensor_files import write_tensors
 
 FORMAT = "textveil-checkpoint"
@@ -56,6 +57,23 @@ class Description:
     levels: tuple[str, ...]
     delta: str | None
     word_dropout: str
+
+    @classmethod
+    def of(cls, recipe: Recipe, labels: tuple[str, ...], lowercase: bool) -> "Description":
+        """What a recipe will make of data with these labels."""
+        part = recipe.representation
+        return cls(
+            mode=part.mode,
+            dimension=part.dimension,
+            head_hidden=part.head_hidden or None,
+            pooling="mean",
+            max_tokens=recipe.data.max_tokens,
+            labels=labels,
+            lowercase=lowercase,
+            levels=part.levels,
+            delta=part.delta or None,
+            word_dropout=part.word_dropout,
+        )
 
 
 def write_checkpoint(folder: Path, model: Model, description: Description, vocabulary: Path) -> None:

@@ -68,18 +68,7 @@ def train_head(
     """
     part, training = recipe.representation, recipe.training
     torch.manual_seed(training.seed)
-    description = Description(
-        mode=part.mode,
-        dimension=part.dimension,
-        head_hidden=part.head_hidden or None,
-        pooling="mean",
-        max_tokens=recipe.data.max_tokens,
-        labels=task.labels,
-        lowercase=True,
-        levels=part.levels,
-        delta=part.delta or None,
-        word_dropout=part.word_dropout,
-    )
+    description = Description.of(recipe, task.labels, lowercase=True)
     model = Model(
         _NoEncoder(features["train"].shape[-1]),
         mode=part.mode,

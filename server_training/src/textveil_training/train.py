@@ -108,18 +108,7 @@ class _Run:
         if self._started is not None:
             lowercase = self._started.lowercase
         self._tokeniser = Tokeniser(self._vocabulary, lowercase=lowercase, max_tokens=recipe.data.max_tokens)
-        self._description = files.Description(
-            mode=part.mode,
-            dimension=part.dimension,
-            head_hidden=part.head_hidden or None,
-            pooling="mean",
-            max_tokens=recipe.data.max_tokens,
-            labels=task.labels,
-            lowercase=lowercase,
-            levels=part.levels,
-            delta=part.delta or None,
-            word_dropout=part.word_dropout,
-        )
+        self._description = files.Description.of(recipe, task.labels, lowercase)
         self._model = files.build(
             encoder, self._description, classifier_hidden=part.classifier_hidden, dropout=dropout
         ).to(self._device)
