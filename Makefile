@@ -9,7 +9,7 @@ lint:
 	.venv/bin/ruff format --check .
 
 test:
-	.venv/bin/pytest
+	.venv/bin/pytest -q -n 2 --dist loadfile
 
 # Rebuild the default bundle (about half an hour); see artifacts/README.md.
 bundle:
