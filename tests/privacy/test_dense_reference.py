@@ -403,7 +403,7 @@ def test_level_weights_use_the_room_there_is(
     base = None if largest_base is None else np.full(symbols, largest_base, dtype=np.uint32)
     scores = np.repeat(np.array(tails, dtype=np.uint16)[:, None], k, axis=1)
     table = Table(np.zeros((1, k), np.uint16), scores, np.ones(symbols, np.uint8), GRID, {})
-    last, smallest = (max(tails) + 500, 1 << 20) if tail == EXACT else (max(tails), 1 << 16)
+    last, smallest = (max(tails) + 500, 1 << 12) if tail == EXACT else (max(tails), 1 << 16)
 
     def largest_total(scale: int) -> int:
         of_tail, of_zero = exact_weights(exponent, [min(tails), 0], scale)

@@ -727,4 +727,5 @@ def test_many_different_options_do_not_pile_up(tiny_path: Path) -> None:
 
 
 def test_public_names() -> None:
-    assert set(textveil.__all__) == {"PrivacyStatement", "Result", "Sanitizer", "TextveilError", "__version__"}
+    text = {"PrivacyStatement", "Result", "Sanitizer", "TextveilError", "__version__"}
+    assert set(textveil.__all__) == text | {"Encoder", "VectorRelease", "VectorStatement"}

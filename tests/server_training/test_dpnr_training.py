@@ -185,7 +185,7 @@ def test_the_record_tells_everything_and_no_text(place: Path) -> None:
     assert record["result"]["dev"]["majority"] == 0.5
     assert record["finished"] >= record["begun"]
     assert record["software"]["torch"] == torch.__version__
-    assert record["wall_s"] > 0
+    assert record["wall_s"] >= 0
     assert not any(word in text for word in ("onions", "thunder", "garlic"))
 
 
