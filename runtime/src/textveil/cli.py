@@ -14,11 +14,11 @@ from textveil.calibration import calibrate as find_level
 from textveil.console import run
 from textveil.encode_cli import encode
 from textveil.encoder_bundle import EncoderBundle, open_encoder
-from textveil.errors import InputError, OptionError
+from textveil.errors import OptionError
 from textveil.lines import sanitize_lines
 from textveil.plan import Options
 from textveil.sanitizer import Result, Sanitizer
-from textveil.streams import opened, progress_bar, refuse_overwriting, say_unless, standard_output
+from textveil.streams import opened, progress_bar, read_words, refuse_overwriting, say_unless, standard_output
 from textveil.verify import PAIRS
 from textveil.verify import verify as audit_bundle
 
@@ -111,7 +111,7 @@ def sanitize(
         level=level,
         tail=tail,
         replacement_probability=replacement_probability,
-        deny=_words(deny),
+        deny=read_words(deny, "--deny"),
         case=case,
         strict=strict,
     )
@@ -255,15 +255,6 @@ def _render(results: list[Result], as_json: bool, *, ended: bool) -> str:
         ]
         return "\n".join(lines) + "\n"
     return "\n".join([result.text for result in results]) + ("\n" if ended else "")
-
-
-def _words(path: Path | None) -> list[str]:
-    if path is None:
-        return []
-    try:
-        return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError("--deny: no readable UTF-8 file there") from error
 
 
 def main() -> None:

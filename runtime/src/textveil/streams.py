@@ -65,6 +65,19 @@ def opened(path: str, name: str) -> Iterator[tuple[int, int]]:
         os.close(descriptor)
 
 
+def read_words(path: Path | None, option: str) -> list[str]:
+    """The words of a list, one a line; none where there is no list.
+
+    Raises:
+        InputError: The file that the option names cannot be read. Not chained: the cause may hold what the file holds.
+    """
+    if path is None:
+        return []
+    with suppress(OSError, UnicodeDecodeError):
+        return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    raise InputError(f"{option}: no readable UTF-8 file there")
+
+
 def refuse_overwriting(paths: list[str], output: Path) -> None:
     """Raises ``OutputError`` if a file that is to be written is also one of those to be read."""
     for path in paths:

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import typer
 from textveil.console import say
-from textveil.errors import InputError
 
 from textveil_training.data import FormatName
 from textveil_training.errors import DataOptionError, printable
@@ -64,6 +63,7 @@ def sanitize_corpus(
     Ctrl-C ends after the parts that are being worked on; --resume goes on and draws nothing a second time.
     """
     from textveil.plan import Options
+    from textveil.streams import read_words
 
     from textveil_training.corpus import sanitize_corpus as sanitize
     from textveil_training.progress import bars
@@ -76,7 +76,7 @@ def sanitize_corpus(
         level=level,
         tail=tail,
         replacement_probability=replacement_probability,
-        deny=_words(deny),
+        deny=read_words(deny, "--deny"),
         case=case,
         strict=strict,
     )
@@ -119,13 +119,3 @@ def _table(record: dict[str, Any]) -> str:
 def _promise(record: dict[str, Any]) -> str:
     copies = "1 copy" if record["copies"] == 1 else f"{record['copies']} copies, all charged"
     return f"{copies}; {record['summary']}"
-
-
-def _words(path: Path | None) -> list[str]:
-    if path is None:
-        return []
-    try:
-        return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    except (OSError, UnicodeDecodeError):
-        pass
-    raise InputError("--deny: no readable UTF-8 file there")
