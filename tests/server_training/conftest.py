@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
+from textveil import console
+from textveil_training import cli
 from textveil_training.errors import DataError
 
 CANARY = "quokkasecret"
@@ -20,6 +22,18 @@ def write(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write_file
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Runs ``textveil-train`` in this process; gives its code, its output and its messages."""
+
+    def command(*arguments: object) -> tuple[int, str, str]:
+        code = console.run(cli.app, "textveil-train", list(map(str, arguments)))
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return command
 
 
 @pytest.fixture

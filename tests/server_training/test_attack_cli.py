@@ -5,8 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textveil import console
-from textveil_training import cli, dpnr_grid
+from textveil_training import dpnr_grid
 from textveil_training import train as train_module
 from textveil_training.attacks.received import read_released
 from textveil_training.errors import DataError, InvalidJson, RecipeError, WrongColumnCount
@@ -46,16 +45,6 @@ def _here(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ign
     monkeypatch.setattr(train_module, "SEARCH", quick)
     monkeypatch.setattr(dpnr_grid, "_BOUND_SEARCH", quick)
     monkeypatch.setattr(dpnr_grid, "_HEAD_SEARCH", quick)
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def command(*arguments: object) -> tuple[int, str, str]:
-        code = console.run(cli.app, "textveil-train", list(map(str, arguments)))
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return command
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ import small_encoders
 import torch
 from safetensors.numpy import save_file
 from textveil import console
-from textveil_training import cli
 from textveil_training import train as train_module
 from textveil_training.errors import ReleaseError
 from textveil_training.placement import Search
@@ -34,16 +33,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _here(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
     monkeypatch.chdir(place)
     monkeypatch.setattr(train_module, "SEARCH", Search(restarts=0, steps=2, draws=16, fresh_draws=16))
-
-
-@pytest.fixture
-def run(capsys: Capture) -> Run:
-    def command(*arguments: object) -> tuple[int, str, str]:
-        code = console.run(cli.app, "textveil-train", list(map(str, arguments)))
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return command
 
 
 @pytest.fixture

@@ -1,0 +1,144 @@
+"""``textveil info`` and ``textveil inspect``: what a bundle is, and what may become of a word."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textveil import Sanitizer
+
+
+def test_info(here: Callable, english: Sanitizer) -> None:
+    ran = here("info")
+    assert (ran.code, ran.err) == (0, b"")
+    assert f"identity   {english.bundle.identity}" in ran.text
+    tails = sorted(english.bundle.tails, key=lambda tail: tail != english.bundle.default_tail)
+    assert [line for line in ran.text.splitlines() if line.startswith("santext+ with ")] == [
+        f"santext+ with {tail} tail" + (" (the default)" if tail == english.bundle.default_tail else "")
+        for tail in tails
+    ]
+    for level in english.bundle.levels:
+        lines = [line for line in ran.text.splitlines() if line.startswith(f"{level.name} ")]
+        for tail, line in zip(tails, lines, strict=True):
+            assert f"{float(2 * level.laws['santext+', tail].exponent):.4g}" in line
+            assert f" {english.bundle.certified_epsilon(level, 'santext+', tail):g}  certified metric DP" in line
+            assert ("default" in line) == (level.name == english.bundle.default_level)
+    assert "Not protected" in ran.text
+    assert max(map(len, ran.text.splitlines()[3:])) <= 120
+
+
+def test_info_as_json(here: Callable, english: Sanitizer) -> None:
+    facts = json.loads(here("info", "--json").text)
+    assert facts["identity"] == english.bundle.identity
+    assert facts["symbols"] == len(english.bundle.vocabulary)
+    assert (facts["default_mechanism"], facts["default_level"]) == ("santext+", "balanced")
+    assert facts["licence"]
+    assert [level["name"] for level in facts["levels"]] == [level.name for level in english.bundle.levels]
+    assert [level["default"] for level in facts["levels"]].count(True) == 1
+    assert facts["default_tail"] == english.bundle.default_tail
+    for tail in english.bundle.tails:
+        epsilons = [level["santext+"][tail]["epsilon"] for level in facts["levels"]]
+        assert epsilons == sorted(epsilons)  # strictest first
+
+
+def test_info_path(here: Callable, english: Sanitizer, tiny_path: Path) -> None:
+    assert here("info", "--path").text == f"{english.bundle.path}\n"
+    assert (Path(here("info", "--path").text.strip()) / "manifest.json").is_file()
+    assert here("info", "--path", "--bundle", tiny_path).text == f"{tiny_path}\n"
+
+
+def test_the_identity_that_info_prints_is_the_one_to_expect(here: Callable, tiny_path: Path) -> None:
+    identity = json.loads(here("info", "--json", "-b", tiny_path).text)["identity"]
+    for arguments in (["info"], ["inspect", "the"], ["sanitize", "--text", "the"]):
+        assert here(*arguments, "--bundle", tiny_path, "--expect-id", identity).code == 0
+        ran = here(*arguments, "--bundle", tiny_path, "--expect-id", identity.replace(identity[0], "x"))
+        assert ran.code == 1
+        assert ran.message == f"textveil: bundle-identity: the bundle has another identity: {identity}\n"
+        assert here(*arguments, "--expect-id", identity).code == 1  # the built-in one is another
+
+
+def test_inspect(here: Callable, english: Sanitizer) -> None:
+    ran = here("inspect", "Doctor", "--count", "5")
+    assert (ran.code, ran.err) == (0, b"")
+    lines = ran.text.splitlines()
+    assert lines[0] == "doctor"
+    assert lines[1].startswith(f"santext+, level balanced, {english.bundle.default_tail} tail: ")
+    assert "Probability" not in lines[3]
+    law = english.distribution("doctor")
+    for line, (word, share) in zip(lines[4:9], law.likeliest(5), strict=True):
+        assert line.split()[0] == word
+        assert line.split()[1] == f"{share:.4%}"
+    assert lines[9] == f"and {len(law.words) - 5:,} other words with " + lines[9].partition("with ")[2]
+    assert len(lines) == 10
+    assert here("inspect", "zzyzzx").text.startswith("<unk> (this word is not in the vocabulary)\n")
+
+
+def test_inspect_as_json(here: Callable, tiny_path: Path, tiny: Sanitizer) -> None:
+    ran = here("inspect", "doctor", "--json", "-n", "3", "-b", tiny_path, "-m", "santext", "-l", "high")
+    told = json.loads(ran.text)
+    law = tiny.distribution("doctor", mechanism="santext", level="high")
+    assert told["symbol"] == "doctor"
+    assert [(row["word"], row["probability"]) for row in told["replacements"]] == law.likeliest(3)
+    assert [row["distance"] for row in told["replacements"]] == [
+        tiny.distance("doctor", word) for word, _ in law.likeliest(3)
+    ]
+    assert told["others"]["count"] == len(law.words) - 3
+    assert sum(row["probability"] for row in told["replacements"]) + told["others"]["probability"] == pytest.approx(1)
+    assert told["statement"]["tokens"] == 1
+
+
+def test_a_tail_by_its_name(here: Callable, both_path: Path, both: Sanitizer, tiny_path: Path) -> None:
+    for tail in ("exact", "capped"):
+        chosen = ["-b", both_path, "-m", "santext", "-l", "high", "--tail", tail]
+        told = json.loads(here("inspect", "doctor", "--json", "-n", "3", *chosen).text)
+        law = both.distribution("doctor", mechanism="santext", level="high", tail=tail)
+        assert [(row["word"], row["probability"]) for row in told["replacements"]] == law.likeliest(3)
+        assert told["statement"]["tail"] == tail
+        ran = here("sanitize", "--text", "the doctor", *chosen)
+        assert ran.message.startswith(f"textveil: santext, level high, {tail} tail: epsilon 16 d")
+    for tail, path, message in (
+        ("heavy", both_path, "tail must be one of capped, exact"),
+        ("exact", tiny_path, "this bundle has no exact tail"),
+    ):
+        ran = here("inspect", "doctor", "-b", path, "--tail", tail)
+        assert (ran.code, ran.message) == (1, f"textveil: option: {message}\n")
+
+
+def test_inspect_lists_all_there_is(here: Callable, tiny_path: Path) -> None:
+    ran = here("inspect", "the", "-b", tiny_path, "-n", "1000", "-m", "random")
+    assert len(ran.text.splitlines()) == 4 + 40
+    assert "other words" not in ran.text
+
+
+@pytest.mark.parametrize("word", ["my secret", "", "Jean-Luc", "secret's secret"])
+def test_inspect_takes_one_word(here: Callable, tiny_path: Path, word: str) -> None:
+    ran = here("inspect", "-b", tiny_path, word)
+    assert ran.code == 1
+    assert re.fullmatch(r"textveil: option: one word is needed, and this is \d tokens\n", ran.message)
+
+
+def test_inspect_without_rows(here: Callable, make_bundle: Callable[..., Path]) -> None:
+    bare = make_bundle(embeddings=False)
+    assert here("inspect", "doctor", "-b", bare).code == 0
+    assert json.loads(here("inspect", "doctor", "-b", bare, "--json").text)["replacements"][0]["distance"] is None
+
+
+def test_inspect_of_a_wordpiece_bundle(here: Callable, pieces: Sanitizer) -> None:
+    ran = here("inspect", "doctor", "-b", pieces.bundle.path, "-n", "50", "-m", "random")
+    assert ran.code == 0
+    assert "##" in ran.text
+
+
+def test_a_damaged_bundle(here: Callable, tiny_path: Path, tmp_path: Path) -> None:
+    damaged = tmp_path / "bundle"
+    damaged.mkdir()
+    for path in tiny_path.iterdir():
+        (damaged / path.name).write_bytes(path.read_bytes())
+    table = bytearray((damaged / "table.safetensors").read_bytes())
+    table[-1] ^= 1
+    (damaged / "table.safetensors").write_bytes(table)
+    for arguments in (["info"], ["inspect", "the"], ["sanitize", "--text", "the"]):
+        ran = here(*arguments, "--bundle", damaged)
+        assert (ran.code, ran.out) == (1, b"")
+        assert ran.message == "textveil: bundle-damaged: table.safetensors: does not match its hash\n"
