@@ -8,6 +8,7 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from textveil import entropy
 from textveil.bundle import TABLE_MECHANISMS, TAILS, Bundle, Level
 from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
 from textveil.fbdd import FbddLaw
@@ -68,6 +69,28 @@ class Plan:
     coin: ReplacementCoin | None
     keepable: NDArray[np.bool_]
     terms: Terms
+
+    def draw(self, inputs: NDArray[np.int64], whole: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """One output for every token: coins of common words first, then one draw per replaced token, in order.
+
+        Args:
+            inputs: Input ids, ``<unk>`` last, shape ``(n,)``.
+            whole: Whether each is a word in one piece, which alone the coin may keep, shape ``(n,)``.
+
+        Returns:
+            Output ids, shape ``(n,)``.
+
+        Privacy:
+            The release itself, with the operating system's entropy; every call is charged by ``terms``.
+        """
+        replaced = np.ones(len(inputs), dtype=bool)
+        if self.coin is not None:
+            common = np.flatnonzero(self.keepable[inputs] & whole)
+            replaced[common] = self.coin.replaced(entropy.random_words(len(common)))
+        drawn = np.flatnonzero(replaced)
+        outputs = inputs.copy()
+        outputs[drawn] = self.law.draw(inputs[drawn], entropy.random_words)
+        return outputs
 
 
 def cache_key(options: Options) -> tuple[object, ...]:

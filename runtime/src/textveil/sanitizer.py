@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
-from textveil import entropy, segmentation
+from textveil import segmentation
 from textveil.bundle import Bundle
 from textveil.default_bundle import DEFAULT_BUNDLE, DEFAULT_IDENTITY
 from textveil.distribution import Distribution
@@ -180,7 +179,7 @@ class Sanitizer:
         words = [[lexicon[segment] for segment in segments] for segments in cut]
         inputs = [token for line in words for word in line for token in word.inputs]
         whole = [word.whole for line in words for word in line for _ in word.inputs]
-        outputs = iter(_draw(plan, np.array(inputs, np.int64), np.array(whole, bool)).tolist())
+        outputs = iter(plan.draw(np.array(inputs, np.int64), np.array(whole, bool)).tolist())
         drawn = []
         for segments, line in zip(cut, words, strict=True):
             text, ended = self._lexicon.write(segments, line, outputs, strict=strict, after_token=after_token)
@@ -202,18 +201,6 @@ class Sanitizer:
         if len(tokens) != 1:
             raise OptionError(f"one word is needed, and this is {len(tokens)} tokens")
         return tokens[0]
-
-
-def _draw(plan: Plan, inputs: NDArray[np.int64], whole: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """One output for every token: coins of common words first, then one draw per replaced token, in order."""
-    replaced = np.ones(len(inputs), dtype=bool)
-    if plan.coin is not None:
-        common = np.flatnonzero(plan.keepable[inputs] & whole)
-        replaced[common] = plan.coin.replaced(entropy.random_words(len(common)))
-    drawn = np.flatnonzero(replaced)
-    outputs = inputs.copy()
-    outputs[drawn] = plan.law.draw(inputs[drawn], entropy.random_words)
-    return outputs
 
 
 def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
