@@ -172,6 +172,12 @@ class EmptyClass(TrainingError):
     code = "class-empty"
 
 
+class SubgroupError(TrainingError):
+    """Accuracy by subgroup cannot be told: no attributes, too few texts, or models and data that do not belong."""
+
+    code = "subgroup"
+
+
 class ReleaseError(TrainingError):
     """A released vector that was received does not fit the classifier."""
 
