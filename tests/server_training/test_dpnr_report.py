@@ -13,7 +13,8 @@ import pytest
 from textveil import console
 from textveil_training import cli
 from textveil_training.dpnr_figures import accuracy_by_epsilon, maps_of_texts
-from textveil_training.dpnr_report import LABELS, ReportError, markdown, read_runs, tables
+from textveil_training.dpnr_report import LABELS, markdown, read_runs, tables
+from textveil_training.errors import ReportError
 
 Line = dict[str, Any]
 BASELINES: Line = {
@@ -164,9 +165,9 @@ def test_without_matplotlib_the_error_names_the_extra() -> None:
     """In a process of its own, where matplotlib cannot be imported."""
     code = (
         "import sys; sys.modules['matplotlib'] = None\n"
-        "from textveil_training import dpnr_report\n"
+        "from textveil_training.errors import ReportError\n"
         "try:\n    import textveil_training.dpnr_figures\n"
-        "except dpnr_report.ReportError as error:\n    print(error)"
+        "except ReportError as error:\n    print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "textveil-training[report]" in done.stdout

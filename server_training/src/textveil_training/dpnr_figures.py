@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil_training.dpnr_report import Kind, ReportError, Runs
+from textveil_training.dpnr_report import Kind, Runs
+from textveil_training.errors import ReportError
 
 try:
     from matplotlib import rc_context

@@ -12,18 +12,12 @@ from statistics import mean, stdev
 from typing import Any
 
 from textveil_training.dpnr_grid import read_lines
-from textveil_training.errors import TrainingError
+from textveil_training.errors import ReportError
 
 Line = dict[str, Any]
 
 LABELS = {"label_response": "its label, randomised response", "label_channel": "its label, best channel"}
 """Attackers who see a label, as a grid's lines name them, and what they are called in a table."""
-
-
-class ReportError(TrainingError):
-    """Lines cannot be reported: there are none, they lack something, or an accuracy is above its ceiling."""
-
-    code = "report"
 
 
 @dataclass(frozen=True)
