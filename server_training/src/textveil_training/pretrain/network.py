@@ -1,0 +1,174 @@
+"""A BERT encoder with the head of a masked language model, tied to the input embeddings.
+
+The head is BERT's (Devlin et al. 2019): ``logits(h) = E LayerNorm(GELU(W h + b)) + c`` with the encoder's own word
+embeddings E. Sentence encoders such as MiniLM come without it; it is then made, with W the identity, and has to be
+trained before it says anything.
+"""
+
+import json
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from textveil.atomic import atomic_output
+from textveil.errors import OutputError
+from torch import Tensor, nn
+from torch.nn import functional
+
+from textveil_training.errors import CheckpointError
+from textveil_training.model import encoder_folder, load_encoder
+from textveil_training.tensor_files import write_tensors
+
+WEIGHTS = "model.safetensors"
+VOCABULARY = "vocab.txt"
+_HEAD = "cls.predictions."
+
+
+class MaskedLM(nn.Module):
+    """Encoder and tied head.
+
+    Args:
+        network: ``BertForMaskedLM`` of transformers; its parts are taken over, not copied.
+    """
+
+    def __init__(self, network: Any) -> None:
+        super().__init__()
+        self.config = network.config
+        self.encoder = network.bert
+        self.transform = network.cls.predictions.transform
+        self.bias = network.cls.predictions.bias
+
+    def hidden(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """Last hidden states.
+
+        Args:
+            ids: Piece ids, shape ``(n, t)``.
+            mask: 1 where there is a piece, shape ``(n, t)``.
+
+        Returns:
+            Shape ``(n, t, width)``.
+        """
+        return self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Logits of all pieces at chosen places: the softmax is only taken where it matters.
+
+        Args:
+            hidden: Hidden states there, shape ``(m, width)``.
+
+        Returns:
+            Shape ``(m, vocabulary)``.
+        """
+        return functional.linear(self.transform(hidden), self.encoder.embeddings.word_embeddings.weight, self.bias)
+
+    def forward(self, ids: Tensor, mask: Tensor, at: Tensor) -> Tensor:
+        """Logits where ``at`` (bool, shape ``(n, t)``) says so, in row order: ``(at.sum(), vocabulary)``."""
+        return self.logits(self.hidden(ids, mask)[at])
+
+
+@dataclass(frozen=True)
+class LoadedMaskedLM:
+    """A masked language model and what it reads.
+
+    Attributes:
+        model: The networks, in evaluation mode.
+        vocabulary: Its ``vocab.txt``.
+        lowercase: Whether it is uncased.
+        new_head: Whether the source had no head, so that an untrained one was made.
+    """
+
+    model: MaskedLM
+    vocabulary: Path
+    lowercase: bool
+    new_head: bool
+
+
+def load_masked_lm(source: str, dropout: float = 0.0) -> LoadedMaskedLM:
+    """Opens a masked language model, or makes one of an encoder.
+
+    Args:
+        source: ``minilm``, a folder (of ``pretrain``, or of transformers), or the id of a model on a hub.
+        dropout: Of hidden states and attention in training.
+
+    Raises:
+        CheckpointError: It cannot be loaded, is no BERT, has no WordPiece vocabulary, or its head is not tied to the
+            input embeddings.
+    """
+    from transformers import BertForMaskedLM
+
+    encoder, vocabulary, lowercase = load_encoder(source, dropout)
+    config: Any = encoder.config
+    if getattr(config, "model_type", None) != "bert":
+        raise CheckpointError("only encoders of BERT's architecture can be masked language models here")
+    if not getattr(config, "tie_word_embeddings", True):
+        raise CheckpointError("the head of that masked language model is not tied to its input embeddings")
+    location = encoder_folder(source)
+    try:
+        network, found = BertForMaskedLM.from_pretrained(
+            location,
+            local_files_only=Path(location).is_dir(),
+            hidden_dropout_prob=dropout,
+            attention_probs_dropout_prob=dropout,
+            use_safetensors=True,  # never a pickle
+            output_loading_info=True,
+        )
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
+        raise CheckpointError("the weights there do not fit BERT's architecture") from error
+    missing = {name for name in found["missing_keys"] if not name.startswith(f"{_HEAD}decoder.")}
+    new_head = any(name.startswith(_HEAD) for name in missing)
+    if found["mismatched_keys"] or any(not name.startswith(_HEAD) for name in missing):
+        raise CheckpointError("the weights there do not fit BERT's architecture")
+    model = MaskedLM(network)
+    if new_head:
+        _start_head(model)
+    return LoadedMaskedLM(model.eval(), vocabulary, lowercase, new_head)
+
+
+def _start_head(model: MaskedLM) -> None:
+    """The identity, so that the first logits are the embeddings' inner products with the (rectified) hidden state."""
+    with torch.no_grad():
+        nn.init.eye_(model.transform.dense.weight)
+        for zero in (model.transform.dense.bias, model.transform.LayerNorm.bias, model.bias):
+            nn.init.zeros_(zero)
+        nn.init.ones_(model.transform.LayerNorm.weight)
+
+
+def write_masked_lm(folder: Path, model: MaskedLM, vocabulary: Path, *, lowercase: bool) -> None:
+    """Writes a plain folder of transformers' ``BertForMaskedLM``; the weights come last and make it whole.
+
+    Args:
+        folder: There already.
+        model: The networks.
+        vocabulary: Their ``vocab.txt``.
+        lowercase: Whether they are uncased.
+
+    Raises:
+        OutputError: A file cannot be written.
+    """
+    config = model.config.to_diff_dict() | {"architectures": ["BertForMaskedLM"]}
+    config.pop("_name_or_path", None)
+    for name, content in {
+        "config.json": config,
+        "tokenizer_config.json": {
+            "tokenizer_class": "BertTokenizer",
+            "do_lower_case": lowercase,
+            "model_max_length": model.config.max_position_embeddings,
+        },
+    }.items():
+        with atomic_output(folder / name) as write:
+            write(json.dumps(content, indent=2) + "\n")
+    partial = folder / f".{VOCABULARY}.partial"
+    try:
+        shutil.copyfile(vocabulary, partial)
+        partial.chmod(0o644)
+        partial.replace(folder / VOCABULARY)
+    except OSError as error:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise OutputError(f"{VOCABULARY} cannot be written") from error
+    tensors = {f"bert.{name}": tensor for name, tensor in model.encoder.state_dict().items()}
+    tensors |= {f"{_HEAD}transform.{name}": tensor for name, tensor in model.transform.state_dict().items()}
+    write_tensors(folder / WEIGHTS, tensors | {f"{_HEAD}bias": model.bias}, {"format": "pt"})
