@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -86,28 +86,70 @@ def measured(
     Raises:
         OptionError: A level is no epsilon that can be released at.
     """
+    found: dict[str, Any] = {}
+    labels, classes, masks = split.labels, len(description.labels), 1 if isinstance(features, Tensor) else len(features)
+    if description.mode == "none":
+        return _figures(decided(model, description, features, None).decisions, labels, classes)
+    for level in description.levels if levels is None else levels:
+        made = decided(model, description, features, level, draws=draws, random_words=random_words)
+        right = np.mean([(decision == labels).double().mean().item() for decision in made.without_noise])
+        found[level] = _figures(made.decisions, labels, classes) | {"without_noise": float(right)}
+    return {"levels": found, "draws": draws, "masks": masks}
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What a checkpoint decides of the texts of a split.
+
+    Attributes:
+        decisions: Class ids, int64 of shape ``(texts,)``, for each release; without privacy for each set of masks.
+        without_noise: The same from the vectors before the noise, for each set of masks; nothing without privacy.
+    """
+
+    decisions: list[Tensor]
+    without_noise: list[Tensor]
+
+
+def decided(
+    model: Model,
+    description: Description,
+    features: Tensor | Sequence[Tensor],
+    level: str | None,
+    *,
+    draws: int = DRAWS,
+    random_words: RandomWords | None = None,
+) -> Decided:
+    """Decisions through the device's release.
+
+    Args:
+        model: The networks.
+        description: What they are.
+        features: As ``measured``.
+        level: Whole-text epsilon; None for a checkpoint without privacy, and for no other.
+        draws: As ``measured``.
+        random_words: As ``measured``.
+
+    Raises:
+        OptionError: The level is no epsilon that can be released at.
+
+    Privacy:
+        Each of the ``draws`` releases every text once at the level's epsilon.
+    """
     masks = [features] if isinstance(features, Tensor) else list(features)
     model.eval()
     with torch.inference_mode():
         device = model.classifier.out.weight.device
         vectors = [model.represented(matrix.to(device)) for matrix in masks]
-        if description.mode == "none":
-            decisions = [model.classifier(matrix, None).argmax(-1).cpu() for matrix in vectors]
-            return _figures(decisions, split.labels, len(description.labels))
-        found: dict[str, Any] = {}
-        for level in description.levels if levels is None else levels:
-            parameters = release_parameters(description, level)
-            log_epsilon = torch.full((1, 1), math.log(float(level)), device=device)
-            decisions = []
-            for draw in range(draws):
-                clean = vectors[draw % len(vectors)].cpu().numpy()
-                noisy = torch.from_numpy(released(clean, parameters, random_words)).to(device)
-                decisions.append(model.classifier(noisy, log_epsilon).argmax(-1).cpu())
-            quiet = [model.classifier(matrix, log_epsilon).argmax(-1).cpu() for matrix in vectors]
-            figures = _figures(decisions, split.labels, len(description.labels))
-            right = np.mean([(decision == split.labels).double().mean().item() for decision in quiet])
-            found[level] = figures | {"without_noise": float(right)}
-    return {"levels": found, "draws": draws, "masks": len(masks)}
+        if level is None:
+            return Decided([model.classifier(matrix, None).argmax(-1).cpu() for matrix in vectors], [])
+        parameters = release_parameters(description, level)
+        log_epsilon = torch.full((1, 1), math.log(float(level)), device=device)
+        decisions = []
+        for draw in range(draws):
+            clean = vectors[draw % len(vectors)].cpu().numpy()
+            noisy = torch.from_numpy(released(clean, parameters, random_words)).to(device)
+            decisions.append(model.classifier(noisy, log_epsilon).argmax(-1).cpu())
+        return Decided(decisions, [model.classifier(matrix, log_epsilon).argmax(-1).cpu() for matrix in vectors])
 
 
 def _figures(decisions: list[Tensor], labels: Tensor, classes: int) -> dict[str, Any]:

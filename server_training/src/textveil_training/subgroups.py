@@ -229,9 +229,7 @@ def subgroups(
                 None if differences is None else _gap([(differences, having, 1.0)], z, -1.0),
             )
         )
-    whole = _group(values)
-    assert whole.accuracy is not None and whole.standard_error is not None  # there are texts
-    return Subgroups(len(values), whole.accuracy, whole.standard_error, tuple(found), comparisons, confidence, minimum)
+    return Subgroups(len(values), float(values.mean()), _error(values), tuple(found), comparisons, confidence, minimum)
 
 
 def _per_text(correct: ArrayLike) -> Floats:
@@ -247,7 +245,11 @@ def _divisions(bits: Bits) -> int:
 
 
 def _group(values: Floats) -> Group:
-    return Group(len(values), float(values.mean()), math.sqrt(float(values.var(ddof=1)) / len(values)))
+    return Group(len(values), float(values.mean()), _error(values))
+
+
+def _error(values: Floats) -> float:
+    return math.sqrt(float(values.var(ddof=1)) / len(values))
 
 
 def _gap(strata: Sequence[tuple[Floats, Bits, float]], z: float, low: float) -> Gap:
