@@ -4,8 +4,9 @@ This is what training on, and attacking, sanitised text need beside the text its
 device never keeps that pairing; here it is made from public text, or from text that is the caller's own.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Unpack
 
@@ -18,6 +19,8 @@ from textveil.mechanisms import WeightedLaw
 from textveil.plan import Options, make_plan
 from textveil.segmentation import segments
 from textveil.words import Lexicon
+
+from textveil_training.likelihoods import Columns, Doubles, columns_of
 
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -99,15 +102,9 @@ class TextChannel:
         """A symbol as the vocabulary has it; ``<unk>`` for the unknown word."""
         return "<unk>" if token == self.unknown else self.bundle.vocabulary[token]
 
-    def likelihoods(self, outputs: Iterable[int]) -> Floats:
-        """``Pr[M(x) = y]`` for all inputs and some outputs, the coin of common words included.
-
-        Args:
-            outputs: Output ids y, n of them.
-
-        Returns:
-            Shape ``(symbols + 1, n)``, rows by input id, ``<unk>`` last. Of a word in one piece: parts of a word
-            are never kept by the coin.
+    @cached_property
+    def columns(self) -> Columns:
+        """The weights of the law by output, the coin left out; made once, totals when first asked for.
 
         Raises:
             OptionError: The mechanism has no table of weights (``fbdd``).
@@ -115,14 +112,49 @@ class TextChannel:
         law = self.plan.law
         if not isinstance(law, WeightedLaw):
             raise OptionError(f"{self.plan.terms.mechanism} has no table of weights: its law is known from draws only")
-        columns = np.fromiter(outputs, np.int64)
-        found = np.empty((self.unknown + 1, len(columns)), np.float32)
-        for token in range(self.unknown + 1):
-            weights = law.weights_of(token)
-            found[token] = weights[columns] / weights.sum(dtype=np.float64)
-        if self.plan.coin is not None:
+        return columns_of(law, self.unknown + 1)
+
+    def likelihood_blocks(self, outputs: Ids, *, whole: bool = True) -> Iterator[tuple[Ids, Doubles]]:
+        """``Pr[M(x) = y]`` for all inputs, the coin of common words included, a block of outputs at a time.
+
+        Args:
+            outputs: Output ids y, shape ``(n,)``, in any order.
+            whole: Of words in one piece; else of parts of words, which the coin never keeps.
+
+        Yields:
+            Some of the outputs, in their order, and their likelihoods, shape ``(block, symbols + 1)``; inputs by id,
+            ``<unk>`` last.
+
+        Raises:
+            OptionError: The mechanism has no table of weights (``fbdd``).
+        """
+        factors = 1 / self.columns.totals
+        kept = 0.0
+        if self.plan.coin is not None and whole:
             kept = 1 - self.plan.coin.threshold / 2**64
-            keepable = np.flatnonzero(self.plan.keepable)
-            found[keepable] *= 1 - kept
-            found[columns, np.arange(len(columns))] += np.where(self.plan.keepable[columns], kept, 0)
-        return found
+            factors[self.plan.keepable] *= 1 - kept
+        for part, weights in self.columns.blocks(outputs):
+            weights *= factors
+            weights[np.arange(len(part)), part] += np.where(self.plan.keepable[part], kept, 0)
+            yield part, weights
+
+    def likelihoods(self, outputs: Iterable[int], *, whole: bool = True) -> Floats:
+        """``Pr[M(x) = y]`` for all inputs and some outputs, the coin of common words included.
+
+        Args:
+            outputs: Output ids y, n of them.
+            whole: Of words in one piece; else of parts of words, which the coin never keeps.
+
+        Returns:
+            Shape ``(symbols + 1, n)``, rows by input id, ``<unk>`` last; four bytes each.
+
+        Raises:
+            OptionError: The mechanism has no table of weights (``fbdd``).
+        """
+        columns = np.fromiter(outputs, np.int64)
+        found = np.empty((len(columns), self.unknown + 1), np.float32)
+        done = 0
+        for part, block in self.likelihood_blocks(columns, whole=whole):
+            found[done : done + len(part)] = block
+            done += len(part)
+        return found.T

@@ -1,0 +1,127 @@
+"""A bundle as a channel: which token became which, and how likely every input makes an output."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from small_bundles import contents, metric_of, outlier, pieces, scattered, small_bundle, spellings, with_base
+from textveil.errors import OptionError
+from textveil.mechanisms import ExactLaw, WeightedLaw
+from textveil_export.bundle_writer import write_bundle
+from textveil_training import likelihoods
+from textveil_training.text_channel import TextChannel
+
+COUNT = 40
+TAILS = ("exact", "capped")
+LAWS: list[dict[str, Any]] = [
+    *({"mechanism": m, "level": lv, "tail": t} for m in ("santext", "santext+") for t in TAILS for lv in ("l0", "l1")),
+    {"mechanism": "santext+", "replacement_probability": "1"},
+    {"mechanism": "santext+", "replacement_probability": "0.01", "deny": ["baba"]},
+    {"mechanism": "krr", "epsilon": "0.5"},
+    {"mechanism": "krr", "epsilon": "30"},
+    {"mechanism": "random"},
+]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    place = tmp_path_factory.mktemp("bundles")
+    options: dict[str, Any] = {"k": 6, "exponents": ("3", "11"), "tails": TAILS}
+    small_bundle(place / "words", scattered(COUNT, 12, 3), **options)
+    small_bundle(place / "outlier", outlier(COUNT, 5), **options | {"exponents": ("1", "3")})
+    small_bundle(place / "pieces", scattered(COUNT, 12, 4), words=pieces(COUNT), tokens="wordpiece", **options)
+    built = contents(scattered(COUNT, 12, 5), **options)
+    base = np.random.default_rng(1).integers(1, 200, metric_of(built).rows.shape[0] - 1).astype(np.uint8)
+    for mechanism in ("santext", "santext+"):
+        built = with_base(built, 1, mechanism, "exact", base)
+    write_bundle(built, place / "flattened")
+    return {folder.name: folder for folder in place.iterdir()}
+
+
+def defined(channel: TextChannel, *, whole: bool) -> np.ndarray:
+    """``Pr[M(x) = y]`` input by input from the law's own weights, shape ``(inputs, symbols)``."""
+    law, coin = channel.plan.law, channel.plan.coin
+    assert isinstance(law, WeightedLaw)
+    found = np.zeros((channel.unknown + 1, channel.unknown))
+    for x in range(channel.unknown + 1):
+        weights = law.weights_of(x)
+        found[x] = weights / weights.sum(dtype=np.float64)
+        if whole and coin is not None and channel.plan.keepable[x]:
+            replaced = coin.threshold / 2**64
+            found[x] *= replaced
+            found[x, x] += 1 - replaced
+    return found
+
+
+@pytest.mark.parametrize("kind", ["words", "outlier", "pieces", "flattened"])
+@pytest.mark.parametrize("options", LAWS, ids=lambda options: "-".join(map(str, options.values())))
+def test_likelihoods_are_those_of_the_law(
+    folders: dict[str, Path], kind: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(likelihoods, "BLOCK", 7)  # several blocks, the last one short
+    channel = TextChannel(folders[kind], **options)
+    for whole in (True, False):
+        truth = defined(channel, whole=whole)
+        found = channel.likelihoods(range(channel.unknown), whole=whole)
+        assert found.shape == truth.shape
+        np.testing.assert_allclose(found, truth, rtol=1e-6, atol=0)
+        np.testing.assert_allclose(found.sum(axis=1, dtype=np.float64), 1, rtol=1e-6)
+    if options.get("replacement_probability") != "1" and options["mechanism"] == "santext+":
+        assert (defined(channel, whole=True) != defined(channel, whole=False)).any()
+
+
+def test_outputs_come_in_any_order_and_more_than_once(folders: dict[str, Path]) -> None:
+    wanted = [5, 1, 5, 39, 0]
+    for options in ({"tail": "exact"}, {"tail": "capped"}, {"mechanism": "krr", "epsilon": "3"}):
+        channel = TextChannel(folders["words"], **options)
+        everything = channel.likelihoods(range(channel.unknown))
+        assert (channel.likelihoods(iter(wanted)) == everything[:, wanted]).all()
+        assert channel.likelihoods([]).shape == (channel.unknown + 1, 0)
+
+
+@pytest.mark.parametrize("end", [1, 2, 3000, 6001])
+def test_a_score_past_the_end_has_the_last_weight(folders: dict[str, Path], end: int) -> None:
+    """Weights that end early, at a score that some pairs have: the look-up must end at the same place."""
+    channel = TextChannel(folders["words"], mechanism="santext", level="l0", tail="exact")
+    law = channel.plan.law
+    assert isinstance(law, ExactLaw)
+    law = replace(law, capped=replace(law.capped, weights=law.capped.weights[:end]))
+    columns = likelihoods.ExactColumns(law)
+    ((_, found),) = columns.blocks(np.arange(channel.unknown))
+    truth = np.array([law.weights_of(x) for x in range(channel.unknown + 1)])
+    np.testing.assert_allclose(found.T, truth, rtol=1e-15)
+    np.testing.assert_allclose(columns.totals, truth.sum(axis=1, dtype=np.float64), rtol=1e-12)
+
+
+def test_a_wrong_coin_would_be_noticed(folders: dict[str, Path]) -> None:
+    """The comparison has power: a coin that keeps too often, and one that keeps parts of words."""
+    right = TextChannel(folders["pieces"], mechanism="santext+", replacement_probability="0.3")
+    wrong = TextChannel(folders["pieces"], mechanism="santext+", replacement_probability="0.31")
+    outputs = range(right.unknown)
+    for one, other in (
+        (right.likelihoods(outputs), wrong.likelihoods(outputs)),
+        (right.likelihoods(outputs), right.likelihoods(outputs, whole=False)),
+    ):
+        assert not np.allclose(one, other, rtol=1e-3)
+
+
+def test_without_weights_there_are_no_likelihoods(folders: dict[str, Path]) -> None:
+    with pytest.raises(OptionError, match="no table of weights"):
+        TextChannel(folders["words"], mechanism="fbdd", epsilon="10").likelihoods([0])
+
+
+def test_tokens_and_draws_stand_side_by_side(folders: dict[str, Path]) -> None:
+    words = spellings(COUNT)
+    channel = TextChannel(folders["words"], mechanism="krr", epsilon="30")  # keeps practically always
+    texts = [channel.read(text) for text in (f"{words[0].title()}, {words[7]}!", "", f"zzz {words[3]}n't 7 a@b.c")]
+    assert [len(text.inputs) for text in texts] == [2, 0, 5]
+    assert texts[0].spelled == (words[0], words[7])
+    unknown = channel.unknown
+    assert (texts[2].inputs == unknown).tolist() == [True, False, True, True, True]
+    drawn = channel.draw(texts)
+    assert [part.shape for part in drawn] == [text.inputs.shape for text in texts]
+    assert (drawn[0] == texts[0].inputs).all()
+    assert (np.concatenate(drawn) < unknown).all()
+    assert channel.draw([]) == []
