@@ -1,4 +1,4 @@
-"""How likely every input makes an output: columns of a law, by blocks of outputs, for whoever attacks it or trains on it.
+"""How likely every input makes an output: columns of a law, by blocks of outputs.
 
 ``Pr[M(x) = y] = weight(x, y) / Z(x)`` with ``Z(x) = sum_y weight(x, y)``. Where the tail is exact,
 ``weight(x, y) = q(y) W[min(s(x, y), last)]`` with ``s(x, y) = floor(grid d(x, y))``: squared distances are integers, so
@@ -8,7 +8,6 @@ excess(x, y)`` with few stored words y for each x. Weights are the integers of t
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,20 +20,7 @@ Doubles = NDArray[np.float64]
 BLOCK = 256
 
 
-class Columns(Protocol):
-    """The weights of one law, column by column."""
-
-    @property
-    def totals(self) -> Doubles:
-        """``Z(x)`` of every input, ``<unk>`` last, shape ``(inputs,)``."""
-        ...
-
-    def blocks(self, outputs: Ids) -> Iterator[tuple[Ids, Doubles]]:
-        """Some outputs in order, a block at a time, and their weights from every input, shape ``(block, inputs)``."""
-        ...
-
-
-def columns_of(law: WeightedLaw, inputs: int, report: Callable[[int, int], None] | None = None) -> Columns:
+def columns_of(law: WeightedLaw, inputs: int, report: Callable[[int, int], None] | None = None) -> "Columns":
     """The columns of a law.
 
     Args:
@@ -72,6 +58,7 @@ class ExactColumns:
         return 4 * longest + self._metric.unknown_extra
 
     def blocks(self, outputs: Ids) -> Iterator[tuple[Ids, Doubles]]:
+        """Some outputs in order, a block at a time, and their weights from every input, shape ``(block, inputs)``."""
         for part, squared in self._metric.squared_to_all(outputs, BLOCK):
             weights = np.take(self._weights, squared, mode="clip")
             weights *= self._base[part, None]
@@ -79,6 +66,7 @@ class ExactColumns:
 
     @cached_property
     def totals(self) -> Doubles:
+        """``Z(x)`` of every input, ``<unk>`` last, shape ``(inputs,)``."""
         outputs = np.flatnonzero(self._base)
         total = np.zeros(len(self._metric.rows))
         done = 0
@@ -96,6 +84,9 @@ class StoredColumns:
     Args:
         law: The law.
         inputs: Number of inputs, ``<unk>`` counted.
+
+    Attributes:
+        totals: ``Z(x)`` of every input, ``<unk>`` last, shape ``(inputs,)``.
     """
 
     def __init__(self, law: TableLaw | ResponseLaw, inputs: int) -> None:
@@ -111,6 +102,7 @@ class StoredColumns:
         self._starts = np.searchsorted(stored[order], np.arange(len(self._base) + 1))
 
     def blocks(self, outputs: Ids) -> Iterator[tuple[Ids, Doubles]]:
+        """Some outputs in order, a block at a time, and their weights from every input, shape ``(block, inputs)``."""
         for start in range(0, len(outputs), BLOCK):
             part = outputs[start : start + BLOCK]
             weights = self._base[part, None] * self._tail
@@ -118,3 +110,6 @@ class StoredColumns:
                 entries = slice(self._starts[y], self._starts[y + 1])
                 weights[row, self._x[entries]] += self._excess[entries]
             yield part, weights
+
+
+Columns = ExactColumns | StoredColumns
