@@ -166,6 +166,12 @@ class DeviceError(TrainingError):
     code = "device"
 
 
+class SettingError(TrainingError):
+    """A setting of a training is out of range."""
+
+    code = "setting"
+
+
 class EmptyClass(TrainingError):
     """A class of the training data has no example, or another split has a class that training has not."""
 

@@ -2,7 +2,7 @@
 
 import json
 import platform
-from dataclasses import asdict
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -12,7 +12,6 @@ import torch
 from textveil.atomic import atomic_output
 
 from textveil_training.loop import Position
-from textveil_training.recipe import Recipe
 
 FORMAT = "textveil-run"
 VERSION = 1
@@ -24,22 +23,16 @@ class RunRecord:
 
     Args:
         path: The JSON file.
-        recipe: What is run.
-        data: Sizes and hashes of the splits.
-        start: SHA-256 of the description of the checkpoint it starts from, or None.
+        subject: What is run, on what, starting from what: keys of its own, beside those that every run has.
         device: Where it runs.
     """
 
-    def __init__(
-        self, path: Path, recipe: Recipe, data: dict[str, object], start: str | None, device: torch.device
-    ) -> None:
+    def __init__(self, path: Path, subject: Mapping[str, object], device: torch.device) -> None:
         self._path = path
         self.content: dict[str, Any] = {
             "format": FORMAT,
             "format_version": VERSION,
-            "recipe": asdict(recipe),
-            "data": data,
-            "start": start,
+            **subject,
             "software": software(),
             "machine": {
                 "device": device.type if device.type == "cpu" else torch.cuda.get_device_name(device),

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import torch
 from textveil.wordpiece import WordPiece
@@ -11,6 +12,15 @@ from torch import Tensor
 from textveil_training.errors import CheckpointError
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+
+class HasPieces(Protocol):
+    """A text of some length."""
+
+    @property
+    def pieces(self) -> Tensor:
+        """Ids, shape ``(length,)``."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +104,7 @@ class Tokeniser:
         return ids, mask
 
 
-def bucketed(texts: Sequence[Words], size: int, generator: torch.Generator, window: int = 50) -> list[Tensor]:
+def bucketed(texts: Sequence[HasPieces], size: int, generator: torch.Generator, window: int = 50) -> list[Tensor]:
     """Shuffled batches of texts of like length: little padding, another division every time.
 
     Args:
@@ -114,7 +124,7 @@ def bucketed(texts: Sequence[Words], size: int, generator: torch.Generator, wind
     return [batches[index] for index in torch.randperm(len(batches), generator=generator).tolist()]
 
 
-def in_order_of_length(texts: Sequence[Words], size: int) -> Iterator[Tensor]:
+def in_order_of_length(texts: Sequence[HasPieces], size: int) -> Iterator[Tensor]:
     """Batches for measuring: sorted by length, every text once."""
     lengths = torch.tensor([len(text.pieces) for text in texts])
     yield from lengths.argsort(stable=True).split(size)

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -157,7 +157,8 @@ class _Run:
             raise CheckpointError(
                 "the output folder holds a checkpoint or an unfinished run (--resume goes on with it)"
             )
-        record = RunRecord(output / files.RECORD, recipe, self._task.described(), self._start_key, self._device)
+        subject = {"recipe": asdict(recipe), "data": self._task.described(), "start": self._start_key}
+        record = RunRecord(output / files.RECORD, subject, self._device)
 
         def on_epoch(position: Position, best: bool) -> None:
             if best:

@@ -1,0 +1,207 @@
+"""Data of a fine-tuning: three splits of single texts or pairs with a class or a score, checked.
+
+Which row belongs to which split, where the format does not say, depends on the row's number alone: so raw text and
+every sanitised copy of it are divided alike, and runs on them can be compared row by row.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from textveil_training.data import Example, ReadOptions, ScoredPair, available_splits, load, share_of
+from textveil_training.data.registry import format_named
+from textveil_training.errors import DataOptionError, EmptyClass, MissingLabel, MissingSplit
+
+DEV_PERCENT = 5
+"""Share of the training rows that decides between epochs, where the data have no dev split to spare."""
+THREE_SHARES = {"train": 80, "dev": 10, "test": 10}
+"""How data that are one split are divided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """One split.
+
+    Attributes:
+        texts: One or two texts a row.
+        targets: Class ids (int64) or scores (float32), shape ``(rows,)``.
+        attributes: Private attributes, float32 of zeros and ones, shape ``(rows, attributes)``; no column where the
+            format has none.
+        sha256: Of texts and targets, to tell in a record what was read.
+    """
+
+    texts: tuple[tuple[str, ...], ...] = field(repr=False)
+    targets: Tensor = field(repr=False)
+    attributes: Tensor = field(repr=False)
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A data set.
+
+    Attributes:
+        labels: As the file spells them, in the order of their class ids; empty where targets are scores.
+        pairs: Whether a row has two texts.
+        splits: ``train``, ``dev`` (decides between epochs) and ``test`` (measured once, at the end).
+    """
+
+    labels: tuple[str, ...]
+    pairs: bool
+    splits: dict[str, Rows]
+
+    @property
+    def scores(self) -> bool:
+        """Whether targets are scores."""
+        return not self.labels
+
+    def described(self, format_name: str) -> dict[str, object]:
+        """Sizes, classes and hashes, for a record; no text."""
+        return {
+            "format": format_name,
+            "target": "score" if self.scores else "class",
+            "splits": {
+                name: {"examples": len(rows.texts), "sha256": rows.sha256}
+                | ({} if self.scores else {"classes": rows.targets.bincount(minlength=len(self.labels)).tolist()})
+                for name, rows in self.splits.items()
+            },
+        }
+
+
+def load_task(
+    format_name: str,
+    path: Path,
+    *,
+    test: Path | None = None,
+    options: ReadOptions | None = None,
+    labels_of_pairs: bool = False,
+    train_examples: int = 0,
+) -> Task:
+    """Reads the data and divides them.
+
+    With train, dev and test in the data, these; with train and dev, dev is the test and ``DEV_PERCENT`` of train
+    decides; with one split alone it is divided by ``THREE_SHARES``; with ``test``, that file is the test.
+
+    Args:
+        format_name: A key of ``data.FORMATS``.
+        path: File or folder.
+        test: A file of its own for the test, in the same format.
+        options: What the format lets choose.
+        labels_of_pairs: For scored pairs that have a class too (``sick``): learn the class.
+        train_examples: At most so many training rows; 0 for all.
+
+    Raises:
+        DataError: As the readers; ``MissingLabel`` for an example without target, ``MissingSplit`` for an empty split.
+        EmptyClass: A class has no training example, or a test row has a class that training has not.
+    """
+    raw = _divided(format_name, path, test, options)
+    raw["train"] = _some(raw["train"], train_examples)
+    first = raw["train"][0]
+    scores = isinstance(first, ScoredPair) and not labels_of_pairs
+    labels = () if scores else _labels(raw["train"], format_named(format_name).labels)
+    width = len(format_named(format_name).attributes)
+    splits = {name: _rows(examples, labels, scores, width) for name, examples in raw.items()}
+    return Task(labels, len(first.texts) == 2, splits)
+
+
+def load_rows(
+    format_name: str, path: Path, split: str | None, labels: tuple[str, ...], options: ReadOptions | None = None
+) -> Rows:
+    """Reads one split for classes that are known; with no classes, for scores.
+
+    Raises:
+        DataError, EmptyClass: As ``load_task``.
+    """
+    width = len(format_named(format_name).attributes)
+    return _rows(_examples(format_name, path, split, options), labels, not labels, width)
+
+
+def _divided(format_name: str, path: Path, test: Path | None, options: ReadOptions | None) -> dict[str, list[Example]]:
+    there = available_splits(format_name, path)
+    if test is not None:
+        train = _examples(format_name, path, "train" if "train" in there else None, options)
+        raw = _by_row(train, {"train": 100 - DEV_PERCENT, "dev": DEV_PERCENT})
+        return raw | {"test": _examples(format_name, test, None, options)}
+    if "train" not in there:
+        if len(there) > 1:
+            raise MissingSplit("the folder has no training split")
+        return _by_row(_examples(format_name, path, None, options), THREE_SHARES)
+    if set(there) == {"train"}:
+        return _by_row(_examples(format_name, path, "train", options), THREE_SHARES)
+    if "test" in there and "dev" in there:
+        return {name: _examples(format_name, path, name, options) for name in THREE_SHARES}
+    raw = _by_row(_examples(format_name, path, "train", options), {"train": 100 - DEV_PERCENT, "dev": DEV_PERCENT})
+    return raw | {"test": _examples(format_name, path, "test" if "test" in there else "dev", options)}
+
+
+def _by_row(examples: list[Example], shares: dict[str, int]) -> dict[str, list[Example]]:
+    divided: dict[str, list[Example]] = {name: [] for name in shares}
+    for row, example in enumerate(examples):
+        divided[share_of(str(row), shares)].append(example)
+    if not all(divided.values()):
+        raise MissingSplit("too few rows to divide them")
+    return divided
+
+
+def _some(examples: list[Example], most: int) -> list[Example]:
+    if not most or len(examples) <= most:
+        return examples
+    order = sorted(range(len(examples)), key=lambda row: hashlib.sha256(f"subset\n{row}".encode()).digest())
+    return [examples[row] for row in sorted(order[:most])]
+
+
+def _examples(format_name: str, path: Path, split: str | None, options: ReadOptions | None) -> list[Example]:
+    examples = list(load(format_name, path, split, options))
+    if not examples:
+        raise MissingSplit("a split is empty")
+    return examples
+
+
+def _labels(train: Sequence[Example], fixed: tuple[str, ...] | None) -> tuple[str, ...]:
+    found = Counter(example.label for example in train)
+    if None in found:
+        raise MissingLabel("training examples have no label")
+    labels = tuple(sorted(str(label) for label in found)) if fixed is None else fixed
+    for number, label in enumerate(labels, 1):
+        if not found[label]:
+            raise EmptyClass(f"class {number} of {len(labels)} has no training example")
+    if len(labels) < 2:
+        raise EmptyClass("the training data hold one class only")
+    return labels
+
+
+def _rows(examples: Sequence[Example], labels: tuple[str, ...], scores: bool, width: int) -> Rows:
+    ids = {label: number for number, label in enumerate(labels)}
+    digest = hashlib.sha256()
+    targets: list[float] = []
+    attributes = torch.zeros(len(examples), width)
+    for row, example in enumerate(examples):
+        target = getattr(example, "score", None) if scores else example.label
+        if target is None:
+            what = "score" if scores else "label"
+            raise MissingLabel(f"example {row + 1} of {len(examples)} has no {what}")
+        if not scores and target not in ids:
+            raise EmptyClass(f"example {row + 1} of {len(examples)} has a class without a training example")
+        targets.append(float(target) if scores else ids[str(target)])
+        held = getattr(example, "attributes", ())
+        if held:
+            attributes[row, list(held)] = 1
+        digest.update("\t".join((str(target), *example.texts, "\n")).encode("utf-8", "surrogatepass"))
+    kind = torch.float32 if scores else torch.int64
+    texts = tuple(tuple(example.texts) for example in examples)
+    return Rows(texts, torch.tensor(targets, dtype=kind), attributes, digest.hexdigest())
+
+
+def check_options(format_name: str, labels_of_pairs: bool) -> None:
+    """Checks that a choice of target means something for a format.
+
+    Raises:
+        DataOptionError: The format has no classes beside its scores.
+    """
+    if labels_of_pairs and format_name == "medsts":
+        raise DataOptionError("this format has scores only")

@@ -1,0 +1,122 @@
+"""Vectors of texts from an encoder that does not learn, and the linear model that is fitted to them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from textveil_training.finetune.inputs import joined, padded
+from textveil_training.finetune.network import Head, Network
+from textveil_training.loop import Report, no_report
+from textveil_training.token_ids import Tokeniser, in_order_of_length
+
+_AT_ONCE = 128
+STRENGTHS = (0.001, 0.01, 0.1, 1.0, 10.0)
+"""Inverse strengths of the ridge that dev chooses from."""
+
+Floats = NDArray[np.float64]
+
+
+def pooled(
+    network: Network,
+    tokeniser: Tokeniser,
+    texts: Sequence[Sequence[str]],
+    device: torch.device,
+    precision: str,
+    report: Report = no_report,
+    stage: str = "vectors",
+) -> Tensor:
+    """Pooled vectors of sequences, in their order, in evaluation mode: ``(rows, width)``, float32.
+
+    Args:
+        network: The network.
+        tokeniser: Of its vocabulary.
+        texts: One or two texts a row; two are one sequence.
+        device: Where the network is.
+        precision: ``float32`` or ``bfloat16``.
+        report: Called with progress.
+        stage: Name for it.
+    """
+    sequences = [joined(tokeniser, row) for row in texts]
+    network.eval()
+    found: Tensor | None = None
+    done = 0
+    with torch.inference_mode():
+        for batch in in_order_of_length(sequences, _AT_ONCE):
+            ids, mask, types = padded([sequences[row] for row in batch.tolist()], tokeniser.padding)
+            vectors = network.pooled(ids.to(device), mask.to(device), types.to(device), precision).cpu()
+            found = vectors.new_zeros(len(sequences), vectors.shape[1]) if found is None else found
+            found[batch] = vectors
+            done += len(batch)
+            report(stage, done, len(sequences))
+    assert found is not None  # a split is never empty
+    return found.clone()
+
+
+def features(
+    network: Network,
+    tokeniser: Tokeniser,
+    texts: Sequence[Sequence[str]],
+    device: torch.device,
+    precision: str,
+    report: Report = no_report,
+    stage: str = "vectors",
+) -> Tensor:
+    """What the head of an encoder that was not tuned reads: the pooled vector, or ``[u, v, |u - v|, u * v]``."""
+    columns = [
+        pooled(network, tokeniser, [(row[column],) for row in texts], device, precision, report, stage)
+        for column in range(len(texts[0]))
+    ]
+    if len(columns) == 1:
+        return columns[0]
+    u, v = columns
+    return torch.cat([u, v, (u - v).abs(), u * v], 1)
+
+
+def fitted_head(train: Tensor, targets: Tensor, dev: Tensor, dev_targets: Tensor, classes: int) -> Head:
+    """Logistic regression, or ridge regression for scores, on standardised features.
+
+    Args:
+        train: Shape ``(rows, width)``.
+        targets: Class ids or scores.
+        dev: Features that choose among ``STRENGTHS``.
+        dev_targets: Their targets.
+        classes: Number of classes; 0 for scores.
+
+    Returns:
+        The model with the standardisation inside its weights.
+    """
+    from sklearn.linear_model import LogisticRegression, Ridge
+
+    centre, spread = train.double().mean(0), train.double().std(0) + 1e-6
+    x, held_out = (((part.double() - centre) / spread).numpy() for part in (train, dev))
+    y, wanted = targets.numpy(), dev_targets.numpy()
+    best: tuple[float, Floats, Floats] | None = None
+    for strength in STRENGTHS:
+        if classes:
+            model = LogisticRegression(C=strength, max_iter=500).fit(x, y)
+            value = float((model.predict(held_out) == wanted).mean())
+        else:
+            model = Ridge(alpha=1 / strength).fit(x, y)
+            value = pearson(model.predict(held_out), wanted)
+        if best is None or value > best[0]:
+            best = value, np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
+    assert best is not None
+    _, weight, bias = best
+    if classes == 2:  # one row in sklearn
+        weight, bias = np.vstack([-weight / 2, weight / 2]), np.concatenate([-bias / 2, bias / 2])
+    folded = torch.from_numpy(weight) / spread
+    head = Head(train.shape[1], max(1, classes))
+    with torch.no_grad():
+        head.out.weight.copy_(folded)
+        head.out.bias.copy_(torch.from_numpy(bias) - folded @ centre)
+    return head
+
+
+def pearson(found: Floats, wanted: Floats) -> float:
+    """Pearson's correlation; 0 where one side is constant."""
+    if np.ptp(found) == 0 or np.ptp(wanted) == 0:
+        return 0.0
+    return float(np.corrcoef(found, wanted)[0, 1])
