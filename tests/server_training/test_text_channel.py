@@ -118,6 +118,7 @@ def test_tokens_and_draws_stand_side_by_side(folders: dict[str, Path]) -> None:
     texts = [channel.read(text) for text in (f"{words[0].title()}, {words[7]}!", "", f"zzz {words[3]}n't 7 a@b.c")]
     assert [len(text.inputs) for text in texts] == [2, 0, 5]
     assert texts[0].spelled == (words[0], words[7])
+    assert [text.gaps for text in texts] == [("", ", ", "!"), ("",), ("", " ", "", " ", " ", "")]
     unknown = channel.unknown
     assert (texts[2].inputs == unknown).tolist() == [True, False, True, True, True]
     drawn = channel.draw(texts)

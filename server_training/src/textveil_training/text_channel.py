@@ -34,11 +34,13 @@ class Tokens:
         inputs: Input ids, ``<unk>`` last, shape ``(n,)``.
         whole: Whether each is a word in one piece, shape ``(n,)``.
         spelled: What the text has in the place of each, in lower case, also of unknown words.
+        gaps: What stands before each and after the last, and passes through as it is: ``n + 1`` strings.
     """
 
     inputs: Ids = field(repr=False)
     whole: NDArray[np.bool_] = field(repr=False)
     spelled: tuple[str, ...] = field(repr=False)
+    gaps: tuple[str, ...] = field(repr=False)
 
 
 class TextChannel:
@@ -76,15 +78,19 @@ class TextChannel:
         inputs: list[int] = []
         whole: list[bool] = []
         spelled: list[str] = []
+        gaps = [""]
         for segment in segments(text):
             word = self._lexicon.word(segment, strict=self.plan.terms.strict, carry_case=False)
+            if not word.inputs:
+                gaps[-1] += segment
+            gaps += [""] * len(word.inputs)
             inputs += word.inputs
             whole += [word.whole] * len(word.inputs)
             if len(word.inputs) == 1:
                 spelled.append(segment.lower())
             else:
                 spelled += [self.spell(token) for token in word.inputs]
-        return Tokens(np.array(inputs, np.int64), np.array(whole, bool), tuple(spelled))
+        return Tokens(np.array(inputs, np.int64), np.array(whole, bool), tuple(spelled), tuple(gaps))
 
     def draw(self, texts: Sequence[Tokens]) -> list[Ids]:
         """Output ids of some texts, drawn afresh: what ``Sanitizer.sanitize`` would write.
