@@ -55,6 +55,10 @@ class Tokeniser:
         lowercase: Whether the encoder is uncased.
         max_tokens: Longer texts are cut, [CLS] and [SEP] counted.
 
+    Attributes:
+        ids: Id of every piece, special symbols among them.
+        first, last, padding, mask: Ids of [CLS], [SEP], [PAD] and [MASK].
+
     Raises:
         CheckpointError: The vocabulary cannot be read or lacks a special symbol.
     """
@@ -68,7 +72,8 @@ class Tokeniser:
         missing = [symbol for symbol in SPECIAL if symbol not in ids]
         if missing:
             raise CheckpointError(f"the vocabulary has no {missing[0]}")
-        self.first, self.last, self.padding = ids["[CLS]"], ids["[SEP]"], ids["[PAD]"]
+        self.ids = ids
+        self.first, self.last, self.padding, self.mask = (ids[s] for s in ("[CLS]", "[SEP]", "[PAD]", "[MASK]"))
         self.max_tokens = max_tokens
         self._unknown = [ids["[UNK]"]]
         self._reader = WordPiece(ids, lowercase=lowercase, special=SPECIAL)
