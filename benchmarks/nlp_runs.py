@@ -1,0 +1,259 @@
+"""The runs behind docs/results/nlp.md: bundles, sanitised corpora and fine-tunings, each made if it is not there yet.
+
+    python benchmarks/nlp_runs.py --data DATA --work WORK --sets headline -o benchmarks/results/nlp_headline.jsonl
+
+DATA holds sst2, qnli and sick as published. WORK takes bundles, corpora and models (some GB) and may be removed
+afterwards. Every step is a command of textveil, printed before it is run; two run at once, on one thread each. A run's
+record becomes a line of the output as soon as it is done; a second call goes on where the first one stopped.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+SUBSET = 10_000
+"""Rows of SST-2's training file in the data set sst2-10k, the same for every law."""
+COPIES = 3
+"""Independent outputs of every corpus: seed s trains on copy s + 1."""
+ONE_PASS = ("--epochs", "1", "--learning-rate", "1e-4")
+"""One pass at a higher rate instead of the paper's three: chosen on dev (benchmarks/LOG.md)."""
+
+
+def _levels(*levels: str) -> tuple[str, ...]:
+    named = [word for level in levels for word in ("--level", level)]
+    return *named, "--default-level", levels[-1].split("=")[0]
+
+
+# Exponents of the pure bundles have a pure LDP level of 10 and 12: benchmarks/results/compare_english.jsonl.
+BUNDLES: dict[str, tuple[str, ...]] = {
+    "certified": ("--certified-epsilon", "e10=10,e12=12,e14=14", "--tails", "exact", "--default-level", "e12"),
+    "textbook": (*_levels("e10=5", "e12=6", "e14=7"), "--tails", "exact"),
+    "pure-full": (*_levels("p10=7.8371", "p12=9.5168"), "--tails", "exact"),
+    "pure-capped-64": (*_levels("p10=10.6136", "p12=12.7916"), "--tails", "capped", "-k", "64"),
+    "pure-capped-1024": (*_levels("p10=9.83", "p12=11.8493"), "--tails", "capped", "-k", "1024"),
+}
+
+
+@dataclass(frozen=True)
+class Law:
+    """One way to sanitise a corpus.
+
+    Attributes:
+        name: Of its folder.
+        bundle: A key of ``BUNDLES``, a folder, or None for the built-in one.
+        options: Of ``sanitize-corpus``.
+    """
+
+    name: str
+    bundle: str | None
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One fine-tuning.
+
+    Attributes:
+        data: A data set.
+        law: None for raw text.
+        seed: Of the training; also which copy.
+        options: Of ``finetune``.
+        start: Folder of ``pretrain`` in WORK, or None for MiniLM.
+    """
+
+    data: str
+    law: Law | None
+    seed: int
+    options: tuple[str, ...] = ONE_PASS
+    start: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Of its folder."""
+        law = "raw" if self.law is None else self.law.name
+        mode = "frozen" if "--frozen" in self.options else "tuned"
+        digest = hashlib.sha256(" ".join(self.options).encode()).hexdigest()[:6]
+        return f"{self.data}.{law}.{mode}-{digest}.{self.start or 'minilm'}.{self.seed}"
+
+
+def _santext(bundle: str, level: str) -> Law:
+    return Law(f"{bundle}-{level}", bundle, ("--mechanism", "santext", "--level", level))
+
+
+def _default(mechanism: str, level: str, tail: str = "exact") -> Law:
+    return Law(f"{mechanism}-{tail}-{level}", None, ("--mechanism", mechanism, "--level", level, "--tail", tail))
+
+
+HEADLINE = [_santext(bundle, f"e{epsilon}") for epsilon in (12, 10, 14) for bundle in ("certified", "textbook")]
+PURE = [
+    law
+    for level in ("10", "12")
+    for law in (
+        *(_santext(bundle, f"p{level}") for bundle in ("pure-capped-64", "pure-capped-1024", "pure-full")),
+        Law(f"krr-{level}", None, ("--mechanism", "krr", "--epsilon", level)),
+    )
+]
+LEVELS = ("noise", "strict", "firm", "balanced", "light", "veil")
+TABLE_1 = [
+    Law("random", None, ("--mechanism", "random")),
+    *(Law(f"fbdd-{epsilon}", None, ("--mechanism", "fbdd", "--epsilon", epsilon)) for epsilon in ("10", "14", "120")),
+    *(
+        Law(f"{mechanism}-{bundle}-{level}", bundle, ("--mechanism", mechanism, "--level", level))
+        for bundle in ("certified", "textbook")
+        for level in ("e10", "e12", "e14")
+        for mechanism in ("santext", "santext+")
+    ),
+]
+FROZEN = ("--frozen",)
+SETS = ("clean", "headline", "default", "pure", "table1", "figure5", "table3")
+
+
+def cells(name: str) -> list[Cell]:
+    """The runs of a set, the most wanted first."""
+    seeds = range(COPIES)
+    sets = {
+        "clean": [Cell("sst2", None, seed) for seed in seeds],
+        "headline": [Cell("sst2", law, seed) for seed in seeds for law in HEADLINE],
+        "default": [Cell("sst2", _default("santext+", "balanced"), seed) for seed in seeds],
+        "pure": [Cell("sst2-10k", law, seed) for seed in seeds for law in (*PURE, None)],
+        "table1": [
+            Cell(data, law, seed, FROZEN)
+            for seed in seeds
+            for data in ("sst2-10k", "qnli", "sick")
+            for law in (None, *TABLE_1)
+        ],
+        "figure5": [
+            Cell("sst2-10k", _default(mechanism, level, tail), seed, FROZEN)
+            for seed in seeds
+            for mechanism in ("santext+", "santext")
+            for tail in ("exact", "capped")
+            for level in LEVELS
+        ],
+        "table3": [
+            Cell("sst2", _santext("certified", "e10"), seed, ONE_PASS, start)
+            for seed in seeds
+            for start in ("mlm-sanitized", "mlm-raw")
+        ],
+    }
+    return sets[name]
+
+
+@dataclass
+class Workshop:
+    """Runs commands, each folder made once even if several runs want it.
+
+    Attributes:
+        data: Published data.
+        work: Where everything goes.
+    """
+
+    data: Path
+    work: Path
+    _locks: dict[Path, threading.Lock] = field(default_factory=dict)
+    _guard: threading.Lock = field(default_factory=threading.Lock)
+
+    def _lock(self, path: Path) -> threading.Lock:
+        with self._guard:
+            return self._locks.setdefault(path, threading.Lock())
+
+    def _run(self, *command: object) -> None:
+        words = [str(word) for word in command]
+        print("+", *words, flush=True)
+        subprocess.run(words, check=True, env=os.environ | {"OMP_NUM_THREADS": "1"}, stdout=subprocess.DEVNULL)
+
+    def bundle(self, name: str) -> Path:
+        """Folder of a bundle, exported if it is not there."""
+        folder = self.work / "bundles" / name
+        with self._lock(folder):
+            if not (folder / "manifest.json").exists():
+                folder.parent.mkdir(parents=True, exist_ok=True)
+                self._run("textveil-export", "table", "-o", folder, *BUNDLES[name], "--no-statistics")
+        return folder
+
+    def raw(self, name: str) -> Path:
+        """Folder or file of a data set as published; the subset is made from it."""
+        if name != "sst2-10k":
+            return self.data / name
+        folder = self.work / "data" / name
+        with self._lock(folder):
+            if not (folder / "dev.tsv").exists():
+                folder.mkdir(parents=True, exist_ok=True)
+                header, *rows = (self.data / "sst2" / "train.tsv").read_text(encoding="utf-8").splitlines(keepends=True)
+                order = sorted(range(len(rows)), key=lambda row: hashlib.sha256(f"subset\n{row}".encode()).digest())
+                kept = [header, *(rows[row] for row in sorted(order[:SUBSET]))]
+                (folder / "train.tsv").write_text("".join(kept), encoding="utf-8")
+                shutil.copyfile(self.data / "sst2" / "dev.tsv", folder / "dev.tsv")
+        return folder
+
+    def corpus(self, data: str, law: Law | None, copy: int) -> Path:
+        """A data set, raw or through a law."""
+        raw = self.raw(data)
+        if law is None:
+            return raw
+        folder = self.work / "corpora" / data / law.name
+        with self._lock(folder):
+            if not (folder / "record.json").exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                bundle = () if law.bundle is None else ("--bundle", self.bundle(law.bundle))
+                self._run(
+                    *("textveil-train", "sanitize-corpus", raw, "--format", data.split("-")[0], "-o", folder),
+                    *(*bundle, *law.options, "--copies", COPIES, "--workers", 1),
+                )
+        return folder / f"copy-{copy}"
+
+    def record(self, cell: Cell) -> dict[str, Any]:
+        """The record of a run, which is made if it is not there."""
+        folder = self.work / "models" / cell.name
+        path = folder / "record.json"
+        finished = path.exists() and json.loads(path.read_text(encoding="utf-8"))["finished"]
+        if not finished:
+            shutil.rmtree(folder, ignore_errors=True)
+            corpus = self.corpus(cell.data, cell.law, cell.seed + 1)
+            start = "minilm" if cell.start is None else self.work / cell.start
+            self._run(
+                *("textveil-train", "finetune", corpus, "--format", cell.data.split("-")[0], "-o", folder),
+                *("--encoder", start, "--seed", cell.seed, "--threads", 1, *cell.options),
+            )
+            shutil.rmtree(folder / "encoder", ignore_errors=True)  # 90 MB each
+        return {"name": cell.name, "corpus": cell.data} | json.loads(path.read_text(encoding="utf-8"))
+
+
+def main() -> None:
+    """Parses the command line."""
+    parser = argparse.ArgumentParser(description=str(__doc__).split("\n")[0])
+    parser.add_argument("--data", type=Path, required=True, help="folder with sst2, qnli and sick")
+    parser.add_argument("--work", type=Path, required=True, help="folder for bundles, corpora and models")
+    parser.add_argument(
+        "--sets", nargs="+", required=True, help="clean, headline, default, pure, table1, figure5, table3"
+    )
+    parser.add_argument("-o", "--output", type=Path, required=True, help="records, one JSON object a line")
+    parser.add_argument("--jobs", type=int, default=2, help="runs at once")
+    given = parser.parse_args()
+    done = set()
+    if given.output.exists():
+        done = {json.loads(line)["name"] for line in given.output.read_text(encoding="utf-8").splitlines()}
+    wanted = [cell for name in given.sets for cell in cells(name) if cell.name not in done]
+    shop, lock = Workshop(given.data, given.work), threading.Lock()
+
+    def run(cell: Cell) -> None:
+        record = shop.record(cell)
+        with lock, given.output.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
+            result = record["result"]["test"]
+            print(cell.name, result.get("accuracy", result.get("pearson")), record.get("cpu_s"), flush=True)
+
+    with ThreadPoolExecutor(given.jobs) as pool:
+        for future in [pool.submit(run, cell) for cell in wanted]:
+            future.result()
+
+
+if __name__ == "__main__":
+    main()
