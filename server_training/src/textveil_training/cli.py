@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from textveil.console import run
 
-from textveil_training import corpus_cli, dpnr_cli, finetune_cli, grid_cli
+from textveil_training import corpus_cli, dpnr_cli, fairness_cli, finetune_cli, grid_cli
 from textveil_training.attack_cli import attack_app
 from textveil_training.data import FormatName, ReadOptions, summarise
 from textveil_training.report_cli import report_app
@@ -26,6 +26,7 @@ app.command("evaluate")(dpnr_cli.evaluate)
 app.command("classify")(dpnr_cli.classify)
 app.command("grid")(grid_cli.grid)
 app.command("finetune")(finetune_cli.finetune)
+app.command("fairness")(fairness_cli.fairness)
 app.command("sanitize-corpus")(corpus_cli.sanitize_corpus)
 app.add_typer(attack_app, name="attack")
 app.add_typer(report_app, name="report")

@@ -32,7 +32,7 @@ from textveil_training.token_ids import Tokeniser
 Law = dict[str, Any]
 Predict = Callable[[tuple[str, ...]], NDArray[np.int64]]
 
-PRIVATE, QUIET, CLEAN = "private", "without noise", "clean"
+PRIVATE, QUIET, OPEN, CLEAN = "private", "without noise", "no privacy", "clean"
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class Answers:
     """How a model did on each text of a split.
 
     Attributes:
-        kind: ``PRIVATE``, ``QUIET`` (the same model on vectors before the noise: nobody ever sees these) or ``CLEAN``
-            (a model that was trained without privacy).
+        kind: ``PRIVATE``, ``QUIET`` (the same model on vectors before the noise: nobody ever sees these), ``OPEN``
+            (nothing is promised for what the model sees) or ``CLEAN`` (such a model that others are compared with).
         law: What was promised for what the model saw, or None where nothing was.
         right: 1 or 0, float32 of shape ``(draws, texts)``: independent releases of each text.
     """
@@ -90,7 +90,7 @@ def of_checkpoint(
         report: Called with progress.
 
     Returns:
-        The split, and one entry for a checkpoint without privacy (``CLEAN``); else two for each level.
+        The split, and one entry for a checkpoint without privacy (``OPEN``); else two for each level.
 
     Raises:
         CheckpointError: The checkpoint cannot be used, or has no levels though some are named.
@@ -114,7 +114,7 @@ def of_checkpoint(
         return torch.stack([decision == part.labels for decision in decisions]).float().numpy()
 
     if description.mode == "none":
-        return part, [Answers(CLEAN, None, right(decided(model, description, features, None).decisions))]
+        return part, [Answers(OPEN, None, right(decided(model, description, features, None).decisions))]
     identity = files.sha256(folder / files.DESCRIPTION)
     answers = []
     for level in levels or description.levels:
@@ -124,14 +124,62 @@ def of_checkpoint(
     return part, answers
 
 
-def of_texts(splits: Sequence[Split], predict: Predict, kind: str, law: Law | None) -> Answers:
+def of_model(
+    folder: Path,
+    data: Sequence[Path],
+    format_name: str,
+    split: str | None,
+    *,
+    device: str = "cpu",
+    report: Report = no_report,
+) -> tuple[Split, Answers]:
+    """A model of ``textveil-train finetune`` on raw or sanitised text.
+
+    Args:
+        folder: The model.
+        data: File or folder of the texts; several where the same texts were sanitised several times independently.
+        format_name: Of the data.
+        split: Of the data; None for files that are one split.
+        device: ``cpu`` or a CUDA device.
+        report: Called with progress.
+
+    Returns:
+        The split of the first data, and ``PRIVATE`` answers under the law that ``sanitize-corpus`` recorded beside
+        them, or ``OPEN`` ones where there is no such record.
+
+    Raises:
+        CheckpointError: The model cannot be used, or its answers are scores.
+        DataError: The data cannot be read.
+        EmptyClass: The data have a class that the model does not know.
+        SubgroupError: The data are not of the same texts, or went through different laws.
+        DeviceError: The device is not there.
+    """
+    from textveil_training.finetune.law import law_of
+    from textveil_training.finetune.network import read_model
+    from textveil_training.finetune.run import predictions
+
+    labels = read_model(folder)[1].labels
+    if not labels:
+        raise CheckpointError("the model gives scores: there is nothing to be right or wrong about")
+    law = law_of(data[0])
+    if any(law_of(path) != law for path in data[1:]):
+        raise SubgroupError("the data went through different laws")
+    parts = [load_split(format_name, path, split, labels) for path in data]
+
+    def predict(texts: tuple[str, ...]) -> NDArray[np.int64]:
+        found, _ = predictions(folder, [(text,) for text in texts], device=device, report=report)
+        return found.argmax(-1).numpy()
+
+    return parts[0], of_texts(parts, predict, law)
+
+
+def of_texts(splits: Sequence[Split], predict: Predict, law: Law | None) -> Answers:
     """A classifier of texts, raw or sanitised.
 
     Args:
         splits: The same texts, sanitised once or several times independently.
         predict: Gives the class ids of texts.
-        kind: ``PRIVATE`` or ``CLEAN``.
-        law: What was promised for the texts.
+        law: What was promised for the texts, or None.
 
     Raises:
         SubgroupError: The splits are not of the same texts: labels or attributes differ.
@@ -139,7 +187,7 @@ def of_texts(splits: Sequence[Split], predict: Predict, kind: str, law: Law | No
     for split in splits[1:]:
         check_alike(splits[0], split)
     right = [predict(split.texts) == split.labels.numpy() for split in splits]
-    return Answers(kind, law, np.stack(right).astype(np.float32))
+    return Answers(OPEN if law is None else PRIVATE, law, np.stack(right).astype(np.float32))
 
 
 def check_alike(one: Split, other: Split) -> None:

@@ -1,0 +1,119 @@
+"""``textveil-train fairness``: accuracy of the main task for those with and those without each private attribute."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from textveil_training.data import FormatName
+
+
+def fairness(
+    data: Annotated[
+        list[Path],
+        typer.Argument(metavar="PATH...", help="The texts; of a sanitised corpus one copy or several."),
+    ],
+    format_name: Annotated[FormatName, typer.Option("--format", help="The format they are in, with attributes.")],
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option("--checkpoint", metavar="FOLDER", help="Of dpnr: vectors, through the device's release."),
+    ] = None,
+    model: Annotated[
+        Path | None, typer.Option("--model", metavar="FOLDER", help="Of finetune: raw or sanitised texts.")
+    ] = None,
+    clean: Annotated[
+        Path | None, typer.Option("--clean", metavar="FOLDER", help="Another, without privacy, to compare with.")
+    ] = None,
+    clean_data: Annotated[
+        Path | None,
+        typer.Option("--clean-data", metavar="PATH", help="The raw texts for --clean, where PATH is sanitised."),
+    ] = None,
+    split: Annotated[str, typer.Option("--split", help="The split, or all for files that are one split.")] = "test",
+    epsilon: Annotated[
+        list[str] | None, typer.Option("--epsilon", "-e", help="Whole-text epsilon, repeatable; else the checkpoint's.")
+    ] = None,
+    draws: Annotated[int, typer.Option("--draws", min=1, help="Releases of each text by --checkpoint.")] = 20,
+    minimum: Annotated[
+        int, typer.Option("--minimum", min=2, help="Texts a subgroup needs; smaller ones get no figures.")
+    ] = 30,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a run record, JSON.")
+    ] = None,
+    device: Annotated[str, typer.Option("--device", help="cpu, or a CUDA device such as cuda:0.")] = "cpu",
+    threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 lets PyTorch choose.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="The result as one line of JSON.")] = False,
+) -> None:
+    """Measure accuracy with and without each private attribute, and whether a gap is more than chance.
+
+    Name --checkpoint or --model. Every figure has its standard error over texts. A gap is accuracy with the attribute
+    minus accuracy without. The intervals of one model's gaps hold together with 95 %; a star marks those that leave 0
+    out. The gap of one class compares texts of the same class only.
+
+    With --clean the change of each gap is measured, on the same texts.
+    """
+    from textveil_training.fairness_run import Request, measure
+    from textveil_training.progress import bars
+
+    request = Request(
+        data,
+        format_name,
+        None if split == "all" else split,
+        checkpoint,
+        model,
+        clean,
+        clean_data,
+        epsilon or (),
+        draws,
+        minimum,
+        device,
+    )
+    if threads:
+        import torch
+
+        torch.set_num_threads(threads)
+    with bars() as report:
+        result = measure(request, output, report)
+    print(json.dumps(result) if as_json else "\n\n".join(_block(line) for line in result["lines"]))
+
+
+def _block(line: dict[str, Any]) -> str:
+    found = line["result"]
+    changes = any(one["change_from_clean"] for one in found["attributes"])
+    head = ["attribute", "texts with", "accuracy", "without", "accuracy", "gap", "95 % together", "of one class"]
+    rows = [[*head, *(["change of the gap"] if changes else [])]]
+    for one in found["attributes"]:
+        sides = [cell for side in ("with", "without") for cell in _side(one[side])]
+        gaps = [one, one["within_classes"], *([one["change_from_clean"]] if changes else [])]
+        shown = [_gap(gap) for gap in gaps]
+        rows.append([one["name"], *sides, shown[0], _interval(one), *shown[1:]])
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    accuracy = f"{found['accuracy']:.4f} +- {found['standard_error']:.4f}"
+    return "\n".join([f"{_name(line)}: accuracy {accuracy}, {found['examples']:,} texts", *lines])
+
+
+def _name(line: dict[str, Any]) -> str:
+    law = line["law"]
+    if law is None:
+        return {"clean": "clean model"}.get(line["kind"], "without privacy")
+    level = f", level {law['level']}" if law["level"] else ""
+    draws = "1 draw" if line["draws"] == 1 else f"{line['draws']} draws"
+    how = f"{draws} a text" if line["kind"] == "private" else "the same without noise, which nobody is sent"
+    return f"{law['mechanism']}{level}, epsilon {law['epsilon']:g} ({law['epsilon_kind']}), {how}"
+
+
+def _side(side: dict[str, Any]) -> list[str]:
+    if side["accuracy"] is None:
+        return [f"{side['examples']:,}", "too few"]
+    return [f"{side['examples']:,}", f"{side['accuracy']:.4f} +- {side['standard_error']:.4f}"]
+
+
+def _gap(gap: dict[str, Any] | None) -> str:
+    if gap is None or gap["gap"] is None:
+        return "-"
+    return f"{gap['gap']:+.4f} +- {gap['gap_standard_error']:.4f}{' *' if gap['differs'] else ''}"
+
+
+def _interval(gap: dict[str, Any]) -> str:
+    return "-" if gap["interval"] is None else "[{:+.4f}, {:+.4f}]".format(*gap["interval"])

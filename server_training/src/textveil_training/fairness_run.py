@@ -1,0 +1,174 @@
+"""A measurement of subgroups from folders to record."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from textveil_training import checkpoint as files
+from textveil_training.errors import CheckpointError, SubgroupError
+from textveil_training.fairness import (
+    CLEAN,
+    OPEN,
+    Answers,
+    attributes_named,
+    check_alike,
+    divided,
+    of_checkpoint,
+    of_model,
+)
+from textveil_training.finetune.network import DESCRIPTION as MODEL_DESCRIPTION
+from textveil_training.loop import Report, no_report
+from textveil_training.measure import DRAWS
+from textveil_training.model import device_named
+from textveil_training.run_record import RunRecord
+from textveil_training.subgroups import MINIMUM
+from textveil_training.task import Split
+
+KIND = "fairness"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is measured on what.
+
+    Attributes:
+        data: File or folder of the texts; several copies of one sanitised corpus for ``model``.
+        format_name: Of the data; one with attributes.
+        split: Of the data; None for files that are one split.
+        checkpoint: Folder of ``textveil-train dpnr``, or None.
+        model: Folder of ``textveil-train finetune``, or None; one of the two.
+        clean: Another folder of the same kind, without privacy, to compare with.
+        clean_data: Raw texts for ``clean``; ``data`` if left out.
+        levels: Whole-text epsilons of ``checkpoint``; its own if empty.
+        draws: Releases of each text by ``checkpoint``.
+        minimum: Texts a subgroup needs.
+        device: ``cpu`` or a CUDA device.
+
+    Raises:
+        SubgroupError: These do not go together, or the format has no attributes.
+    """
+
+    data: Sequence[Path]
+    format_name: str
+    split: str | None = "test"
+    checkpoint: Path | None = None
+    model: Path | None = None
+    clean: Path | None = None
+    clean_data: Path | None = None
+    levels: Sequence[str] = ()
+    draws: int = DRAWS
+    minimum: int = MINIMUM
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        if (self.checkpoint is None) == (self.model is None):
+            raise SubgroupError("name either a checkpoint of dpnr or a model of finetune")
+        if self.checkpoint is not None and (len(self.data) != 1 or self.clean_data is not None):
+            raise SubgroupError("a checkpoint takes one file or folder of raw texts")
+        if self.model is not None and self.levels:
+            raise SubgroupError("the epsilon of sanitised texts is that of their corpus")
+        if self.clean_data is not None and self.clean is None:
+            raise SubgroupError("raw texts are for the clean model, and none is named")
+        attributes_named(self.format_name)
+
+
+def measure(request: Request, output: Path | None = None, report: Report = no_report) -> dict[str, Any]:
+    """Measures, and writes a run record of kind ``fairness``.
+
+    Args:
+        request: What.
+        output: The record's file, or None for none.
+        report: Called with progress.
+
+    Returns:
+        ``lines``, the clean model's first: each with its ``kind``, ``law``, ``draws`` and ``result``
+        (``subgroups.Subgroups.to_dict``).
+
+    Raises:
+        CheckpointError: A folder cannot be used, or the clean model is a private one.
+        DataError: The data cannot be read.
+        EmptyClass: The data have a class that a model does not know.
+        SubgroupError: No subgroup is large enough, or the data are not of the same texts.
+        DeviceError: The device is not there.
+        OptionError: An epsilon that cannot be.
+        OutputError: The record cannot be written.
+    """
+    begun = time.perf_counter(), time.process_time()
+    record = None if output is None else RunRecord(output, _subject(request), device_named(request.device))
+    if record is not None:
+        record.write()  # a place that cannot be written to is found out before the work
+    split, answers = _answers(request, report)
+    lines = _lines(request, split, answers)
+    if record is not None:
+        laws = [line["law"] for line in lines if line["law"] is not None]
+        record.content |= {
+            "data": _described(request, split),
+            "law": laws[0] if laws and all(law == laws[0] for law in laws) else None,
+            "wall_s": round(time.perf_counter() - begun[0], 1),
+            "cpu_s": round(time.process_time() - begun[1], 1),
+        }
+        record.finish({"lines": lines})
+    return {"lines": lines}
+
+
+def _answers(request: Request, report: Report) -> tuple[Split, list[Answers]]:
+    """Of the clean model first, where there is one."""
+
+    def of(folder: Path, data: Sequence[Path], levels: Sequence[str]) -> tuple[Split, list[Answers]]:
+        place = {"device": request.device, "report": report}
+        if request.checkpoint is None:
+            split, answers = of_model(folder, data, request.format_name, request.split, **place)
+            return split, [answers]
+        options = {"levels": levels, "draws": request.draws}
+        return of_checkpoint(folder, data[0], request.format_name, request.split, **options, **place)
+
+    folder = request.checkpoint or request.model
+    assert folder is not None  # one of the two
+    split, answers = of(folder, request.data, request.levels)
+    if request.clean is None:
+        return split, answers
+    data = request.data if request.clean_data is None else [request.clean_data]
+    other, clean = of(request.clean, data, ())
+    if clean[0].kind != OPEN:
+        raise CheckpointError("the clean model has to be one without privacy, on raw texts")
+    check_alike(split, other)
+    return split, [replace(clean[0], kind=CLEAN), *answers]
+
+
+def _lines(request: Request, split: Split, answers: Sequence[Answers]) -> list[dict[str, Any]]:
+    names = attributes_named(request.format_name)
+    clean = answers[0] if answers[0].kind == CLEAN else None
+    lines = []
+    for one in answers:
+        found = divided(one, split, names, None if one is clean else clean, minimum=request.minimum)
+        lines.append({"kind": one.kind, "law": one.law, "draws": len(one.right), "result": found.to_dict()})
+    return lines
+
+
+def _subject(request: Request) -> dict[str, object]:
+    folders = {"checkpoint": request.checkpoint, "model": request.model, "clean": request.clean}
+    name = files.DESCRIPTION if request.checkpoint is not None else MODEL_DESCRIPTION
+    return {
+        "kind": KIND,
+        "settings": {
+            "of": "representations" if request.checkpoint is not None else "texts",
+            "split": request.split,
+            "levels": list(request.levels) or None,
+            "draws": request.draws if request.checkpoint is not None else len(request.data),
+            "minimum": request.minimum,
+        },
+        "data": {"format": request.format_name},
+        "law": None,
+        "start": {
+            f"{kind}_sha256": files.sha256(folder / name)
+            for kind, folder in folders.items()
+            if folder is not None and (folder / name).is_file()
+        },
+    }
+
+
+def _described(request: Request, split: Split) -> dict[str, object]:
+    described = {"examples": len(split.texts), "sha256": split.sha256, "copies": len(request.data)}
+    return {"format": request.format_name, "splits": {request.split or "all": described}}
