@@ -1,0 +1,223 @@
+"""Fine-tuning on raw and sanitised text: it learns what is there, is interrupted and resumed, and refuses by name."""
+
+import json
+import random
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from textveil_training.errors import CheckpointError, ResumeError, SettingError
+from textveil_training.finetune.examples import Rows, Task, load_task
+from textveil_training.finetune.features import fitted_head, pearson
+from textveil_training.finetune.inputs import joined
+from textveil_training.finetune.law import law_of
+from textveil_training.finetune.run import Place, finetune, measured_scores, predictions
+from textveil_training.finetune.settings import Settings
+from textveil_training.loop import Report, no_report
+from textveil_training.token_ids import Tokeniser
+from tiny_training import KITCHEN, WEATHER, write_encoder
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_encoder(tmp_path_factory.mktemp("finetune"))
+
+
+def settings(encoder: Path, **values: Any) -> Settings:
+    chosen = {"epochs": 4, "batch": 8, "learning_rate": 1e-2, "dropout": 0.0, "max_tokens": 32, "precision": "float32"}
+    return Settings(encoder=str(encoder), **(chosen | values))
+
+
+def made_up(kind: int, chance: random.Random) -> str:
+    """Some words of one of the two kinds of sentences."""
+    words = sorted({word for line in (WEATHER, KITCHEN)[kind] for word in line.split()} - set("the and a".split()))
+    return " ".join(chance.choices(words, k=6))
+
+
+def divided(texts: list[tuple[str, ...]], targets: torch.Tensor, labels: tuple[str, ...]) -> Task:
+    cut = {"train": slice(0, 160), "dev": slice(160, 180), "test": slice(180, 220)}
+    parts = {
+        n: Rows(tuple(texts[part]), targets[part], torch.zeros(len(targets[part]), 0), n) for n, part in cut.items()
+    }
+    return Task(labels, len(texts[0]) == 2, parts)
+
+
+def classes(labels: list[int] | None = None) -> Task:
+    chance = random.Random(2)
+    kinds = [row % 2 for row in range(220)]
+    texts: list[tuple[str, ...]] = [(made_up(kind, chance),) for kind in kinds]
+    return divided(texts, torch.tensor(kinds if labels is None else labels), ("weather", "kitchen"))
+
+
+def pairs() -> Task:
+    """Score 5 where the second sentence is about the weather, 1 where it is not; the first does not matter."""
+    chance = random.Random(5)
+    kinds = [(chance.randrange(2), chance.randrange(2)) for _ in range(220)]
+    texts = [tuple(made_up(kind, chance) for kind in row) for row in kinds]
+    return divided(texts, torch.tensor([1.0 + 4 * (second == 0) for _, second in kinds]), ())
+
+
+def tuned(chosen: Settings, task: Task, place: Place, report: Report = no_report) -> dict[str, Any]:
+    return finetune(chosen, task, {"data": task.described("tsv"), "law": None}, place, report)
+
+
+@pytest.mark.parametrize("learns", [True, False], ids=["tuned", "frozen"])
+def test_classes_are_learned_and_predicted_alike(encoder: Path, tmp_path: Path, learns: bool) -> None:
+    task = classes()
+    record = tuned(settings(encoder, tuned=learns), task, Place(tmp_path / "model"))
+    found = record["result"]["test"]
+    assert found["accuracy"] >= 0.8
+    assert found["majority"] == 0.5
+    logits, description = predictions(tmp_path / "model", task.splits["test"].texts)
+    right = (logits.argmax(-1) == task.splits["test"].targets).double().mean().item()
+    assert right == found["accuracy"]
+    assert description.labels == ("weather", "kitchen")
+    assert (tmp_path / "model" / "encoder").exists() == learns
+
+
+def test_labels_without_meaning_are_not_learned(encoder: Path, tmp_path: Path) -> None:
+    """The figure is of the test rows, not of what was trained on: labels by coin give a coin's accuracy there."""
+    chance = random.Random(11)
+    accuracies = []
+    for number in range(4):
+        labels = [chance.randrange(2) for _ in range(220)]
+        record = tuned(settings(encoder, seed=number, tuned=False), classes(labels), Place(tmp_path / str(number)))
+        accuracies.append(record["result"]["test"]["accuracy"])
+    assert 0.3 <= sum(accuracies) / 4 <= 0.7
+
+
+@pytest.mark.parametrize("learns", [True, False], ids=["tuned", "frozen"])
+def test_scores_of_pairs_are_learned(encoder: Path, tmp_path: Path, learns: bool) -> None:
+    record = tuned(settings(encoder, tuned=learns), pairs(), Place(tmp_path / "model"))
+    found = record["result"]["test"]
+    assert found["pearson"] > (0.6 if learns else 0.4)
+    assert 0 <= found["mse"] < 4
+    assert record["data"]["target"] == "score"
+    scores, _ = predictions(tmp_path / "model", pairs().splits["test"].texts)
+    assert measured_scores(scores[:, 0], pairs().splits["test"].targets)["pearson"] == pytest.approx(found["pearson"])
+    with pytest.raises(CheckpointError, match="number of texts"):
+        predictions(tmp_path / "model", [("one",)])
+
+
+def test_an_interrupted_run_goes_on_to_the_same_result(encoder: Path, tmp_path: Path) -> None:
+    chosen, task = settings(encoder, epochs=3, dropout=0.1), classes()
+    whole = tuned(chosen, task, Place(tmp_path / "whole"))
+
+    def stop(stage: str, done: int, total: int) -> None:
+        if done == 4:
+            import os
+            import signal
+
+            os.kill(os.getpid(), signal.SIGINT)
+
+    broken = Place(tmp_path / "broken")
+    with pytest.raises(KeyboardInterrupt):
+        tuned(chosen, task, broken, stop)
+    with pytest.raises(CheckpointError, match="--resume"):
+        tuned(chosen, task, broken)
+    with pytest.raises(ResumeError):
+        tuned(settings(encoder, epochs=3, dropout=0.1, seed=9), task, Place(broken.output, resume=True))
+    record = tuned(chosen, task, Place(broken.output, resume=True))
+    assert record["result"] == whole["result"]
+    assert record["resumed"] == 1
+    heads = [(folder / "head.safetensors").read_bytes() for folder in (broken.output, tmp_path / "whole")]
+    assert heads[0] == heads[1]
+    assert not (broken.output / "unfinished.safetensors").exists()
+
+
+def test_an_altered_model_is_refused(encoder: Path, tmp_path: Path) -> None:
+    tuned(settings(encoder, tuned=False), classes(), Place(tmp_path / "model"))
+    head = tmp_path / "model" / "head.safetensors"
+    original = head.read_bytes()
+    head.write_bytes(original[:-1] + bytes([original[-1] ^ 1]))
+    with pytest.raises(CheckpointError, match="altered"):
+        predictions(tmp_path / "model", [("rain",)])
+    head.unlink()
+    with pytest.raises(CheckpointError, match="missing"):
+        predictions(tmp_path / "model", [("rain",)])
+
+
+def test_another_encoder_in_the_same_place_is_refused(tmp_path: Path) -> None:
+    place = write_encoder(tmp_path)
+    tuned(settings(place, tuned=False), classes(), Place(tmp_path / "model"))
+    (tmp_path / "other").mkdir()
+    other = write_encoder(tmp_path / "other", layers=2)
+    place.rename(tmp_path / "gone")
+    other.rename(place)
+    with pytest.raises(CheckpointError, match="not the one"):
+        predictions(tmp_path / "model", [("rain",)])
+
+
+def test_two_texts_are_one_sequence_cut_from_the_longer(encoder: Path) -> None:
+    tokeniser = Tokeniser(encoder / "vocab.txt", lowercase=True, max_tokens=10)
+    whole = joined(tokeniser, ["cold rain", "warm"])
+    assert whole.types.tolist() == [0, 0, 0, 0, 1, 1]
+    assert whole.pieces[0] == tokeniser.first
+    assert [whole.pieces[3], whole.pieces[5]] == [tokeniser.last, tokeniser.last]
+    cut = joined(tokeniser, ["rain " * 20, "cold warm"])
+    assert cut.types.tolist() == [0] * 7 + [1] * 3
+    both = joined(tokeniser, ["rain " * 20, "cold " * 30])
+    assert both.types.tolist().count(1) in (4, 5)
+    assert len(both.pieces) == 10
+    assert len(joined(tokeniser, ["rain " * 20]).pieces) == 10
+    assert len(joined(tokeniser, ["", ""]).pieces) == 3
+
+
+def test_a_linear_model_has_its_standardisation_inside() -> None:
+    torch.manual_seed(1)
+    features = torch.randn(200, 3) * torch.tensor([1.0, 10.0, 0.1]) + torch.tensor([0.0, 5.0, -2.0])
+    targets = (features[:, 1] > 5).long()
+    head = fitted_head(features[:150], targets[:150], features[150:], targets[150:], 2)
+    assert (head(features).argmax(-1) == targets).double().mean() > 0.95
+    scores = 3 * features[:, 2] + 7
+    ridge = fitted_head(features[:150], scores[:150], features[150:], scores[150:], 0)
+    assert torch.allclose(ridge(features)[:, 0], scores, atol=0.01)
+
+
+def test_pearson_of_a_constant_is_nothing() -> None:
+    one = torch.ones(4).double().numpy()
+    other = torch.arange(4).double().numpy()
+    assert pearson(one, other) == 0
+    assert pearson(other, -other) == pytest.approx(-1)
+    assert measured_scores(torch.tensor([1.0, 2, 3, 100]), torch.tensor([1.0, 2, 3, 4]))["spearman"] == pytest.approx(1)
+
+
+def test_rows_are_divided_by_their_number_alone(tmp_path: Path) -> None:
+    raw, sanitised = tmp_path / "raw.tsv", tmp_path / "sanitised.tsv"
+    raw.write_text("".join(f"{row % 2}\traw {row}\n" for row in range(300)))
+    sanitised.write_text("".join(f"{row % 2}\tveiled {row}\n" for row in range(300)))
+    numbers = [
+        {name: [text.split()[1] for (text,) in rows.texts] for name, rows in load_task("tsv", path).splits.items()}
+        for path in (raw, sanitised)
+    ]
+    assert numbers[0] == numbers[1]
+    assert sorted(chain.from_iterable(numbers[0].values()), key=int) == [str(row) for row in range(300)]
+    some = [load_task("tsv", path, train_examples=40).splits["train"].texts for path in (raw, sanitised)]
+    assert len(some[0]) == 40
+    assert [text.split()[1] for (text,) in some[0]] == [text.split()[1] for (text,) in some[1]]
+
+
+def test_the_law_of_a_sanitised_corpus_is_found(tmp_path: Path) -> None:
+    terms = dict.fromkeys(
+        "level tail epsilon epsilon_kind epsilon_0 rounding_slack replacement_probability case strict bundle".split()
+    )
+    record = {"format": "textveil-corpus", "statement": {"mechanism": "krr", **terms}, "bundle": {"name": "small"}}
+    (tmp_path / "copy-1").mkdir()
+    assert law_of(tmp_path / "copy-1") is None
+    (tmp_path / "record.json").write_text(json.dumps(record))
+    found = law_of(tmp_path / "copy-1")
+    assert found is not None
+    assert (found["mechanism"], found["bundle_name"]) == ("krr", "small")
+    assert law_of(tmp_path) == found == law_of(tmp_path / "train.tsv")
+    (tmp_path / "copy-1" / "record.json").write_text("{}")
+    assert law_of(tmp_path / "copy-1") == found, "a record of something else is passed over"
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"epochs": 0}, {"learning_rate": 0.0}, {"learning_rate": float("nan")}, {"precision": "half"}]
+)
+def test_settings_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(SettingError, match=next(iter(wrong))):
+        Settings(**wrong)
