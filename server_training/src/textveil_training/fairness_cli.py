@@ -48,7 +48,8 @@ def fairness(
 
     Name --checkpoint or --model. Every figure has its standard error over texts. A gap is accuracy with the attribute
     minus accuracy without. The intervals of one model's gaps hold together with 95 %; a star marks those that leave 0
-    out. The gap of one class compares texts of the same class only.
+    out. The gap of the same class gives both sides the same mixture of classes; the share of texts it could be told from
+    is in brackets.
 
     With --clean the change of each gap is measured, on the same texts.
     """
@@ -80,7 +81,7 @@ def fairness(
 def _block(line: dict[str, Any]) -> str:
     found = line["result"]
     changes = any(one["change_from_clean"] for one in found["attributes"])
-    head = ["attribute", "texts with", "accuracy", "without", "accuracy", "gap", "95 % together", "of one class"]
+    head = ["attribute", "texts with", "accuracy", "without", "accuracy", "gap", "95 % together", "same class"]
     rows = [[*head, *(["change of the gap"] if changes else [])]]
     for one in found["attributes"]:
         sides = [cell for side in ("with", "without") for cell in _side(one[side])]
@@ -112,7 +113,8 @@ def _side(side: dict[str, Any]) -> list[str]:
 def _gap(gap: dict[str, Any] | None) -> str:
     if gap is None or gap["gap"] is None:
         return "-"
-    return f"{gap['gap']:+.4f} +- {gap['gap_standard_error']:.4f}{' *' if gap['differs'] else ''}"
+    share = f" ({gap['share']:.0%})" if "share" in gap else ""
+    return f"{gap['gap']:+.4f} +- {gap['gap_standard_error']:.4f}{' *' if gap['differs'] else ''}{share}"
 
 
 def _interval(gap: dict[str, Any]) -> str:

@@ -211,9 +211,10 @@ def subgroups(
     comparisons = _divisions(bits[:, enough])
     z = float(norm.ppf(1 - (1 - confidence) / (2 * comparisons)))
     of_class = None if classes is None else np.asarray(classes)
-    differences = None if other is None else values - _per_text(other)
-    if any(part is not None and part.shape != values.shape for part in (of_class, differences)):
+    others = None if other is None else _per_text(other)
+    if any(part is not None and part.shape != values.shape for part in (of_class, others)):
         raise SubgroupError("the classes or the other model are of other texts")
+    differences = None if others is None else values - others
     found = []
     for name, having, figures in zip(names, bits.T, enough, strict=True):
         if not figures:
