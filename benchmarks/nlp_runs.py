@@ -27,6 +27,10 @@ ONE_PASS = ("--epochs", "1", "--learning-rate", "1e-4")
 """One pass at a higher rate instead of the paper's three: chosen on dev (benchmarks/LOG.md)."""
 
 
+SHARES = ("5", "7", "95")
+"""w of SanText+ beside the .9 of the others, after the point."""
+
+
 def _levels(*levels: str) -> tuple[str, ...]:
     named = [word for level in levels for word in ("--level", level)]
     return *named, "--default-level", levels[-1].split("=")[0]
@@ -36,6 +40,23 @@ def _levels(*levels: str) -> tuple[str, ...]:
 BUNDLES: dict[str, tuple[str, ...]] = {
     "certified": ("--certified-epsilon", "e10=10,e12=12,e14=14", "--tails", "exact", "--default-level", "e12"),
     "textbook": (*_levels("e10=5", "e12=6", "e14=7"), "--tails", "exact"),
+    # The paper's epsilons are per unit of Euclidean distance. Distances of this metric are divided by 1.2583, the median
+    # distance of two word vectors of length 1, so alpha = nominal * 1.2583 / 2.
+    "nominal": (*_levels("n3=1.8874", "n12=7.5498", "n16=10.0664", "n20=12.583"), "--tails", "exact"),
+    **{
+        f"share-{w}": (
+            "--certified-epsilon",
+            "e10=10",
+            "--share",
+            f"0.{w}",
+            "--tails",
+            "exact",
+            "--default-level",
+            "e10",
+        )
+        for w in SHARES
+    },
+    "pieces": ("--vocabulary", "wordpiece", "--tails", "exact"),
     "pure-full": (*_levels("p10=7.8371", "p12=9.5168"), "--tails", "exact"),
     "pure-capped-64": (*_levels("p10=10.6136", "p12=12.7916"), "--tails", "capped", "-k", "64"),
     "pure-capped-1024": (*_levels("p10=9.83", "p12=11.8493"), "--tails", "capped", "-k", "1024"),
@@ -107,13 +128,26 @@ TABLE_1 = [
     *(Law(f"fbdd-{epsilon}", None, ("--mechanism", "fbdd", "--epsilon", epsilon)) for epsilon in ("10", "14", "120")),
     *(
         Law(f"{mechanism}-{bundle}-{level}", bundle, ("--mechanism", mechanism, "--level", level))
-        for bundle in ("certified", "textbook")
-        for level in ("e10", "e12", "e14")
+        for bundle, levels in (
+            ("certified", ("e10", "e12", "e14")),
+            ("textbook", ("e10", "e12", "e14")),
+            ("nominal", ("n3", "n12", "n16", "n20")),
+        )
+        for level in levels
         for mechanism in ("santext", "santext+")
     ),
 ]
+FIGURE_3 = [
+    Law(
+        f"share-{w}-p-{p}",
+        "certified" if w == "9" else f"share-{w}",
+        ("--mechanism", "santext+", "--level", "e10", "--replacement-probability", p),
+    )
+    for w in (*SHARES, "9")
+    for p in ("0.1", "0.3", "0.6", "1")
+]
 FROZEN = ("--frozen",)
-SETS = ("clean", "headline", "default", "pure", "table1", "figure5", "table3")
+SETS = ("clean", "headline", "default", "pure", "table1", "figure3", "figure5", "pieces", "table3")
 
 
 def cells(name: str) -> list[Cell]:
@@ -127,8 +161,13 @@ def cells(name: str) -> list[Cell]:
         "table1": [
             Cell(data, law, seed, FROZEN)
             for seed in seeds
-            for data in ("sst2-10k", "qnli", "sick")
+            for data in ("sst2-10k", "sick", "qnli")
             for law in (None, *TABLE_1)
+        ],
+        "figure3": [Cell("sst2-10k", law, 0, FROZEN) for law in FIGURE_3],
+        "pieces": [
+            Cell("sst2-10k", Law(f"pieces-{level}", "pieces", ("--mechanism", "santext", "--level", level)), 0, FROZEN)
+            for level in LEVELS
         ],
         "figure5": [
             Cell("sst2-10k", _default(mechanism, level, tail), seed, FROZEN)
