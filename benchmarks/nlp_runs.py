@@ -30,6 +30,8 @@ ONE_PASS = ("--epochs", "1", "--learning-rate", "1e-4")
 SHARES = ("5", "7", "95")
 """w of SanText+ beside the .9 of the others, after the point."""
 
+CERTIFIED_10 = ("--certified-epsilon", "e10=10", "--default-level", "e10", "--tails", "exact")
+
 
 def _levels(*levels: str) -> tuple[str, ...]:
     named = [word for level in levels for word in ("--level", level)]
@@ -40,8 +42,8 @@ def _levels(*levels: str) -> tuple[str, ...]:
 BUNDLES: dict[str, tuple[str, ...]] = {
     "certified": ("--certified-epsilon", "e10=10,e12=12,e14=14", "--tails", "exact", "--default-level", "e12"),
     "textbook": (*_levels("e10=5", "e12=6", "e14=7"), "--tails", "exact"),
-    # The paper's epsilons are per unit of Euclidean distance. Distances of this metric are divided by 1.2583, the median
-    # distance of two word vectors of length 1, so alpha = nominal * 1.2583 / 2.
+    # The paper's epsilons are per unit of Euclidean distance. Distances of this metric are divided by 1.2583, the
+    # median distance of two word vectors of length 1, so alpha = nominal * 1.2583 / 2.
     "nominal": (*_levels("n3=1.8874", "n12=7.5498", "n16=10.0664", "n20=12.583"), "--tails", "exact"),
     **{
         f"share-{w}": (
