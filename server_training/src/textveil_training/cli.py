@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from textveil.console import run
 
-from textveil_training import corpus_cli, dpnr_cli, fairness_cli, finetune_cli, grid_cli
+from textveil_training import corpus_cli, dpnr_cli, fairness_cli, finetune_cli, grid_cli, pretrain_cli
 from textveil_training.attack_cli import attack_app
 from textveil_training.data import FormatName, ReadOptions, summarise
 from textveil_training.report_cli import report_app
@@ -27,6 +27,7 @@ app.command("classify")(dpnr_cli.classify)
 app.command("grid")(grid_cli.grid)
 app.command("finetune")(finetune_cli.finetune)
 app.command("fairness")(fairness_cli.fairness)
+app.command("pretrain")(pretrain_cli.pretrain)
 app.command("sanitize-corpus")(corpus_cli.sanitize_corpus)
 app.add_typer(attack_app, name="attack")
 app.add_typer(report_app, name="report")

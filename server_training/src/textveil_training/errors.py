@@ -172,6 +172,12 @@ class SettingError(TrainingError):
     code = "setting"
 
 
+class EncoderMismatch(TrainingError):
+    """A bundle and an encoder do not read text alike."""
+
+    code = "encoder-mismatch"
+
+
 class EmptyClass(TrainingError):
     """A class of the training data has no example, or another split has a class that training has not."""
 

@@ -7,6 +7,7 @@ safetensors file.
 
 import hashlib
 import json
+import math
 import signal
 import threading
 import time
@@ -45,6 +46,12 @@ class Update:
     optimiser: torch.optim.Optimizer
     loss: Callable[[Tensor], Tensor]
 
+    def gradients(self, batch: Tensor) -> float:
+        """Leaves the gradients of a batch's loss with the parameters, whose gradients are cleared; gives the loss."""
+        loss = self.loss(batch)
+        loss.backward()
+        return loss.item()
+
 
 @dataclass(frozen=True)
 class Stage:
@@ -59,6 +66,7 @@ class Stage:
         measure: After every epoch: metrics by name; ``dev`` decides.
         warmup: Share of the steps in which the rate rises.
         clip_norm: Longest gradient of each update.
+        steps: Steps in all, where the last epoch is cut short; None for whole epochs.
     """
 
     name: str
@@ -69,6 +77,7 @@ class Stage:
     measure: Callable[[], dict[str, float]]
     warmup: float
     clip_norm: float
+    steps: int | None = None
 
 
 @dataclass
@@ -113,6 +122,8 @@ class Loop:
         run_key: What the state belongs to (a hash of recipe and data).
         on_epoch: Called after each epoch with the position and whether dev was the best so far.
         report: Called after each step.
+        writes: Whether this process keeps the state; of several that train together one does.
+        agree: From whether this process was asked to stop to whether any of them was.
     """
 
     def __init__(
@@ -124,6 +135,8 @@ class Loop:
         run_key: str,
         on_epoch: Callable[[Position, bool], None],
         report: Report = no_report,
+        writes: bool = True,
+        agree: Callable[[bool], bool] = bool,
     ) -> None:
         self._stages = stages
         self._seed = seed
@@ -131,6 +144,8 @@ class Loop:
         self._run_key = run_key
         self._on_epoch = on_epoch
         self._report = report
+        self._writes = writes
+        self._agree = agree
         self.position = Position()
 
     def resume(self) -> None:
@@ -176,22 +191,25 @@ class Loop:
 
     def forget(self) -> None:
         """Removes the state: what the run gave has been written elsewhere."""
-        self._state.unlink(missing_ok=True)
+        if self._writes:
+            self._state.unlink(missing_ok=True)
 
     def _epoch(self, stage: Stage, stopped: threading.Event) -> None:
         place = self.position
         generator = torch.Generator().manual_seed(seeded(self._seed, stage.name, place.epoch))
         batches = stage.batches(generator)
-        total = stage.epochs * len(batches)
+        total = stage.steps or stage.epochs * len(batches)
+        each = math.ceil(total / stage.epochs)
         while place.batch < len(batches):
-            step = place.epoch * len(batches) + place.batch
+            step = place.epoch * each + place.batch
             torch.manual_seed(seeded(self._seed, stage.name, place.epoch, place.batch))
             place.loss += _step(stage, batches[place.batch], _rate(step, total, stage.warmup))
             place.batch += 1
             self._report(stage.name, step + 1, total)
-            if stopped.is_set() or time.monotonic() - self._saved > SAVE_EVERY_S:
+            stop = self._agree(stopped.is_set())
+            if stop or time.monotonic() - self._saved > SAVE_EVERY_S:
                 self._save(stage)
-            if stopped.is_set():
+            if stop:
                 raise KeyboardInterrupt
         torch.manual_seed(seeded(self._seed, stage.name, place.epoch, "measure"))
         metrics = stage.measure()
@@ -214,9 +232,11 @@ class Loop:
     def _save(self, stage: Stage | None) -> None:
         """Writes the state; after the last stage the place alone."""
         self._tick()
+        self._saved = time.monotonic()
+        if not self._writes:
+            return
         header = {"run_key": self._run_key, "position": json.dumps(vars(self.position))}
         write_tensors(self._state, {} if stage is None else _tensors(stage), header)
-        self._saved = time.monotonic()
 
 
 def _step(stage: Stage, batch: Tensor, rate: float) -> float:
@@ -226,13 +246,12 @@ def _step(stage: Stage, batch: Tensor, rate: float) -> float:
         for group in update.optimiser.param_groups:
             group["lr"] = group.setdefault("peak", group["lr"]) * rate
             parameters += group["params"]
-        loss = update.loss(batch)
         update.optimiser.zero_grad(set_to_none=True)
-        loss.backward()
+        loss = update.gradients(batch)
         nn.utils.clip_grad_norm_(parameters, stage.clip_norm)
         update.optimiser.step()
         if number == 0:
-            first = loss.item()
+            first = loss
     return first
 
 

@@ -121,8 +121,12 @@ def bucketed(texts: Sequence[HasPieces], size: int, generator: torch.Generator, 
     Returns:
         Indices into ``texts`` per batch; every text once.
     """
-    order = torch.randperm(len(texts), generator=generator)
-    lengths = torch.tensor([len(text.pieces) for text in texts])
+    return bucketed_lengths(torch.tensor([len(text.pieces) for text in texts]), size, generator, window)
+
+
+def bucketed_lengths(lengths: Tensor, size: int, generator: torch.Generator, window: int = 50) -> list[Tensor]:
+    """``bucketed`` where only the lengths are known, shape ``(texts,)``."""
+    order = torch.randperm(len(lengths), generator=generator)
     batches: list[Tensor] = []
     for part in order.split(size * window):
         batches += part[lengths[part].argsort(stable=True)].split(size)

@@ -107,7 +107,7 @@ def load_masked_lm(source: str, dropout: float = 0.0) -> LoadedMaskedLM:
         raise CheckpointError("the head of that masked language model is not tied to its input embeddings")
     location = encoder_folder(source)
     try:
-        network, found = BertForMaskedLM.from_pretrained(
+        loaded: Any = BertForMaskedLM.from_pretrained(
             location,
             local_files_only=Path(location).is_dir(),
             hidden_dropout_prob=dropout,
@@ -117,6 +117,7 @@ def load_masked_lm(source: str, dropout: float = 0.0) -> LoadedMaskedLM:
         )
     except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
         raise CheckpointError("the weights there do not fit BERT's architecture") from error
+    network, found = loaded
     missing = {name for name in found["missing_keys"] if not name.startswith(f"{_HEAD}decoder.")}
     new_head = any(name.startswith(_HEAD) for name in missing)
     if found["mismatched_keys"] or any(not name.startswith(_HEAD) for name in missing):

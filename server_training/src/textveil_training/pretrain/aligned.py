@@ -1,0 +1,217 @@
+"""Sanitised text and its original, word by word, as an encoder reads them.
+
+A text is a row of *items*: words, and what stands between them that the encoder sees (punctuation). Every item is a
+string of the encoder's pieces. Sanitising replaces the words and leaves the rest, so a sanitised text has the items
+of its original; the sequence of pieces is the one that the encoder's tokeniser makes of the text that
+``Sanitizer.sanitize`` would write.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.segmentation import is_gap, is_string, key, segments, split_clitic
+from textveil.words import Lexicon
+
+from textveil_training.errors import EncoderMismatch
+from textveil_training.text_channel import TextChannel
+from textveil_training.token_ids import Tokeniser
+
+Integers = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+def ragged(starts: Integers, counts: Integers) -> Integers:
+    """``start, start + 1, ..`` for every start, ``count`` of each, in one row."""
+    before = np.cumsum(counts) - counts
+    return np.repeat(starts - before, counts) + np.arange(int(counts.sum()))
+
+
+class Strings:
+    """The distinct strings of a corpus and their pieces.
+
+    Args:
+        tokeniser: Of the encoder.
+    """
+
+    def __init__(self, tokeniser: Tokeniser) -> None:
+        self._tokeniser = tokeniser
+        self._number: dict[str, int] = {}
+        self._strings: list[str] = []
+        self._pieces: list[list[int]] = []
+        self._flat: tuple[Integers, Integers] | None = None
+
+    def number(self, string: str) -> int:
+        """The number of a string, a new one if need be."""
+        found = self._number.get(string)
+        if found is None:
+            found = self._number[string] = len(self._strings)
+            self._strings.append(string)
+            self._pieces.append(self._tokeniser.words(string).pieces.tolist())
+            self._flat = None
+        return found
+
+    def string(self, number: int) -> str:
+        """The string of a number."""
+        return self._strings[number]
+
+    def has_pieces(self, number: int) -> bool:
+        """Whether the encoder sees anything of it: white space it does not."""
+        return bool(self._pieces[number])
+
+    @property
+    def flat(self) -> tuple[Integers, Integers]:
+        """All pieces in a row, and where each string begins: ``strings + 1`` of them."""
+        if self._flat is None:
+            ends = np.cumsum([0, *map(len, self._pieces)])
+            self._flat = np.array([piece for pieces in self._pieces for piece in pieces], np.int64), ends
+        return self._flat
+
+    def contracted(self, items: Integers, attached: Bools) -> Integers:
+        """Items as the tokeniser cuts them where *n't* follows a word without a blank: ``do|n't`` to ``don|'t``.
+
+        BERT's tokeniser cuts at apostrophes, so this is the one clitic whose pieces depend on what is before it.
+
+        Args:
+            items: Numbers of strings, of any number of texts.
+            attached: Whether each word follows a word with nothing between them.
+        """
+        wanted = [number for string in ("n't", "n\u2019t") if (number := self._number.get(string)) is not None]
+        found = np.flatnonzero(attached & np.isin(items, wanted))
+        if len(found):
+            items = items.copy()
+            for place in found.tolist():
+                clitic = self._strings[items[place]]
+                items[place - 1] = self.number(self._strings[items[place - 1]] + clitic[0])
+                items[place] = self.number(clitic[1:])
+        return items
+
+
+class Corpus:
+    """Texts as items, and their sanitised versions.
+
+    Args:
+        texts: The texts; those without a word are left out.
+        strings: Of the encoder.
+        channel: Reads words as this law does, and draws; None to read words alone.
+
+    Attributes:
+        lengths: Pieces of every text, without [CLS] and [SEP], shape ``(texts,)``.
+    """
+
+    def __init__(self, texts: Iterable[str], strings: Strings, channel: TextChannel | None) -> None:
+        self._strings, self._channel = strings, channel
+        self._lexicon = None if channel is None else Lexicon(channel.bundle)
+        items: list[int] = []
+        words: list[bool] = []
+        attached: list[bool] = []
+        self._read_inputs: list[int] = []
+        self._read_whole: list[bool] = []
+        self._read_tokens: list[int] = []
+        starts = [0]
+        for text in texts:
+            before = len(items), len(self._read_inputs)
+            self._read(text, items, words, attached)
+            if any(words[before[0] :]):
+                starts.append(len(items))
+            else:
+                for part in (items, words, attached, self._read_tokens):
+                    del part[before[0] :]
+                del self._read_inputs[before[1] :], self._read_whole[before[1] :]
+        self.words = np.array(words, bool)
+        self._attached = np.array(attached, bool)
+        self.items = strings.contracted(np.array(items, np.int64), self._attached)
+        self._starts = np.array(starts, np.int64)
+        self._inputs = np.array(self._read_inputs, np.int64)
+        self._whole = np.array(self._read_whole, bool)
+        self._tokens = np.array(self._read_tokens, np.int64)
+        del self._read_inputs, self._read_whole, self._read_tokens
+        self._input_starts = np.concatenate([[0], np.cumsum(self._tokens)])
+        if channel is not None:
+            printed = channel.bundle.vocabulary
+            if channel.pieces:
+                self._printed = [symbol.removeprefix("##") for symbol in printed]
+            else:
+                self._symbols = np.array([strings.number(symbol) for symbol in printed], np.int64)
+        _, begins = strings.flat
+        sizes = np.concatenate([[0], np.cumsum(np.diff(begins)[self.items])])
+        self.lengths = np.diff(sizes[self._starts])
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def _read(self, text: str, items: list[int], words: list[bool], attached: list[bool]) -> None:
+        after_word = False
+        for segment in segments(text):
+            if is_gap(segment):
+                number = self._strings.number(segment)
+                if self._strings.has_pieces(number):
+                    items.append(number)
+                    words.append(False)
+                    attached.append(False)
+                    self._read_tokens.append(0)
+                after_word = False
+                continue
+            for spelled in self._words_of(segment):
+                items.append(self._strings.number(spelled))
+                words.append(True)
+                attached.append(after_word)
+                after_word = True
+
+    def _words_of(self, segment: str) -> Sequence[str]:
+        """The words of a segment as the text spells them; their inputs are noted."""
+        if self._lexicon is None:
+            parts = None if is_string(segment) else split_clitic(key(segment))
+            count, inside = 1 if parts is None else 2, False
+            self._read_tokens += [0] * count
+        else:
+            word = self._lexicon.word(segment, carry_case=False)
+            self._read_inputs += word.inputs
+            self._read_whole += [word.whole] * len(word.inputs)
+            count, inside = (1, True) if word.pieces else (len(word.inputs), False)
+            self._read_tokens += [len(word.inputs)] if inside else [1] * count
+            parts = split_clitic(key(segment)) if count > 1 else None
+        if parts is None:
+            return (segment,)
+        if sum(map(len, parts)) == len(segment):  # as in the text, upper case and its own apostrophe
+            return segment[: len(parts[0])], segment[len(parts[0]) :]
+        return parts
+
+    def chosen(self, texts: Integers) -> tuple[Integers, Integers]:
+        """Places of the items of some texts, in a row, and how many each text has."""
+        counts = self._starts[texts + 1] - self._starts[texts]
+        return ragged(self._starts[texts], counts), counts
+
+    def sanitized(self, places: Integers, agreed: Callable[[Integers], Integers] = np.asarray) -> Integers:
+        """The items at some places (of whole texts) after a fresh draw.
+
+        Args:
+            places: As ``chosen`` gives them.
+            agreed: From what this process drew to what several processes go on with.
+
+        Privacy:
+            A release of these texts, with the operating system's entropy.
+        """
+        if self._channel is None:
+            raise ValueError("there is no law")
+        counts = self._tokens[places]
+        inputs = ragged(self._input_starts[places], counts)
+        outputs = agreed(self._channel.plan.draw(self._inputs[inputs], self._whole[inputs]))
+        items = self.items[places]
+        if self._channel.pieces:
+            drawn = iter(outputs.tolist())
+            strings = ("".join(self._printed[next(drawn)] for _ in range(count)) for count in counts.tolist() if count)
+            items[self.words[places]] = [self._strings.number(string) for string in strings]
+        else:
+            items[self.words[places]] = self._symbols[outputs]
+        return self._strings.contracted(items, self._attached[places])
+
+
+def check_pieces(channel: TextChannel, vocabulary: Iterable[str]) -> None:
+    """Refuses a bundle of WordPieces that are not the encoder's.
+
+    Raises:
+        EncoderMismatch: A piece of the bundle is not in the encoder's vocabulary.
+    """
+    if channel.pieces and not set(channel.bundle.vocabulary) <= set(vocabulary):
+        raise EncoderMismatch("a bundle whose tokeniser does not match the encoder: it has pieces the encoder has not")

@@ -1,0 +1,114 @@
+"""What is hidden and what is asked for: BERT's masking, of whole words, with the original's pieces as targets.
+
+A word is chosen with probability .15. Of the chosen, 80 % become [MASK] piece by piece, 10 % pieces drawn evenly from
+the vocabulary, and 10 % stay as they are (Devlin et al. 2019, section 3.1). The target at piece j of a chosen word of
+the SANITISED text is piece j of the word in its ORIGINAL (Yue et al. 2021, section 4.3), as far as both have one.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from textveil_training.pretrain.aligned import Bools, Integers, Strings, ragged
+from textveil_training.token_ids import Tokeniser
+
+IGNORED = -100
+MASKED, RANDOM = 0.8, 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """A batch; all int64 of shape ``(texts, tokens)``.
+
+    Attributes:
+        ids: What the model reads.
+        mask: 1 where there is a piece.
+        targets: Original pieces where they are asked for, else ``IGNORED``.
+    """
+
+    ids: Tensor = field(repr=False)
+    mask: Tensor = field(repr=False)
+    targets: Tensor = field(repr=False)
+
+    def part(self, number: int, parts: int) -> "Masked":
+        """Every ``parts``-th text from ``number`` on, without columns of padding alone.
+
+        Where there is none, the first text with nothing asked: whoever trains together takes part in every step.
+        """
+        if number >= len(self.ids):
+            return Masked(self.ids[:1], self.mask[:1], torch.full_like(self.targets[:1], IGNORED))
+        mask = self.mask[number::parts]
+        end = int(mask.sum(1).max())
+        return Masked(self.ids[number::parts, :end], mask[:, :end], self.targets[number::parts, :end])
+
+    def to(self, device: torch.device) -> "Masked":
+        """The same on a device."""
+        return Masked(self.ids.to(device), self.mask.to(device), self.targets.to(device))
+
+
+class Masker:
+    """Makes batches.
+
+    Args:
+        tokeniser: Special pieces, and the length at which texts are cut.
+        strings: Pieces of the items.
+        probability: How often a word is chosen.
+        vocabulary: Number of pieces to draw from.
+    """
+
+    def __init__(self, tokeniser: Tokeniser, strings: Strings, probability: float, vocabulary: int) -> None:
+        self._tokeniser, self._strings = tokeniser, strings
+        self._probability, self._vocabulary = probability, vocabulary
+
+    def __call__(
+        self,
+        shown: Integers,
+        original: Integers,
+        words: Bools,
+        counts: Integers,
+        generator: torch.Generator | None = None,
+        *,
+        only_masks: bool = False,
+    ) -> Masked:
+        """A batch with fresh masks.
+
+        Args:
+            shown: Items that the model reads, text after text.
+            original: Items of the originals.
+            words: Which of them are words.
+            counts: Items of each text.
+            generator: Of the masks; PyTorch's own if left out.
+            only_masks: All chosen words become [MASK], to measure.
+        """
+        flat, begins = self._strings.flat
+        sizes = np.diff(begins)
+        item = np.repeat(np.arange(len(shown)), sizes[shown])
+        first = np.cumsum(sizes[shown]) - sizes[shown]
+        within = np.arange(len(item)) - first[item]
+        pieces = flat[ragged(begins[shown], sizes[shown])]
+        text = np.repeat(np.arange(len(counts)), counts)[item]
+        lengths = np.bincount(text, minlength=len(counts))
+        column = np.arange(len(item)) - (np.cumsum(lengths) - lengths)[text]
+
+        coins = torch.rand(2, len(shown), generator=generator).numpy()
+        noise = torch.randint(self._vocabulary, (len(item),), generator=generator).numpy()
+        chosen = (words & (coins[0] < self._probability))[item]
+        action = np.zeros(len(item)) if only_masks else coins[1][item]
+        read = np.where(chosen & (action < MASKED), self._tokeniser.mask, pieces)
+        read = np.where(chosen & (action >= MASKED) & (action < MASKED + RANDOM), noise, read)
+        asked = chosen & (within < sizes[original][item])
+        targets = np.full(len(item), IGNORED)
+        targets[asked] = flat[begins[original][item[asked]] + within[asked]]
+        targets[targets == self._tokeniser.ids["[UNK]"]] = IGNORED
+
+        kept = column < self._tokeniser.max_tokens - 2
+        ends = np.minimum(lengths, self._tokeniser.max_tokens - 2) + 1
+        shape = len(counts), int(ends.max()) + 1
+        ids, wanted = np.full(shape, self._tokeniser.padding), np.full(shape, IGNORED)
+        ids[text[kept], column[kept] + 1] = read[kept]
+        wanted[text[kept], column[kept] + 1] = targets[kept]
+        ids[:, 0], ids[np.arange(len(counts)), ends] = self._tokeniser.first, self._tokeniser.last
+        mask = (np.arange(shape[1]) <= ends[:, None]).astype(np.int64)
+        return Masked(torch.from_numpy(ids), torch.from_numpy(mask), torch.from_numpy(wanted))

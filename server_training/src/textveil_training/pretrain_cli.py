@@ -1,0 +1,147 @@
+"""``textveil-train pretrain``: a masked language model that reads sanitised text."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from textveil.console import say
+
+
+def pretrain(
+    data: Annotated[
+        list[str],
+        typer.Option(
+            "--data",
+            metavar="PATH:FORMAT[:SPLIT]",
+            help="Raw public texts, repeatable; formats as in data inspect. Splits are named dev+test; train if left "
+            "out and there are splits.",
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the model goes; must be empty.")
+    ],
+    start: Annotated[
+        str, typer.Option("--start", help="minilm, a folder or a hub id: an encoder or a masked language model.")
+    ] = "minilm",
+    raw: Annotated[
+        bool,
+        typer.Option("--raw", help="Mask raw text: the control. A law, if one is named, then only serves to measure."),
+    ] = False,
+    bundle: Annotated[
+        Path | None, typer.Option("--bundle", "-b", help="Folder of a bundle; the built-in English one if left out.")
+    ] = None,
+    mechanism: Annotated[
+        str | None, typer.Option("--mechanism", "-m", help="santext+ (the default), santext, fbdd, krr or random.")
+    ] = None,
+    epsilon: Annotated[
+        str | None, typer.Option("--epsilon", "-e", help="Privacy level by its epsilon, as textveil info lists it.")
+    ] = None,
+    level: Annotated[str | None, typer.Option("--level", "-l", help="Privacy level by its name.")] = None,
+    tail: Annotated[str | None, typer.Option(help="exact or capped; the bundle's default if left out.")] = None,
+    replacement_probability: Annotated[
+        str | None,
+        typer.Option(
+            "--replacement-probability", "-p", help="santext+: how often a common word is replaced, in (0, 1]."
+        ),
+    ] = None,
+    text_key: Annotated[str, typer.Option("--text-key", help="Key of the text (jsonl).")] = "text",
+    steps: Annotated[int, typer.Option("--steps", min=0, help="Optimiser steps; 0 for --epochs.")] = 0,
+    epochs: Annotated[int, typer.Option("--epochs", help="Passes over the texts, without --steps.")] = 1,
+    batch: Annotated[int, typer.Option("--batch", help="Texts per step, of all processes together.")] = 64,
+    accumulate: Annotated[
+        int, typer.Option("--accumulate", help="Parts a batch is computed in: less memory, the same gradient.")
+    ] = 1,
+    max_tokens: Annotated[int, typer.Option("--max-tokens", help="Longer texts are cut.")] = 128,
+    learning_rate: Annotated[float, typer.Option("--learning-rate", help="Peak for the encoder.")] = 5e-5,
+    head_learning_rate: Annotated[
+        float,
+        typer.Option("--head-learning-rate", help="Peak for the head; 0: 1e-3 for a new head, else as the encoder."),
+    ] = 0.0,
+    warmup: Annotated[float, typer.Option("--warmup", help="Share of the steps in which the rates rise.")] = 0.06,
+    dropout: Annotated[float, typer.Option("--dropout", help="Of hidden states and attention.")] = 0.0,
+    mask_probability: Annotated[
+        float, typer.Option("--mask-probability", help="How often a word is predicted.")
+    ] = 0.15,
+    measure_every: Annotated[
+        int, typer.Option("--measure-every", metavar="STEPS", help="0 for 20 measurements in all.")
+    ] = 0,
+    held_out: Annotated[
+        int, typer.Option("--held-out", metavar="PERCENT", help="Texts to measure on, by their hash.")
+    ] = 2,
+    precision: Annotated[
+        str, typer.Option("--precision", help="bfloat16 (where the device computes in it) or float32.")
+    ] = "bfloat16",
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
+    seed: Annotated[int, typer.Option("--seed", help="Of order and masks; what is drawn has no seed.")] = 0,
+    device: Annotated[str, typer.Option("--device", help="cpu, or a CUDA device.")] = "cpu",
+    threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 leaves it to PyTorch.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="The result as one line of JSON.")] = False,
+) -> None:
+    """Pretrain a masked language model: mask the sanitised text, predict the original word.
+
+    The folder can be fine-tuned (finetune --encoder FOLDER), attacked with, and opened by transformers. Texts are
+    sanitised afresh at every visit. Several processes: accelerate launch --num_processes N -m textveil_training
+    pretrain ... Ctrl-C ends after the step that is running; --resume goes on, with fresh draws.
+    """
+    from textveil_training.pretrain.settings import Settings
+    from textveil_training.pretrain.sources import parse_source, read_texts
+
+    settings = Settings(
+        start=start,
+        steps=steps,
+        epochs=epochs,
+        batch=batch,
+        accumulate=accumulate,
+        max_tokens=max_tokens,
+        learning_rate=learning_rate,
+        head_learning_rate=head_learning_rate,
+        warmup=warmup,
+        dropout=dropout,
+        mask_probability=mask_probability,
+        measure_every=measure_every,
+        held_out_percent=held_out,
+        seed=seed,
+        precision=precision,
+    )
+    sources = [parse_source(given) for given in data]
+
+    import torch
+    from textveil.plan import Options
+
+    from textveil_training.pretrain.run import Place
+    from textveil_training.pretrain.run import pretrain as train
+    from textveil_training.progress import bars
+    from textveil_training.text_channel import TextChannel
+
+    if threads:
+        torch.set_num_threads(threads)
+    law = Options(
+        mechanism=mechanism,
+        epsilon=epsilon,
+        level=level,
+        tail=tail,
+        replacement_probability=replacement_probability,
+    )
+    named = bundle is not None or any(value is not None for value in law.values())
+    channel = TextChannel(bundle, **law) if named or not raw else None
+    texts = read_texts(sources, text_key)
+    try:
+        with bars() as report:
+            record = train(settings, texts, channel, Place(output, resume, device), raw=raw, report=report)
+    except KeyboardInterrupt:
+        say("textveil-train: interrupted; --resume goes on")
+        raise
+    print(json.dumps(record["result"]) if as_json else _table(record["result"]))
+
+
+def _table(result: dict[str, Any]) -> str:
+    rows = [
+        f"{result['steps']:,} steps, loss {result['loss']:.3f}",
+        f"held out, raw text:        top 1 {result['clean_top1']:.4f}, loss {result['clean_loss']:.3f}",
+    ]
+    if "sanitized_top1" in result:
+        rows.append(
+            f"held out, sanitised text:  top 1 {result['sanitized_top1']:.4f}, loss {result['sanitized_loss']:.3f}"
+        )
+    return "\n".join(rows)
