@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from textveil_training import cli, fairness_cli, fairness_run
+from textveil_training import fairness_run
 from textveil_training import train as train_module
 from textveil_training.errors import SubgroupError
 from textveil_training.fairness import CLEAN, OPEN, PRIVATE, divided, of_texts
@@ -239,7 +239,6 @@ def test_an_interrupted_measurement_leaves_an_unfinished_record(
 
 
 def test_help_names_what_matters(run: Run) -> None:
-    assert cli.fairness_cli is fairness_cli
     code, out, err = run("fairness", "--help")
     assert (code, err) == (0, "")
     assert all(name in out for name in ("--checkpoint", "--model", "--clean", "--minimum", "95 %"))

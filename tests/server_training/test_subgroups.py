@@ -84,7 +84,8 @@ def test_intervals_cover_in_the_smallest_groups() -> None:
 
 
 def equal_groups(generator: np.random.Generator, texts: int = 500, columns: int = 6) -> tuple[Floats, Floats]:
-    return (generator.random(texts) < 0.8) * 1.0, (generator.random((texts, columns)) < 0.4) * 1.0
+    correct, attributes = generator.random(texts) < 0.8, generator.random((texts, columns)) < 0.4
+    return correct.astype(np.float64), attributes.astype(np.float64)
 
 
 def test_equal_groups_are_seldom_called_different() -> None:
@@ -161,15 +162,20 @@ def test_a_gap_that_the_classes_make_is_none_within_them() -> None:
     assert within.gap.value == pytest.approx(-0.18, abs=4 * within.gap.standard_error)
 
 
-def test_classes_without_both_groups_are_left_out() -> None:
-    classes = np.repeat([0, 1], [100, 60])
-    having = np.concatenate([np.arange(100) < 50, np.arange(60) < 29])
-    correct = np.concatenate([np.arange(100) % 2 == 0, np.zeros(60)])
+@pytest.mark.parametrize("side", [0, 1])
+def test_classes_without_both_groups_are_left_out(side: int) -> None:
+    """Two classes of 100 and 80 texts count, with weights 5/9 and 4/9; a third has 29 texts on one side."""
+    classes = np.repeat([0, 1, 2], [100, 80, 60])
+    having = np.concatenate([np.arange(100) < 50, np.arange(80) < 40, (np.arange(60) < 29) ^ (side == 1)])
+    correct = np.concatenate([np.arange(100) < 40, np.arange(80) < 70, np.zeros(60)])
     within = subgroups(correct, having[:, None], [""], classes=classes).attributes[0].within_classes
     assert within is not None
-    assert (within.share, within.gap.value) == (100 / 160, 0.0)
-    assert (within.to_dict()["share"], within.to_dict()["differs"]) == (0.625, False)
-    none = subgroups(correct, having[:, None], [""], classes=np.arange(160)).attributes[0].within_classes
+    assert within.share == 180 / 240
+    assert within.gap.value == pytest.approx(5 / 9 * (40 / 50 - 0) + 4 / 9 * (1 - 30 / 40))
+    variance = (5 / 9) ** 2 * (0.8 * 0.2 / 49) + (4 / 9) ** 2 * (0.75 * 0.25 / 39)
+    assert within.gap.standard_error == pytest.approx(math.sqrt(variance))
+    assert (within.to_dict()["share"], within.to_dict()["differs"]) == (0.75, True)
+    none = subgroups(correct, having[:, None], [""], classes=np.arange(240)).attributes[0].within_classes
     assert none is None
 
 

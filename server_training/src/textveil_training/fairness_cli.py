@@ -47,9 +47,9 @@ def fairness(
     """Measure accuracy with and without each private attribute, and whether a gap is more than chance.
 
     Name --checkpoint or --model. Every figure has its standard error over texts. A gap is accuracy with the attribute
-    minus accuracy without. The intervals of one model's gaps hold together with 95 %; a star marks those that leave 0
-    out. The gap of the same class gives both sides the same mixture of classes; the share of texts it could be told from
-    is in brackets.
+    minus accuracy without. The intervals of one model's gaps hold together with 95 %; a star marks a gap whose
+    interval leaves 0 out. The gap of the same class gives both sides the same mixture of classes; in brackets is the
+    share of the texts that it is told from.
 
     With --clean the change of each gap is measured, on the same texts.
     """
@@ -75,10 +75,23 @@ def fairness(
         torch.set_num_threads(threads)
     with bars() as report:
         result = measure(request, output, report)
-    print(json.dumps(result) if as_json else "\n\n".join(_block(line) for line in result["lines"]))
+    print(json.dumps(result) if as_json else "\n\n".join(_blocks(result["lines"])))
 
 
-def _block(line: dict[str, Any]) -> str:
+def _blocks(lines: list[dict[str, Any]]) -> list[str]:
+    """A table for each line; a classifier that decides the same without noise at several levels gets one for all."""
+    quiet = [line for line in lines if line["kind"] == "without noise"]
+    blocks = []
+    for line in lines:
+        same = [line]
+        if line["kind"] == "without noise":
+            same = [other for other in quiet if other["result"] == line["result"]]
+        if same[0] is line:
+            blocks.append(_block(line, [f"{other['law']['epsilon']:g}" for other in same if other["law"]]))
+    return blocks
+
+
+def _block(line: dict[str, Any], epsilons: list[str]) -> str:
     found = line["result"]
     changes = any(one["change_from_clean"] for one in found["attributes"])
     head = ["attribute", "texts with", "accuracy", "without", "accuracy", "gap", "95 % together", "same class"]
@@ -91,17 +104,18 @@ def _block(line: dict[str, Any]) -> str:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     accuracy = f"{found['accuracy']:.4f} +- {found['standard_error']:.4f}"
-    return "\n".join([f"{_name(line)}: accuracy {accuracy}, {found['examples']:,} texts", *lines])
+    return "\n".join([f"{_name(line, epsilons)}: accuracy {accuracy}, {found['examples']:,} texts", *lines])
 
 
-def _name(line: dict[str, Any]) -> str:
+def _name(line: dict[str, Any], epsilons: list[str]) -> str:
     law = line["law"]
     if law is None:
         return {"clean": "clean model"}.get(line["kind"], "without privacy")
+    if line["kind"] == "without noise":
+        return f"{law['mechanism']} for epsilon {', '.join(epsilons)}, without noise, which nobody is sent"
     level = f", level {law['level']}" if law["level"] else ""
     draws = "1 draw" if line["draws"] == 1 else f"{line['draws']} draws"
-    how = f"{draws} a text" if line["kind"] == "private" else "the same without noise, which nobody is sent"
-    return f"{law['mechanism']}{level}, epsilon {law['epsilon']:g} ({law['epsilon_kind']}), {how}"
+    return f"{law['mechanism']}{level}, epsilon {epsilons[0]} ({law['epsilon_kind']}), {draws} a text"
 
 
 def _side(side: dict[str, Any]) -> list[str]:
