@@ -7,9 +7,11 @@ from typing import Annotated
 import typer
 from textveil.errors import OutputError
 
+from textveil_training import report_page_cli
 from textveil_training.data import FORMATS, FormatName
 
 report_app = typer.Typer(rich_markup_mode=None, help="Tables and pictures.")
+report_app.command("page")(report_page_cli.page)
 
 
 @report_app.callback()

@@ -1,0 +1,1 @@
+"""What runs measured, as one page and as tables: utility against privacy, for every mechanism."""
