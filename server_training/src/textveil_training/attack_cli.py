@@ -1,4 +1,4 @@
-"""``textveil-train attack``: what an attacker makes of released vectors."""
+"""``textveil-train attack``: what an attacker makes of released vectors and of sanitised text."""
 
 import json
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from textveil_training import attack_text_cli
 from textveil_training.data import FormatName
 
 if TYPE_CHECKING:
@@ -14,12 +15,15 @@ if TYPE_CHECKING:
 
 SEEN = {"vectors": "vectors", "label_response": "label, randomised", "label_channel": "label, best channel"}
 
-attack_app = typer.Typer(rich_markup_mode=None, help="Attack released vectors.")
+attack_app = typer.Typer(rich_markup_mode=None, help="Attack released vectors, or sanitised text.")
 
 
 @attack_app.callback()
 def _attack() -> None:
-    """Attack released vectors."""
+    """Attack released vectors, or sanitised text."""
+
+
+attack_app.command("text")(attack_text_cli.text)
 
 
 @attack_app.command("attributes")

@@ -1,4 +1,4 @@
-"""How likely every input makes an output: columns of a law, by blocks of outputs.
+"""How likely every input makes an output: columns of a law, and rows, by blocks.
 
 ``Pr[M(x) = y] = weight(x, y) / Z(x)`` with ``Z(x) = sum_y weight(x, y)``. Where the tail is exact,
 ``weight(x, y) = q(y) W[min(s(x, y), last)]`` with ``s(x, y) = floor(grid d(x, y))``: squared distances are integers, so
@@ -40,10 +40,14 @@ class ExactColumns:
     Args:
         law: The law.
         report: Called with outputs done and outputs in all while totals are summed.
+
+    Attributes:
+        outputs: Ids of the outputs that are drawn.
     """
 
     def __init__(self, law: ExactLaw, report: Callable[[int, int], None] | None = None) -> None:
         self._metric, self._base, self._report = law.metric, law.capped.base, report
+        self.outputs = np.flatnonzero(self._base)
         weights = law.capped.weights
         last = len(weights) - 1
         # The first squared distance whose score is `last` or more: from there on every pair has the last weight.
@@ -64,17 +68,23 @@ class ExactColumns:
             weights *= self._base[part, None]
             yield part, weights
 
+    def rows(self, inputs: Ids) -> Iterator[tuple[Ids, Doubles]]:
+        """Some inputs in order, a block at a time, and their weights to every symbol, shape ``(block, symbols)``."""
+        for part, squared in self._metric.squared_to_all(inputs, BLOCK):
+            weights = np.take(self._weights, squared[:, :-1], mode="clip")
+            weights *= self._base
+            yield part, weights
+
     @cached_property
     def totals(self) -> Doubles:
         """``Z(x)`` of every input, ``<unk>`` last, shape ``(inputs,)``."""
-        outputs = np.flatnonzero(self._base)
         total = np.zeros(len(self._metric.rows))
         done = 0
-        for part, weights in self.blocks(outputs):
+        for part, weights in self.blocks(self.outputs):
             total += weights.sum(axis=0)
             done += len(part)
             if self._report is not None:
-                self._report(done, len(outputs))
+                self._report(done, len(self.outputs))
         return total
 
 
@@ -86,14 +96,16 @@ class StoredColumns:
         inputs: Number of inputs, ``<unk>`` counted.
 
     Attributes:
+        outputs: Ids of the outputs that are drawn.
         totals: ``Z(x)`` of every input, ``<unk>`` last, shape ``(inputs,)``.
     """
 
     def __init__(self, law: TableLaw | ResponseLaw, inputs: int) -> None:
-        rows = law.rows(np.arange(inputs))
+        self._law, rows = law, law.rows(np.arange(inputs))
         self.totals: Doubles = rows.totals.astype(np.float64)
         self._tail = rows.tail.astype(np.float64)
         self._base = np.diff(rows.base, prepend=0)
+        self.outputs = np.flatnonzero(self._base)
         excess = np.diff(rows.cumulative, axis=1, prepend=0)
         x, place = np.nonzero(excess)
         stored = rows.stored[x, place]
@@ -110,6 +122,12 @@ class StoredColumns:
                 entries = slice(self._starts[y], self._starts[y + 1])
                 weights[row, self._x[entries]] += self._excess[entries]
             yield part, weights
+
+    def rows(self, inputs: Ids) -> Iterator[tuple[Ids, Doubles]]:
+        """Some inputs in order, a block at a time, and their weights to every symbol, shape ``(block, symbols)``."""
+        for start in range(0, len(inputs), BLOCK):
+            part = inputs[start : start + BLOCK]
+            yield part, np.stack([self._law.weights_of(int(x)) for x in part]).astype(np.float64)
 
 
 Columns = ExactColumns | StoredColumns

@@ -1,0 +1,194 @@
+"""``textveil-train attack text``: what an attacker makes of sanitised text."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from textveil.console import say
+
+from textveil_training.data import FormatName
+from textveil_training.errors import MissingSplit, SettingError
+
+NAMES = "nearest, bayes, repeated, mask, contextual"
+
+
+def text(
+    data: Annotated[Path, typer.Argument(metavar="PATH", help="RAW text: a file, or a folder of published files.")],
+    format_name: Annotated[FormatName, typer.Option("--format", help="The format it is in.")],
+    split: Annotated[
+        str | None, typer.Option("--split", help="Of a folder; dev if left out and there is one, else everything.")
+    ] = None,
+    bundle: Annotated[
+        Path | None, typer.Option("--bundle", "-b", help="Folder of a bundle; the built-in English one if left out.")
+    ] = None,
+    mechanism: Annotated[
+        str | None, typer.Option("--mechanism", "-m", help="santext+ (the default), santext, fbdd, krr or random.")
+    ] = None,
+    epsilon: Annotated[
+        str | None, typer.Option("--epsilon", "-e", help="Privacy level by its epsilon, as textveil info lists it.")
+    ] = None,
+    level: Annotated[str | None, typer.Option("--level", "-l", help="Privacy level by its name.")] = None,
+    tail: Annotated[str | None, typer.Option(help="exact or capped; the bundle's default if left out.")] = None,
+    replacement_probability: Annotated[
+        str | None,
+        typer.Option(
+            "--replacement-probability", "-p", help="santext+: how often a common word is replaced, in (0, 1]."
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model", help="A masked language model, for mask and contextual: a folder (of pretrain), or a hub id."
+        ),
+    ] = None,
+    attacks: Annotated[str, typer.Option("--attacks", help=f"all, or some of {NAMES}, with commas.")] = "all",
+    with_statistics: Annotated[
+        bool, typer.Option("--statistics", help="Also how the law spreads words: medians of N, S and S*.")
+    ] = False,
+    texts: Annotated[
+        int, typer.Option("--texts", min=0, help="At most so many texts, chosen by the seed; 0: all.")
+    ] = 0,
+    tokens: Annotated[
+        int, typer.Option("--tokens", min=1, help="At most so many tokens for mask, contextual and repeated.")
+    ] = 4000,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the choice of texts and tokens, not of draws.")] = 0,
+    batch: Annotated[int, typer.Option("--batch", min=1, help="Texts at a time through the model.")] = 64,
+    max_tokens: Annotated[int, typer.Option("--max-tokens", min=5, help="Longer texts are cut around the mask.")] = 128,
+    precision: Annotated[str, typer.Option("--precision", help="Of the model: float32 or bfloat16.")] = "bfloat16",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a run record, after each attack.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Leave out the attacks that are in the record.")] = False,
+    text_key: Annotated[str, typer.Option("--text-key", help="Key of the text (jsonl).")] = "text",
+    label_key: Annotated[str | None, typer.Option("--label-key", help="Key of the label (jsonl).")] = None,
+    device: Annotated[str, typer.Option("--device", help="cpu, or a CUDA device such as cuda:0.")] = "cpu",
+    threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 lets PyTorch choose.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="The record as one line of JSON instead of a table.")] = False,
+) -> None:
+    """Sanitise raw text here and try to undo it, knowing the bundle, the mechanism and its options.
+
+    \b
+    nearest     the symbol nearest to what came out, and the ten nearest
+    bayes       the best guess from one output without context: in closed form, and checked on draws
+    repeated    the same from 1, 2, 5, 10 and 20 independent outputs of the text
+    mask        a masked language model predicts each original word from the sanitised words around it
+    contextual  that model's expectation times what the law says of the output: the strongest of these
+
+    Every rate is of tokens, with its standard error by text. Ctrl-C keeps the attacks that are done; --resume does the
+    others on fresh draws.
+    """
+    import torch
+
+    from textveil_training.attacks.text import ATTACKS, Place, Settings, recorded
+    from textveil_training.data import ReadOptions, available_splits, load
+    from textveil_training.progress import bars
+    from textveil_training.text_channel import TextChannel
+
+    names = ATTACKS if attacks == "all" else tuple(dict.fromkeys(part.strip() for part in attacks.split(",")))
+    settings = Settings(
+        attacks=names,
+        model=model,
+        texts=texts,
+        tokens=tokens,
+        statistics=with_statistics,
+        seed=seed,
+        batch=batch,
+        max_tokens=max_tokens,
+        precision=precision,
+    )
+    if resume and output is None:
+        raise SettingError("--resume needs the record: --output")
+    if threads:
+        torch.set_num_threads(threads)
+    channel = TextChannel(
+        bundle,
+        mechanism=mechanism,
+        epsilon=epsilon,
+        level=level,
+        tail=tail,
+        replacement_probability=replacement_probability,
+    )
+    if split is None and "dev" in available_splits(format_name, data):
+        split = "dev"
+    keys: dict[str, Any] = {"text_key": text_key, "label_key": label_key} if format_name == "jsonl" else {}
+    if format_name != "jsonl" and (text_key != "text" or label_key is not None):
+        raise SettingError("this format has no keys")
+    examples = [example.texts for example in load(format_name, data, split, ReadOptions(**keys))]
+    if not examples:
+        raise MissingSplit("a split is empty")
+    try:
+        with bars() as report:
+            place = Place(output, resume, device)
+            record = recorded(channel, examples, settings, (format_name, split), place, report)
+    except KeyboardInterrupt:
+        if output is not None:
+            say("textveil-train: interrupted; the attacks that are done are kept, and --resume does the others")
+        raise
+    print(json.dumps(record) if as_json else _table(record["result"]))
+    for name, reason in record["result"]["skipped"].items():
+        say(f"textveil-train: {name} was left out: {reason}")
+
+
+#: What the table shows of each attack, and what it is called there.
+_SHOWN = {
+    "unchanged": {"unchanged": "tokens that came out as they were"},
+    "nearest": {"top1": "nearest symbol", "top10": "among the ten nearest"},
+    "mask": {
+        "top1": "masked LM predicts the original",
+        "first_piece": "its first piece is enough",
+        "clean_top1": "the same in the raw text",
+        "defence": "defence rate (1 - predicted)",
+    },
+    "contextual": {
+        "top1": "contextual Bayes",
+        "top10": "among the ten likeliest",
+        "prior_top1": "context alone",
+        "context_free_top1": "output alone, same tokens",
+    },
+}
+
+
+def _table(result: dict[str, Any]) -> str:
+    rows = [["attack", "what", "tokens", "rate", "+-", "never kept", "+-"]]
+
+    def add(attack: str, what: str, found: dict[str, Any], name: str) -> None:
+        cells = [attack, what, f"{found['tokens']:,}"]
+        for part in (found, found.get("sensitive")):
+            error = None if part is None else part["standard_errors"][name]
+            cells += ["" if part is None else f"{part[name]:.4f}", "" if error is None else f"{error:.4f}"]
+        rows.append(cells)
+
+    def state(attack: str, what: str, rate: float) -> None:
+        rows.append([attack, what, "", f"{rate:.4f}", "", "", ""])
+
+    for attack, names in _SHOWN.items():
+        found = result if attack == "unchanged" else result.get(attack)
+        if found is not None:
+            for name, what in names.items():
+                add(attack, what, found, name)
+        if attack == "nearest" and (found := result.get("bayes")) is not None:
+            for title, part in (("Zipf prior", found), ("the text's frequencies", found["text_prior"])):
+                state("bayes", f"{title}: closed form", part["closed_form"])
+                add("bayes", f"{title}: on the text", part["on_text"], "top1")
+            low, high = found["interval"]
+            rows.append(
+                [
+                    "bayes",
+                    f"Zipf prior: {found['draws']:,} draws, {low:.4f} to {high:.4f}",
+                    "",
+                    f"{found['simulated']:.4f}",
+                ]
+            )
+        if attack == "nearest":
+            for count, found in result.get("repeated", {}).items():
+                add("repeated", f"{count} output{'s' if count != '1' else ''}", found, "rate")
+    widths = [max(len(row[column]) for row in rows if column < len(row)) for column in range(len(rows[0]))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip() for row in rows]
+    if (found := result.get("statistics")) is not None:
+        sources = "-" if found["inputs_median"] is None else found["inputs_median"]
+        lines.append(
+            f"medians over {found['words']:,} words: unchanged {found['unchanged_median']:.4f}, "
+            f"outputs {found['outputs_median']:,}, inputs {sources}"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,119 @@
+"""The contextual Bayes attack: what a masked language model expects at a place, times what the law says of its output.
+
+For a token with output y in the sanitised context c the posterior is ``p(x | c) Pr[M(x) = y]``, normalised; the guess
+is the likeliest x. The sanitised neighbours are the context, and the token itself is [MASK]ed: the law has the last
+word on what its own output tells. The prior over the inputs of the bundle is made of the model's over pieces,
+
+    p(x | c) = (1 - u(<unk>)) sum_s p_LM(first(s) | c) u(s) / U(first(s)) / C,    p(<unk> | c) = u(<unk>),
+
+over the spellings s of x, with u the unigram prior (a merged symbol's is shared by its spellings), ``U(f)`` the sum
+of u over spellings whose first piece is f, and C the sum of p_LM over first pieces with U > 0: a proper distribution.
+A bundle's WordPieces are the model's own, where u cancels. Reported beside it on the same tokens: the prior alone (no
+table) and the context-free Bayes attack (no context), so that one sees what context adds.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from textveil_training.attacks.text.context import Reader
+from textveil_training.attacks.text.priors import TEXT, ZIPF
+from textveil_training.attacks.text.rates import told
+from textveil_training.attacks.text.released import Released
+from textveil_training.likelihoods import Doubles, Ids
+from textveil_training.text_channel import TextChannel
+
+LISTED = 10
+#: Posterior, prior alone, output alone: what the names of their rates begin with.
+_KINDS = ("", "prior_", "context_free_")
+
+
+class WordPrior:
+    """From logits over pieces to distributions over the inputs of a bundle.
+
+    Args:
+        channel: The bundle.
+        reader: The model.
+        unigram: Prior over the inputs, shape ``(inputs,)``.
+    """
+
+    def __init__(self, channel: TextChannel, reader: Reader, unigram: Doubles) -> None:
+        entries = [(x, pieces[0]) for spelling, x in channel.bundle.ids.items() if (pieces := reader.symbol(spelling))]
+        symbol, first = (np.array(column) for column in zip(*entries, strict=True))
+        weight = unigram[symbol] / np.bincount(symbol, minlength=len(unigram))[symbol]
+        under_first = np.bincount(first, weight, minlength=len(reader.tokeniser.ids))
+        share = np.divide(weight, under_first[first], out=np.zeros_like(weight), where=under_first[first] > 0)
+        self._symbol, self._first = torch.from_numpy(symbol), torch.from_numpy(first)
+        self._share = torch.from_numpy(share).float()
+        self._unknown = float(unigram[-1])
+        self._inputs = len(unigram)
+
+    def __call__(self, logits: Tensor) -> Tensor:
+        """Shape ``(n, vocabulary)`` to ``(n, inputs)``; rows sum to 1."""
+        pieces = logits.softmax(dim=1)
+        found = torch.zeros(len(logits), self._inputs)
+        found.index_add_(1, self._symbol, pieces[:, self._first] * self._share)
+        found *= (1 - self._unknown) / found.sum(dim=1, keepdim=True)
+        found[:, -1] = self._unknown
+        return found
+
+
+class ContextualBayes:
+    """Collects the guesses for a sample of tokens.
+
+    Args:
+        channel: The law.
+        reader: The model.
+        released: Texts and outputs.
+        sample: Which tokens.
+        unigrams: Priors over the inputs by name, shape ``(inputs,)`` each.
+    """
+
+    def __init__(
+        self, channel: TextChannel, reader: Reader, released: Released, sample: Ids, unigrams: Mapping[str, Doubles]
+    ) -> None:
+        self._released, self._sample = released, sample
+        self._priors = {name: WordPrior(channel, reader, unigram) for name, unigram in unigrams.items()}
+        self._unigrams = {name: torch.from_numpy(unigram).float() for name, unigram in unigrams.items()}
+        self._inputs = torch.from_numpy(released.inputs[sample])
+        self._row = np.zeros(len(sample), np.int64)
+        parts: list[Tensor] = []
+        rows = 0
+        for whole in (True, False):
+            tokens = np.flatnonzero(released.whole[sample] == whole)
+            outputs, row = np.unique(released.outputs[sample[tokens]], return_inverse=True)
+            self._row[tokens] = rows + row
+            rows += len(outputs)
+            blocks = channel.likelihood_blocks(outputs, whole=whole)
+            parts += [torch.from_numpy(block.astype(np.float32)) for _, block in blocks]
+        self._likelihoods = torch.cat(parts)
+        self._ranks = {(name, kind): np.zeros(len(sample), np.int64) for name in unigrams for kind in _KINDS}
+
+    def take(self, numbers: Tensor, logits: Tensor) -> None:
+        """Ranks the inputs of some tokens by what the model says of their places."""
+        likelihoods = self._likelihoods[torch.from_numpy(self._row[numbers.numpy()])]
+        truth = self._inputs[numbers]
+        for name, of_context in self._priors.items():
+            prior = of_context(logits)
+            self._ranks[name, "prior_"][numbers.numpy()] = _ranks(prior, truth)
+            self._ranks[name, ""][numbers.numpy()] = _ranks(prior.mul_(likelihoods), truth)
+            self._ranks[name, "context_free_"][numbers.numpy()] = _ranks(likelihoods * self._unigrams[name], truth)
+
+    def result(self) -> dict[str, Any]:
+        """The rates under the Zipf prior, and in ``text_prior`` those under the text's own frequencies."""
+        return self._told(ZIPF) | {"text_prior": self._told(TEXT)}
+
+    def _told(self, name: str) -> dict[str, Any]:
+        values = {f"{kind}top{most}": self._ranks[name, kind] < most for kind in _KINDS for most in (1, LISTED)}
+        sample = self._sample
+        return told(values, self._released.example[sample], self._released.sensitive[sample])
+
+
+def _ranks(scores: Tensor, truth: Tensor) -> Ids:
+    """How many scores of each row are larger than the true one's, or as large and before it."""
+    own = scores.gather(1, truth[:, None])
+    before = torch.arange(scores.shape[1]) < truth[:, None]
+    return ((scores > own) | ((scores == own) & before)).sum(dim=1).numpy()

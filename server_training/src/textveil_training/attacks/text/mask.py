@@ -1,0 +1,54 @@
+"""Mask-token inference: a masked language model guesses each original token from the sanitised tokens around it.
+
+Every token of the sanitised text is replaced by [MASK] in turn and the model's likeliest piece is compared with the
+ORIGINAL token (Yue et al. 2021, section 5.3). ``top1`` is the share of matches among all tokens, changed or not, and
+the paper's defence rate is ``defence = unmatched tokens / all tokens = 1 - top1``. A match needs the original to be
+one piece of the model's vocabulary: a word of several pieces counts as not matched. ``first_piece`` is lenient: it is
+enough that the first piece of the original is predicted. ``clean_top1`` and ``clean_first_piece`` are the same in the
+raw text: what the model guesses when nothing is protected.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from textveil_training.attacks.text.context import Pieces, Reader
+from textveil_training.attacks.text.rates import told
+from textveil_training.attacks.text.released import Released
+from textveil_training.likelihoods import Ids
+
+
+class MaskInference:
+    """Collects the guesses for a sample of tokens.
+
+    Args:
+        reader: The model.
+        released: Texts and outputs.
+        sample: Which tokens.
+    """
+
+    def __init__(self, reader: Reader, released: Released, sample: Ids) -> None:
+        self._released, self._sample = released, sample
+        self._unknown = reader.tokeniser.ids["[UNK]"]
+        texts = {text: reader.originals(released.texts[text]) for text in set(released.text[sample].tolist())}
+        places = zip(released.text[sample].tolist(), released.place[sample].tolist(), strict=True)
+        self._originals: Sequence[Pieces] = [texts[text][place] for text, place in places]
+        self._guesses = {clean: np.full(len(sample), -1) for clean in (False, True)}
+
+    def take(self, numbers: Tensor, logits: Tensor, *, clean: bool) -> None:
+        """Takes over the likeliest pieces of some tokens, found in the raw texts or in the sanitised ones."""
+        self._guesses[clean][numbers.numpy()] = logits.argmax(dim=1).numpy()
+
+    def result(self) -> dict[str, Any]:
+        """The rates."""
+        first = np.array([self._unknown if not pieces else pieces[0] for pieces in self._originals])
+        single = np.array([len(pieces) == 1 for pieces in self._originals])
+        values = {}
+        for clean, name in ((False, ""), (True, "clean_")):
+            found = (self._guesses[clean] == first) & (first != self._unknown)
+            values |= {f"{name}top1": found & single, f"{name}first_piece": found}
+        values = {"defence": ~values["top1"]} | values
+        sample = self._sample
+        return told(values, self._released.example[sample], self._released.sensitive[sample])

@@ -1,0 +1,79 @@
+"""Rates over tokens with their standard errors. Tokens of one text are not independent, texts are."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Of a 95 % interval, in standard errors.
+STANDARD_ERRORS = 1.959964
+
+
+def mean(values: NDArray[Any], clusters: NDArray[np.int64]) -> tuple[float, float | None]:
+    """The mean of some values and its standard error, by clusters.
+
+    With ``S_g`` and ``n_g`` sum and number of values of cluster g, ``m`` the mean, ``N`` values and ``G`` clusters:
+    ``sqrt(G / (G - 1) sum_g (S_g - m n_g)^2) / N``, the ratio estimator's (Cochran 1977, section 6.3).
+
+    Args:
+        values: Shape ``(n,)``, not empty.
+        clusters: Which cluster each is of, shape ``(n,)``.
+
+    Returns:
+        The mean, and its standard error; None with a single cluster.
+    """
+    found = float(values.mean())
+    _, cluster = np.unique(clusters, return_inverse=True)
+    deviations = np.bincount(cluster, values - found)
+    count = len(deviations)
+    if count < 2:
+        return found, None
+    return found, math.sqrt(count / (count - 1) * float((deviations**2).sum())) / len(values)
+
+
+def interval(rate: float, standard_error: float | None) -> list[float]:
+    """Both ends of a 95 % interval; [0, 1] where there is no standard error."""
+    if standard_error is None:
+        return [0.0, 1.0]
+    margin = STANDARD_ERRORS * standard_error
+    return [rounded(max(0.0, rate - margin)), rounded(min(1.0, rate + margin))]
+
+
+def wilson(hits: int, trials: int) -> list[float]:
+    """Both ends of a 95 % interval of a rate from independent trials (Wilson 1927)."""
+    z = STANDARD_ERRORS
+    rate, spread = hits / trials, z * z / trials
+    middle = rate + spread / 2
+    margin = math.sqrt(spread * (rate * (1 - rate) + spread / 4))
+    return [rounded((middle - margin) / (1 + spread)), rounded((middle + margin) / (1 + spread))]
+
+
+def told(
+    values: Mapping[str, NDArray[Any]], clusters: NDArray[np.int64], sensitive: NDArray[np.bool_] | None = None
+) -> dict[str, Any]:
+    """Rates by name as a record has them.
+
+    Args:
+        values: One value for every token, by name, shape ``(n,)`` each; the first is the headline.
+        clusters: Which text each token is of.
+        sensitive: Which tokens the mechanism never keeps; their rates are told apart where they are some but not all.
+
+    Returns:
+        ``tokens``, every mean by its name, ``standard_error`` of the first one, ``standard_errors`` by name, and
+        ``sensitive``: the same of those tokens.
+    """
+    found = {name: mean(of_tokens, clusters) for name, of_tokens in values.items()}
+    errors = {name: None if error is None else rounded(error) for name, (_, error) in found.items()}
+    result: dict[str, Any] = {"tokens": len(clusters)}
+    result |= {name: rounded(rate) for name, (rate, _) in found.items()}
+    result |= {"standard_error": next(iter(errors.values())), "standard_errors": errors}
+    if sensitive is not None and sensitive.any() and not sensitive.all():
+        result["sensitive"] = told({name: v[sensitive] for name, v in values.items()}, clusters[sensitive])
+    return result
+
+
+def rounded(value: float) -> float:
+    """Six decimals, as a record has it."""
+    return round(float(value), 6)

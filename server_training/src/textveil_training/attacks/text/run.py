@@ -1,0 +1,245 @@
+"""All attacks on the texts of a split, through one law, into one record."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from textveil.mechanisms import WeightedLaw
+
+from textveil_training.attacks.text import priors
+from textveil_training.attacks.text.bayes import bayes
+from textveil_training.attacks.text.nearest import nearest
+from textveil_training.attacks.text.rates import told
+from textveil_training.attacks.text.released import Released, release
+from textveil_training.attacks.text.repeated import repeated
+from textveil_training.attacks.text.statistics import statistics
+from textveil_training.errors import SettingError
+from textveil_training.likelihoods import Doubles, Ids
+from textveil_training.recipe import PRECISIONS
+from textveil_training.text_channel import TextChannel
+
+Report = Callable[[str, int, int], None]
+
+#: The attacks by name, in the order in which they are done.
+ATTACKS = ("nearest", "bayes", "repeated", "mask", "contextual")
+_WITH_WEIGHTS = ("bayes", "repeated", "contextual")
+_WITH_MODEL = ("mask", "contextual")
+_STATISTICS = "statistics"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What decides an attack, apart from the law and the data.
+
+    Attributes:
+        attacks: Which; names of ``ATTACKS``.
+        model: The masked language model: ``minilm``, a folder or a hub id; None for none.
+        texts: At most so many examples, chosen by the seed; 0 for all.
+        tokens: At most so many tokens, chosen by the seed, for ``mask``, ``contextual`` and ``repeated``; the others
+            take all.
+        statistics: Whether to find the statistics of the law too.
+        seed: Of the choices; never of what comes out.
+        batch: Texts at a time through the model.
+        max_tokens: Longer texts are cut around the [MASK].
+        precision: Of the model: ``float32`` or ``bfloat16``.
+
+    Raises:
+        SettingError: A value is out of range, or an attack needs a model and none is named.
+    """
+
+    attacks: tuple[str, ...] = ATTACKS
+    model: str | None = None
+    texts: int = 0
+    tokens: int = 4000
+    statistics: bool = False
+    seed: int = 0
+    batch: int = 64
+    max_tokens: int = 128
+    precision: str = "bfloat16"
+
+    def __post_init__(self) -> None:
+        rules = {
+            "texts": self.texts >= 0,
+            "tokens": self.tokens >= 1,
+            "seed": self.seed >= 0,
+            "batch": self.batch >= 1,
+            "max_tokens": self.max_tokens >= 5,
+            "precision": self.precision in PRECISIONS,
+        }
+        for name, holds in rules.items():
+            if not holds:
+                raise SettingError(f"{name} is out of range")
+        if not self.attacks or not set(self.attacks) <= set(ATTACKS):
+            raise SettingError(f"the attacks are {', '.join(ATTACKS)}")
+        if self.model is None and set(self.attacks) != set(ATTACKS) and set(self.attacks) & set(_WITH_MODEL):
+            raise SettingError(f"{' and '.join(_WITH_MODEL)} need a masked language model")
+
+    def possible(self, channel: TextChannel) -> tuple[list[str], dict[str, str]]:
+        """The attacks that can be done on a law, and why the others cannot."""
+        skipped: dict[str, str] = {}
+        if self.model is None:
+            skipped |= dict.fromkeys(_WITH_MODEL, "no masked language model was named")
+        if not isinstance(channel.plan.law, WeightedLaw):
+            reason = f"{channel.plan.terms.mechanism} has no table of weights"
+            skipped |= dict.fromkeys(_WITH_WEIGHTS, reason)
+        if channel.bundle.metric is None:
+            skipped["nearest"] = "the bundle carries no embedding rows"
+        chosen = [name for name in ATTACKS if name in self.attacks]
+        return [name for name in chosen if name not in skipped], {n: skipped[n] for n in chosen if n in skipped}
+
+
+def described(settings: Settings, channel: TextChannel) -> dict[str, Any]:
+    """What a record says of a run beside its data: settings, law, and the model's weights; no text."""
+    terms = channel.plan.terms
+    law = asdict(terms) | {"bundle_name": channel.bundle.manifest.get("name")}
+    if terms.mechanism in ("krr", "random"):
+        law["pure_ldp"] = terms.epsilon
+    elif channel.plan.coin is None and channel.bundle.certificate is not None and terms.level is not None:
+        proven = channel.bundle.certificate["levels"][terms.level][terms.mechanism][terms.tail]
+        law["pure_ldp"] = proven.get("epsilon_pure_ldp")
+    return {"settings": asdict(settings), "law": law, "start": _model_hash(settings.model)}
+
+
+def digest(examples: Sequence[Sequence[str]]) -> str:
+    """SHA-256 of some texts."""
+    found = hashlib.sha256()
+    for texts in examples:
+        found.update("\t".join((*texts, "\n")).encode("utf-8", "surrogatepass"))
+    return found.hexdigest()
+
+
+def _model_hash(source: str | None) -> str | None:
+    from textveil_training.model import encoder_folder
+
+    weights = None if source is None else Path(encoder_folder(source)) / "model.safetensors"
+    if weights is None or not weights.is_file():
+        return None
+    with weights.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def attack(
+    channel: TextChannel,
+    examples: Sequence[Sequence[str]],
+    settings: Settings,
+    report: Report,
+    *,
+    device: str = "cpu",
+    found: Mapping[str, Any] | None = None,
+    save: Callable[[dict[str, Any]], None] = lambda result: None,
+) -> dict[str, Any]:
+    """Draws an output of every text and attacks it.
+
+    Args:
+        channel: The law.
+        examples: The texts of each example.
+        settings: What to do.
+        report: Called with a stage, the steps done and the steps in all.
+        device: Where the masked language model runs.
+        found: The result so far of a run with the same settings: what is in it is not done again.
+        save: Called with the result so far after each attack.
+
+    Returns:
+        The ``result`` of a record: one part for each attack, ``unchanged``, and ``skipped`` with reasons.
+
+    Raises:
+        EmptyData: No text has a token.
+        CheckpointError, EncoderMismatch, SettingError, DeviceError: The model cannot be used.
+
+    Privacy:
+        A release of every text, and several of some tokens: for public text, or the caller's own.
+    """
+    possible, skipped = settings.possible(channel)
+    result: dict[str, Any] = dict(found or {})
+    result["skipped"] = skipped
+    wanted = [name for name in possible if name not in result]
+    reader = _reader(channel, settings, device) if set(wanted) & set(_WITH_MODEL) else None
+    released = release(channel, _some(examples, settings))
+    sample = _sample(released, settings)
+    if "unchanged" not in result:
+        stayed = told({"unchanged": released.inputs == released.outputs}, released.example, released.sensitive)
+        result |= {"texts": len(released.texts), "sampled_tokens": len(sample)}
+        result |= stayed | {"unknown_share": round(float((released.inputs == channel.unknown).mean()), 6)}
+        save(result)
+    unigrams = priors.both(released.inputs, channel.unknown + 1)
+    works: dict[str, Callable[[Callable[[int, int], None]], dict[str, Any]]] = {
+        "nearest": lambda step: nearest(channel.bundle.metric, released, step),  # type: ignore[arg-type]
+        "bayes": lambda step: bayes(channel, released, seed=settings.seed, report=step),
+        "repeated": lambda step: repeated(channel, released, sample, unigrams, step),
+    }
+    for name, work in works.items():
+        if name in wanted:
+            result[name] = work(_stage(report, name))
+            save(result)
+    if settings.statistics and _STATISTICS not in result:
+        result[_STATISTICS] = statistics(channel, seed=settings.seed, report=_stage(report, _STATISTICS))
+        save(result)
+    if reader is not None:
+        result |= _with_model(channel, released, sample, unigrams, settings, wanted, reader, device, report)
+        save(result)
+    return result
+
+
+def _stage(report: Report, name: str) -> Callable[[int, int], None]:
+    return lambda done, total: report(name, done, total)
+
+
+def _reader(channel: TextChannel, settings: Settings, device: str) -> Any:
+    from textveil_training.attacks.text.context import Reader
+    from textveil_training.model import device_named
+
+    device_named(device)  # before anything takes time
+    assert settings.model is not None  # or these attacks would have been skipped
+    return Reader(channel, settings.model, settings.max_tokens)
+
+
+def _with_model(
+    channel: TextChannel,
+    released: Released,
+    sample: Ids,
+    unigrams: Mapping[str, Doubles],
+    settings: Settings,
+    wanted: Sequence[str],
+    reader: Any,
+    device: str,
+    report: Report,
+) -> dict[str, Any]:
+    """Mask-token inference and the contextual attack, which share what the model says of the sanitised texts."""
+    from textveil_training.attacks.text.contextual import ContextualBayes
+    from textveil_training.attacks.text.mask import MaskInference
+    from textveil_training.model import device_named
+
+    options: dict[str, Any] = {"batch": settings.batch, "precision": settings.precision, "device": device_named(device)}
+    mask = MaskInference(reader, released, sample) if "mask" in wanted else None
+    contextual = None
+    if "contextual" in wanted:
+        contextual = ContextualBayes(channel, reader, released, sample, unigrams)
+    variants = reader.variants(released, sample, clean=False)
+    for numbers, logits in reader.logits(variants, report=_stage(report, "sanitised context"), **options):
+        if mask is not None:
+            mask.take(numbers, logits, clean=False)
+        if contextual is not None:
+            contextual.take(numbers, logits)
+    if mask is not None:
+        variants = reader.variants(released, sample, clean=True)
+        for numbers, logits in reader.logits(variants, report=_stage(report, "raw context"), **options):
+            mask.take(numbers, logits, clean=True)
+    found = {"mask": mask, "contextual": contextual}
+    return {name: part.result() for name, part in found.items() if part is not None}
+
+
+def _some(examples: Sequence[Sequence[str]], settings: Settings) -> list[Sequence[str]]:
+    if not settings.texts or len(examples) <= settings.texts:
+        return list(examples)
+    chosen = np.random.default_rng([settings.seed, 1]).choice(len(examples), settings.texts, replace=False)
+    numbers: list[int] = np.sort(chosen).tolist()
+    return [examples[number] for number in numbers]
+
+
+def _sample(released: Released, settings: Settings) -> Ids:
+    if len(released) <= settings.tokens:
+        return np.arange(len(released))
+    return np.sort(np.random.default_rng([settings.seed, 2]).choice(len(released), settings.tokens, replace=False))
