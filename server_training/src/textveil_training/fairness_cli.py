@@ -12,7 +12,7 @@ from textveil_training.data import FormatName
 def fairness(
     data: Annotated[
         list[Path],
-        typer.Argument(metavar="PATH...", help="The texts; of a sanitised corpus one copy or several."),
+        typer.Argument(metavar="PATH", help="The texts; of a sanitised corpus one copy or several."),
     ],
     format_name: Annotated[FormatName, typer.Option("--format", help="The format they are in, with attributes.")],
     checkpoint: Annotated[
