@@ -303,7 +303,7 @@ class TestCommand:
             monkeypatch.delitem(sys.modules, name)
         assert run(cli.app, "textveil-export", ["report", str(bundle.path), "-o", str(tmp_path / "out")]) == 1
         said = capsys.readouterr().err
-        assert "pip install 'textveil-export[report]'" in said
+        assert "pip install './export[report]'" in said
         assert said.count("\n") == 1
 
     def test_a_folder_that_cannot_be_written(self, bundle, tmp_path):

@@ -271,7 +271,8 @@ def test_without_onnxruntime(command: Callable, tiny_encoder: Path) -> None:
         assert done.returncode == code
         if code:
             assert done.stderr.decode() == (
-                "textveil: encoder-unavailable: encoding needs onnxruntime: pip install 'textveil[encoder]'\n"
+                "textveil: encoder-unavailable: encoding needs onnxruntime: "
+                "install textveil with the extra encoder (in a clone: pip install './runtime[encoder]')\n"
             )
 
 

@@ -457,7 +457,10 @@ def test_without_onnxruntime(tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(EncoderUnavailable) as caught:
         Encoder.load(tiny_encoder)
-    assert str(caught.value) == "encoding needs onnxruntime: pip install 'textveil[encoder]'"
+    assert str(caught.value) == (
+        "encoding needs onnxruntime: "
+        "install textveil with the extra encoder (in a clone: pip install './runtime[encoder]')"
+    )
     assert caught.value.code == "encoder-unavailable"
 
 

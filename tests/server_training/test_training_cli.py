@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import textveil_training
 from textveil import console
 from textveil_training import cli
 from textveil_training.data import FORMATS
@@ -74,6 +75,12 @@ def test_help(capsys: Capture, arguments: list[str]) -> None:
         assert all(name in "".join(out.split()) for name in FORMATS)
 
 
+@pytest.mark.parametrize("arguments", [["--version"], ["--version", "CANARY"], ["--version", "data", "inspect"]])
+def test_the_version(capsys: Capture, arguments: list[str]) -> None:
+    assert run(capsys, *arguments) == (0, f"textveil-train {textveil_training.__version__}\n", "")
+    assert "--version" in run(capsys, "--help")[1]
+
+
 def test_a_malformed_row_is_one_line_and_code_1(write: Write, capsys: Capture, canary: str) -> None:
     path = str(write(f"{SST2}{canary}\t7\n"))
     code, out, err = run(capsys, "data", "inspect", path, "--format", "sst2")
@@ -97,6 +104,7 @@ def test_a_file_that_is_not_there_is_not_named(capsys: Capture, canary: str) -> 
         (["data", "CANARY"], ""),
         (["data", "CANARY", "--format", "sst2"], ""),
         (["--CANARY"], ""),
+        (["--version=CANARY"], ""),
         (["-C"], ""),
         (["data", "inspect", "--CANARY"], ""),
         (["data", "inspect", "--fromat", "CANARY"], ""),

@@ -40,7 +40,7 @@ _ENGLISH_ATTRIBUTION = (
 _LISTS_ATTRIBUTION = "The list of words that are never drawn is based on LDNOOBW (CC BY 4.0)."
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _root(
     version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
 ) -> None:

@@ -106,7 +106,10 @@ def _with_optimum(source: Path, recipe: Int8Recipe, target: Path) -> None:
         from optimum.onnxruntime import ORTQuantizer
         from optimum.onnxruntime.configuration import AutoQuantizationConfig
     except ImportError as error:
-        raise ExportError("optimum is missing: pip install 'textveil-export[encoder]'") from error
+        raise ExportError(
+            "optimum is missing: "
+            "install textveil-export with the extra encoder (in a clone: pip install './export[encoder]')"
+        ) from error
     configuration = AutoQuantizationConfig.avx512_vnni(
         is_static=False,
         per_channel=recipe.per_channel,

@@ -173,7 +173,10 @@ def _run_exporter(model: Representation, path: Path) -> None:
         from optimum.exporters.onnx.convert import export
         from optimum.exporters.onnx.model_configs import BertOnnxConfig
     except ImportError as error:
-        raise ExportError("an encoder needs further packages: pip install 'textveil-export[encoder]'") from error
+        raise ExportError(
+            "an encoder needs further packages: "
+            "install textveil-export with the extra encoder (in a clone: pip install './export[encoder]')"
+        ) from error
 
     class RepresentationConfig(BertOnnxConfig):
         """Inputs and output of our graph: one text, any number of tokens, one vector."""

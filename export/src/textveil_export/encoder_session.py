@@ -26,7 +26,10 @@ class Session:
         try:
             import onnxruntime
         except ImportError as error:
-            raise ExportError("onnxruntime is missing: pip install 'textveil-export[encoder]'") from error
+            raise ExportError(
+                "onnxruntime is missing: "
+                "install textveil-export with the extra encoder (in a clone: pip install './export[encoder]')"
+            ) from error
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL

@@ -24,7 +24,10 @@ try:
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, PercentFormatter
 except ImportError as error:
-    raise ExportError("the report needs matplotlib: pip install 'textveil-export[report]'") from error
+    raise ExportError(
+        "the report needs matplotlib: "
+        "install textveil-export with the extra report (in a clone: pip install './export[report]')"
+    ) from error
 
 #: Colours of the picture, by the name of the page's CSS variable that replaces each of them there.
 COLOURS = {"ink": "#1b1f24", "rule": "#c9d1d9", "first": "#0b62b4", "second": "#b4460b"}

