@@ -198,6 +198,8 @@ class _Run:
         )
         if self._place.resume:
             loop.resume()
+        if main:
+            record.update(loop.position)
         self._objective.start_clock()
         loop.run()
         if main:
@@ -268,12 +270,13 @@ class _Run:
     def _optimiser(self) -> torch.optim.Optimizer:
         settings = self._settings
         head = settings.head_learning_rate or (NEW_HEAD_RATE if self._new_head else settings.learning_rate)
-        groups = []
+        groups: dict[tuple[float, float], list[Tensor]] = {}
         for name, parameter in self._model.named_parameters():
             rate = settings.learning_rate if name.startswith("encoder.") else head
             decay = settings.weight_decay if parameter.ndim > 1 else 0.0
-            groups.append({"params": [parameter], "lr": rate, "weight_decay": decay})
-        return torch.optim.AdamW(groups, fused=True)
+            groups.setdefault((rate, decay), []).append(parameter)
+        found = [{"params": params, "lr": rate, "weight_decay": decay} for (rate, decay), params in groups.items()]
+        return torch.optim.AdamW(found, fused=True)
 
     def _subject(self) -> dict[str, object]:
         return {

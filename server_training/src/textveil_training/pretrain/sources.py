@@ -68,6 +68,16 @@ def _source(path: str, format_name: str, splits: tuple[str, ...] | None) -> Sour
     return Source(Path(path), format_name, splits)
 
 
+def as_written(text: str) -> str:
+    """WikiText as it was before its tokenisation: ``@-@`` is a hyphen, and a word they replaced is left out.
+
+    ``<unk>`` stands for one word in twenty there; kept, it would be what the model learns best.
+    """
+    for mark in "-,.":
+        text = text.replace(f" @{mark}@ ", mark)
+    return " ".join(text.replace("<unk>", " ").split())
+
+
 def read_texts(sources: Sequence[Source], text_key: str = "text") -> Texts:
     """Reads all sources to their ends.
 
@@ -84,7 +94,10 @@ def read_texts(sources: Sequence[Source], text_key: str = "text") -> Texts:
         keyed = "text_key" in format_named(source.format_name).options
         options = ReadOptions(text_key=text_key, label_key=None) if keyed else ReadOptions()
         for split in source.splits or (None,):
-            found = [text for row in load(source.format_name, source.path, split, options) for text in row.texts]
+            rows = load(source.format_name, source.path, split, options)
+            found = [text for row in rows for text in row.texts]
+            if source.format_name == "wikitext":
+                found = [as_written(text) for text in found]
             digest = hashlib.sha256()
             for text in found:
                 digest.update(text.encode("utf-8", "surrogatepass") + b"\n")
