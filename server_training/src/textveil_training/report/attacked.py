@@ -5,10 +5,11 @@ from statistics import mean
 
 from textveil_training.report.charts import Curves, Line, Panel, Section, Table
 from textveil_training.report.cohorts import Cohort, cohorts
-from textveil_training.report.groups import Group, Names, differing, grouped, said
+from textveil_training.report.groups import UNSANITISED, Group, Names, differing, grouped, said
 from textveil_training.report.laws import AXES, Law, kinds_of
 from textveil_training.report.records import Run
 from textveil_training.report.tables import LAW_COLUMNS, law_row, plain, spread
+from textveil_training.report.utility import line
 
 _STATISTICS = ("statistics.unchanged_median", "statistics.outputs_median", "statistics.inputs_median")
 
@@ -28,7 +29,7 @@ def section(runs: Sequence[Run], names: Names) -> Section | None:
 
 
 def _mask(runs: Sequence[Run], names: Names) -> Table | None:
-    columns = ("changed", "defence rate", "clean top-1", "mask top-1", "nearest top-1", "nearest top-10")
+    columns = ("changed", "defence rate", "clean top 1", "mask top 1", "nearest top 1", "nearest top 10")
     keys = ("mask.defence", "mask.clean_top1", "mask.top1", "nearest.top1", "nearest.top10")
 
     def cells(group: Group) -> list[str]:
@@ -43,8 +44,8 @@ def _bayes(runs: Sequence[Run], names: Names) -> Table | None:
     columns = (
         "Bayes, exact",
         "Bayes, simulated",
-        "contextual top-1",
-        "contextual top-10",
+        "contextual top 1",
+        "contextual top 10",
         "context alone",
         "same tokens, no context",
         *(f"{count} release{'s' if count > 1 else ''}" for count in counts),
@@ -131,8 +132,8 @@ def _joined(cohort: Cohort, pairs: Sequence[tuple[Group, Group]], names: Names) 
             continue
         more = ", ".join(part for part in (said(group, cohort.settings), said(other, attackers)) if part)
         label = names(law) + (f", {law.kind}" if law.learns else "") + (f", {more}" if more else "")
-        line = series.setdefault(label, (law, []))[1]
-        line.append((law.epsilon or 0.0, defence, utility, group.deviation(cohort.measure)))
+        point = (law.epsilon or 0.0, defence, utility, group.deviation(cohort.measure))
+        series.setdefault(label, (law, []))[1].append(point)
         rows.append(
             (
                 *law_row(group, names.bundle(law)),
@@ -148,7 +149,7 @@ def _joined(cohort: Cohort, pairs: Sequence[tuple[Group, Group]], names: Names) 
         "settings",
         cohort.axis,
         "defence rate",
-        "clean top-1 of the attacker",
+        "clean top 1 of the attacker",
         "runs (seeds)",
         "attacks (seeds)",
     )
@@ -158,16 +159,16 @@ def _joined(cohort: Cohort, pairs: Sequence[tuple[Group, Group]], names: Names) 
         ("mechanism", *LAW_COLUMNS, *columns), tuple(rows),
     )  # fmt: skip
     lines = tuple(
-        Line(label, tuple((x, y, error) for _, x, y, error in sorted(points)), dashed=law.tail == "capped")
+        line(label, [(x, y, error) for _, x, y, error in sorted(points)], law, names)
         for label, (law, points) in series.items()
     )
     raw = [group.mean(cohort.measure) for group in cohort.groups if group.law is None]
     tops = [value for _, other in pairs for value in other.values("mask.clean_top1")]
     if tops and len(raw) == 1 and raw[0] is not None:
-        lines = (*lines, Line("unsanitised", ((1 - mean(tops), raw[0], 0.0),)))
+        lines = (*lines, Line(UNSANITISED, ((1 - mean(tops), raw[0], 0.0),)))
     panel = Panel("defence rate of the tokens", cohort.axis, lines, shares=cohort.accuracy, x_shares=True)
     plot = Curves(f"defence-against-utility-{cohort.name}", f"Defence against utility: {cohort.title}", (panel,))
-    return [made.trimmed(), plot]
+    return [made.trimmed(), *([plot] if plot.telling else [])]
 
 
 def statistics(runs: Sequence[Run], names: Names) -> Section | None:
@@ -201,17 +202,16 @@ def _over_epsilon(groups: Iterable[Group], kind: str, names: Names) -> Curves | 
     panels = []
     for key, name in zip(_STATISTICS, ("N: unchanged", "S: likely outputs", "S*: likely inputs"), strict=True):
         series: dict[str, list[tuple[float, float, float]]] = {}
-        tails = {}
+        laws: dict[str, Law] = {}
         for group in of_kind:
             value = group.mean(key)
             if group.law is not None and group.law.epsilon is not None and value is not None:
                 series.setdefault(names(group.law), []).append((group.law.epsilon, value, 0.0))
-                tails[names(group.law)] = group.law.tail
-        lines = tuple(
-            Line(label, tuple(sorted(points)), dashed=tails[label] == "capped") for label, points in series.items()
-        )
+                laws[names(group.law)] = group.law
+        lines = tuple(line(label, sorted(points), laws[label], names) for label, points in series.items())
         if lines:
             share = key == _STATISTICS[0]
             panels.append(Panel(AXES.get(kind, f"{kind} epsilon"), name, lines, shares=share, logarithmic=not share))
     slug = kind.lower().replace(" ", "-")
-    return Curves(f"words-{slug}", f"What the levels do to words, {kind} epsilon", tuple(panels)) if panels else None
+    made = Curves(f"words-{slug}", f"What the levels do to words, {kind} epsilon", tuple(panels))
+    return made if made.telling else None

@@ -9,14 +9,23 @@ class Line:
     """One line of a panel.
 
     Attributes:
-        label: Name of the law; lines with one label look alike in all plots.
-        points: ``(x, y, deviation)``, ascending in x; the deviation is 0 where there is none.
+        label: In the legend.
+        points: ``(x, y, deviation)``, in the order they are joined; the deviation is 0 where there is none.
         dashed: Whether the line is broken.
+        hollow: Whether its markers are.
+        law: Lines with the same name have the same colour and marker in all plots; the label if empty.
     """
 
     label: str
     points: tuple[tuple[float, float, float], ...]
     dashed: bool = False
+    hollow: bool = False
+    law: str = ""
+
+    @property
+    def key(self) -> str:
+        """What decides its colour."""
+        return self.law or self.label
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,11 @@ class Curves:
     name: str
     title: str
     panels: tuple[Panel, ...]
+
+    @property
+    def telling(self) -> bool:
+        """Whether there is more than one point in a panel."""
+        return any(sum(len(line.points) for line in panel.lines) > 1 for panel in self.panels)
 
     @property
     def description(self) -> str:

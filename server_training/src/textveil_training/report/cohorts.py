@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from textveil_training.report.groups import Group, differing, grouped, shown
-from textveil_training.report.records import Run
+from textveil_training.report.records import Run, canonical
 
 _TELLING = ("encoder", "tuned", "train_examples")
 
@@ -61,7 +61,7 @@ def cohorts(runs: Iterable[Run]) -> list[Cohort]:
     found: dict[tuple[object, ...], list[Group]] = {}
     for group in grouped(runs):
         run = group.runs[0]
-        telling = tuple(run.settings.get(name) for name in _TELLING)
+        telling = canonical([run.settings.get(name) for name in _TELLING])
         sizes = _examples(run, "train"), _examples(run, "test")
         found.setdefault((run.task, sizes, telling, run.start), []).append(group)
     made: list[Cohort] = []

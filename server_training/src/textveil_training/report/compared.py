@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from textveil_training.report.charts import Section, Table
-from textveil_training.report.groups import Names, shown
+from textveil_training.report.groups import UNSANITISED, Names, shown
 from textveil_training.report.laws import Law
 from textveil_training.report.records import Reading, Run
 from textveil_training.report.tables import plain
@@ -71,17 +71,17 @@ def _runs(runs: Sequence[Run]) -> Table | None:
 
 
 def _data(runs: Iterable[Run]) -> Table | None:
-    found: dict[tuple[str, str, object], dict[str, set[str]]] = {}
+    found: dict[tuple[str, str, int | None], dict[str, set[str]]] = {}
     for run in runs:
         for name, part in run.splits.items():
             hashes = found.setdefault((run.task, name, part.get("examples")), {"raw": set(), "sanitised": set()})
-            if isinstance(part.get("sha256"), str):
+            if part["sha256"]:
                 hashes["raw" if run.law is None else "sanitised"].add(part["sha256"])
     rows = [
         (
             task,
             split,
-            f"{examples:,}" if isinstance(examples, int) else "",
+            "" if examples is None else f"{examples:,}",
             ", ".join(sorted(value[:12] for value in hashes["raw"])),
             f"{len(hashes['sanitised']):,}" if hashes["sanitised"] else "",
         )
@@ -94,7 +94,7 @@ def _data(runs: Iterable[Run]) -> Table | None:
 def _bundles(runs: Iterable[Run]) -> Table | None:
     laws: dict[str, list[Law]] = {}
     for run in runs:
-        if run.law is not None and run.law.bundle:
+        if run.law is not None and run.law.bundle and run.kind != "fairness":  # of vectors: a checkpoint
             laws.setdefault(run.law.bundle, []).append(run.law)
     rows = []
     for bundle, of in laws.items():
@@ -121,7 +121,7 @@ def _left_out(reading: Reading, names: Names) -> Table | None:
             run.kind,
             why,
             run.task,
-            "unsanitised" if run.law is None else f"{names(run.law)}, epsilon {plain(run.law.epsilon) or '–'}",
+            UNSANITISED if run.law is None else f"{names(run.law)}, epsilon {plain(run.law.epsilon) or '–'}",
             "" if run.seed is None else str(run.seed),
             run.begun,
             str(run.place),

@@ -78,9 +78,7 @@ def _cells(fields: Fields) -> list[str]:
         examples = fields.needed(f"{side}.examples", fields.number(f"{side}.examples", 0))
         accuracy, error = fields.number(f"{side}.accuracy", 0, 1), fields.number(f"{side}.standard_error", 0, 1)
         cells += [f"{examples:,.0f}", "too few" if accuracy is None else points(accuracy) + _error(error)]
-    interval = fields.at("interval")
-    if interval is not None and not (isinstance(interval, list) and len(interval) == 2):
-        raise RecordError("interval is not a pair of numbers", fields.place)
+    interval = fields.pair("interval")
     ends = "" if interval is None else f"[{100 * interval[0]:+.1f}, {100 * interval[1]:+.1f}]"
     return [*cells, _gap(fields, ""), ends, _gap(fields, "within_classes."), _gap(fields, "change_from_clean.")]
 

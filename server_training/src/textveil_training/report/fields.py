@@ -51,6 +51,20 @@ class Fields:
             raise RecordError(f"{path} is out of range", self.place)
         return float(found)
 
+    def pair(self, path: str) -> tuple[float, float] | None:
+        """Two finite numbers, or None where there is nothing.
+
+        Raises:
+            RecordError: It is something else.
+        """
+        found = self.at(path)
+        if found is None:
+            return None
+        numbers = isinstance(found, list) and all(isinstance(end, int | float) for end in found)
+        if not numbers or len(found) != 2 or not all(map(math.isfinite, found)):
+            raise RecordError(f"{path} is not a pair of numbers", self.place)
+        return float(found[0]), float(found[1])
+
     def text(self, path: str) -> str | None:
         """A string, or None where there is none.
 

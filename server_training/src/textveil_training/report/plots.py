@@ -1,7 +1,8 @@
 """Draws the plots of a page: SVG that takes its colours and its letters from the page, and PNG.
 
 Only this module imports matplotlib, the extra ``report``. Colours are of Okabe and Ito (2008), which people with any
-kind of colour vision can tell apart; lines differ in marker too, and capped tails are dashed.
+kind of colour vision can tell apart; lines differ in marker too, lines of capped tails are
+dashed, and markers of textbook epsilons are hollow.
 """
 
 import io
@@ -10,26 +11,30 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
+import numpy as np
+
 from textveil_training.errors import ReportError
 from textveil_training.report.charts import Curves, Heat, Panel
+from textveil_training.report.groups import UNSANITISED
 
 try:
     from matplotlib import rc_context
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
-    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, PercentFormatter
+    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 except ImportError as error:
     raise ReportError("the page needs matplotlib: pip install 'textveil-training[report]'") from error
 
 COLOURS = {
     "ink": "#1b1f24", "rule": "#d0d7df", "quiet": "#57606a", "paper": "#fefefe",
-    "s0": "#0072b2", "s1": "#d55e00", "s2": "#009e73", "s3": "#b0558f", "s4": "#b07d00", "s5": "#3a9fd8",
+    "s0": "#0072b2", "s1": "#d55e00", "s2": "#009e73", "s3": "#b0558f", "s4": "#b07d00", "s5": "#2b8cc4",
     "s6": "#6b6b6b",
 }  # fmt: skip
 """Colours of the pictures, by the name of the page's CSS variable that replaces each of them there."""
 MARKERS = "osD^vPX"
-MARKED = {"unsanitised": "-", "majority class": ":"}
+MARKED = {UNSANITISED: "-", "majority class": ":"}
 _SERIES = [colour for name, colour in COLOURS.items() if re.fullmatch(r"s\d", name)]
 _STYLE: Any = {
     "font.size": 9.5,
@@ -55,11 +60,12 @@ class Pictures:
 
     def __init__(self, plots: Iterable[Curves | Heat]) -> None:
         labels = {
-            line.label: None
+            line.key: None
             for plot in plots
             if isinstance(plot, Curves)
             for panel in plot.panels
             for line in panel.lines
+            if line.key != UNSANITISED
         }
         self._place = {label: number for number, label in enumerate(labels)}
 
@@ -78,40 +84,49 @@ class Pictures:
             self._figure(plot).savefig(out, format="png", dpi=150, facecolor="white", metadata={"Software": None})
         return out.getvalue()
 
+    def _looks(self, key: str) -> tuple[str, str]:
+        if key == UNSANITISED:
+            return COLOURS["ink"], "*"
+        number = self._place.get(key, 0)
+        return _SERIES[number % len(_SERIES)], MARKERS[number % len(MARKERS)]
+
     def _figure(self, plot: Curves | Heat) -> Figure:
         return self._curves(plot) if isinstance(plot, Curves) else _heat(plot)
 
     def _curves(self, plot: Curves) -> Figure:
         count = len(plot.panels)
         labels = list({line.label: None for panel in plot.panels for line in panel.lines})
+        shared = len({panel.y for panel in plot.panels}) == 1
         rows = len(labels) if count == 1 else -(-len(labels) // 2)
         figure = Figure(figsize=(max(5.6, 3.7 * count), 3.5 + 0.2 * rows), layout="constrained")
-        panels = figure.subplots(1, count, squeeze=False, sharey=len({panel.y for panel in plot.panels}) == 1)[0]
-        for axes, panel in zip(panels, plot.panels, strict=True):
-            self._panel(axes, panel)
+        panels = figure.subplots(1, count, squeeze=False, sharey=shared)[0]
         handles = {}
-        for axes in panels:
-            handles |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+        for axes, panel in zip(panels, plot.panels, strict=True):
+            handles |= self._panel(axes, panel)
+            axes.set_ylabel("" if shared and axes is not panels[0] else panel.y)
         figure.legend(
             [handles[label] for label in labels], labels, loc="outside lower left", ncols=1 if count == 1 else 2,
             handlelength=3,
         )  # fmt: skip
         return figure
 
-    def _panel(self, axes: Axes, panel: Panel) -> None:
+    def _panel(self, axes: Axes, panel: Panel) -> dict[str, Artist]:
+        """Draws a panel, and gives what stands for each of its lines in the legend."""
+        handles: dict[str, Artist] = {}
         for line in panel.lines:
-            number = self._place.get(line.label, 0)
+            colour, marker = self._looks(line.key)
             x, y, deviation = zip(*line.points, strict=True)
-            axes.errorbar(
-                x, y, [error or float("nan") for error in deviation], label=line.label, capsize=2.5, elinewidth=1,
-                color=_SERIES[number % len(_SERIES)], marker=MARKERS[number % len(MARKERS)],
+            drawn = axes.errorbar(
+                x, y, [error or float("nan") for error in deviation], capsize=2.5, elinewidth=1,
+                color=colour, marker=marker,
+                markerfacecolor=COLOURS["paper"] if line.hollow else None,
                 linestyle="--" if line.dashed else "-", zorder=3,
             )  # fmt: skip
+            handles[line.label] = drawn[0]
         for name, height in panel.marks:
             axes.axhline(height, color=COLOURS["quiet"], linewidth=1, linestyle=MARKED.get(name, "-."), zorder=1)
         _name_marks(axes, panel.marks)
         axes.set_xlabel(panel.x)
-        axes.set_ylabel(panel.y)
         if panel.logarithmic:
             axes.set_yscale("log")
             low, high = axes.get_ylim()
@@ -119,11 +134,18 @@ class Pictures:
             axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
             axes.yaxis.set_minor_formatter(NullFormatter())
         elif panel.shares:
-            axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=None))
-        axes.xaxis.set_major_locator(MaxNLocator(6))
+            axes.yaxis.set_major_formatter(FuncFormatter(_per_cent))
+        places = sorted({x for line in panel.lines for x, _, _ in line.points})
+        few = len(places) <= 8 and min(np.diff(places), default=1) >= 0.1 * (places[-1] - places[0])
+        axes.xaxis.set_major_locator(FixedLocator(places) if few and not panel.x_shares else MaxNLocator(6))
         if panel.x_shares:
-            axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=None))
+            axes.xaxis.set_major_formatter(FuncFormatter(_per_cent))
         axes.margins(x=0.06, y=0.1)
+        return handles
+
+
+def _per_cent(value: float, _: int | None = None) -> str:
+    return f"{100 * value:.4g}%"
 
 
 def _name_marks(axes: Axes, marks: Sequence[tuple[str, float]]) -> None:
@@ -185,4 +207,5 @@ def _inline(svg: str, plot: Curves | Heat) -> str:
     )
     width = float(re.search(r'\swidth="([\d.]+)pt"', svg)[1])  # type: ignore[index] # matplotlib writes it
     svg = re.sub(r'\swidth="[^"]*pt"|\sheight="[^"]*pt"', "", svg, count=2).strip().removeprefix("<svg")
-    return f'<svg {label} style="min-width: {width / 16:.0f}rem"{svg.replace(">", ">" + said, 1)}'
+    size = f"min-width: {width / 18:.0f}rem; max-width: {width / 11:.0f}rem"
+    return f'<svg {label} style="{size}"{svg.replace(">", ">" + said, 1)}'

@@ -187,9 +187,6 @@ def _run(content: Any, place: Place) -> Run | None:
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
             raise RecordError(f"settings.{name} is not a whole number", place)
     finished = fields.text("finished")
-    splits = fields.part("data.splits")
-    for name in splits:
-        fields.number(f"data.splits.{name}.examples", 0)
     format_name = fields.text("data.format")
     target = fields.text("data.target")
     if kind == "finetune":
@@ -202,7 +199,7 @@ def _run(content: Any, place: Place) -> Run | None:
         settings=settings,
         law=law_of(fields, needs_bundle=kind != "fairness"),
         start=_start(fields),
-        splits=splits,
+        splits=_splits(fields),
         figures={} if finished is None else _figures(kind, fields),
         intervals={} if finished is None or kind != "attack-text" else _intervals(fields),
         result=fields.part("result"),
@@ -212,6 +209,17 @@ def _run(content: Any, place: Place) -> Run | None:
         wall_s=fields.number("wall_s", 0),
         place=place,
     )
+
+
+def _splits(fields: Fields) -> dict[str, dict[str, Any]]:
+    found = {}
+    for name, part in fields.part("data.splits").items():
+        if not isinstance(part, Mapping):
+            raise RecordError("a split of data.splits is not an object", fields.place)
+        inside = Fields(part, fields.place)
+        examples = inside.number("examples", 0, 2**53)
+        found[name] = {"examples": None if examples is None else int(examples), "sha256": inside.text("sha256")}
+    return found
 
 
 def _start(fields: Fields) -> Start | None:
@@ -243,14 +251,8 @@ def _figures(kind: str, fields: Fields) -> dict[str, float]:
 def _intervals(fields: Fields) -> dict[str, tuple[float, float]]:
     wanted = {"bayes.simulated": "result.bayes.interval"}
     wanted |= {f"repeated.{count}": f"result.repeated.{count}.interval" for count in fields.part("result.repeated")}
-    found = {}
-    for figure, path in wanted.items():
-        ends = fields.at(path)
-        if ends is not None:
-            if not isinstance(ends, list) or len(ends) != 2 or not all(isinstance(end, int | float) for end in ends):
-                raise RecordError(f"{path} is not a pair of numbers", fields.place)
-            found[figure] = (float(ends[0]), float(ends[1]))
-    return found
+    found = {figure: fields.pair(path) for figure, path in wanted.items()}
+    return {figure: ends for figure, ends in found.items() if ends is not None}
 
 
 def _sort_out(found: Iterable[Run], reading: Reading) -> None:

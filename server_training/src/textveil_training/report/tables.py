@@ -6,7 +6,7 @@ from html import escape
 from statistics import mean, stdev
 
 from textveil_training.report.charts import Table
-from textveil_training.report.groups import Group
+from textveil_training.report.groups import UNSANITISED, Group
 from textveil_training.report.laws import Law
 
 
@@ -54,28 +54,34 @@ LAW_COLUMNS = ("tail", "bundle", "w", "p", "epsilon", "kind of epsilon", "epsilo
 
 def law_row(group: Group, bundle: str) -> list[str]:
     """The mechanism and the cells of its law."""
-    return [group.law.mechanism if group.law else "unsanitised", *law_cells(group.law, bundle)]
+    return [group.law.mechanism if group.law else UNSANITISED, *law_cells(group.law, bundle)]
 
 
 def html(table: Table) -> str:
     """A table that scrolls by itself where it is wide, with the keyboard too."""
-    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in table.columns)
+    words = [any(re.match(r"[^\W\d_]", row[place]) for row in table.rows) for place in range(len(table.columns))]
+    kinds = [' class="word"' if word else "" for word in words]
+    head = "".join(
+        f'<th scope="col"{kind}>{escape(column)}</th>' for column, kind in zip(table.columns, kinds, strict=True)
+    )
     rows = []
     for number, (first, *rest) in enumerate(table.rows):
         cells = "".join(
-            f"<td{_shade(table.shades.get((number, place)))}>{escape(cell)}</td>" for place, cell in enumerate(rest, 1)
+            f"<td{kinds[place]}{_shade(table.shades.get((number, place)))}>{escape(cell)}</td>"
+            for place, cell in enumerate(rest, 1)
         )
         rows.append(f'<tr><th scope="row">{escape(first)}</th>{cells}</tr>')
     body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
     note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
     return (
-        f'<div class="wide" role="region" tabindex="0" aria-label="{escape(table.caption)}">'
-        f'<table id="{table.name}"><caption>{escape(table.caption)}</caption>{body}</table></div>{note}'
+        f'<p class="caption" id="{table.name}-caption">{escape(table.caption)}</p>'
+        f'<div class="wide" role="region" tabindex="0" aria-labelledby="{table.name}-caption">'
+        f'<table id="{table.name}" aria-labelledby="{table.name}-caption">{body}</table></div>{note}'
     )
 
 
 def _shade(shade: float | None) -> str:
-    return "" if shade is None else f' style="--shade: {10 + 45 * shade:.0f}%" class="shaded"'
+    return "" if shade is None else f' style="--shade: {10 + 45 * shade:.0f}%"'
 
 
 def markdown(table: Table) -> str:

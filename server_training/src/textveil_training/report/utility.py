@@ -5,8 +5,8 @@ from statistics import mean
 
 from textveil_training.report.charts import Curves, Heat, Line, Panel, Section, Table
 from textveil_training.report.cohorts import Cohort, cohorts
-from textveil_training.report.groups import Group, Names, said
-from textveil_training.report.laws import AXES, PURE_LDP, Law, kinds_of
+from textveil_training.report.groups import UNSANITISED, Group, Names, said
+from textveil_training.report.laws import AXES, PURE_LDP, TEXTBOOK, Law, kinds_of
 from textveil_training.report.records import Run
 from textveil_training.report.tables import LAW_COLUMNS, law_row, plain, spread
 
@@ -74,29 +74,37 @@ def curves(cohort: Cohort, names: Names) -> Curves | None:
     panels.append(_panel(cohort, names, AXES[PURE_LDP], [(group, law.ldp) for group, law in laws]))
     drawn = tuple(panel for panel in panels if panel is not None)
     title = f"Utility over epsilon: {cohort.title}"
-    return Curves(f"utility-over-epsilon-{cohort.name}", title, drawn) if drawn else None
+    made = Curves(f"utility-over-epsilon-{cohort.name}", title, drawn)
+    return made if made.telling else None
 
 
 def _panel(cohort: Cohort, names: Names, axis: str, placed: Iterable[tuple[Group, float | None]]) -> Panel | None:
     series: dict[str, list[tuple[float, float, float]]] = {}
     law_of: dict[str, Law] = {}
     longest: dict[tuple[str, str], int] = {}
+    metric = {group.law.kind for group in cohort.groups if group.law and group.law.learns} - {PURE_LDP}
     for group, x in placed:
         law, y = group.law, group.mean(cohort.measure)
         if law is None or x is None or y is None:
             continue
-        label = ", ".join(part for part in (names(law), said(group, cohort.settings)) if part)
+        told = law.kind if len(metric) > 1 and law.kind in metric else ""
+        label = ", ".join(part for part in (names(law), said(group, cohort.settings), told) if part)
         series.setdefault(label, []).append((x, y, group.deviation(cohort.measure)))
         law_of[label] = law
         kin = law.mechanism, law.tail
         longest[kin] = max(longest.get(kin, 0), len(series[label]))
     lines = tuple(
-        Line(label, tuple(sorted(found)), dashed=law_of[label].tail == "capped")
+        line(label, sorted(found), law_of[label], names)
         for label, found in series.items()
         # variants at one epsilon alone are in the tables, and those of w and p in a figure of their own
         if len(found) > 1 or longest[law_of[label].mechanism, law_of[label].tail] == 1
     )
     return Panel(axis, cohort.axis, lines, _marks(cohort), shares=cohort.accuracy) if lines else None
+
+
+def line(label: str, points: Sequence[tuple[float, float, float]], law: Law, names: Names) -> Line:
+    """A line that is drawn as its law is in all plots: capped tails dashed, textbook epsilons hollow."""
+    return Line(label, tuple(points), dashed=law.tail == "capped", hollow=law.kind == TEXTBOOK, law=names(law))
 
 
 def _marks(cohort: Cohort) -> tuple[tuple[str, float], ...]:
@@ -105,7 +113,7 @@ def _marks(cohort: Cohort) -> tuple[tuple[str, float], ...]:
     for group in cohort.groups:
         value = group.mean(cohort.measure)
         if value is not None and (group.law is None or not group.law.learns):
-            name = "unsanitised" if group.law is None else names_of_noise(group.law)
+            name = UNSANITISED if group.law is None else names_of_noise(group.law)
             marks.append((", ".join(part for part in (name, said(group, cohort.settings)) if part), value))
     if cohort.accuracy and cohort.majority:
         marks.append(("majority class", mean(cohort.majority)))
