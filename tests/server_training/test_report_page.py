@@ -186,7 +186,7 @@ def test_text_and_lines_have_contrast(scheme: str) -> None:
 
 
 def test_pictures(made: Path) -> None:
-    pictures = sorted((made / "new" / "drawn").iterdir())
+    pictures = sorted((made / "new" / "pictures").iterdir())
     assert {path.suffix for path in pictures} == {".png"}
     names = " ".join(path.name for path in pictures)
     for part in ("utility-over-epsilon-sst2", "defence-against-utility-sst2", "over-w-and-p-sst2", "words-certified"):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
-from run_records import attack, fairness, finetune, law, scores
+from run_records import attack, fairness, finetune, law, record, scores
 from textveil_training.errors import RecordError
 from textveil_training.report.charts import Curves, Heat, Section, Table
 from textveil_training.report.page import markdown, sections
@@ -237,6 +237,35 @@ def test_what_pretraining_adds(report: Report) -> None:
 def test_with_one_seed_the_error_is_that_of_the_examples(report: Report) -> None:
     rows = cells(report(finetune(0.7, law()), pretrained(0.72, 0))["pretraining"].parts[0])
     assert (rows[1]["difference"], rows[1]["error over"]) == ("+2.0 ± 1.6", "test examples")  # .0113 sqrt(2)
+
+
+def test_masked_language_models(report: Report) -> None:
+    result = {"steps": 1200, "clean_top1": 0.471, "sanitized_top1": 0.2}
+    settings = {"start": "minilm", "seed": 0}
+    trained = [record("pretrain", result, of, settings | {"raw": of is None}) for of in (None, law())]
+    rows = cells(report(*trained)["pretraining"].parts[0])
+    assert [row["trained on"] for row in rows] == ["raw text", "santext, exact tail"]
+    assert (rows[0]["steps"], rows[0]["top 1, raw text"], rows[0]["top 1, sanitised text"]) == ("1,200", "47.1", "20.0")
+
+
+def test_one_kind_of_record_tells_the_other_what_it_knows_of_a_law(report: Report) -> None:
+    known = attack(law(pure_ldp=11.25, share=0.9, bundle_name="words"))
+    row = cells(report(finetune(0.7, law(bundle_name=None)), known)["utility"].parts[0])[1]
+    assert (row["pure LDP"], row["w"]) == ("11.25", "0.9")
+
+
+def test_sensitive_words_and_priors_have_tables_of_their_own(report: Report) -> None:
+    parts = {
+        "sensitive": {"unchanged": 0.1},
+        "contextual": {"top1": 0.6, "sensitive": {"top1": 0.3}, "text_prior": {"top1": 0.7}},
+        "repeated": {"2": {"rate": 0.5, "sensitive": {"rate": 0.4}, "text_prior": {"rate": 0.55}}},
+    }
+    found = {part.name: cells(part)[0] for part in report(attack(law(), **parts))["attacks"].parts}
+    assert found["attacks-bayes"]["2 releases"] == "50.0"
+    assert found["attacks-bayes-of-text"]["2 releases"] == "55.0"
+    assert found["attacks-bayes-of-text"]["contextual top 1"] == "70.0"
+    sensitive = found["attacks-sensitive"]
+    assert (sensitive["changed"], sensitive["contextual top 1"], sensitive["2 releases"]) == ("90.0", "30.0", "40.0")
 
 
 def test_pretraining_is_compared_with_the_same_law_and_settings_only(report: Report) -> None:

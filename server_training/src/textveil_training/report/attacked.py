@@ -13,6 +13,9 @@ from textveil_training.report.utility import line
 
 _STATISTICS = ("statistics.unchanged_median", "statistics.outputs_median", "statistics.inputs_median")
 
+_WHAT = ("attacks", "statistics")
+"""Settings that say what was measured, and change no figure."""
+
 
 def section(runs: Sequence[Run], names: Names) -> Section | None:
     """Every attack at every law; None without runs."""
@@ -24,26 +27,34 @@ def section(runs: Sequence[Run], names: Names) -> Section | None:
         "since a weak model defends well. Bayes without context knows the law and how common words are; the contextual "
         "one has the masked language model's prior too. Repeated release: the same text several times, freshly drawn.",
     )
-    parts = [made for made in (_mask(runs, names), _bayes(runs, names)) if made is not None]
-    return Section("attacks", "All attacks", text, parts) if parts else None
+    parts = (_mask(runs, names), _bayes(runs, names, ""), _bayes(runs, names, "text_prior."), _sensitive(runs, names))
+    found = [made for made in parts if made is not None]
+    return Section("attacks", "All attacks", text, found) if found else None
 
 
 def _mask(runs: Sequence[Run], names: Names) -> Table | None:
-    columns = ("changed", "defence rate", "clean top 1", "mask top 1", "nearest top 1", "nearest top 10")
-    keys = ("mask.defence", "mask.clean_top1", "mask.top1", "nearest.top1", "nearest.top10")
+    columns = ("changed", "defence rate", "its error", "clean top 1", "mask top 1", "nearest top 1", "nearest top 10")
+    keys = ("mask.defence", "mask.standard_error", "mask.clean_top1", "mask.top1", "nearest.top1", "nearest.top10")
 
     def cells(group: Group) -> list[str]:
         changed = [1 - value for value in group.values("unchanged")]
-        return [spread(changed), *(spread(group.values(key)) for key in keys)]
+        mean_error = [value for value in [group.mean(keys[1])] if value is not None]
+        return [
+            spread(changed),
+            *(spread(mean_error if key == keys[1] else group.values(key)) for key in keys),
+        ]
 
     return _table("attacks-mask", "Masked language model and nearest neighbour", runs, names, columns, cells)
 
 
-def _bayes(runs: Sequence[Run], names: Names) -> Table | None:
-    counts = sorted({int(key.split(".")[1]) for run in runs for key in run.figures if key.startswith("repeated.")})
+def _bayes(runs: Sequence[Run], names: Names, prior: str) -> Table | None:
+    """Under the public prior, or with ``text_prior.`` under the text's own frequencies."""
+    start = f"repeated.{prior}"
+    counts = sorted({int(key.removeprefix(start)) for run in runs for key in run.figures if _counts(key, start)})
     columns = (
         "Bayes, exact",
         "Bayes, simulated",
+        "Bayes, on the text",
         "contextual top 1",
         "contextual top 10",
         "context alone",
@@ -52,14 +63,36 @@ def _bayes(runs: Sequence[Run], names: Names) -> Table | None:
     )
 
     def cells(group: Group) -> list[str]:
-        contextual = [
-            spread(group.values(f"contextual.{key}")) for key in ("top1", "top10", "prior_top1", "context_free_top1")
-        ]
-        simulated = _with_interval(group, "bayes.simulated")
-        repeated = [_with_interval(group, f"repeated.{count}") for count in counts]
-        return [spread(group.values("bayes.closed_form")), simulated, *contextual, *repeated]
+        keys = [f"contextual.{prior}{key}" for key in ("top1", "top10", "prior_top1", "context_free_top1")]
+        bayes = [f"bayes.{prior}closed_form", f"bayes.{prior}simulated", f"bayes.{prior}on_text.top1"]
+        return [_with_interval(group, key) for key in (*bayes, *keys, *(f"{start}{count}" for count in counts))]
 
-    return _table("attacks-bayes", "Bayes attacks and repeated release", runs, names, columns, cells)
+    whose = "attackers who know the text's own word frequencies" if prior else "attackers who know public ones"
+    name = "attacks-bayes-of-text" if prior else "attacks-bayes"
+    return _table(name, f"Bayes attacks and repeated release, {whose}", runs, names, columns, cells)
+
+
+def _sensitive(runs: Sequence[Run], names: Names) -> Table | None:
+    start = "repeated.sensitive."
+    counts = sorted({int(key.removeprefix(start)) for run in runs for key in run.figures if _counts(key, start)})
+    columns = (
+        "changed",
+        "defence rate",
+        "nearest top 1",
+        "contextual top 1",
+        *(f"{count} releases" for count in counts),
+    )
+    keys = ("mask.sensitive.defence", "nearest.sensitive.top1", "contextual.sensitive.top1")
+
+    def cells(group: Group) -> list[str]:
+        changed = [1 - value for value in group.values("sensitive.unchanged")]
+        return [spread(changed), *(spread(group.values(key)) for key in (*keys, *(f"{start}{n}" for n in counts)))]
+
+    return _table("attacks-sensitive", "Sensitive words alone, which are never kept", runs, names, columns, cells)
+
+
+def _counts(key: str, start: str) -> bool:
+    return key.startswith(start) and key.removeprefix(start).isdigit()
 
 
 def _with_interval(group: Group, figure: str) -> str:
@@ -84,7 +117,7 @@ def _table(
         if not any(found):
             continue
         peers = [other for other in groups if other.task == group.task and other.law == group.law]
-        settings = said(group, differing(peers)) if len(peers) > 1 else ""
+        settings = said(group, differing(peers, _WHAT)) if len(peers) > 1 else ""
         row = law_row(group, names.bundle(group.law) if group.law else "")
         tokens = plain(group.mean("tokens"))
         rows.append((*row, group.task, settings, tokens, *found, group.counted))
@@ -124,7 +157,7 @@ def _data(group: Group) -> str:
 def _joined(cohort: Cohort, pairs: Sequence[tuple[Group, Group]], names: Names) -> list[Table | Curves]:
     series: dict[str, tuple[Law, list[tuple[float, float, float, float]]]] = {}
     rows = []
-    attackers = differing([other for _, other in pairs])
+    attackers = differing([other for _, other in pairs], _WHAT)
     for group, other in pairs:
         law = group.law
         utility, defence = group.mean(cohort.measure), other.mean("mask.defence")

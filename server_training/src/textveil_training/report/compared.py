@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from textveil_training.report.charts import Section, Table
 from textveil_training.report.groups import UNSANITISED, Names, shown
 from textveil_training.report.laws import Law
+from textveil_training.report.pretrained import MODELS
 from textveil_training.report.records import Reading, Run
 from textveil_training.report.tables import plain
 
@@ -47,7 +48,7 @@ def _different_data(runs: Iterable[Run]) -> list[str]:
 def _runs(runs: Sequence[Run]) -> Table | None:
     found: dict[tuple[str, ...], list[Run]] = {}
     for run in runs:
-        named = [run.settings.get(name) for name in ("encoder", "masked_lm", "start")]
+        named = [run.settings.get(name) for name in (*MODELS, "start")]
         model = next((shown(name) for name in named if name), "")
         tuned = run.settings.get("tuned")
         mode = "" if tuned is None else "tuned" if tuned else "frozen features"
@@ -71,24 +72,26 @@ def _runs(runs: Sequence[Run]) -> Table | None:
 
 
 def _data(runs: Iterable[Run]) -> Table | None:
-    found: dict[tuple[str, str, int | None], dict[str, set[str]]] = {}
+    found: dict[tuple[str, str, str, int | None], dict[str, set[str]]] = {}
     for run in runs:
         for name, part in run.splits.items():
-            hashes = found.setdefault((run.task, name, part.get("examples")), {"raw": set(), "sanitised": set()})
+            hashes = found.setdefault((run.task, run.kind, name, part["examples"]), {"raw": set(), "sanitised": set()})
             if part["sha256"]:
-                hashes["raw" if run.law is None else "sanitised"].add(part["sha256"])
+                hashes["raw" if run.law is None or run.kind != "finetune" else "sanitised"].add(part["sha256"])
     rows = [
         (
             task,
+            kind,
             split,
             "" if examples is None else f"{examples:,}",
             ", ".join(sorted(value[:12] for value in hashes["raw"])),
             f"{len(hashes['sanitised']):,}" if hashes["sanitised"] else "",
         )
-        for (task, split, examples), hashes in found.items()
+        for (task, kind, split, examples), hashes in found.items()
     ]
-    columns = ("data", "split", "examples", "SHA-256 of the raw text, beginning", "sanitised copies")
-    return Table("data", "Data", columns, tuple(rows)).trimmed() if rows else None
+    columns = ("data", "kind", "split", "examples", "SHA-256, beginning", "sanitised copies")
+    note = "Hashes are of raw text, with its labels where those were read too." if any(row[4] for row in rows) else ""
+    return Table("data", "Data", columns, tuple(rows), note).trimmed() if rows else None
 
 
 def _bundles(runs: Iterable[Run]) -> Table | None:

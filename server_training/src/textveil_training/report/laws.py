@@ -1,7 +1,7 @@
 """The law under which text was sanitised, as run records have it: the terms of a privacy statement."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from textveil_training.errors import RecordError
 from textveil_training.report.fields import Fields
@@ -75,6 +75,22 @@ class Law:
     def name(self) -> str:
         """Of the bundle: its name, or the beginning of its identity."""
         return self.bundle_name or self.bundle[:8]
+
+
+def told_together(laws: Iterable[Law]) -> dict[Law, Law]:
+    """For each law what records of it say together: one kind of record knows more of a law than another."""
+    found: dict[Law, Law] = {}
+    for law in laws:
+        known = found.get(law, law)
+        found[law] = replace(
+            known,
+            level=known.level or law.level,
+            bundle_name=known.bundle_name or law.bundle_name,
+            share=law.share if known.share is None else known.share,
+            pure_ldp=law.pure_ldp if known.pure_ldp is None else known.pure_ldp,
+            nominal=law.nominal if known.nominal is None else known.nominal,
+        )
+    return found
 
 
 def law_of(fields: Fields, *, needs_bundle: bool = True) -> Law | None:

@@ -40,7 +40,7 @@ def sections(reading: Reading) -> list[Section]:
         heat.section(finetuned),
         attacked.statistics(attacks, names),
         attacked.section(attacks, names),
-        pretrained.section(finetuned, attacks, names),
+        pretrained.section(reading.of("pretrain"), finetuned, attacks, names),
         fairness_table.section(reading.of("fairness")),
         representations.section(reading.grids),
     ]

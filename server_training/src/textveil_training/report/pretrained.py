@@ -7,7 +7,7 @@ from statistics import mean, stdev
 from textveil_training.report.charts import Section, Table
 from textveil_training.report.groups import Group, Names, grouped, shown
 from textveil_training.report.records import INCIDENTAL, Run, canonical
-from textveil_training.report.tables import LAW_COLUMNS, law_row, spread
+from textveil_training.report.tables import LAW_COLUMNS, law_cells, law_row, points, spread
 
 MODELS = ("encoder", "masked_lm", "model")
 """Settings that name what a run starts from."""
@@ -16,11 +16,14 @@ PLAIN = "minilm"
 """The encoder as it comes: what pretraining starts from too."""
 
 
-def section(finetuned: Sequence[Run], attacked: Sequence[Run], names: Names) -> Section | None:
-    """Differences that a start makes; None where no two runs differ in their start alone."""
+def section(
+    pretrained: Sequence[Run], finetuned: Sequence[Run], attacked: Sequence[Run], names: Names
+) -> Section | None:
+    """Pretrainings, and differences that a start makes; None where there is neither."""
     parts = [
         table
         for table in (
+            _models(pretrained, names),
             _table("pretraining-utility", "Utility", finetuned, _utility, names),
             _table("pretraining-defence", "Defence rate", attacked, _defence, names),
         )
@@ -34,6 +37,27 @@ def section(finetuned: Sequence[Run], attacked: Sequence[Run], names: Names) -> 
         "both have the same seeds; with one seed, over test examples (too wide for two models on the same texts).",
     )
     return Section("pretraining", "With and without pretraining", text, parts)
+
+
+def _models(runs: Sequence[Run], names: Names) -> Table | None:
+    rows = [
+        (
+            "raw text" if run.law is None else names(run.law),
+            *law_cells(run.law, names.bundle(run.law) if run.law else ""),
+            shown(run.settings.get("start") or ""),
+            f"{run.figures['steps']:,.0f}" if "steps" in run.figures else "",
+            points(run.figures.get("clean_top1")),
+            points(run.figures.get("sanitized_top1")),
+            "" if run.wall_s is None else f"{run.wall_s / 3600:.1f}",
+            "" if run.seed is None else str(run.seed),
+        )
+        for run in runs
+    ]
+    if not rows:
+        return None
+    columns = ("start", "steps", "top 1, raw text", "top 1, sanitised text", "hours", "seed")
+    caption = "Masked language models, on texts held out, per cent"
+    return Table("pretraining-models", caption, ("trained on", *LAW_COLUMNS, *columns), tuple(rows)).trimmed()
 
 
 def _utility(group: Group) -> tuple[str, str]:

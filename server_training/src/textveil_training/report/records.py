@@ -7,13 +7,13 @@ finished is kept apart; of two records of the same run the later is taken, and t
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from textveil_training.errors import Place, RecordError, ReportError
 from textveil_training.report.fields import Fields, objects
-from textveil_training.report.laws import Law, law_of
+from textveil_training.report.laws import Law, law_of, told_together
 
 FORMAT, VERSION = "textveil-run", 1
 KINDS = ("finetune", "attack-text", "pretrain", "fairness")
@@ -26,13 +26,20 @@ _FINETUNE = {
     "examples": (1, _INF), "accuracy": (0, 1), "standard_error": (0, 1), "majority": (0, 1),
     "pearson": (-1, 1), "spearman": (-1, 1), "mse": (0, _INF),
 }  # fmt: skip
+_PRETRAIN = {"steps": (0, _INF), "clean_top1": (0, 1), "sanitized_top1": (0, 1)}
 _ATTACK = {
-    "tokens": (0, _INF), "unchanged": (0, 1), "mask.defence": (0, 1), "mask.top1": (0, 1), "mask.clean_top1": (0, 1),
-    "mask.standard_error": (0, 1), "nearest.top1": (0, 1), "nearest.top10": (0, 1), "bayes.closed_form": (0, 1),
-    "bayes.simulated": (0, 1), "contextual.top1": (0, 1), "contextual.top10": (0, 1), "contextual.prior_top1": (0, 1),
-    "contextual.context_free_top1": (0, 1), "statistics.unchanged_median": (0, 1),
-    "statistics.outputs_median": (0, _INF), "statistics.inputs_median": (0, _INF),
-}  # fmt: skip
+    "tokens": (0, _INF), "statistics.outputs_median": (0, _INF), "statistics.inputs_median": (0, _INF),
+} | dict.fromkeys(
+    (
+        "unchanged", "sensitive.unchanged", "mask.defence", "mask.standard_error", "mask.top1", "mask.clean_top1",
+        "mask.sensitive.defence", "nearest.top1", "nearest.top10", "nearest.sensitive.top1", "bayes.closed_form",
+        "bayes.simulated", "bayes.on_text.top1", "bayes.text_prior.closed_form", "bayes.text_prior.on_text.top1",
+        "contextual.top1", "contextual.top10", "contextual.prior_top1", "contextual.context_free_top1",
+        "contextual.sensitive.top1", "contextual.text_prior.top1", "contextual.text_prior.top10",
+        "contextual.text_prior.prior_top1", "contextual.text_prior.context_free_top1", "statistics.unchanged_median",
+    ),
+    (0, 1),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -226,13 +233,14 @@ def _start(fields: Fields) -> Start | None:
     start = fields.at("start")
     if start is None or isinstance(start, str):
         return None if start is None else Start("", start)
-    hashes = [fields.text(f"start.{name}") for name in ("encoder_sha256", "sha256")]
+    hashes = [fields.text(f"start.{name}") for name in ("encoder_sha256", "weights_sha256", "sha256")]
     return Start(fields.text("start.kind") or "", next((sha256 for sha256 in hashes if sha256), ""))
 
 
 def _figures(kind: str, fields: Fields) -> dict[str, float]:
     """Checked numbers of a finished run."""
-    prefix, ranges = {"finetune": ("result.test.", _FINETUNE), "attack-text": ("result.", _ATTACK)}.get(kind, ("", {}))
+    prefix = "result.test." if kind == "finetune" else "result."
+    ranges = {"finetune": _FINETUNE, "attack-text": _ATTACK, "pretrain": _PRETRAIN}.get(kind, {})
     read = {name: fields.number(prefix + name, *ends) for name, ends in ranges.items()}
     found = {name: value for name, value in read.items() if value is not None}
     if kind == "finetune" and not {"accuracy", "pearson"} & set(found):
@@ -242,9 +250,10 @@ def _figures(kind: str, fields: Fields) -> dict[str, float]:
         for count in fields.part("result.repeated"):
             if not (count.isascii() and count.isdigit()):
                 raise RecordError("result.repeated has a key that is no number of releases", fields.place)
-            rate = fields.number(f"result.repeated.{count}.rate", 0, 1)
-            if rate is not None:
-                found[f"repeated.{int(count)}"] = rate
+            for part in ("", "text_prior.", "sensitive."):
+                rate = fields.number(f"result.repeated.{count}.{part}rate", 0, 1)
+                if rate is not None:
+                    found[f"repeated.{part}{int(count)}"] = rate
     return found
 
 
@@ -271,6 +280,10 @@ def _sort_out(found: Iterable[Run], reading: Reading) -> None:
         earlier, later = (other, run) if order[0] < order[1] else (run, other)
         kept[run.identity] = later
         reading.replaced.append(earlier)
+    together = told_together(run.law for run in kept.values() if run.law is not None)
+    for identity, run in kept.items():
+        if run.law is not None:
+            kept[identity] = replace(run, law=replace(together[run.law], case=run.law.case))
     reading.runs = [run for run in kept.values() if run.finished is not None]
     reading.unfinished = [run for run in kept.values() if run.finished is None]
 
