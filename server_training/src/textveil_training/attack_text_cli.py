@@ -81,6 +81,7 @@ def text(
     import torch
 
     from textveil_training.attacks.text import ATTACKS, Place, Settings, recorded
+    from textveil_training.attacks.text.table import table
     from textveil_training.data import ReadOptions, available_splits, load
     from textveil_training.progress import bars
     from textveil_training.text_channel import TextChannel
@@ -125,70 +126,6 @@ def text(
         if output is not None:
             say("textveil-train: interrupted; the attacks that are done are kept, and --resume does the others")
         raise
-    print(json.dumps(record) if as_json else _table(record["result"]))
+    print(json.dumps(record) if as_json else table(record["result"]))
     for name, reason in record["result"]["skipped"].items():
         say(f"textveil-train: {name} was left out: {reason}")
-
-
-#: What the table shows of each attack, and what it is called there.
-_SHOWN = {
-    "unchanged": {"unchanged": "tokens that came out as they were"},
-    "nearest": {"top1": "nearest symbol", "top10": "among the ten nearest"},
-    "mask": {
-        "top1": "masked LM predicts the original",
-        "first_piece": "its first piece is enough",
-        "clean_top1": "the same in the raw text",
-        "defence": "defence rate (1 - predicted)",
-    },
-    "contextual": {
-        "top1": "contextual Bayes",
-        "top10": "among the ten likeliest",
-        "prior_top1": "context alone",
-        "context_free_top1": "output alone, same tokens",
-    },
-}
-
-
-def _table(result: dict[str, Any]) -> str:
-    rows = [["attack", "what", "tokens", "rate", "+-", "never kept", "+-"]]
-
-    def add(attack: str, what: str, found: dict[str, Any], name: str) -> None:
-        cells = [attack, what, f"{found['tokens']:,}"]
-        for part in (found, found.get("sensitive")):
-            error = None if part is None else part["standard_errors"][name]
-            cells += ["" if part is None else f"{part[name]:.4f}", "" if error is None else f"{error:.4f}"]
-        rows.append(cells)
-
-    def state(attack: str, what: str, rate: float) -> None:
-        rows.append([attack, what, "", f"{rate:.4f}", "", "", ""])
-
-    for attack, names in _SHOWN.items():
-        found = result if attack == "unchanged" else result.get(attack)
-        if found is not None:
-            for name, what in names.items():
-                add(attack, what, found, name)
-        if attack == "nearest" and (found := result.get("bayes")) is not None:
-            for title, part in (("Zipf prior", found), ("the text's frequencies", found["text_prior"])):
-                state("bayes", f"{title}: closed form", part["closed_form"])
-                add("bayes", f"{title}: on the text", part["on_text"], "top1")
-            low, high = found["interval"]
-            rows.append(
-                [
-                    "bayes",
-                    f"Zipf prior: {found['draws']:,} draws, {low:.4f} to {high:.4f}",
-                    "",
-                    f"{found['simulated']:.4f}",
-                ]
-            )
-        if attack == "nearest":
-            for count, found in result.get("repeated", {}).items():
-                add("repeated", f"{count} output{'s' if count != '1' else ''}", found, "rate")
-    widths = [max(len(row[column]) for row in rows if column < len(row)) for column in range(len(rows[0]))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip() for row in rows]
-    if (found := result.get("statistics")) is not None:
-        sources = "-" if found["inputs_median"] is None else found["inputs_median"]
-        lines.append(
-            f"medians over {found['words']:,} words: unchanged {found['unchanged_median']:.4f}, "
-            f"outputs {found['outputs_median']:,}, inputs {sources}"
-        )
-    return "\n".join(lines)

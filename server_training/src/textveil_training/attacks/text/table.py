@@ -1,0 +1,72 @@
+"""The result of the attacks on text as a table for a terminal."""
+
+from collections.abc import Mapping
+from typing import Any
+
+_HEADER = ("attack", "what", "tokens", "rate", "+-", "never kept", "+-")
+_PRIORS = ("Zipf prior", "the text's frequencies")
+_NEAREST = {"top1": "nearest symbol", "top10": "among the ten nearest"}
+_MASK = {
+    "top1": "masked LM predicts the original",
+    "first_piece": "its first piece is enough",
+    "clean_top1": "the same in the raw text",
+    "defence": "defence rate: not predicted",
+}
+_CONTEXTUAL = {
+    "top1": "contextual Bayes",
+    "top10": "among the ten likeliest",
+    "prior_top1": "context alone",
+    "context_free_top1": "output alone, same tokens",
+}
+
+
+def table(result: Mapping[str, Any]) -> str:
+    """The rates of all attacks that were done, with their standard errors.
+
+    Args:
+        result: The ``result`` of a record. A column has the rates among words that are never kept, where words are.
+    """
+    rows = [list(_HEADER), _row("unchanged", "tokens that came out as they were", result, "unchanged")]
+    for attack, names in (("nearest", _NEAREST), ("bayes", {}), ("repeated", {}), ("mask", _MASK)):
+        if (found := result.get(attack)) is not None:
+            rows += [_row(attack, what, found, name) for name, what in names.items()]
+            rows += _bayes(found) if attack == "bayes" else _repeated(found) if attack == "repeated" else []
+    if (found := result.get("contextual")) is not None:
+        rows += [_row("contextual", what, found, name) for name, what in _CONTEXTUAL.items()]
+        rows.append(_row("contextual", f"contextual Bayes, {_PRIORS[1]}", found["text_prior"], "top1"))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADER))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    if (found := result.get("statistics")) is not None:
+        sources = "unknown" if found["inputs_median"] is None else found["inputs_median"]
+        lines.append(
+            f"medians over {found['words']:,} words: unchanged {found['unchanged_median']:.4f}, "
+            f"outputs {found['outputs_median']:,}, inputs {sources}"
+        )
+    return "\n".join(lines)
+
+
+def _row(attack: str, what: str, found: Mapping[str, Any], name: str) -> list[str]:
+    cells = [attack, what, f"{found['tokens']:,}"]
+    for part in (found, found.get("sensitive")):
+        error = None if part is None else part["standard_errors"][name]
+        cells += ["" if part is None else f"{part[name]:.4f}", "" if error is None else f"{error:.4f}"]
+    return cells
+
+
+def _bayes(found: Mapping[str, Any]) -> list[list[str]]:
+    low, high = found["interval"]
+    what = f"{_PRIORS[0]}: {found['draws']:,} draws, {low:.4f} to {high:.4f}"
+    rows = [["bayes", what, "", f"{found['simulated']:.4f}", "", "", ""]]
+    for prior, part in zip(_PRIORS, (found, found["text_prior"]), strict=True):
+        rows.append(["bayes", f"{prior}: closed form", "", f"{part['closed_form']:.4f}", "", "", ""])
+        rows.append(_row("bayes", f"{prior}: on the text", part["on_text"], "top1"))
+    return rows
+
+
+def _repeated(found: Mapping[str, Any]) -> list[list[str]]:
+    rows: list[list[str]] = []
+    for count, part in found.items():
+        outputs = "1 output" if count == "1" else f"{count} outputs"
+        for prior, rate in zip(_PRIORS, (part, part["text_prior"]), strict=True):
+            rows.append(_row("repeated", f"{prior}: {outputs}", rate, "rate"))
+    return rows
