@@ -276,7 +276,8 @@ def test_subgroups(report: Report) -> None:
     rows = cells(report(fairness())["fairness"].parts[0])
     assert [row["model"] for row in rows][:2] == ["clean model", "clean model"]
     private = rows[2]
-    assert private["model"] == "representation-l1, epsilon 4 (local DP of the whole text), 20 draws"
+    assert (private["model"], private["epsilon"], private["draws"]) == ("representation-l1", "4", "20")
+    assert private["kind of epsilon"] == "local DP of the whole text"
     assert (private["accuracy with"], private["gap"]) == ("72.0 ± 2.0", "-8.0 ± 3.0 *")
     assert private["interval"] == "[-15.0, -1.0]"
     assert (private["gap, same class"], private["change of the gap"]) == ("-4.0 ± 3.0 *", "-6.0 ± 2.0 *")

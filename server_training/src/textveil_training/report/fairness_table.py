@@ -8,7 +8,7 @@ from textveil_training.report.charts import Section, Table
 from textveil_training.report.fields import Fields
 from textveil_training.report.laws import Law, law_of
 from textveil_training.report.records import Run
-from textveil_training.report.tables import points
+from textveil_training.report.tables import plain, points
 
 _WITHOUT_LAW = {"clean": "clean model", "no privacy": "without privacy"}
 
@@ -39,12 +39,15 @@ def _table(run: Run, number: int) -> Table:
         if not isinstance(attributes, list) or not all(isinstance(one, Mapping) for one in attributes):
             raise RecordError("result.attributes is not a list of objects", run.place)
         for one in attributes:
-            rows.append((_name(fields, law), *_cells(Fields(one, run.place))))
+            rows.append((*_model(fields, law), *_cells(Fields(one, run.place))))
     sizes = ", ".join(f"{part['examples']:,} texts" for part in run.splits.values() if part.get("examples"))
     of = run.settings.get("of")
     caption = ", ".join(str(part) for part in (run.task, of, sizes) if part)
     columns = (
         "model",
+        "epsilon",
+        "kind of epsilon",
+        "draws",
         "attribute",
         "texts with",
         "accuracy with",
@@ -58,18 +61,13 @@ def _table(run: Run, number: int) -> Table:
     return Table(f"fairness-{number}", f"{caption}: accuracy by subgroup, per cent", columns, tuple(rows)).trimmed()
 
 
-def _name(fields: Fields, law: Law | None) -> str:
-    kind = fields.text("kind") or ""
+def _model(fields: Fields, law: Law | None) -> list[str]:
+    kind, draws = fields.text("kind") or "", fields.number("draws", 1)
     if law is None:
-        return _WITHOUT_LAW.get(kind, "without privacy")
-    parts = [law.mechanism, *([f"{law.tail} tail"] if law.tail else [])]
-    if law.epsilon is not None:
-        parts.append(f"epsilon {law.epsilon:g} ({law.kind})")
-    if kind == "without noise":
-        parts.append("before the noise")
-    draws = fields.number("draws", 1)
-    parts += [f"{draws:.0f} draws"] if draws is not None and draws > 1 else []
-    return ", ".join(parts)
+        return [_WITHOUT_LAW.get(kind, "without privacy"), "", "", ""]
+    name = ", ".join(part for part in (law.mechanism, f"{law.tail} tail" if law.tail else "") if part)
+    said = "before the noise" if kind == "without noise" else "" if draws is None else f"{draws:.0f}"
+    return [name, plain(law.epsilon), law.kind if law.learns else "", said]
 
 
 def _cells(fields: Fields) -> list[str]:
