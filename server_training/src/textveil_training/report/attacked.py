@@ -59,7 +59,7 @@ def _bayes(runs: Sequence[Run], names: Names, prior: str) -> Table | None:
         "contextual top 10",
         "context alone",
         "same tokens, no context",
-        *(f"{count} release{'s' if count > 1 else ''}" for count in counts),
+        *map(_releases, counts),
     )
 
     def cells(group: Group) -> list[str]:
@@ -80,7 +80,7 @@ def _sensitive(runs: Sequence[Run], names: Names) -> Table | None:
         "defence rate",
         "nearest top 1",
         "contextual top 1",
-        *(f"{count} releases" for count in counts),
+        *map(_releases, counts),
     )
     keys = ("mask.sensitive.defence", "nearest.sensitive.top1", "contextual.sensitive.top1")
 
@@ -89,6 +89,10 @@ def _sensitive(runs: Sequence[Run], names: Names) -> Table | None:
         return [spread(changed), *(spread(group.values(key)) for key in (*keys, *(f"{start}{n}" for n in counts)))]
 
     return _table("attacks-sensitive", "Sensitive words alone, which are never kept", runs, names, columns, cells)
+
+
+def _releases(count: int) -> str:
+    return f"{count} release{'' if count == 1 else 's'}"
 
 
 def _counts(key: str, start: str) -> bool:
