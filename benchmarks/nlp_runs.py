@@ -79,6 +79,21 @@ class Law:
     bundle: str | None
     options: tuple[str, ...]
 
+    def facts(self) -> dict[str, float]:
+        """What is known of the law beside its terms: pure LDP level, the paper's epsilon, w."""
+        level = self.options[self.options.index("--level") + 1] if "--level" in self.options else ""
+        found: dict[str, float] = {}
+        if level.startswith("p"):
+            found["pure_ldp"] = float(level[1:])
+        if self.options[1] == "krr":
+            found["pure_ldp"] = float(self.options[-1])
+        if level.startswith("n") and level != "noise":
+            found["nominal_epsilon"] = float(level[1:])
+        if self.options[1] == "santext+":
+            bundle = self.bundle or ""
+            found["share"] = float(f"0.{bundle.removeprefix('share-')}") if bundle.startswith("share-") else 0.9
+        return found
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -294,7 +309,10 @@ class Workshop:
                 *("--encoder", start, "--seed", cell.seed, "--threads", 1, *cell.options),
             )
             shutil.rmtree(folder / "encoder", ignore_errors=True)  # 90 MB each
-        return {"name": cell.name, "corpus": cell.data} | json.loads(path.read_text(encoding="utf-8"))
+        record = {"name": cell.name, "corpus": cell.data} | json.loads(path.read_text(encoding="utf-8"))
+        if cell.law is not None:
+            record["law"] |= cell.law.facts()
+        return record
 
     def attacked(self, attack: Attack) -> dict[str, Any]:
         """The record of an attack, which is made if it is not there."""
