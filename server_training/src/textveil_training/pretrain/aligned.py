@@ -39,6 +39,7 @@ class Strings:
         self._number: dict[str, int] = {}
         self._strings: list[str] = []
         self._pieces: list[list[int]] = []
+        self._contractions: list[int] = []
         self._flat: tuple[Integers, Integers] | None = None
 
     def number(self, string: str) -> int:
@@ -48,6 +49,8 @@ class Strings:
             found = self._number[string] = len(self._strings)
             self._strings.append(string)
             self._pieces.append(self._tokeniser.words(string).pieces.tolist())
+            if key(string) == "n't":  # in any case, with any apostrophe
+                self._contractions.append(found)
             self._flat = None
         return found
 
@@ -76,8 +79,7 @@ class Strings:
             items: Numbers of strings, of any number of texts.
             attached: Whether each word follows a word with nothing between them.
         """
-        wanted = [number for string in ("n't", "n\u2019t") if (number := self._number.get(string)) is not None]
-        found = np.flatnonzero(attached & np.isin(items, wanted))
+        found = np.flatnonzero(attached & np.isin(items, self._contractions))
         if len(found):
             items = items.copy()
             for place in found.tolist():

@@ -8,18 +8,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from textveil_training.checkpoint import sha256
-from textveil_training.data import share_of
-from textveil_training.errors import CheckpointError, EmptyData, EncoderMismatch, SettingError
+from textveil_training.errors import CheckpointError, EncoderMismatch, SettingError
 from textveil_training.loop import Loop, Position, Report, Stage, no_report, seeded
+from textveil_training.memory import return_large_blocks
 from textveil_training.model import encoder_folder
-from textveil_training.pretrain.aligned import Corpus, Strings, check_pieces
+from textveil_training.pretrain.aligned import Strings, check_pieces
+from textveil_training.pretrain.division import divided, log_frequencies
 from textveil_training.pretrain.masking import Masker
-from textveil_training.pretrain.network import WEIGHTS, MaskedLM, load_masked_lm, write_masked_lm
+from textveil_training.pretrain.network import WEIGHTS, load_masked_lm, write_masked_lm
 from textveil_training.pretrain.objective import InParts, Objective
 from textveil_training.pretrain.processes import Alone, processes
 from textveil_training.pretrain.settings import Settings
@@ -32,8 +32,6 @@ KIND = "pretrain"
 STAGE = "pretrain"
 STATE = "unfinished.safetensors"
 RECORD = "record.json"
-MEASURED_AT_MOST = 2000
-"""Texts held out that are measured on; the others are left alone."""
 MEASUREMENTS = 20
 NEW_HEAD_RATE = 1e-3
 
@@ -104,26 +102,29 @@ class _Run:
         self._settings, self._channel, self._place, self._raw, self._report = settings, channel, place, raw, report
         self._processes: Alone = processes(place.device)
         self._check_output()
+        return_large_blocks()
         torch.manual_seed(settings.seed)
         loaded = load_masked_lm(settings.start, settings.dropout)
         self._vocabulary, self._lowercase, self._new_head = loaded.vocabulary, loaded.lowercase, loaded.new_head
         tokeniser = Tokeniser(loaded.vocabulary, lowercase=loaded.lowercase, max_tokens=settings.max_tokens)
         if settings.max_tokens > loaded.model.config.max_position_embeddings:
             raise SettingError("max_tokens is more than the encoder has positions")
-        if len(tokeniser.ids) > loaded.model.config.vocab_size:
+        if max(tokeniser.ids.values()) >= loaded.model.config.vocab_size:
             raise CheckpointError("the vocabulary has more pieces than the weights there have rows")
         if channel is not None:
             if not loaded.lowercase:
                 raise EncoderMismatch("sanitised words are lower case here, and that encoder is cased")
             check_pieces(channel, tokeniser.ids)
-        self._strings = Strings(tokeniser)
-        self._read(texts)
+        strings = Strings(tokeniser)
+        data = divided(texts, settings.held_out_percent, settings.seed, strings, channel)
+        self._train, self._held_out, self._data = data.train, data.held_out, data.described
         self._model = loaded.model
         if loaded.new_head:
-            self._start_bias(self._model)
+            with torch.no_grad():
+                self._model.bias.copy_(log_frequencies(self._train, strings, len(self._model.bias)))
         self._model.to(self._processes.device)
         self._precision = precision_for(settings.precision, self._processes.device)
-        masker = Masker(tokeniser, self._strings, settings.mask_probability, len(tokeniser.ids))
+        masker = Masker(tokeniser, strings, settings.mask_probability, len(tokeniser.ids))
         self._objective = Objective(
             self._model,
             self._train,
@@ -143,34 +144,6 @@ class _Run:
         if there and not self._place.resume:
             unfinished = ": it holds an unfinished run (--resume goes on with it)" if STATE in there else ""
             raise CheckpointError(f"the output folder is not empty{unfinished}")
-
-    def _read(self, texts: Texts) -> None:
-        percent = self._settings.held_out_percent
-        shares = {"held out": percent, "train": 100 - percent}
-        parts: dict[str, list[str]] = {name: [] for name in shares}
-        for text in texts.texts:
-            parts[share_of(text, shares, self._settings.seed)].append(text)
-        self._train = Corpus(parts["train"], self._strings, self._channel)
-        held_out = parts["held out"]
-        self._held_out = Corpus(
-            held_out[:: math.ceil(len(held_out) / MEASURED_AT_MOST) or 1], self._strings, self._channel
-        )
-        if not len(self._train) or not len(self._held_out):
-            raise EmptyData("there are too few texts with words in them to train on and to hold some out")
-        self._data = {
-            "sources": list(texts.described),
-            "train": {"texts": len(self._train), "pieces": int(self._train.lengths.sum())},
-            "held_out": {"texts": len(held_out), "measured": len(self._held_out)},
-        }
-
-    def _start_bias(self, model: MaskedLM) -> None:
-        """A new head begins with the log frequencies of the pieces, one added to each count."""
-        flat, begins = self._strings.flat
-        words = np.bincount(self._train.items[self._train.words], minlength=len(begins) - 1)
-        pieces = np.repeat(words, np.diff(begins))
-        counts = 1 + np.bincount(flat, pieces, minlength=len(model.bias))
-        with torch.no_grad():
-            model.bias.copy_(torch.from_numpy(np.log(counts / counts.sum())))
 
     def run(self) -> dict[str, Any]:
         output, settings, main = self._place.output, self._settings, self._processes.number == 0
@@ -279,10 +252,12 @@ class _Run:
         return torch.optim.AdamW(found, fused=True)
 
     def _subject(self) -> dict[str, object]:
+        start = Path(self._settings.start).name  # not where it lies
         return {
             "kind": KIND,
             "settings": asdict(self._settings)
             | {
+                "start": start,
                 "raw": self._raw,
                 "steps": self._steps,
                 "precision": self._precision,
@@ -293,7 +268,7 @@ class _Run:
             "measured_law": self._law(),
             "draws": None if self._raw else "afresh at every visit; also after an interruption",
             "start": {
-                "source": "minilm" if self._settings.start == "minilm" else "a folder or hub model",
+                "source": start,
                 "weights_sha256": self._start_hash(),
                 "new_head": self._new_head,
             },

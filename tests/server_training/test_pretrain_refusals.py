@@ -1,0 +1,183 @@
+"""What a pretraining refuses: settings, starts, vocabularies, data, and command lines that cannot be."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from small_pretraining import run as trained
+from small_pretraining import write_all
+from textveil.errors import TextveilError
+from textveil_training.errors import (
+    CheckpointError,
+    DataOptionError,
+    EmptyData,
+    EncoderMismatch,
+    MissingSplit,
+    SettingError,
+)
+from textveil_training.pretrain.network import load_masked_lm
+from textveil_training.pretrain.sources import as_written, parse_source, read_texts
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Data, bundle, encoder, and a finished run on raw text."""
+    torch.set_num_threads(1)
+    folder = write_all(tmp_path_factory.mktemp("pretraining"))
+    trained(folder, "raw", raw=True, steps=1)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("error", "settings"),
+    [
+        (CheckpointError, {"start": "/nowhere/at/all"}),
+        (SettingError, {"batch": 0}),
+        (SettingError, {"mask_probability": 1.0}),
+        (SettingError, {"accumulate": 9}),
+        (SettingError, {"precision": "float16"}),
+        (SettingError, {"max_tokens": 100}),  # the encoder has 64 positions
+    ],
+)
+def test_what_cannot_start_says_so(place: Path, error: type[TextveilError], settings: dict[str, Any]) -> None:
+    with pytest.raises(error) as caught:
+        trained(place, "never", **settings)
+    assert "\n" not in str(caught.value)
+    assert not (place / "never").exists()
+
+
+def test_a_cased_encoder_and_one_of_another_kind(place: Path, tmp_path: Path) -> None:
+    from transformers import ElectraConfig, ElectraModel
+
+    cased = tmp_path / "cased"
+    cased.mkdir()
+    for path in (place / "encoder").iterdir():
+        (cased / path.name).write_bytes(path.read_bytes())
+    (cased / "tokenizer_config.json").write_text('{"do_lower_case": false, "tokenizer_class": "BertTokenizer"}')
+    with pytest.raises(EncoderMismatch, match="cased"):
+        trained(place, "never", start=str(cased))
+    config = ElectraConfig(
+        vocab_size=200,
+        hidden_size=8,
+        embedding_size=8,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=8,
+    )
+    ElectraModel(config).save_pretrained(tmp_path / "other")
+    (tmp_path / "other" / "vocab.txt").write_bytes((place / "encoder" / "vocab.txt").read_bytes())
+    with pytest.raises(CheckpointError, match="BERT's architecture"):
+        trained(place, "never", start=str(tmp_path / "other"))
+
+
+def test_weights_that_do_not_fit_and_a_vocabulary_that_is_too_long(place: Path, tmp_path: Path) -> None:
+    def copied(name: str) -> Path:
+        folder = tmp_path / name
+        folder.mkdir()
+        for path in (place / "raw").iterdir():
+            (folder / path.name).write_bytes(path.read_bytes())
+        return folder
+
+    less = copied("less")
+    config = json.loads((less / "config.json").read_text())
+    (less / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 3}))
+    with pytest.raises(CheckpointError, match="do not fit"):
+        load_masked_lm(str(less))
+    longer = copied("longer")
+    with (longer / "vocab.txt").open("a") as file:
+        file.write("more\n")
+    with pytest.raises(CheckpointError, match="more pieces"):
+        trained(place, "never", start=str(longer))
+
+
+def test_too_few_texts(place: Path) -> None:
+    (place / "few").mkdir()
+    (place / "few" / "texts.txt").write_text("... !\n---\na\n")
+    for name in ("bundle", "encoder"):
+        (place / "few" / name).symlink_to(place / name)
+    with pytest.raises(EmptyData, match="too few texts"):
+        trained(place / "few", "never")
+
+
+def test_which_texts_a_source_means(tmp_path: Path, write: Callable[..., Path]) -> None:
+    """Splits are train unless they are named; a path may have colons; pairs are two texts."""
+    folder = tmp_path / "a:b"
+    folder.mkdir()
+    for name in ("train", "dev"):
+        rows = "index\tquestion\tsentence\tlabel\n" + f"0\t{name} who\t{name} they\tentailment\n"
+        (folder / f"{name}.tsv").write_text(rows)
+    found = read_texts([parse_source(f"{folder}:qnli")])
+    assert found.texts == ("train who", "train they")
+    found = read_texts([parse_source(f"{folder}:qnli:dev"), parse_source(f"{folder}:qnli:train+dev")])
+    assert [entry["split"] for entry in found.described] == ["dev", "train", "dev"]
+    assert len(found.texts) == 6
+    assert read_texts([parse_source(f"{write('a b')}:text")]).texts == ("a b",)
+    assert read_texts([parse_source(f"{write(json.dumps({'t': 'x y'}))}:jsonl")], "t").texts == ("x y",)
+    (folder / "train.tsv").unlink()
+    with pytest.raises(MissingSplit, match="name one of dev"):
+        parse_source(f"{folder}:qnli")
+    with pytest.raises(MissingSplit):
+        read_texts([parse_source(f"{folder}:qnli:train")])
+    for wrong in ("rows.txt", "rows.txt:prose", ":text", "rows.txt:text:", "text", ""):
+        with pytest.raises(DataOptionError):
+            read_texts([parse_source(wrong)])
+
+
+def test_wikitext_is_read_as_it_was_written() -> None:
+    assert as_written("the state @-@ owned <unk> of 1 @,@ 500 , <unk> or 2 @.@ 5") == (
+        "the state-owned of 1,500 , or 2.5"
+    )
+
+
+def arguments_of(place: Path, name: str, *more: object) -> list[object]:
+    texts, bundle, encoder = (place / part for part in ("texts.txt", "bundle", "encoder"))
+    settings = ["--steps", 2, "--batch", 8, "--held-out", 20, "--max-tokens", 32, "--start", encoder]
+    return ["pretrain", "--data", f"{texts}:text", "-o", place / name, *settings, "--bundle", bundle, *more]
+
+
+def test_the_command(place: Path, run: Callable[..., tuple[int, str, str]]) -> None:
+    code, out, err = run(*arguments_of(place, "said", "-m", "santext"))
+    assert (code, err) == (0, "")
+    assert [line.split(":")[0].split(",")[0] for line in out.splitlines()] == [
+        "2 steps",
+        "held out",
+        "held out",
+    ]
+    code, out, err = run(*arguments_of(place, "said-json", "--raw", "--json"))
+    assert (code, err) == (0, "")
+    assert json.loads(out)["steps"] == 2
+    code, out, err = run("pretrain", "--help")
+    assert code == 0
+    assert "--accumulate" in out
+
+
+@pytest.mark.parametrize(
+    ("more", "start"),
+    [
+        (["--epsilon", "3.3"], "unknown-level"),
+        (["--mechanism", "quokkasecret"], "unknown-mechanism"),
+        (["--device", "quokkasecret"], "device"),
+        (["--data", "quokkasecret:text"], "data-file"),
+        (["--data", "quokkasecret"], "data-option"),
+        (["--learning-rate", "7"], "setting"),
+        (["--start", "/nowhere/quokkasecret"], "checkpoint"),
+        (["--resume"], "resume"),
+    ],
+)
+def test_bad_command_lines_are_one_line(
+    place: Path, run: Callable[..., tuple[int, str, str]], canary: str, more: list[str], start: str
+) -> None:
+    code, out, err = run(*arguments_of(place, "never", *more))
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith(f"textveil-train: {start}: ")
+    assert canary not in err
+
+
+def test_an_output_folder_with_something_in_it(place: Path, run: Callable[..., tuple[int, str, str]]) -> None:
+    code, _, err = run(*arguments_of(place, "raw"))
+    assert (code, err) == (1, "textveil-train: checkpoint: the output folder is not empty\n")
+    code, _, err = run(*arguments_of(place, "texts.txt"))
+    assert (code, err.split(":")[1]) == (1, " checkpoint")
