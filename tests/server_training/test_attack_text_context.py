@@ -74,11 +74,26 @@ def test_where_context_decides_it_is_better_than_its_parts(folders: dict[str, Pa
         assert abs(found[name] - truth) < 5 * found["standard_errors"][name] + others
     assert found["top1"] > max(found["prior_top1"], found["context_free_top1"]) + 0.05
     assert abs(found["top1"] - majority) < 5 * found["standard_error"] + 0.05  # ties are the model's to break
+    assert abs(found["tuned_top1"] - found["top1"]) < 0.05
     assert found["text_prior"]["tokens"] == 1500
     mask = result["mask"]
     assert abs(mask["top1"] - prior) < 5 * mask["standard_errors"]["top1"] + others
     assert mask["defence"] == pytest.approx(1 - mask["top1"], abs=1e-6)
     assert mask["clean_top1"] == 1
+
+
+def test_a_context_that_misleads_is_weighed_down(folders: dict[str, Path], plant: Plant) -> None:
+    """A model that is sure of the neighbour, and every neighbour is another word: tuned, it is not listened to."""
+    plant(strength=50)
+    pairs = [" ".join(np.random.default_rng(n).choice(WORDS, 2, replace=False)) for n in range(200)]
+    found = run(TextChannel(folders["all"], mechanism="krr", epsilon=EPSILON), pairs)["contextual"]
+    assert found["top1"] < 0.2
+    assert found["tuned_weights"] == found["text_prior"]["tuned_weights"] == [0, 0]
+    assert found["tuned_top1"] == found["context_free_top1"] > 0.7
+    # With one example there is nothing to tune on.
+    found = run(TextChannel(folders["all"], mechanism="krr", epsilon=EPSILON), pairs[:1])["contextual"]
+    assert found["tuned_weights"] == [1, 1]
+    assert found["tuned_top1"] == found["top1"]
 
 
 def test_nothing_is_defended_by_the_identity_and_chance_leaves_the_prior(

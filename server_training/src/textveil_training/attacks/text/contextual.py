@@ -10,6 +10,10 @@ over the spellings s of x, with u the unigram prior (a merged symbol's is shared
 of u over spellings whose first piece is f, and C the sum of p_LM over first pieces with U > 0: a proper distribution.
 A bundle's WordPieces are the model's own, where u cancels. Reported beside it on the same tokens: the prior alone (no
 table) and the context-free Bayes attack (no context), so that one sees what context adds.
+
+A model that reads sanitised text is surer than it should be. An attacker who notices weighs it, ``p(x | c)^w u(x)^(1
+- w) Pr[M(x) = y]``: w = 1 is the attack above, w = 0 the context-free one. The tuned rate takes for each half of the
+texts the w that is best on the other half; whoever attacks others' texts finds it on texts of their own.
 """
 
 from collections.abc import Mapping
@@ -27,8 +31,9 @@ from textveil_training.likelihoods import Doubles, Ids
 from textveil_training.text_channel import TextChannel
 
 LISTED = 10
-#: Posterior, prior alone, output alone: what the names of their rates begin with.
-_KINDS = ("", "prior_", "context_free_")
+#: The weights of the context that are tried: none is the context-free attack, all is the contextual one.
+WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_PRIOR = "prior"
 
 
 class WordPrior:
@@ -90,26 +95,47 @@ class ContextualBayes:
             blocks = channel.likelihood_blocks(outputs, whole=whole)
             parts += [torch.from_numpy(block.astype(np.float32)) for _, block in blocks]
         self._likelihoods = torch.cat(parts)
-        self._ranks = {(name, kind): np.zeros(len(sample), np.int64) for name in unigrams for kind in _KINDS}
+        kinds = [(name, kind) for name in unigrams for kind in (_PRIOR, *WEIGHTS)]
+        self._ranks = {kind: np.zeros(len(sample), np.int64) for kind in kinds}
 
     def take(self, numbers: Tensor, logits: Tensor) -> None:
         """Ranks the inputs of some tokens by what the model says of their places."""
         likelihoods = self._likelihoods[torch.from_numpy(self._row[numbers.numpy()])]
         truth = self._inputs[numbers]
         for name, of_context in self._priors.items():
-            prior = of_context(logits)
-            self._ranks[name, "prior_"][numbers.numpy()] = _ranks(prior, truth)
-            self._ranks[name, ""][numbers.numpy()] = _ranks(prior.mul_(likelihoods), truth)
-            self._ranks[name, "context_free_"][numbers.numpy()] = _ranks(likelihoods * self._unigrams[name], truth)
+            prior, unigram = of_context(logits), self._unigrams[name]
+            self._ranks[name, _PRIOR][numbers.numpy()] = _ranks(prior, truth)
+            for weight in WEIGHTS:
+                scores = prior.pow(weight).mul_(unigram.pow(1 - weight)).mul_(likelihoods)
+                self._ranks[name, weight][numbers.numpy()] = _ranks(scores, truth)
 
     def result(self) -> dict[str, Any]:
         """The rates under the Zipf prior, and in ``text_prior`` those under the text's own frequencies."""
         return self._told(ZIPF) | {"text_prior": self._told(TEXT)}
 
     def _told(self, name: str) -> dict[str, Any]:
-        values = {f"{kind}top{most}": self._ranks[name, kind] < most for kind in _KINDS for most in (1, LISTED)}
+        tuned, chosen = self._tuned(name)
+        kinds = {
+            "": self._ranks[name, WEIGHTS[-1]],
+            "prior_": self._ranks[name, _PRIOR],
+            "context_free_": self._ranks[name, WEIGHTS[0]],
+            "tuned_": tuned,
+        }
+        values = {f"{kind}top{most}": rank < most for kind, rank in kinds.items() for most in (1, LISTED)}
         sample = self._sample
-        return told(values, self._released.example[sample], self._released.sensitive[sample])
+        found = told(values, self._released.example[sample], self._released.sensitive[sample])
+        return found | {"tuned_weights": chosen}
+
+    def _tuned(self, name: str) -> tuple[Ids, list[float]]:
+        """Ranks with the weight that is best on the other half of the texts, and the weights of both halves."""
+        half = self._released.example[self._sample] % 2
+        found, chosen = self._ranks[name, WEIGHTS[-1]].copy(), [WEIGHTS[-1]] * 2
+        for mine in (0, 1):
+            if (half == mine).any() and (half != mine).any():
+                hits = [np.count_nonzero(self._ranks[name, weight][half != mine] < 1) for weight in WEIGHTS]
+                chosen[mine] = WEIGHTS[int(np.argmax(hits))]
+                found[half == mine] = self._ranks[name, chosen[mine]][half == mine]
+        return found, chosen
 
 
 def _ranks(scores: Tensor, truth: Tensor) -> Ids:

@@ -17,6 +17,7 @@ _CONTEXTUAL = {
     "top10": "among the ten likeliest",
     "prior_top1": "context alone",
     "context_free_top1": "output alone, same tokens",
+    "tuned_top1": "context weighed as fits other texts",
 }
 
 
@@ -33,7 +34,8 @@ def table(result: Mapping[str, Any]) -> str:
             rows += _bayes(found) if attack == "bayes" else _repeated(found) if attack == "repeated" else []
     if (found := result.get("contextual")) is not None:
         rows += [_row("contextual", what, found, name) for name, what in _CONTEXTUAL.items()]
-        rows.append(_row("contextual", f"contextual Bayes, {_PRIORS[1]}", found["text_prior"], "top1"))
+        for name in ("top1", "tuned_top1"):
+            rows.append(_row("contextual", f"{_PRIORS[1]}: {_CONTEXTUAL[name]}", found["text_prior"], name))
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADER))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     if (found := result.get("statistics")) is not None:
