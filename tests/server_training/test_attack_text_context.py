@@ -249,6 +249,15 @@ def test_pieces_of_a_bundle_are_the_models_one_to_one(folders: dict[str, Path], 
     assert reader.drawn(drawn) == [(ids[channel.spell(y)],) for y in drawn.tolist()]
     found = run(channel, [f"{first}{tail[2:]} {first}"] * 20)
     assert found["contextual"]["tokens"] == found["mask"]["tokens"] == 60
+    # Words and parts of words: what the output alone tells is what the attack without a model finds.
+    words = [name for name in names if not name.startswith("##") and name != "b2"]
+    tails = [name[2:] for name in names if name.startswith("##")]
+    texts = [f"{word} {word}{tail}" for tail in tails for word in words]
+    result = run(channel, texts, attacks=("bayes", *LM), tokens=10_000, max_tokens=32)
+    found, other = result["contextual"], result["bayes"]
+    assert found["context_free_top1"] == pytest.approx(other["on_text"]["top1"], abs=0.001)
+    # That attack has frequencies of words and of parts of words; this one has those of both together.
+    assert abs(found["text_prior"]["context_free_top1"] - other["text_prior"]["on_text"]["top1"]) < 0.03
     plant([*names[1:], *MARKS])
     with pytest.raises(EncoderMismatch):
         Reader(channel, "planted", 32)

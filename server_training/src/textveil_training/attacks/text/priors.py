@@ -23,7 +23,8 @@ def zipf(inputs: int) -> Doubles:
 def of_text(tokens: Ids, inputs: int) -> Doubles:
     """The frequencies of these very tokens, shape ``(inputs,)``: an attacker who knows how often each word is there.
 
-    More than anybody outside knows: a word that the text lacks is never guessed.
+    More than anybody outside knows: a word that the text lacks is never guessed. Words and parts of words are counted
+    together (module ``bayes`` counts them apart).
     """
     return np.bincount(tokens, minlength=inputs) / len(tokens)
 
