@@ -53,10 +53,11 @@ def pretrain(
         int, typer.Option("--accumulate", help="Parts a batch is computed in: less memory, the same gradient.")
     ] = 1,
     max_tokens: Annotated[int, typer.Option("--max-tokens", help="Longer texts are cut.")] = 128,
-    learning_rate: Annotated[float, typer.Option("--learning-rate", help="Peak for the encoder.")] = 5e-5,
+    learning_rate: Annotated[
+        float, typer.Option("--learning-rate", help="Peak for the encoder; 0: 3e-4 with a new head, else 5e-5.")
+    ] = 0.0,
     head_learning_rate: Annotated[
-        float,
-        typer.Option("--head-learning-rate", help="Peak for the head; 0: 1e-3 for a new head, else as the encoder."),
+        float, typer.Option("--head-learning-rate", help="Peak for the head; 0: 2e-3 for a new head, else 5e-5.")
     ] = 0.0,
     warmup: Annotated[float, typer.Option("--warmup", help="Share of the steps in which the rates rise.")] = 0.06,
     dropout: Annotated[float, typer.Option("--dropout", help="Of hidden states and attention.")] = 0.0,
@@ -80,9 +81,11 @@ def pretrain(
 ) -> None:
     """Pretrain a masked language model: mask the sanitised text, predict the original word.
 
-    The folder can be fine-tuned (finetune --encoder FOLDER), attacked with, and opened by transformers. Texts are
-    sanitised afresh at every visit. Several processes: accelerate launch --num_processes N -m textveil_training
-    pretrain ... Ctrl-C ends after the step that is running; --resume goes on, with fresh draws.
+    The folder is fine-tuned by finetune, attacked with by attack text, and opened by transformers. Texts are sanitised
+    afresh at every visit. Ctrl-C ends after the step that is running; --resume goes on, with fresh draws.
+
+    Several processes: accelerate launch --multi_gpu -m textveil_training pretrain ... --device cuda, or on processors
+    torchrun --nproc-per-node N -m textveil_training pretrain ...
     """
     from textveil_training.pretrain.settings import Settings
     from textveil_training.pretrain.sources import parse_source, read_texts

@@ -1,4 +1,8 @@
-"""Training alone, or as one of several processes that ``accelerate launch`` started."""
+"""Training alone, or as one of several processes.
+
+They are started by ``accelerate launch --multi_gpu``, or on processors by ``torchrun`` (``accelerate launch --cpu``
+starts one alone), and talk by way of ``accelerate``.
+"""
 
 import os
 from collections.abc import Callable
@@ -104,7 +108,7 @@ class Several(Alone):
 
 
 def processes(device: str) -> Alone:
-    """What this process is: alone, or one of those that ``accelerate launch`` started.
+    """What this process is: alone, or one of several that a launcher started.
 
     Raises:
         DeviceError: There is no such device.

@@ -17,9 +17,9 @@ class Settings:
         batch: Texts per step, of all processes together.
         accumulate: Parts that each process cuts its share of a batch into; the gradient is that of the whole.
         max_tokens: Longer texts are cut, [CLS] and [SEP] counted.
-        learning_rate: Peak for the encoder.
-        head_learning_rate: Peak for the head's transform and bias; 0 for 1e-3 where the head is new, else for
-            ``learning_rate``.
+        learning_rate: Peak for the encoder; 0 for 3e-4 where the head is new, so that the encoder has never been a
+            masked language model (or no longer is), else for 5e-5.
+        head_learning_rate: Peak for the head's transform and bias; 0 for 2e-3 where the head is new, else for 5e-5.
         weight_decay: On matrices, decoupled (Loshchilov and Hutter 2019).
         warmup: Share of the steps in which the rates rise; they fall linearly to 0 afterwards.
         clip_norm: Longest gradient.
@@ -40,7 +40,7 @@ class Settings:
     batch: int = 64
     accumulate: int = 1
     max_tokens: int = 128
-    learning_rate: float = 5e-5
+    learning_rate: float = 0.0
     head_learning_rate: float = 0.0
     weight_decay: float = 0.01
     warmup: float = 0.06
@@ -59,7 +59,7 @@ class Settings:
             "batch": self.batch >= 1,
             "accumulate": 1 <= self.accumulate <= self.batch,
             "max_tokens": 5 <= self.max_tokens <= 512,
-            "learning_rate": 0 < self.learning_rate < 1,
+            "learning_rate": 0 <= self.learning_rate < 1,
             "head_learning_rate": 0 <= self.head_learning_rate < 1,
             "weight_decay": self.weight_decay >= 0,
             "warmup": 0 <= self.warmup < 1,
