@@ -321,10 +321,11 @@ class Workshop:
             path.parent.mkdir(parents=True, exist_ok=True)
             bundle = () if attack.law.bundle is None else ("--bundle", self.bundle(attack.law.bundle))
             again = ("--resume",) if path.exists() else ()
+            more = () if "capped" in attack.law.options else ("--statistics",)
             self._run(
                 *("textveil-train", "attack", "text", self.data / "sst2", "--format", "sst2", "--split", "dev"),
                 *(*bundle, *attack.law.options, "--model", self.work / attack.model, "--tokens", attack.tokens),
-                *("--statistics", "--threads", 1, "-o", path, *again),
+                *(*more, "--threads", 1, "-o", path, *again),
             )
         return {"name": attack.name} | json.loads(path.read_text(encoding="utf-8"))
 
