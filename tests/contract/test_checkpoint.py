@@ -10,8 +10,8 @@ from textveil_export.encoder_checkpoint import load_checkpoint
 from textveil_export.encoder_evaluation import classify
 from textveil_export.encoder_onnx import Reference
 from textveil_export.errors import CheckpointError
-from textveil_training.checkpoint import Description, write_checkpoint
-from textveil_training.model import Model
+from textveil_training.dpnr.checkpoint import Description, write_checkpoint
+from textveil_training.dpnr.networks import Model
 from transformers import BertConfig, BertModel
 
 

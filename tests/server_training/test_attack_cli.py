@@ -5,12 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textveil_training import dpnr_grid
-from textveil_training import train as train_module
 from textveil_training.attacks.received import read_released
+from textveil_training.commands.grid import named_mode
+from textveil_training.dpnr import grid as dpnr_grid
+from textveil_training.dpnr import train as train_module
+from textveil_training.dpnr.placement import Search
 from textveil_training.errors import DataError, InvalidJson, RecipeError, WrongColumnCount
-from textveil_training.grid_cli import named_mode
-from textveil_training.placement import Search
 from tiny_training import private_recipe, recipe_text, sentences, write_encoder
 
 Write = Callable[..., Path]

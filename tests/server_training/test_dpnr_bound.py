@@ -6,10 +6,10 @@ import pytest
 import torch
 from scipy import stats
 from textveil.representation import noise_for
-from textveil_training.bound import bounded, noisy, sensitivity
-from textveil_training.checkpoint import Description
-from textveil_training.measure import release_parameters
-from textveil_training.noise_levels import NoiseLevels
+from textveil_training.dpnr.bound import bounded, noisy, sensitivity
+from textveil_training.dpnr.checkpoint import Description
+from textveil_training.dpnr.measure import release_parameters
+from textveil_training.dpnr.noise_levels import NoiseLevels
 
 MODES = ["l1", "l2", "box"]
 

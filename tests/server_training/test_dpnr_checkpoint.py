@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from textveil_training.checkpoint import Description, build, read_checkpoint, sha256, write_checkpoint
+from textveil_training.dpnr.checkpoint import Description, build, read_checkpoint, write_checkpoint
+from textveil_training.dpnr.features import pooled_features, read_features, write_features
+from textveil_training.dpnr.networks import Model
+from textveil_training.dpnr.task import Split
+from textveil_training.encoders import load_encoder
 from textveil_training.errors import CheckpointError
-from textveil_training.features import pooled_features, read_features, write_features
-from textveil_training.model import Model, load_encoder
-from textveil_training.task import Split
+from textveil_training.tensor_files import sha256
 from textveil_training.token_ids import Tokeniser
 from tiny_training import sentences, write_encoder
 

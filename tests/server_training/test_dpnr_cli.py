@@ -10,10 +10,10 @@ import small_encoders
 import torch
 from safetensors.numpy import save_file
 from textveil import console
-from textveil_training import train as train_module
+from textveil_training.dpnr import train as train_module
+from textveil_training.dpnr.placement import Search
+from textveil_training.dpnr.received import VectorClassifier
 from textveil_training.errors import ReleaseError
-from textveil_training.placement import Search
-from textveil_training.received import VectorClassifier
 from tiny_training import private_recipe, recipe_text, write_data, write_encoder
 
 Capture = pytest.CaptureFixture[str]
@@ -148,7 +148,7 @@ def test_classify_reads_standard_input(bundle: Path, run: Run, monkeypatch: pyte
 
 
 def test_the_classifier_is_the_one_that_was_trained(bundle: Path) -> None:
-    from textveil_training.model import Classifier
+    from textveil_training.dpnr.networks import Classifier
 
     torch.manual_seed(0)
     width = small_encoders.DIMENSION

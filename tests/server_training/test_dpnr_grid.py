@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from textveil_training import private_figures
 from textveil_training.attacks.attributes import Settings
-from textveil_training.channels import ceiling, reference
-from textveil_training.dpnr_grid import Cell, Grid, read_lines
-from textveil_training.heads import train_head, with_representation
-from textveil_training.model import Classifier
-from textveil_training.placement import Search, place
-from textveil_training.recipe import Recipe, read_recipe
-from textveil_training.task import Split, Task
+from textveil_training.dpnr import private_figures
+from textveil_training.dpnr.channels import ceiling, reference
+from textveil_training.dpnr.grid import Cell, Grid, read_lines
+from textveil_training.dpnr.heads import train_head, with_representation
+from textveil_training.dpnr.networks import Classifier
+from textveil_training.dpnr.placement import Search, place
+from textveil_training.dpnr.recipe import Recipe, read_recipe
+from textveil_training.dpnr.task import Split, Task
 
 SIZES = {"train": 600, "dev": 300, "test": 500}
 WIDTH = 6

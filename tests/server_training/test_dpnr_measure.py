@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from textveil_training.checkpoint import Description
-from textveil_training.measure import measured, release_parameters, released
-from textveil_training.model import Model
-from textveil_training.task import Split
+from textveil_training.dpnr.checkpoint import Description
+from textveil_training.dpnr.measure import measured, release_parameters, released
+from textveil_training.dpnr.networks import Model
+from textveil_training.dpnr.task import Split
 
 TEXTS = 4000
 

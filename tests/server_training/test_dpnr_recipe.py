@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from textveil_training.dpnr.recipe import read_recipe, with_seed
 from textveil_training.errors import RecipeError
-from textveil_training.recipe import read_recipe, with_seed
 from tiny_training import private_recipe, recipe_text
 
 RECIPES = Path(__file__).parents[2] / "server_training" / "recipes"

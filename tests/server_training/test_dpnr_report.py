@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from textveil import console
 from textveil_training import cli
-from textveil_training.dpnr_figures import accuracy_by_epsilon, maps_of_texts
-from textveil_training.dpnr_report import LABELS, markdown, read_runs, tables
+from textveil_training.dpnr.figures import accuracy_by_epsilon, maps_of_texts
+from textveil_training.dpnr.report import LABELS, markdown, read_runs, tables
 from textveil_training.errors import ReportError
 
 Line = dict[str, Any]
@@ -166,7 +166,7 @@ def test_without_matplotlib_the_error_names_the_extra() -> None:
     code = (
         "import sys; sys.modules['matplotlib'] = None\n"
         "from textveil_training.errors import ReportError\n"
-        "try:\n    import textveil_training.dpnr_figures\n"
+        "try:\n    import textveil_training.dpnr.figures\n"
         "except ReportError as error:\n    print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

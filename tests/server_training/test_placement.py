@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import norm
 from textveil import zcdp
-from textveil_training.bound import bounded
-from textveil_training.channels import InvalidChannel, ceiling, joint, reference
-from textveil_training.placement import (
+from textveil_training.dpnr.bound import bounded
+from textveil_training.dpnr.channels import InvalidChannel, ceiling, joint, reference
+from textveil_training.dpnr.placement import (
     Mode,
     Placement,
     Search,

@@ -16,9 +16,9 @@ import torch
 from safetensors.torch import load_file
 from small_pretraining import run, write_all
 from textveil_training import loop
+from textveil_training.encoders import load_encoder
 from textveil_training.errors import CheckpointError, ResumeError
 from textveil_training.loop import Loop, Position, Stage
-from textveil_training.model import load_encoder
 from textveil_training.pretrain import masking
 from textveil_training.pretrain.aligned import Corpus, Strings
 from textveil_training.pretrain.masking import Masker

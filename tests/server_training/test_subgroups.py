@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom, norm
 from textveil_training.errors import SubgroupError
-from textveil_training.subgroups import Gap, Subgroups, subgroups
+from textveil_training.fairness.subgroups import Gap, Subgroups, subgroups
 
 Floats = NDArray[np.float64]
 

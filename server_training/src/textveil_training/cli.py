@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 from textveil.console import run
 
-from textveil_training import __version__, corpus_cli, dpnr_cli, fairness_cli, finetune_cli, grid_cli, pretrain_cli
-from textveil_training.attack_cli import attack_app
+from textveil_training import __version__
+from textveil_training.commands import corpus, dpnr, fairness, finetune, grid, pretrain
+from textveil_training.commands.attack import attack_app
+from textveil_training.commands.report import report_app
 from textveil_training.data import FormatName, ReadOptions, summarise
-from textveil_training.report_cli import report_app
 
 app = typer.Typer(
     add_completion=False,
@@ -21,14 +22,14 @@ app = typer.Typer(
 )
 data_app = typer.Typer(rich_markup_mode=None, help="Look at data sets.")
 app.add_typer(data_app, name="data")
-app.command("dpnr")(dpnr_cli.dpnr)
-app.command("evaluate")(dpnr_cli.evaluate)
-app.command("classify")(dpnr_cli.classify)
-app.command("grid")(grid_cli.grid)
-app.command("finetune")(finetune_cli.finetune)
-app.command("fairness")(fairness_cli.fairness)
-app.command("pretrain")(pretrain_cli.pretrain)
-app.command("sanitize-corpus")(corpus_cli.sanitize_corpus)
+app.command("dpnr")(dpnr.dpnr)
+app.command("evaluate")(dpnr.evaluate)
+app.command("classify")(dpnr.classify)
+app.command("grid")(grid.grid)
+app.command("finetune")(finetune.finetune)
+app.command("fairness")(fairness.fairness)
+app.command("pretrain")(pretrain.pretrain)
+app.command("sanitize-corpus")(corpus.sanitize_corpus)
 app.add_typer(attack_app, name="attack")
 app.add_typer(report_app, name="report")
 

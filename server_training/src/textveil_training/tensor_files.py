@@ -1,5 +1,6 @@
-"""Tensor files that appear whole or not at all."""
+"""Tensor files that appear whole or not at all, and hashes of files."""
 
+import hashlib
 import os
 import tempfile
 from contextlib import suppress
@@ -32,3 +33,9 @@ def write_tensors(path: Path, tensors: dict[str, Tensor], header: dict[str, str]
         if temporary is not None:
             with suppress(FileNotFoundError):
                 os.unlink(temporary)
+
+
+def sha256(path: Path) -> str:
+    """Of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

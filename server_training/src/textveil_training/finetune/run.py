@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from textveil_training.encoders import device_named, load_encoder
 from textveil_training.errors import CheckpointError
 from textveil_training.finetune.examples import Rows, Task
 from textveil_training.finetune.features import features, fitted_head, pearson, pooled
@@ -29,7 +30,6 @@ from textveil_training.finetune.network import (
 )
 from textveil_training.finetune.settings import Settings
 from textveil_training.loop import Loop, Position, Report, Stage, Update, no_report
-from textveil_training.model import device_named, load_encoder
 from textveil_training.run_record import RunRecord
 from textveil_training.token_ids import Tokeniser, bucketed
 

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from textveil_training.encoders import device_named
 from textveil_training.errors import SettingError
-from textveil_training.model import device_named
 
 
 class Alone:

@@ -11,20 +11,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from textveil_training.checkpoint import sha256
+from textveil_training.encoders import encoder_folder
 from textveil_training.errors import CheckpointError, EncoderMismatch, SettingError
 from textveil_training.loop import Loop, Position, Report, Stage, no_report, seeded
-from textveil_training.memory import return_large_blocks
-from textveil_training.model import encoder_folder
 from textveil_training.pretrain.aligned import Strings, check_pieces
 from textveil_training.pretrain.division import divided, log_frequencies
 from textveil_training.pretrain.masking import Masker
+from textveil_training.pretrain.memory import return_large_blocks
 from textveil_training.pretrain.network import WEIGHTS, load_masked_lm, write_masked_lm
 from textveil_training.pretrain.objective import InParts, Objective
 from textveil_training.pretrain.processes import Alone, processes
 from textveil_training.pretrain.settings import Settings
 from textveil_training.pretrain.sources import Texts
 from textveil_training.run_record import RunRecord
+from textveil_training.tensor_files import sha256
 from textveil_training.text_channel import TextChannel
 from textveil_training.token_ids import Tokeniser, bucketed_lengths
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from textveil_training.encoders import PRECISIONS
 from textveil_training.errors import SettingError
-from textveil_training.recipe import PRECISIONS
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ def section(grids: Sequence[Path]) -> Section | None:
     """
     if not grids:
         return None
-    from textveil_training.dpnr_report import Kind, Runs, read_runs  # needs torch
+    from textveil_training.dpnr.report import Kind, Runs, read_runs  # needs torch
 
     def table(runs: Runs, kinds: Sequence[Kind], number: int, name: str) -> Table:
         rows = []

@@ -13,9 +13,9 @@ from textveil.release_parameters import BOX, ReleaseParameters
 from textveil.representation import Releaser
 from torch import Tensor
 
-from textveil_training.checkpoint import Description
-from textveil_training.model import Model
-from textveil_training.task import Split
+from textveil_training.dpnr.checkpoint import Description
+from textveil_training.dpnr.networks import Model
+from textveil_training.dpnr.task import Split
 
 DRAWS = 20
 GRID = 1024

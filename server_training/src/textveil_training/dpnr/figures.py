@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil_training.dpnr_report import Kind, Runs
+from textveil_training.dpnr.report import Kind, Runs
 from textveil_training.errors import ReportError
 
 try:

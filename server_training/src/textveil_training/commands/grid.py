@@ -42,13 +42,13 @@ def grid(
     import torch
 
     from textveil_training.attacks.attributes import Settings
-    from textveil_training.dpnr_grid import Cell, Grid
+    from textveil_training.dpnr.grid import Cell, Grid
+    from textveil_training.dpnr.heads import with_representation
+    from textveil_training.dpnr.recipe import check, read_recipe
+    from textveil_training.dpnr.stored_features import StoredFeatures, holds_features
+    from textveil_training.dpnr.task import load_task
     from textveil_training.errors import RecipeError
-    from textveil_training.heads import with_representation
     from textveil_training.progress import bars
-    from textveil_training.recipe import check, read_recipe
-    from textveil_training.stored_features import StoredFeatures, holds_features
-    from textveil_training.task import load_task
 
     if threads:
         torch.set_num_threads(threads)

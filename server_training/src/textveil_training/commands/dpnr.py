@@ -36,10 +36,10 @@ def dpnr(
 
     Ctrl-C ends after the step that is running; --resume goes on to the same result.
     """
+    from textveil_training.dpnr.recipe import read_recipe, with_seed
+    from textveil_training.dpnr.task import load_task
+    from textveil_training.dpnr.train import Options, train
     from textveil_training.progress import bars
-    from textveil_training.recipe import read_recipe, with_seed
-    from textveil_training.task import load_task
-    from textveil_training.train import Options, train
 
     chosen = read_recipe(recipe)
     if seed is not None:
@@ -69,7 +69,7 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON instead of a table.")] = False,
 ) -> None:
     """Measure a checkpoint through the device's own release: accuracy over noise draws."""
-    from textveil_training.evaluation import evaluate_checkpoint
+    from textveil_training.dpnr.evaluation import evaluate_checkpoint
 
     _set_threads(threads)
     result = evaluate_checkpoint(
@@ -95,7 +95,7 @@ def classify(
     from textveil.lines import read_lines
     from textveil.streams import opened
 
-    from textveil_training.received import VectorClassifier
+    from textveil_training.dpnr.received import VectorClassifier
 
     classifier = VectorClassifier(bundle)
     number = 0

@@ -15,11 +15,11 @@ from torch import Tensor
 
 from textveil_training.attacks.attributes import Settings, Vectors, infer, infer_from_label
 from textveil_training.attacks.scores import Bits, Floats
-from textveil_training.channels import best_channel, exceeds, joint, response_channel
-from textveil_training.checkpoint import Description
-from textveil_training.measure import DRAWS, release_parameters, released
-from textveil_training.model import Classifier, Model
-from textveil_training.task import Split, Task
+from textveil_training.dpnr.channels import best_channel, exceeds, joint, response_channel
+from textveil_training.dpnr.checkpoint import Description
+from textveil_training.dpnr.measure import DRAWS, release_parameters, released
+from textveil_training.dpnr.networks import Classifier, Model
+from textveil_training.dpnr.task import Split, Task
 
 Decisions = NDArray[np.int64]
 

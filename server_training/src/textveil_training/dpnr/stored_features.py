@@ -6,13 +6,14 @@ import torch
 from textveil.release_parameters import WordDropout
 from torch import Tensor
 
-from textveil_training import checkpoint as files
+from textveil_training.dpnr import checkpoint as files
+from textveil_training.dpnr.evaluation import removed
+from textveil_training.dpnr.features import pooled_features, read_features, write_features
+from textveil_training.dpnr.networks import Classifier
+from textveil_training.dpnr.task import Task
 from textveil_training.errors import CheckpointError, EmptyClass
-from textveil_training.evaluation import removed
-from textveil_training.features import pooled_features, read_features, write_features
 from textveil_training.loop import Report, no_report
-from textveil_training.model import Classifier
-from textveil_training.task import Task
+from textveil_training.tensor_files import sha256
 from textveil_training.token_ids import Tokeniser
 
 #: Sets of removed words that are computed for each split: several where it counts and costs little.
@@ -41,7 +42,7 @@ class StoredFeatures:
         if self.description.labels != task.labels:
             raise EmptyClass("the checkpoint was trained for other classes")
         self._task, self._cache, self._given, self._report = task, cache, features, report
-        self._encoder = files.sha256(start / files.EXTRACTOR / "model.safetensors")
+        self._encoder = sha256(start / files.EXTRACTOR / "model.safetensors")
         self._tokeniser = Tokeniser(
             start / files.VOCABULARY,
             lowercase=self.description.lowercase,

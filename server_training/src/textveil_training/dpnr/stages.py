@@ -13,12 +13,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from textveil_training.bound import bounded
+from textveil_training.dpnr.bound import bounded
+from textveil_training.dpnr.networks import Classifier, Model
+from textveil_training.dpnr.noise_levels import NoiseLevels
+from textveil_training.dpnr.recipe import Recipe
+from textveil_training.dpnr.task import Split
 from textveil_training.loop import Stage, Update, seeded
-from textveil_training.model import Classifier, Model
-from textveil_training.noise_levels import NoiseLevels
-from textveil_training.recipe import Recipe
-from textveil_training.task import Split
 from textveil_training.token_ids import Tokeniser, Words, bucketed, in_order_of_length
 
 MEASURED_AT_ONCE = 256

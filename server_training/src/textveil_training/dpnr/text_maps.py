@@ -7,12 +7,12 @@ from pathlib import Path
 import torch
 
 from textveil_training.data import FORMATS, FormatName
-from textveil_training.dpnr_figures import maps_of_texts
+from textveil_training.dpnr.figures import maps_of_texts
+from textveil_training.dpnr.measure import release_parameters, released
+from textveil_training.dpnr.recipe import DataPart
+from textveil_training.dpnr.stored_features import StoredFeatures, holds_features
+from textveil_training.dpnr.task import load_task
 from textveil_training.loop import Report, no_report
-from textveil_training.measure import release_parameters, released
-from textveil_training.recipe import DataPart
-from textveil_training.stored_features import StoredFeatures, holds_features
-from textveil_training.task import load_task
 
 
 def text_maps(

@@ -53,7 +53,7 @@ def fairness(
 
     With --clean the change of each gap is measured, on the same texts.
     """
-    from textveil_training.fairness_run import Request, measure
+    from textveil_training.fairness.run import Request, measure
     from textveil_training.progress import bars
 
     request = Request(

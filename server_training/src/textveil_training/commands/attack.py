@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from textveil_training import attack_text_cli
+from textveil_training.commands import attack_text
 from textveil_training.data import FormatName
 
 if TYPE_CHECKING:
     from textveil_training.attacks.attributes import Settings
-    from textveil_training.task import Task
+    from textveil_training.dpnr.task import Task
 
 SEEN = {"vectors": "vectors", "label_response": "label, randomised", "label_channel": "label, best channel"}
 
@@ -23,7 +23,7 @@ def _attack() -> None:
     """Attack released vectors, or sanitised text."""
 
 
-attack_app.command("text")(attack_text_cli.text)
+attack_app.command("text")(attack_text.text)
 
 
 @attack_app.command("attributes")
@@ -62,10 +62,10 @@ def attributes(
     import torch
 
     from textveil_training.attacks.attributes import Settings, infer_nothing
+    from textveil_training.dpnr.private_figures import attributes_of
+    from textveil_training.dpnr.recipe import DataPart
+    from textveil_training.dpnr.task import load_task
     from textveil_training.errors import RecipeError
-    from textveil_training.private_figures import attributes_of
-    from textveil_training.recipe import DataPart
-    from textveil_training.task import load_task
 
     if (checkpoint is None) == (released is None):
         raise RecipeError("name either a checkpoint or a folder of released vectors")
@@ -91,9 +91,9 @@ def _from_checkpoint(
     import tempfile
 
     from textveil_training.attacks.attributes import infer
-    from textveil_training.private_figures import attacked, attributes_of
+    from textveil_training.dpnr.private_figures import attacked, attributes_of
+    from textveil_training.dpnr.stored_features import StoredFeatures
     from textveil_training.progress import bars
-    from textveil_training.stored_features import StoredFeatures
 
     with tempfile.TemporaryDirectory() as cache, bars() as report:
         stored = StoredFeatures(folder, task, Path(cache), features, report)
@@ -112,9 +112,9 @@ def _from_checkpoint(
 def _received(folder: Path, task: "Task", settings: "Settings") -> dict[str, Any]:
     from textveil_training.attacks.attributes import infer, infer_from_label
     from textveil_training.attacks.received import read_released
-    from textveil_training.channels import response_channel
+    from textveil_training.dpnr.channels import response_channel
+    from textveil_training.dpnr.private_figures import attributes_of
     from textveil_training.errors import InvalidJson
-    from textveil_training.private_figures import attributes_of
 
     read = {name: read_released(folder / f"{name}.jsonl", len(part.texts)) for name, part in task.splits().items()}
     stated = {epsilon for _, epsilon in read.values()}

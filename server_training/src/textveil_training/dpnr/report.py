@@ -1,6 +1,6 @@
 """Tables of a grid: every accuracy beside its ceiling and its reference, every attacker beside one who sees a label.
 
-Reads the lines that ``textveil_training.dpnr_grid`` wrote. Figures of several seeds are means, with the standard
+Reads the lines that ``textveil_training.dpnr.grid`` wrote. Figures of several seeds are means, with the standard
 deviation over seeds behind the sign; where there is one seed no deviation stands.
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-from textveil_training.dpnr_grid import read_lines
+from textveil_training.dpnr.grid import read_lines
 from textveil_training.errors import ReportError
 
 Line = dict[str, Any]

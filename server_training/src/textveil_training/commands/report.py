@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 from textveil.errors import OutputError
 
-from textveil_training import report_page_cli
+from textveil_training.commands import report_page
 from textveil_training.data import FORMATS, FormatName
 
 report_app = typer.Typer(rich_markup_mode=None, help="Tables and pictures.")
-report_app.command("page")(report_page_cli.page)
+report_app.command("page")(report_page.page)
 
 
 @report_app.callback()
@@ -34,13 +34,13 @@ def dpnr(
     """Tables of accuracies beside their bounds and of attackers; refuses an accuracy above its ceiling."""
     from textveil.atomic import atomic_output
 
-    from textveil_training.dpnr_report import read_runs, tables
+    from textveil_training.dpnr.report import read_runs, tables
 
     read = read_runs(runs)
     names = () if format_name is None else FORMATS[format_name].attributes
     drawn = None
     if picture is not None:
-        from textveil_training.dpnr_figures import accuracy_by_epsilon
+        from textveil_training.dpnr.figures import accuracy_by_epsilon
 
         drawn = accuracy_by_epsilon(read, read.kinds(), title)
     with atomic_output(output) as write:
@@ -66,8 +66,8 @@ def texts(
 
     Features that a checkpoint's folder holds are used, others are computed.
     """
+    from textveil_training.dpnr.text_maps import text_maps
     from textveil_training.progress import bars
-    from textveil_training.text_maps import text_maps
 
     with bars() as report:
         drawn = text_maps(

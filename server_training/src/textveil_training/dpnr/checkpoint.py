@@ -4,7 +4,6 @@
 taken away first, so that a folder with it is whole.
 """
 
-import hashlib
 import json
 import shutil
 from dataclasses import asdict, dataclass, fields
@@ -15,10 +14,11 @@ from safetensors.torch import load_file
 from textveil.atomic import atomic_output
 from torch import nn
 
+from textveil_training.dpnr.networks import Model
+from textveil_training.dpnr.recipe import Recipe
+from textveil_training.encoders import load_encoder
 from textveil_training.errors import CheckpointError
-from textveil_training.model import Model, load_encoder
-from textveil_training.recipe import Recipe
-from textveil_training.tensor_files import write_tensors
+from textveil_training.tensor_files import sha256, write_tensors
 
 FORMAT = "textveil-checkpoint"
 VERSION = 1
@@ -119,12 +119,6 @@ def write_checkpoint(folder: Path, model: Model, description: Description, vocab
 def _files(folder: Path) -> list[str]:
     inside = [f"{EXTRACTOR}/{path.name}" for path in sorted((folder / EXTRACTOR).iterdir())]
     return inside + [name for name in (HEAD, CLASSIFIER) if (folder / name).is_file()]
-
-
-def sha256(path: Path) -> str:
-    """Of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_description(folder: Path) -> Description:

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from textveil_training.data import AttributedText, Example, LabelledText, load, split
 from textveil_training.data.registry import format_named
+from textveil_training.dpnr.recipe import DataPart
 from textveil_training.errors import EmptyClass, MissingLabel, MissingSplit, RecipeError
-from textveil_training.recipe import DataPart
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,19 +11,21 @@ import torch
 from textveil.release_parameters import WordDropout
 from torch import Tensor
 
-from textveil_training import checkpoint as files
+from textveil_training.dpnr import checkpoint as files
+from textveil_training.dpnr.evaluation import device_features
+from textveil_training.dpnr.features import pooled_features, read_features, write_features
+from textveil_training.dpnr.measure import measured
+from textveil_training.dpnr.networks import Classifier, Model
+from textveil_training.dpnr.noise_levels import NoiseLevels
+from textveil_training.dpnr.placement import Search, place
+from textveil_training.dpnr.recipe import Recipe
+from textveil_training.dpnr.stages import StageMaker, Stored, Texts
+from textveil_training.dpnr.task import Task
+from textveil_training.encoders import device_named, load_encoder
 from textveil_training.errors import CheckpointError, EmptyClass, RecipeError
-from textveil_training.evaluation import device_features
-from textveil_training.features import pooled_features, read_features, write_features
 from textveil_training.loop import Loop, Position, Report, Stage, no_report, seeded
-from textveil_training.measure import measured
-from textveil_training.model import Classifier, Model, device_named, load_encoder
-from textveil_training.noise_levels import NoiseLevels
-from textveil_training.placement import Search, place
-from textveil_training.recipe import Recipe
 from textveil_training.run_record import RunRecord
-from textveil_training.stages import StageMaker, Stored, Texts
-from textveil_training.task import Task
+from textveil_training.tensor_files import sha256
 from textveil_training.token_ids import Tokeniser, Words
 
 STATE = "unfinished.safetensors"
@@ -118,14 +120,14 @@ class _Run:
         if private:
             levels = [float(level) for level in part.levels]
             self._noise = NoiseLevels(part.mode, part.dimension, levels, float(part.delta or 0))
-        self._encoder_key = files.sha256(Path(source) / "model.safetensors") if Path(source).is_dir() else None
+        self._encoder_key = sha256(Path(source) / "model.safetensors") if Path(source).is_dir() else None
 
     def _start(self, folder: Path) -> None:
         start, description = files.read_checkpoint(folder)
         if description.labels != self._task.labels:
             raise EmptyClass("the checkpoint it starts from was trained for other classes")
         self._started = description
-        self._start_key = files.sha256(folder / files.DESCRIPTION)
+        self._start_key = sha256(folder / files.DESCRIPTION)
         if description.mode == "none":
             self._clean = start
         else:
@@ -254,7 +256,7 @@ class _Run:
         result: dict[str, Any] = {}
         output, dropout = self._options.output, WordDropout(self._description.word_dropout)
         names = ("train", "dev", "test") if self._options.write_features else ("dev", "test")
-        encoder = files.sha256(output / files.EXTRACTOR / "model.safetensors")
+        encoder = sha256(output / files.EXTRACTOR / "model.safetensors")
         for name in names:
             part = self._task.splits()[name]
             features = self._pooled(model, self._words[name])

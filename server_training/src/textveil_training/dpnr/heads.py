@@ -12,14 +12,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from textveil_training.checkpoint import Description
+from textveil_training.dpnr.checkpoint import Description
+from textveil_training.dpnr.networks import Classifier, Model
+from textveil_training.dpnr.noise_levels import NoiseLevels
+from textveil_training.dpnr.placement import Placement
+from textveil_training.dpnr.recipe import Recipe
+from textveil_training.dpnr.stages import StageMaker, Stored
+from textveil_training.dpnr.task import Task
 from textveil_training.loop import Loop, Position
-from textveil_training.model import Classifier, Model
-from textveil_training.noise_levels import NoiseLevels
-from textveil_training.placement import Placement
-from textveil_training.recipe import Recipe
-from textveil_training.stages import StageMaker, Stored
-from textveil_training.task import Task
 
 
 @dataclass(frozen=True)

@@ -16,17 +16,19 @@ from textveil.accounting import statement
 from textveil.release_parameters import WordDropout
 from torch import Tensor
 
-from textveil_training import checkpoint as files
-from textveil_training.checkpoint import Description
 from textveil_training.data.registry import format_named
+from textveil_training.dpnr import checkpoint as files
+from textveil_training.dpnr.checkpoint import Description
+from textveil_training.dpnr.evaluation import device_features
+from textveil_training.dpnr.features import read_features
+from textveil_training.dpnr.measure import DRAWS, decided, release_parameters
+from textveil_training.dpnr.networks import Model
+from textveil_training.dpnr.task import Split, load_split
+from textveil_training.encoders import device_named
 from textveil_training.errors import CheckpointError, SubgroupError
-from textveil_training.evaluation import device_features
-from textveil_training.features import read_features
+from textveil_training.fairness.subgroups import CONFIDENCE, MINIMUM, Subgroups, subgroups
 from textveil_training.loop import Report, no_report
-from textveil_training.measure import DRAWS, decided, release_parameters
-from textveil_training.model import Model, device_named
-from textveil_training.subgroups import CONFIDENCE, MINIMUM, Subgroups, subgroups
-from textveil_training.task import Split, load_split
+from textveil_training.tensor_files import sha256
 from textveil_training.token_ids import Tokeniser
 
 Law = dict[str, Any]
@@ -115,7 +117,7 @@ def of_checkpoint(
 
     if description.mode == "none":
         return part, [Answers(OPEN, None, right(decided(model, description, features, None).decisions))]
-    identity = files.sha256(folder / files.DESCRIPTION)
+    identity = sha256(folder / files.DESCRIPTION)
     answers = []
     for level in levels or description.levels:
         law = _law(description, level, identity)
@@ -238,7 +240,7 @@ def _features(
     stored = folder / f"features-{split}.safetensors"
     if not dropout.exact and stored.is_file():
         try:
-            return [read_features(stored, part, files.sha256(folder / files.EXTRACTOR / "model.safetensors"))]
+            return [read_features(stored, part, sha256(folder / files.EXTRACTOR / "model.safetensors"))]
         except CheckpointError:  # of other texts, or of another encoder: they are computed
             pass
     tokeniser = Tokeniser(folder / files.VOCABULARY, lowercase=description.lowercase, max_tokens=description.max_tokens)

@@ -9,13 +9,14 @@ import torch
 from textveil.release_parameters import WordDropout
 from torch import Tensor
 
-from textveil_training import checkpoint as files
+from textveil_training.dpnr import checkpoint as files
+from textveil_training.dpnr.features import pooled_features
+from textveil_training.dpnr.measure import DRAWS, measured
+from textveil_training.dpnr.networks import Model
+from textveil_training.dpnr.task import load_split
+from textveil_training.encoders import device_named
 from textveil_training.errors import CheckpointError
-from textveil_training.features import pooled_features
 from textveil_training.loop import Report, no_report
-from textveil_training.measure import DRAWS, measured
-from textveil_training.model import Model, device_named
-from textveil_training.task import load_split
 from textveil_training.token_ids import Tokeniser, Words
 
 MASKS = 5

@@ -12,11 +12,11 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_type_hints
 
+from textveil_training.encoders import PRECISIONS
 from textveil_training.errors import RecipeError, printable
 
 KINDS = ("clean", "adversarial", "dpnr")
 MODES = ("none", "l1", "l2", "box")
-PRECISIONS = ("float32", "bfloat16")
 LOSSES = ("cross-entropy", "expected-error")
 
 

@@ -7,10 +7,10 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from textveil_training.dpnr.networks import Model
+from textveil_training.dpnr.task import Split
 from textveil_training.errors import CheckpointError
 from textveil_training.loop import Report, no_report
-from textveil_training.model import Model
-from textveil_training.task import Split
 from textveil_training.tensor_files import write_tensors
 from textveil_training.token_ids import Tokeniser, Words, in_order_of_length
 

@@ -6,9 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from textveil_training import checkpoint as files
+from textveil_training.dpnr import checkpoint as files
+from textveil_training.dpnr.measure import DRAWS
+from textveil_training.dpnr.task import Split
+from textveil_training.encoders import device_named
 from textveil_training.errors import CheckpointError, SubgroupError
-from textveil_training.fairness import (
+from textveil_training.fairness.decisions import (
     CLEAN,
     OPEN,
     Answers,
@@ -18,13 +21,11 @@ from textveil_training.fairness import (
     of_checkpoint,
     of_model,
 )
+from textveil_training.fairness.subgroups import MINIMUM
 from textveil_training.finetune.network import DESCRIPTION as MODEL_DESCRIPTION
 from textveil_training.loop import Report, no_report
-from textveil_training.measure import DRAWS
-from textveil_training.model import device_named
 from textveil_training.run_record import RunRecord
-from textveil_training.subgroups import MINIMUM
-from textveil_training.task import Split
+from textveil_training.tensor_files import sha256
 
 KIND = "fairness"
 
@@ -162,7 +163,7 @@ def _subject(request: Request) -> dict[str, object]:
         "data": {"format": request.format_name},
         "law": None,
         "start": {
-            f"{kind}_sha256": files.sha256(folder / name)
+            f"{kind}_sha256": sha256(folder / name)
             for kind, folder in folders.items()
             if folder is not None and (folder / name).is_file()
         },

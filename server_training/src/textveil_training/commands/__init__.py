@@ -1,0 +1,1 @@
+"""The sub-commands of ``textveil-train``: parse, one library call, print."""
