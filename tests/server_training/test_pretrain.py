@@ -17,7 +17,7 @@ from safetensors.torch import load_file
 from small_pretraining import run, write_all
 from textveil_training import loop
 from textveil_training.encoders import load_encoder
-from textveil_training.errors import CheckpointError, ResumeError
+from textveil_training.errors import CheckpointError, LossError, ResumeError
 from textveil_training.loop import Loop, Position, Stage
 from textveil_training.pretrain import masking
 from textveil_training.pretrain.aligned import Corpus, Strings
@@ -26,6 +26,7 @@ from textveil_training.pretrain.network import load_masked_lm
 from textveil_training.pretrain.objective import Objective
 from textveil_training.pretrain.processes import Alone
 from textveil_training.pretrain.run import STATE, precision_for
+from textveil_training.run_record import RunRecord
 from textveil_training.text_channel import TextChannel
 from textveil_training.token_ids import Tokeniser
 
@@ -281,6 +282,7 @@ def test_steps_that_cut_the_last_epoch_short(tmp_path: Path, monkeypatch: pytest
         warmup=0.0,
         clip_norm=1.0,
         steps=7,
+        each=3,
     )
     seen: list[Position] = []
     Loop(
@@ -302,6 +304,85 @@ def test_steps_that_cut_the_last_epoch_short(tmp_path: Path, monkeypatch: pytest
         other.run()
     assert other.position.batch == 1
     assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize("broken_at", [None, 7])
+def test_the_rate_falls_to_its_end_however_often_is_measured(
+    place: Path, monkeypatch: pytest.MonkeyPatch, broken_at: int | None
+) -> None:
+    """12 steps, measured after every 5: epochs of 5, 5 and 2 steps; also when the run is taken up within one."""
+    rates: list[float] = []
+    taken = loop._step  # pyright: ignore[reportPrivateUsage]
+
+    def step(stage: Stage, batch: torch.Tensor, rate: float) -> float:
+        rates.append(rate)
+        return taken(stage, batch, rate)
+
+    monkeypatch.setattr(loop, "_step", step)
+    told: list[tuple[int, int]] = []
+
+    def report(stage: str, done: int, total: int) -> None:
+        told.append((done, total))
+        if len(told) == broken_at:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    options: dict[str, Any] = {"raw": True, "steps": 12, "measure_every": 5, "warmup": 0.0, "report": report}
+    name = f"fives-{broken_at}"
+    if broken_at is not None:
+        with pytest.raises(KeyboardInterrupt):
+            run(place, name, **options)
+    record = run(place, name, resume=broken_at is not None, **options)
+    assert told == [(done, 12) for done in range(1, 13)]
+    assert rates == pytest.approx([(12 - done) / 12 for done in range(12)])
+    assert len(record["epochs"]) == 3
+
+
+def test_steps_and_epochs_that_do_not_fit_are_refused() -> None:
+    parts: dict[str, Any] = {"batches": None, "updates": [], "measure": None, "warmup": 0.0, "clip_norm": 1.0}
+    for wrong in ({"steps": 12}, {"each": 5}, {"steps": 12, "each": 4, "epochs": 4}, {"steps": 10, "each": 5}):
+        with pytest.raises(ValueError, match="epoch"):
+            Stage(**{"name": "s", "modules": {}, "epochs": 3, **parts, **wrong})
+
+
+@pytest.mark.parametrize(
+    ("loss", "said"),
+    [
+        (lambda weight: weight.sum() * float("nan"), "the loss is not a number"),
+        (lambda weight: weight.sum() * float("inf"), "the loss is not a number"),
+        (lambda weight: (weight - weight).abs().sqrt().sum(), "the gradient is not a number"),
+    ],
+)
+def test_a_loss_that_is_no_number_ends_the_run_before_the_weights_are_spoilt(
+    tmp_path: Path, loss: Callable[[torch.Tensor], torch.Tensor], said: str
+) -> None:
+    weight = torch.nn.Parameter(torch.ones(1))
+    fine, bad = torch.zeros(1), torch.ones(1)
+    stage = Stage(
+        name="s",
+        modules={},
+        epochs=1,
+        batches=lambda generator: [fine, bad],
+        updates=[loop.Update(torch.optim.SGD([weight], lr=1.0), lambda b: loss(weight) if b.item() else weight.sum())],
+        measure=lambda: {"dev": 0.0},
+        warmup=0.0,
+        clip_norm=1.0,
+    )
+    run = Loop([stage], seed=0, state=tmp_path / "state", run_key="", on_epoch=lambda position, best: None)
+    with pytest.raises(LossError, match=f"{said}: a smaller learning rate may help") as caught:
+        run.run()
+    assert "\n" not in str(caught.value)
+    assert weight.item() == pytest.approx(0.0, abs=1e-5)  # the good step was done
+
+
+def test_a_record_has_null_for_what_is_no_number(tmp_path: Path) -> None:
+    record = RunRecord(tmp_path / "record.json", {"kind": "finetune"}, torch.device("cpu"))
+    nan, inf = float("nan"), float("inf")
+    record.update(Position(history=[{"loss": nan, "dev": 0.5}]))
+    record.finish({"dev": {"pearson": nan, "limits": (-inf, 1.0)}, "steps": 3, "name": "NaN"})
+    found = json.loads((tmp_path / "record.json").read_text(), parse_constant=pytest.fail)
+    assert found["epochs"] == [{"loss": None, "dev": 0.5}]
+    assert found["result"] == {"dev": {"pearson": None, "limits": [None, 1.0]}, "steps": 3, "name": "NaN"}
+    assert record.content == found
 
 
 def test_bfloat16_falls_back_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -172,6 +172,12 @@ class SettingError(TrainingError):
     code = "setting"
 
 
+class LossError(TrainingError):
+    """The loss of a step, or its gradient, is not a finite number."""
+
+    code = "loss"
+
+
 class EncoderMismatch(TrainingError):
     """A bundle and an encoder do not read text alike."""
 

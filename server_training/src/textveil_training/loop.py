@@ -21,7 +21,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
-from textveil_training.errors import ResumeError
+from textveil_training.errors import LossError, ResumeError
 from textveil_training.tensor_files import write_tensors
 
 SAVE_EVERY_S = 300.0
@@ -67,6 +67,10 @@ class Stage:
         warmup: Share of the steps in which the rate rises.
         clip_norm: Longest gradient of each update.
         steps: Steps in all, where the last epoch is cut short; None for whole epochs.
+        each: Steps of every epoch but the last; goes with ``steps``.
+
+    Raises:
+        ValueError: ``steps`` without ``each`` or the other way round, or they are not those of so many epochs.
     """
 
     name: str
@@ -78,6 +82,13 @@ class Stage:
     warmup: float
     clip_norm: float
     steps: int | None = None
+    each: int | None = None
+
+    def __post_init__(self) -> None:
+        if (self.steps is None) != (self.each is None):
+            raise ValueError("steps in all and steps of an epoch go together")
+        if self.steps and self.each and math.ceil(self.steps / self.each) != self.epochs:
+            raise ValueError("so many steps are another number of epochs")
 
 
 @dataclass
@@ -175,6 +186,7 @@ class Loop:
 
         Raises:
             KeyboardInterrupt: Ctrl-C; the state is saved after the step that was running.
+            LossError: A loss is not a number.
             OutputError: The state cannot be written.
         """
         place = self.position
@@ -199,7 +211,7 @@ class Loop:
         generator = torch.Generator().manual_seed(seeded(self._seed, stage.name, place.epoch))
         batches = stage.batches(generator)
         total = stage.steps or stage.epochs * len(batches)
-        each = math.ceil(total / stage.epochs)
+        each = stage.each or len(batches)
         while place.batch < len(batches):
             step = place.epoch * each + place.batch
             torch.manual_seed(seeded(self._seed, stage.name, place.epoch, place.batch))
@@ -240,6 +252,7 @@ class Loop:
 
 
 def _step(stage: Stage, batch: Tensor, rate: float) -> float:
+    """Does the updates in turn; gives the first one's loss."""
     first = 0.0
     for number, update in enumerate(stage.updates):
         parameters = []
@@ -248,7 +261,10 @@ def _step(stage: Stage, batch: Tensor, rate: float) -> float:
             parameters += group["params"]
         update.optimiser.zero_grad(set_to_none=True)
         loss = update.gradients(batch)
-        nn.utils.clip_grad_norm_(parameters, stage.clip_norm)
+        norm = float(nn.utils.clip_grad_norm_(parameters, stage.clip_norm))
+        for name, value in (("loss", loss), ("gradient", norm)):
+            if not math.isfinite(value):  # one more step and no weight is a number
+                raise LossError(f"the {name} is not a number: a smaller learning rate may help")
         update.optimiser.step()
         if number == 0:
             first = loss

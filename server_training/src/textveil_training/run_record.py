@@ -1,6 +1,7 @@
 """The record of a run: what was trained, on what, with which software, how it went, what it gave. No text is in it."""
 
 import json
+import math
 import platform
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -61,18 +62,31 @@ class RunRecord:
         self.write()
 
     def write(self) -> None:
-        """Writes the file.
+        """Writes the file. What is not a finite number becomes null, here too: JSON has no name for it.
 
         Raises:
             OutputError: It cannot be written.
         """
+        try:
+            text = json.dumps(self.content, indent=2, allow_nan=False)
+        except ValueError:
+            self.content |= _finite(self.content)
+            text = json.dumps(self.content, indent=2, allow_nan=False)
         with atomic_output(self._path) as write:
-            write(json.dumps(self.content, indent=2) + "\n")
+            write(text + "\n")
 
 
 def software() -> dict[str, str | None]:
     """Versions of what results depend on."""
     return {name: _version(name) for name in _SOFTWARE} | {"python": platform.python_version()}
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _version(name: str) -> str | None:

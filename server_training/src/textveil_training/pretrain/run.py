@@ -217,6 +217,7 @@ class _Run:
             warmup=settings.warmup,
             clip_norm=settings.clip_norm,
             steps=self._steps,
+            each=self._each,
         )
 
     def _round(self, number: int) -> list[Tensor]:
