@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 import torch
-from textveil_training.errors import CheckpointError, ResumeError, SettingError
+from safetensors.torch import load_file, save_file
+from textveil_training.errors import CheckpointError, InvalidScore, ResumeError, SettingError
 from textveil_training.finetune.examples import Rows, Task, load_task
 from textveil_training.finetune.features import fitted_head, pearson
 from textveil_training.finetune.inputs import joined
@@ -213,6 +214,55 @@ def test_the_law_of_a_sanitised_corpus_is_found(tmp_path: Path) -> None:
     assert law_of(tmp_path) == found == law_of(tmp_path / "train.tsv")
     (tmp_path / "copy-1" / "record.json").write_text("{}")
     assert law_of(tmp_path / "copy-1") == found, "a record of something else is passed over"
+
+
+def test_the_law_is_found_from_inside_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    terms = dict.fromkeys(
+        "level tail epsilon epsilon_kind epsilon_0 rounding_slack replacement_probability case strict bundle".split()
+    )
+    record = {"format": "textveil-corpus", "statement": {"mechanism": "krr", **terms}, "bundle": {"name": "small"}}
+    (tmp_path / "record.json").write_text(json.dumps(record))
+    (tmp_path / "copy-1").mkdir()
+    monkeypatch.chdir(tmp_path / "copy-1")
+    assert law_of(Path()) is not None
+    assert law_of(Path("train.tsv")) is not None
+
+
+def test_equal_scores_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rows.txt"
+    path.write_text("".join(f"one {row}\ttwo\t3\n" for row in range(60)))
+    with pytest.raises(InvalidScore, match="equal"):
+        load_task("medsts", path)
+
+
+def test_nothing_is_written_over(encoder: Path, tmp_path: Path) -> None:
+    """Neither a corpus with its statement, nor a finished model, nor with --resume."""
+    (tmp_path / "record.json").write_text("{}")
+    for resume, kind in ((False, CheckpointError), (True, ResumeError)):
+        with pytest.raises(kind):
+            tuned(settings(encoder, tuned=False), classes(), Place(tmp_path, resume=resume))
+    assert (tmp_path / "record.json").read_text() == "{}"
+
+
+def test_weights_of_another_architecture_are_refused(tmp_path: Path) -> None:
+    place = write_encoder(tmp_path)
+    weights = load_file(place / "model.safetensors")
+    save_file({f"other.{name}": tensor for name, tensor in weights.items()}, place / "model.safetensors")
+    with pytest.raises(CheckpointError, match="architecture"):
+        tuned(settings(place), classes(), Place(tmp_path / "renamed"))
+    save_file(
+        {name: tensor[:, :8] if tensor.ndim > 1 else tensor for name, tensor in weights.items()},
+        place / "model.safetensors",
+    )
+    with pytest.raises(CheckpointError, match="architecture"):
+        tuned(settings(place), classes(), Place(tmp_path / "cut"))
+
+
+def test_a_record_says_what_has_an_effect(encoder: Path, tmp_path: Path) -> None:
+    record = tuned(settings(encoder, tuned=False), classes(), Place(tmp_path / "model"))
+    assert record["settings"]["encoder"] == "encoder", "the name of the folder, not its place"
+    assert "seed" not in record["settings"]
+    assert str(tmp_path) not in json.dumps(record)
 
 
 @pytest.mark.parametrize(

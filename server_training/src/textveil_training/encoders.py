@@ -30,6 +30,15 @@ def device_named(name: str) -> torch.device:
     return device
 
 
+def precision_for(wanted: str, device: torch.device) -> str:
+    """``bfloat16`` where it was asked for and the device computes in it, else ``float32``."""
+    if wanted == "bfloat16" and device.type == "cuda" and not torch.cuda.is_bf16_supported():
+        return "float32"
+    if wanted == "bfloat16" and device.type == "cpu" and not torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        return "float32"
+    return wanted
+
+
 def encoder_folder(source: str) -> str:
     """Where an encoder lies: ``minilm`` in its package, anything else as it is (a folder or the id on a hub).
 
@@ -59,7 +68,8 @@ def load_encoder(source: str, dropout: float) -> tuple[nn.Module, Path, bool]:
         The encoder without a pooler of its own, its vocabulary file, and whether it is uncased.
 
     Raises:
-        CheckpointError: It cannot be loaded, or has no WordPiece vocabulary.
+        CheckpointError: It cannot be loaded, its weights are of another architecture, or it has no WordPiece
+            vocabulary.
     """
     from huggingface_hub.utils import logging as hub_logging
     from transformers import AutoModel, AutoTokenizer
@@ -76,13 +86,17 @@ def load_encoder(source: str, dropout: float) -> tuple[nn.Module, Path, bool]:
         lowercase = bool(getattr(AutoTokenizer.from_pretrained(location, **options), "do_lower_case", False))
         vocabulary = cached_file(location, "vocab.txt", **options)
         options |= {"hidden_dropout_prob": dropout, "attention_probs_dropout_prob": dropout}
-        options["use_safetensors"] = True  # never a pickle
+        options |= {"use_safetensors": True, "output_loading_info": True}  # never a pickle
         try:
-            encoder = AutoModel.from_pretrained(location, add_pooling_layer=False, **options)
+            encoder, found = AutoModel.from_pretrained(location, add_pooling_layer=False, **options)
         except TypeError:  # an encoder that never has a pooler
-            encoder = AutoModel.from_pretrained(location, **options)
+            encoder, found = AutoModel.from_pretrained(location, **options)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CheckpointError("no BERT-like encoder there: neither a model folder nor a model within reach") from error
+    except RuntimeError as error:
+        raise CheckpointError("the weights there have another architecture than their description") from error
+    if found["mismatched_keys"] or any(not name.startswith("pooler.") for name in found["missing_keys"]):
+        raise CheckpointError("the weights there have another architecture than their description")
     if vocabulary is None:
         raise CheckpointError("the encoder has no vocab.txt: only WordPiece encoders can run on a device")
     return encoder, Path(vocabulary), lowercase

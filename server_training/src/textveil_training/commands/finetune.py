@@ -39,7 +39,7 @@ def finetune(
     precision: Annotated[str, typer.Option("--precision", help="float32 or bfloat16.")] = "bfloat16",
     text_key: Annotated[str, typer.Option("--text-key", help="Key of the text (jsonl).")] = "text",
     label_key: Annotated[str, typer.Option("--label-key", help="Key of the label (jsonl).")] = "label",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run; not with --frozen.")] = False,
     device: Annotated[str, typer.Option("--device", help="cpu, or a CUDA device such as cuda:0.")] = "cpu",
     threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 lets PyTorch choose.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="The result as one line of JSON.")] = False,
@@ -52,7 +52,10 @@ def finetune(
 
     Ctrl-C ends after the step that is running; --resume goes on to the same result.
     """
+    from textveil.console import say
+
     from textveil_training.data import ReadOptions
+    from textveil_training.errors import DataOptionError
     from textveil_training.finetune import run
     from textveil_training.finetune.examples import check_options, load_task
     from textveil_training.finetune.law import law_of
@@ -84,9 +87,17 @@ def finetune(
         import torch
 
         torch.set_num_threads(threads)
-    subject = {"data": task.described(format_name), "law": law_of(data)}
-    with bars() as report:
-        record = run.finetune(settings, task, subject, run.Place(output, resume, device), report)
+    law = law_of(data)
+    if test is not None and law_of(test) != law:
+        raise DataOptionError("training and test rows went through different laws")
+    subject = {"data": task.described(format_name), "law": law}
+    try:
+        with bars() as report:
+            record = run.finetune(settings, task, subject, run.Place(output, resume, device), report)
+    except KeyboardInterrupt:
+        if not frozen:
+            say("textveil-train: interrupted; --resume goes on")
+        raise
     print(json.dumps(record["result"]) if as_json else _table(record["result"]))
 
 

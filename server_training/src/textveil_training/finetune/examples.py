@@ -15,7 +15,7 @@ from torch import Tensor
 
 from textveil_training.data import Example, ReadOptions, ScoredPair, available_splits, load, share_of
 from textveil_training.data.registry import format_named
-from textveil_training.errors import DataOptionError, EmptyClass, MissingLabel, MissingSplit
+from textveil_training.errors import DataOptionError, EmptyClass, InvalidScore, MissingLabel, MissingSplit
 
 DEV_PERCENT = 5
 """Share of the training rows that decides between epochs, where the data have no dev split to spare."""
@@ -85,7 +85,9 @@ def load_task(
     """Reads the data and divides them.
 
     With train, dev and test in the data, these; with train and dev, dev is the test and ``DEV_PERCENT`` of train
-    decides; with one split alone it is divided by ``THREE_SHARES``; with ``test``, that file is the test.
+    decides; with one split alone it is divided by ``THREE_SHARES``; with ``test``, that file is the test. Related rows
+    (the two rows of a QNLI question, say) are not kept together where rows are divided: whoever wants that divides
+    the raw file first, before it is sanitised.
 
     Args:
         format_name: A key of ``data.FORMATS``.
@@ -97,6 +99,7 @@ def load_task(
 
     Raises:
         DataError: As the readers; ``MissingLabel`` for an example without target, ``MissingSplit`` for an empty split.
+        InvalidScore: All training scores are equal.
         EmptyClass: A class has no training example, or a test row has a class that training has not.
     """
     raw = _divided(format_name, path, test, options)
@@ -106,6 +109,9 @@ def load_task(
     labels = () if scores else _labels(raw["train"], format_named(format_name).labels)
     width = len(format_named(format_name).attributes)
     splits = {name: _rows(examples, labels, scores, width) for name, examples in raw.items()}
+    targets = splits["train"].targets
+    if scores and bool((targets == targets[0]).all()):
+        raise InvalidScore("all training scores are equal: nothing can be learned from them")
     return Task(labels, len(first.texts) == 2, splits)
 
 

@@ -35,6 +35,7 @@ def law_of(path: Path) -> dict[str, Any] | None:
     Raises:
         InvalidJson: There is a record that cannot be read.
     """
+    path = path.resolve()  # a relative path may have no parent in its name
     folder = path if path.is_dir() else path.parent
     for place in (folder, folder.parent):
         try:

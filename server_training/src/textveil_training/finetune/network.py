@@ -8,6 +8,7 @@ import json
 import shutil
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -39,6 +40,7 @@ class Description:
         lowercase: Whether the encoder is uncased.
         encoder: ``encoder`` for the folder's own, else where the encoder that was not tuned came from.
         encoder_sha256: Of its weights.
+        law: Terms of the law that its training texts went through; None for raw text.
     """
 
     labels: tuple[str, ...]
@@ -48,6 +50,7 @@ class Description:
     lowercase: bool
     encoder: str
     encoder_sha256: str
+    law: dict[str, Any] | None
 
 
 class Head(nn.Module):

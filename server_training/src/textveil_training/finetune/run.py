@@ -6,20 +6,19 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from textveil_training.encoders import device_named, load_encoder
+from textveil_training.encoders import device_named, load_encoder, precision_for
 from textveil_training.errors import CheckpointError
 from textveil_training.finetune.examples import Rows, Task
 from textveil_training.finetune.features import features, fitted_head, pearson, pooled
 from textveil_training.finetune.inputs import joined, padded
 from textveil_training.finetune.network import (
-    DESCRIPTION,
     ENCODER,
     Description,
     Head,
@@ -30,6 +29,7 @@ from textveil_training.finetune.network import (
 )
 from textveil_training.finetune.settings import Settings
 from textveil_training.loop import Loop, Position, Report, Stage, Update, no_report
+from textveil_training.output_folder import prepare_output
 from textveil_training.run_record import RunRecord
 from textveil_training.token_ids import Tokeniser, bucketed
 
@@ -127,6 +127,7 @@ class _Run:
         self._settings, self._task, self._subject = settings, task, subject
         self._place, self._report = place, report
         self._device = device_named(place.device)
+        self._precision = precision_for(settings.precision, self._device)
         torch.manual_seed(settings.seed)
         encoder, self._vocabulary, lowercase = load_encoder(settings.encoder, settings.dropout)
         longest = int(getattr(encoder.config, "max_position_embeddings", settings.max_tokens))  # type: ignore[union-attr]
@@ -141,22 +142,18 @@ class _Run:
             lowercase=lowercase,
             encoder=ENCODER if settings.tuned else settings.encoder,
             encoder_sha256=weights_sha256(self._vocabulary),
+            law=cast("dict[str, Any] | None", subject.get("law")),
         )
         width = int(encoder.config.hidden_size)  # type: ignore[union-attr]
         self._network = Network(encoder, Head(width, max(1, len(task.labels))), settings.dropout).to(self._device)
 
     def run(self) -> dict[str, Any]:
         output = self._place.output
-        try:
-            output.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise CheckpointError("the output folder cannot be made") from error
+        prepare_output(output, STATE, resume=self._place.resume)
         state = output / STATE
-        if not self._place.resume and ((output / DESCRIPTION).exists() or state.exists()):
-            raise CheckpointError("the output folder holds a model or an unfinished run (--resume goes on with it)")
         subject = {
             "kind": KIND,
-            "settings": asdict(self._settings),
+            "settings": self._settings.described(),
             **self._subject,
             "start": {"encoder_sha256": self._description.encoder_sha256},
         }
@@ -182,7 +179,7 @@ class _Run:
         record.update(Position(wall_s=spent[0], cpu_s=spent[1]))
 
     def _features(self, rows: Rows, stage: str) -> Tensor:
-        network, precision = self._network, self._settings.precision
+        network, precision = self._network, self._precision
         return features(network, self._tokeniser, rows.texts, self._device, precision, self._report, stage)
 
     def _tune(self, record: RunRecord, state: Path) -> None:
@@ -197,7 +194,7 @@ class _Run:
             self._network.train()
             ids, mask, types = padded([sequences[row] for row in batch.tolist()], self._tokeniser.padding)
             ids, mask, types = ids.to(self._device), mask.to(self._device), types.to(self._device)
-            vectors = self._network.pooled(ids, mask, types, settings.precision)
+            vectors = self._network.pooled(ids, mask, types, self._precision)
             outputs = self._network(vectors)
             if self._task.scores:
                 return ((outputs[:, 0] - targets[batch]) / self._network.head.scale).square().mean()
@@ -249,9 +246,9 @@ class _Run:
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def _measured(self, rows: Rows) -> dict[str, float]:
-        network, tokeniser, settings = self._network, self._tokeniser, self._settings
+        network, tokeniser = self._network, self._tokeniser
         read = pooled if self._description.joined else features
-        vectors = read(network, tokeniser, rows.texts, self._device, settings.precision)
+        vectors = read(network, tokeniser, rows.texts, self._device, self._precision)
         with torch.inference_mode():
             outputs = network(vectors.to(self._device)).cpu()
         if self._task.scores:
@@ -273,13 +270,19 @@ def measured_classes(logits: Tensor, targets: Tensor, majority: int) -> dict[str
 
 
 def measured_scores(found: Tensor, wanted: Tensor) -> dict[str, float]:
-    """Pearson's and Spearman's correlation, and the mean squared error."""
+    """Pearson's and Spearman's correlation, and the mean squared error.
+
+    The standard error of Pearson's r is ``(1 - r^2) / sqrt(n - 3)``, Fisher's for pairs from a normal distribution:
+    approximate here.
+    """
     from scipy.stats import rankdata
 
     ours, theirs = found.double().numpy(), wanted.double().numpy()
+    r = pearson(ours, theirs)
     return {
         "examples": len(theirs),
-        "pearson": pearson(ours, theirs),
+        "pearson": r,
+        "pearson_standard_error": (1 - r * r) / max(1, len(theirs) - 3) ** 0.5,
         "spearman": pearson(rankdata(ours), rankdata(theirs)),
         "mse": float(np.square(ours - theirs).mean()),
     }

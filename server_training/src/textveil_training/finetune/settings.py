@@ -1,6 +1,8 @@
 """What decides a fine-tuning, apart from the data. The defaults are those of Yue et al. 2021."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
 from textveil_training.encoders import PRECISIONS
 from textveil_training.errors import SettingError
@@ -64,3 +66,12 @@ class Settings:
         for name, holds in rules.items():
             if not holds:
                 raise SettingError(f"{name} is out of range")
+
+    def described(self) -> dict[str, Any]:
+        """For a record: what has an effect, and of a folder its name alone."""
+        found = asdict(self)
+        if not self.tuned:
+            found = {name: found[name] for name in ("encoder", "tuned", "max_tokens", "train_examples", "precision")}
+        if Path(self.encoder).is_dir():
+            found["encoder"] = Path(self.encoder).resolve().name
+        return found

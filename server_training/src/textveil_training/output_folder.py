@@ -1,0 +1,29 @@
+"""The folder a run writes: empty at first, or with an unfinished run that is gone on with."""
+
+from pathlib import Path
+
+from textveil_training.errors import CheckpointError, ResumeError
+
+
+def prepare_output(folder: Path, state: str, *, resume: bool) -> None:
+    """Makes the folder, and checks that nothing in it would be written over.
+
+    Args:
+        folder: The folder.
+        state: Name of the file an unfinished run leaves there.
+        resume: Whether the run goes on with it.
+
+    Raises:
+        CheckpointError: It is not empty, or cannot be made or read.
+        ResumeError: There is no unfinished run to go on with.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        there = {path.name for path in folder.iterdir()}
+    except OSError as error:
+        raise CheckpointError("the output folder cannot be made or read") from error
+    if resume and state not in there:
+        raise ResumeError("there is no unfinished run in this folder")
+    if there and not resume:
+        unfinished = ": it holds an unfinished run (--resume goes on with it)" if state in there else ""
+        raise CheckpointError(f"the output folder is not empty{unfinished}")
