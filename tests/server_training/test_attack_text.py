@@ -81,7 +81,7 @@ def test_standard_errors_are_those_of_clusters() -> None:
     assert copies == pytest.approx(alone)
     assert rates.mean(np.repeat(values, 4), np.arange(1600))[1] < 0.6 * alone[1]  # type: ignore[operator]
     assert rates.mean(values, np.zeros(400))[1] is None
-    assert rates.interval(0.5, None) == [0, 1]
+    assert rates.interval(values, np.zeros(400, np.int64)) == [0, 1]
 
 
 def test_intervals_of_clusters_cover() -> None:
@@ -92,9 +92,35 @@ def test_intervals_of_clusters_cover() -> None:
         sizes = generator.integers(1, 30, 60)
         chance = generator.beta(1, 2, 60)  # of each text, mean 1/3, independent of its size
         owner = np.repeat(np.arange(60), sizes)
-        low, high = rates.interval(*rates.mean(generator.random(len(owner)) < chance[owner], owner))
+        low, high = rates.interval(generator.random(len(owner)) < chance[owner], owner)
         covered += low <= 1 / 3 <= high
     assert 0.9 * 400 <= covered <= 0.99 * 400
+
+
+def test_intervals_of_all_or_none_have_a_width() -> None:
+    """Nothing hit in 20 texts of 10 tokens bounds the rate as 20 trials do, not as 200, and not at 0."""
+    owner = np.repeat(np.arange(20), 10)
+    for hit in (False, True):
+        low, high = rates.interval(np.full(200, hit), owner)
+        assert [low, high] == rates.wilson(20 * hit, 20)
+        assert high - low == pytest.approx(0.161, abs=1e-3)
+    thirds = np.tile([True, False, False], 20)  # the same rate in every text: the error is rounding
+    assert rates.interval(thirds, np.repeat(np.arange(20), 3)) == rates.wilson(20 / 3, 20)
+
+
+def test_intervals_of_rare_hits_cover() -> None:
+    """One token in 50, one cluster each: the plain interval of two standard errors would hold it far too seldom."""
+    generator = np.random.default_rng(3)
+    chance = 0.02
+    found = [rates.interval(generator.random(60) < chance, np.arange(60)) for _ in range(1000)]
+    assert np.mean([low <= chance <= high for low, high in found]) > 0.93
+    assert all(0 <= low < high <= 1 for low, high in found)
+
+
+def test_intervals_of_one_token_a_text_are_wilsons() -> None:
+    hits = np.arange(400) < 100
+    low, high = rates.wilson(100, 400)
+    assert rates.interval(hits, np.arange(400)) == pytest.approx([low, high], abs=1e-3)
 
 
 def test_wilson_intervals() -> None:
@@ -258,7 +284,10 @@ def test_largest_posteriors_say_how_often_guesses_are_right(folders: dict[str, P
         rows = [found[count]["text_prior"] for count in ("1", "2", "5")]
         for row in rows:
             assert near(row["rate"], row["largest_posterior"], 0.5 / math.sqrt(len(released)))
-            assert row["interval"][0] <= row["rate"] <= row["interval"][1]
+            for part in [row, *([row["sensitive"]] if "sensitive" in row else [])]:
+                assert 0 < part["interval"][1] - part["interval"][0] < 0.2
+                assert part["interval"][0] <= part["rate"] <= part["interval"][1]
+        assert ("sensitive" in rows[0]) == (options["mechanism"] == "santext+")
         assert rows[0]["rate"] < rows[1]["rate"] < rows[2]["rate"]
         truth = bayes(channel, released, seed=0, report=no_steps, draws=10)["text_prior"]["closed_form"]
         assert rows[0]["largest_posterior"] == pytest.approx(truth, abs=0.05)
@@ -286,6 +315,8 @@ def test_repeated_release_of_the_identity_and_of_chance(
     found = repeated(channel, released, sample, both(channel, released), no_steps, (1, 3))
     assert [found[n]["rate"] for n in ("1", "3")] == [1, 1]
     assert found["1"]["tokens"] == len(sample)
+    assert [found[n]["interval"][1] for n in ("1", "3")] == [1, 1]
+    assert found["1"]["interval"][0] < 0.96
     channel = TextChannel(folders["words"], mechanism="random")
     found = repeated(channel, released, sample, both(channel, released), no_steps, (1, 3))
     prior = both(channel, released)["zipf"]

@@ -12,6 +12,7 @@ from small_bundles import contents, pieces, scattered, small_bundle, spellings
 from textveil.bundle import EMBEDDINGS
 from textveil_export.bundle_writer import write_bundle
 from textveil_training.attacks.text import run as run_module
+from textveil_training.tensor_files import sha256
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -47,7 +48,7 @@ def _here(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ign
 
 def test_all_attacks_stand_in_one_record(place: Path, run: Run, tmp_path: Path) -> None:
     record = tmp_path / "record.json"
-    options = ("--model", "lm", "--max-tokens", 32, "--precision", "float32", "--statistics")
+    options = ("--model", place / "lm", "--max-tokens", 32, "--precision", "float32", "--statistics")
     code, out, err = run(*ATTACK, *options, "-o", record)
     assert (code, err) == (0, "")
     lines = [line.split() for line in out.splitlines()]
@@ -67,7 +68,9 @@ def test_all_attacks_stand_in_one_record(place: Path, run: Run, tmp_path: Path) 
     assert result["skipped"] == {}
     assert 0 <= result["mask"]["defence"] <= 1
     assert list(result["repeated"]) == ["1", "2", "5", "10", "20"]
-    assert "quokka" not in record.read_text() + out
+    assert found["settings"]["model"] == "lm"
+    assert found["start"] == sha256(place / "lm" / "model.safetensors")
+    assert not any(word in record.read_text() + out for word in ("quokka", str(place)))
 
 
 def test_without_a_model_two_attacks_are_left_out(run: Run) -> None:

@@ -5,19 +5,23 @@ import os
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from safetensors import SafetensorError
-from safetensors.torch import save_file
 from textveil.errors import OutputError
-from torch import Tensor
+
+if TYPE_CHECKING:  # the hash is for those too who do without PyTorch
+    from torch import Tensor
 
 
-def write_tensors(path: Path, tensors: dict[str, Tensor], header: dict[str, str] | None = None) -> None:
+def write_tensors(path: Path, tensors: "dict[str, Tensor]", header: dict[str, str] | None = None) -> None:
     """Writes a safetensors file that appears whole or not at all.
 
     Raises:
         OutputError: The folder or the disk does not let it be written.
     """
+    from safetensors import SafetensorError
+    from safetensors.torch import save_file
+
     temporary = None
     try:
         descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)

@@ -19,6 +19,7 @@ from textveil.errors import OutputError
 
 from textveil_training.corpus.shards import Counts, Shard, read_shard
 from textveil_training.errors import CorpusError, ResumeError
+from textveil_training.tensor_files import sha256
 
 RECORD = "record.json"
 UNFINISHED = ".unfinished"
@@ -123,7 +124,7 @@ class Workspace:
                 counts += of_shard
         try:
             target.parent.mkdir(exist_ok=True)
-            if target.exists() and _sha256(target) != digest.hexdigest():  # it is ours after an interruption here
+            if target.exists() and sha256(target) != digest.hexdigest():  # it is ours after an interruption here
                 raise OutputError("another file is in the place of an output")
             os.replace(joined, target)
         except OSError as error:
@@ -172,11 +173,6 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _reason(error: OSError) -> str:

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 #: Of a 95 % interval, in standard errors.
 STANDARD_ERRORS = 1.959964
+#: A smaller standard error is rounding.
+NO_ERROR = 1e-12
 
 
 def mean(values: NDArray[Any], clusters: NDArray[np.int64]) -> tuple[float, float | None]:
@@ -33,15 +35,28 @@ def mean(values: NDArray[Any], clusters: NDArray[np.int64]) -> tuple[float, floa
     return found, math.sqrt(count / (count - 1) * float((deviations**2).sum())) / len(values)
 
 
-def interval(rate: float, standard_error: float | None) -> list[float]:
-    """Both ends of a 95 % interval; [0, 1] where there is no standard error."""
-    if standard_error is None:
+def interval(hits: NDArray[np.bool_], clusters: NDArray[np.int64]) -> list[float]:
+    """Both ends of a 95 % interval of a rate, by clusters.
+
+    Wilson's, of as many independent trials as have the standard error of ``mean``: ``p (1 - p) / se^2`` (Kish 1965,
+    the effective sample size), at most the values. Where every cluster has the same rate, and above all where nothing
+    or everything was hit, the error says nothing: a cluster then counts as one trial.
+
+    Args:
+        hits: Shape ``(n,)``, not empty.
+        clusters: Which cluster each is of, shape ``(n,)``.
+
+    Returns:
+        The ends; [0, 1] with a single cluster.
+    """
+    rate, error = mean(hits, clusters)
+    if error is None:
         return [0.0, 1.0]
-    margin = STANDARD_ERRORS * standard_error
-    return [rounded(max(0.0, rate - margin)), rounded(min(1.0, rate + margin))]
+    trials = len(np.unique(clusters)) if error < NO_ERROR else min(len(hits), rate * (1 - rate) / error**2)
+    return wilson(rate * trials, trials)
 
 
-def wilson(hits: int, trials: int) -> list[float]:
+def wilson(hits: float, trials: float) -> list[float]:
     """Both ends of a 95 % interval of a rate from independent trials (Wilson 1927)."""
     z = STANDARD_ERRORS
     rate, spread = hits / trials, z * z / trials

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from textveil_training.attacks.text.priors import TEXT, ZIPF
-from textveil_training.attacks.text.rates import interval, mean, told
+from textveil_training.attacks.text.rates import interval, told
 from textveil_training.attacks.text.released import Released
 from textveil_training.likelihoods import Doubles, Ids
 from textveil_training.text_channel import Floats, TextChannel
@@ -65,9 +65,11 @@ def repeated(
 
 def _told(parts: list[tuple[Ids, Doubles]], released: Released, sample: Ids) -> dict[str, Any]:
     guesses, largest = (np.concatenate(part) for part in zip(*parts, strict=True))
-    hits, clusters = guesses == released.inputs[sample], released.example[sample]
-    found = told({"rate": hits, "largest_posterior": largest}, clusters, released.sensitive[sample])
-    return found | {"interval": interval(*mean(hits, clusters))}
+    hits, clusters, sensitive = guesses == released.inputs[sample], released.example[sample], released.sensitive[sample]
+    found = told({"rate": hits, "largest_posterior": largest}, clusters, sensitive)
+    if "sensitive" in found:
+        found["sensitive"]["interval"] = interval(hits[sensitive], clusters[sensitive])
+    return found | {"interval": interval(hits, clusters)}
 
 
 def _guesses(logs: Floats, prior: Doubles) -> tuple[Ids, Doubles]:

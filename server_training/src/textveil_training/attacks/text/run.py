@@ -19,6 +19,7 @@ from textveil_training.attacks.text.statistics import statistics
 from textveil_training.encoders import PRECISIONS
 from textveil_training.errors import SettingError
 from textveil_training.likelihoods import Doubles, Ids
+from textveil_training.tensor_files import sha256
 from textveil_training.text_channel import TextChannel
 
 Report = Callable[[str, int, int], None]
@@ -100,7 +101,8 @@ def described(settings: Settings, channel: TextChannel) -> dict[str, Any]:
     elif channel.plan.coin is None and channel.bundle.certificate is not None and terms.level is not None:
         proven = channel.bundle.certificate["levels"][terms.level][terms.mechanism][terms.tail]
         law["pure_ldp"] = proven.get("epsilon_pure_ldp")
-    return {"settings": asdict(settings), "law": law, "start": _model_hash(settings.model)}
+    model = None if settings.model is None else Path(settings.model).name  # not where it lies
+    return {"settings": asdict(settings) | {"model": model}, "law": law, "start": _model_hash(settings.model)}
 
 
 def digest(examples: Sequence[Sequence[str]]) -> str:
@@ -117,8 +119,7 @@ def _model_hash(source: str | None) -> str | None:
     weights = None if source is None else Path(encoder_folder(source)) / "model.safetensors"
     if weights is None or not weights.is_file():
         return None
-    with weights.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return sha256(weights)
 
 
 def attack(
