@@ -21,6 +21,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 END = "=" * 20
 COMMAND = ("fairness", "--format", "trustpilot", "--threads", 1, "--minimum", 10)
+PRIVATE_MODEL = ("sanitised/copy-1/fair.txt", "--model", "private")
 
 
 def rows(count: int, *, flipped: bool = False) -> list[str]:
@@ -74,6 +75,8 @@ def tuned(place: Path, run: Run) -> Path:
         options = ("--encoder", "encoder", "--max-tokens", 32, "--threads", 1, "--precision", "float32", "--frozen")
         assert run("finetune", "fair.txt", "--format", "trustpilot", "-o", "model", *options)[0] == 0
         assert run("sanitize-corpus", "fair.txt", "--format", "trustpilot", "-o", "sanitised", "--copies", 2)[0] == 0
+        copy = ("sanitised/copy-1/fair.txt", "--format", "trustpilot", "-o", "private")
+        assert run("finetune", *copy, *options)[0] == 0
     return place
 
 
@@ -129,11 +132,11 @@ def test_features_of_other_texts_are_not_used(trained: Path, run: Run) -> None:
 
 def test_sanitised_text_in_copies_beside_raw(tuned: Path, run: Run) -> None:
     copies = [f"sanitised/copy-{number}/fair.txt" for number in (1, 2)]
-    clean, private = lines(run, *copies, "--model", "model", "--clean", "model", "--clean-data", "fair.txt")
+    clean, private = lines(run, *copies, "--model", "private", "--clean", "model", "--clean-data", "fair.txt")
     assert (clean["kind"], private["kind"], private["draws"]) == ("clean", "private", 2)
     assert private["law"]["mechanism"] == "santext+"
     assert private["law"]["bundle_name"].startswith("English")
-    single = [lines(run, copy, "--model", "model")[0]["result"]["accuracy"] for copy in copies]
+    single = [lines(run, copy, "--model", "private")[0]["result"]["accuracy"] for copy in copies]
     assert private["result"]["accuracy"] == pytest.approx(sum(single) / 2, abs=1e-5)
     assert clean["result"]["accuracy"] > 0.8
 
@@ -187,6 +190,11 @@ def test_any_classifier_of_texts_is_measured() -> None:
         (("fair.txt", "--model", "model", "--clean-data", "fair.txt"), "subgroup"),
         (("fair.txt", "unfair.txt", "--model", "model"), "subgroup"),
         (("fair.txt", "sanitised/copy-1/fair.txt", "--model", "model"), "subgroup"),
+        (("sanitised/copy-1/fair.txt", "--model", "model"), "subgroup"),
+        (("fair.txt", "--model", "private"), "subgroup"),
+        ((*PRIVATE_MODEL, "--clean", "private", "--clean-data", "fair.txt"), "subgroup"),
+        ((*PRIVATE_MODEL, "--clean", "private"), "checkpoint"),
+        ((*PRIVATE_MODEL, "--clean", "model"), "subgroup"),
         (("fair.txt", "--model", "model", "--minimum", "60"), "subgroup"),
         (("fair.txt", "--checkpoint", "l1", "--format", "sst2"), "subgroup"),
         (("fair.txt", "--checkpoint", "model"), "checkpoint"),
@@ -227,15 +235,30 @@ def test_models_of_scores_and_altered_ones_are_refused(tuned: Path, run: Run) ->
         assert said in err
 
 
-def test_an_interrupted_measurement_leaves_an_unfinished_record(
+def test_a_measurement_that_ends_early_leaves_no_record(
     trained: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert run(*COMMAND[:-1], 60, "fair.txt", "--checkpoint", "l1", "-o", "stopped.json")[0] == 1
+    assert not (trained / "stopped.json").exists()
+
     def interrupted(*_: object, **__: object) -> None:
+        assert json.loads((trained / "stopped.json").read_text())["finished"] is None
         raise KeyboardInterrupt
 
     monkeypatch.setattr(fairness_run, "of_checkpoint", interrupted)
     assert run(*COMMAND, "fair.txt", "--checkpoint", "l1", "-o", "stopped.json")[0] == 130
-    assert json.loads((trained / "stopped.json").read_text())["finished"] is None
+    assert not (trained / "stopped.json").exists()
+
+
+def test_a_record_is_written_over_nothing(trained: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fairness_run, "of_checkpoint", lambda *_, **__: pytest.fail("found out before the work"))
+    (trained / "earlier.json").write_text("earlier")
+    (trained / "link.json").symlink_to(trained / "nothing.json")
+    for name in ("earlier.json", "link.json", "l1"):
+        code, out, err = run(*COMMAND, "fair.txt", "--checkpoint", "l1", "-o", name)
+        assert (code, out, err.split(": ")[1], err.count("\n")) == (1, "", "output", 1)
+    assert (trained / "earlier.json").read_text() == "earlier"
+    assert not (trained / "nothing.json").exists()
 
 
 def test_help_names_what_matters(run: Run) -> None:

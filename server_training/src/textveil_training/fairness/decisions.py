@@ -153,19 +153,23 @@ def of_model(
         CheckpointError: The model cannot be used, or its answers are scores.
         DataError: The data cannot be read.
         EmptyClass: The data have a class that the model does not know.
-        SubgroupError: The data are not of the same texts, or went through different laws.
+        SubgroupError: The data are not of the same texts, or went through different laws, or through another one than
+            the texts that the model was trained on.
         DeviceError: The device is not there.
     """
     from textveil_training.finetune.law import law_of
     from textveil_training.finetune.network import read_model
     from textveil_training.finetune.run import predictions
 
-    labels = read_model(folder)[1].labels
+    _, description, _ = read_model(folder)
+    labels = description.labels
     if not labels:
         raise CheckpointError("the model gives scores: there is nothing to be right or wrong about")
     law = law_of(data[0])
     if any(law_of(path) != law for path in data[1:]):
         raise SubgroupError("the data went through different laws")
+    if description.law != law:
+        raise SubgroupError("the model was trained on texts of another law, or of none")
     parts = [load_split(format_name, path, split, labels) for path in data]
 
     def predict(texts: tuple[str, ...]) -> NDArray[np.int64]:

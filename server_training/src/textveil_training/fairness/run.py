@@ -1,10 +1,14 @@
 """A measurement of subgroups from folders to record."""
 
+import os
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from textveil.errors import OutputError
 
 from textveil_training.dpnr import checkpoint as files
 from textveil_training.dpnr.measure import DRAWS
@@ -40,7 +44,7 @@ class Request:
         split: Of the data; None for files that are one split.
         checkpoint: Folder of ``textveil-train dpnr``, or None.
         model: Folder of ``textveil-train finetune``, or None; one of the two.
-        clean: Another folder of the same kind, without privacy, to compare with.
+        clean: Another folder of the same kind, trained without privacy, to compare with.
         clean_data: Raw texts for ``clean``; ``data`` if left out.
         levels: Whole-text epsilons of ``checkpoint``; its own if empty.
         draws: Releases of each text by ``checkpoint``.
@@ -80,7 +84,8 @@ def measure(request: Request, output: Path | None = None, report: Report = no_re
 
     Args:
         request: What.
-        output: The record's file, or None for none.
+        output: The record's file, which is not there yet, or None for none. Until the end it says that it is
+            unfinished; it is taken away if the measurement ends early, which cannot be gone on with.
         report: Called with progress.
 
     Returns:
@@ -91,18 +96,21 @@ def measure(request: Request, output: Path | None = None, report: Report = no_re
         CheckpointError: A folder cannot be used, or the clean model is a private one.
         DataError: The data cannot be read.
         EmptyClass: The data have a class that a model does not know.
-        SubgroupError: No subgroup is large enough, or the data are not of the same texts.
+        SubgroupError: No subgroup is large enough, the data are not of the same texts, or a model was trained on texts
+            of another law than theirs.
         DeviceError: The device is not there.
         OptionError: An epsilon that cannot be.
-        OutputError: The record cannot be written.
+        OutputError: The record cannot be written, or there is a file already.
     """
+    if output is None:
+        return {"lines": _measured(request, report)[1]}
+    if os.path.lexists(output):
+        raise OutputError("there is a file of that name already")
     begun = time.perf_counter(), time.process_time()
-    record = None if output is None else RunRecord(output, _subject(request), device_named(request.device))
-    if record is not None:
-        record.write()  # a place that cannot be written to is found out before the work
-    split, answers = _answers(request, report)
-    lines = _lines(request, split, answers)
-    if record is not None:
+    record = RunRecord(output, _subject(request), device_named(request.device))
+    record.write()  # a place that cannot be written to is found out before the work
+    try:
+        split, lines = _measured(request, report)
         laws = [line["law"] for line in lines if line["law"] is not None]
         record.content |= {
             "data": _described(request, split),
@@ -111,7 +119,16 @@ def measure(request: Request, output: Path | None = None, report: Report = no_re
             "cpu_s": round(time.process_time() - begun[1], 1),
         }
         record.finish({"lines": lines})
+    except BaseException:
+        with suppress(OSError):  # what ended the measurement is what to tell
+            output.unlink()
+        raise
     return {"lines": lines}
+
+
+def _measured(request: Request, report: Report) -> tuple[Split, list[dict[str, Any]]]:
+    split, answers = _answers(request, report)
+    return split, _lines(request, split, answers)
 
 
 def _answers(request: Request, report: Report) -> tuple[Split, list[Answers]]:
