@@ -291,6 +291,45 @@ def test_whatever_stands_in_a_record_the_error_is_a_named_one(tmp_path: Path, da
     assert "quokka" not in markdown(parts, "title")
 
 
+HOSTILE = ["x/../../escaped", '"><script>alert(1)</script>', "$x_{$", "ε", "", "a" * 400, "A B", "a/b"]
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(kinds=st.lists(st.one_of(st.sampled_from(HOSTILE), st.text(max_size=8)), min_size=2, max_size=2, unique=True))
+def test_names_of_places_and_files_are_plain_and_each_is_given_once(tmp_path: Path, kinds: list[str]) -> None:
+    laws = [law(epsilon, epsilon_kind=kind) for kind in kinds for epsilon in (10.0, 12.0)]
+    runs = [attack(of) for of in laws] + [finetune(0.7, of, encoder=kinds[0]) for of in laws]
+    parts = sections(read([write(tmp_path / "runs.jsonl", runs)]))
+    names = [part.name for section in parts for part in section.parts] + [section.name for section in parts]
+    assert all(re.fullmatch(r"[a-z0-9-]{1,120}", name) for name in names)
+    assert len(names) == len(set(names))
+    assert sum(name.startswith("words-") or name == "words" for name in names) >= 2
+
+
+def test_names_from_records_stay_text_in_the_page_and_in_the_names_of_pictures(run: Run, tmp_path: Path) -> None:
+    """What would be a path, markup or a formula somewhere."""
+    kinds = ["x/../../escaped", '"><script>alert(1)</script>', "", "A B", "a/b"]
+    laws = [law(e, mechanism="m$^{$", epsilon_kind=kind) for kind in kinds for e in (10.0, 12.0)]
+    folder = tmp_path / "inside" / "pictures"
+    folder.parent.mkdir()
+    runs = write(tmp_path / "runs.jsonl", [attack(of) for of in laws])
+    page = tmp_path / "page.html"
+    code, out, _ = run("report", "page", runs, "-o", page, "--pictures", folder, "--json")
+    assert code == 0
+    told = json.loads(out)["pictures"]
+    assert {"words-x-escaped.png", "words-2.png", "words-a-b.png", "words-a-b-2.png"} <= set(told)
+    assert sorted(path.name for path in folder.iterdir()) == told
+    assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == sorted(
+        [*told, "page.html", "runs.jsonl"]
+    )
+    text = page.read_text(encoding="utf-8")
+    found = Page(text)
+    assert "<script" not in text
+    assert len(found.values("id")) == len(set(found.values("id")))
+    assert all(re.fullmatch(r"[\w.-]+", name) for name in found.values("id"))
+    assert "m$^{$" in "".join(found.text)
+
+
 def test_without_matplotlib_the_error_names_the_extra() -> None:
     """In a process of its own, where matplotlib cannot be imported."""
     code = (

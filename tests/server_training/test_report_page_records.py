@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from run_records import attack, finetune, law, record
+from run_records import attack, fairness, finetune, law, record
 from textveil_training.errors import RecordError, ReportError
 from textveil_training.report.laws import CERTIFIED, PURE_LDP, TEXTBOOK
 from textveil_training.report.records import read
@@ -79,11 +79,12 @@ def test_kinds_of_epsilon(write_records: Write, said: str, kind: str) -> None:
     [
         ('{"format": "textveil-run",\n "kind": quokkasecret}\n', "runs.json, line 2"),
         ('{"format": "textveil-run"', "runs.json, line 1"),
-        ('{"format": "textveil-run", "format_version": NaN}', "runs.json, line 1"),
+        ('{"format": "textveil-run", "format_version": NaN}', "runs.json"),
+        (json.dumps(finetune(0.9)) + '\n{"format_version": NaN}\n', "runs.json, line 2"),
         (json.dumps(finetune(0.9)) + "\nquokkasecret\n", "runs.json, line 2"),
         ("", "runs.json, line 1"),
         (b"\xff\xfe", "runs.json"),
-        ("[" * 100_000, "runs.json, line 1"),
+        ("[" * 100_000, "runs.json"),
     ],
 )
 def test_malformed_json_has_file_and_line(
@@ -182,6 +183,70 @@ def test_two_records_of_one_run_and_time_that_differ_are_refused(write_records: 
 )
 def test_other_runs_are_other_runs(write_records: Write, other: Record) -> None:
     assert len(read([write_records(finetune(0.7, law()), other)]).runs) == 2
+
+
+def hashed(letter: str, of: Record) -> Record:
+    """The same sizes, with other texts."""
+    for part in of["data"]["splits"].values():
+        part["sha256"] = letter * 64
+    return of
+
+
+def pretraining(**changes: Any) -> Record:
+    data = {"sources": [{"format": "sst2", "sha256": "a" * 64}], "train": {"texts": 900}}
+    settings = {"start": "minilm", "seed": 0, "raw": True}
+    return record("pretrain", {"top1": 0.4}, None, settings, **{"data": data, "measured_law": law()} | changes)
+
+
+def judged(**changes: str) -> Record:
+    hashes = {f"{name}_sha256": name[0] * 64 for name in ("model", "clean")} | changes
+    return fairness() | {"law": None, "start": hashes}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (judged(), judged(model_sha256="e" * 64)),
+        (judged(), judged(clean_sha256="e" * 64)),
+        (judged(), judged(checkpoint_sha256="e" * 64)),
+        (judged(), hashed("9", judged())),
+        (pretraining(), pretraining(data={"sources": [{"format": "sst2", "sha256": "b" * 64}]})),
+        (pretraining(), pretraining(measured_law=law(13.0))),
+        (pretraining(), pretraining(start={"weights_sha256": "b" * 64})),
+        (finetune(0.9), hashed("9", finetune(0.8))),
+        (attack(law()), hashed("9", attack(law()))),
+        *[
+            (finetune(0.9, of, tuned=False), hashed("9", finetune(0.8, of, seed, tuned=False)))
+            for of in (None, law())
+            for seed in (0, None)
+        ],
+    ],
+)
+def test_other_models_and_other_data_make_other_runs(write_records: Write, one: Record, other: Record) -> None:
+    later = other | {"finished": "2026-01-02T00:00:00+00:00"}
+    assert len(read([write_records(one, later)]).runs) == 2
+
+
+def test_the_names_of_a_measured_law_make_no_other_run(write_records: Write) -> None:
+    later = pretraining(measured_law=law(bundle_name="other", level="firm")) | {"finished": "2026-01-02T00:00:00+00:00"}
+    assert len(read([write_records(pretraining(), later)]).runs) == 1
+
+
+@pytest.mark.parametrize("of", [None, law()])
+def test_settings_that_do_nothing_with_frozen_features_make_no_other_run(write_records: Write, of: Any) -> None:
+    """On the same text, raw or one sanitised copy; when the encoder learns they make other runs."""
+    for tuned in (False, True):
+        later = finetune(0.9, of, 3, tuned=tuned, epochs=9, batch=8, learning_rate=0.1)
+        later |= {"finished": "2026-01-02T00:00:00+00:00"}
+        bare = finetune(0.9, of, tuned=False) | {"finished": "2026-01-03T00:00:00+00:00"}
+        bare["settings"] = {"encoder": "minilm", "tuned": False, "train_examples": 0}
+        records = [finetune(0.9, of, tuned=tuned), later, *([] if tuned else [bare])]
+        assert len(read([write_records(*records)]).runs) == 1 + tuned
+
+
+def test_a_tuned_run_needs_a_seed(write_records: Write) -> None:
+    with pytest.raises(RecordError, match=r"settings.seed is missing"):
+        read([write_records(changed(None, "settings", "seed"))])
 
 
 def test_what_changes_no_result_makes_no_other_run(write_records: Write) -> None:

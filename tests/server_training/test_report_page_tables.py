@@ -61,6 +61,52 @@ def test_scores_are_correlations_and_no_per_cents(report: Report) -> None:
     assert rows[1]["Spearman"] == "0.420 ± 0.042"
 
 
+def test_scores_have_the_error_over_texts_where_it_is_recorded(report: Report) -> None:
+    runs = [scores(0.8), scores(0.5, law())]
+    runs[1]["result"]["test"]["pearson_standard_error"] = 0.0107
+    rows = cells(report(*runs)["utility"].parts[0])
+    assert [row["error over texts"] for row in rows] == ["", "0.011"]
+    assert "error over texts" not in cells(report(runs[0])["utility"].parts[0])[0]
+
+
+def copy(accuracy: float, letter: str, of: Record | None, **changes: Any) -> Record:
+    """A run with frozen features on a text of its own, without a seed."""
+    made = finetune(accuracy, of, tuned=False, **changes)
+    made["settings"] = {name: made["settings"][name] for name in ("encoder", "tuned", "train_examples")}
+    for part in made["data"]["splits"].values():
+        part["sha256"] = letter * 64
+    return made
+
+
+def test_frozen_features_on_raw_text_are_one_run_whatever_the_seed(report: Report) -> None:
+    raw = [finetune(0.84, None, s, tuned=False) | {"finished": f"2026-01-0{s + 1}T00:00:00+00:00"} for s in range(3)]
+    made = report(*raw, *(copy(0.6 + 0.02 * n, letter, law()) for n, letter in enumerate("def")))
+    rows = cells(made["utility"].parts[0])
+    found = [(row["mechanism"], row["accuracy"], row["runs (seeds)"]) for row in rows[1:]]
+    assert found == [("unsanitised", "84.0", "1"), ("santext", "62.0 ± 2.0", "3")]
+    assert rows[2]["below unsanitised"] == "22.0"
+
+
+def test_frozen_features_of_two_encoders_are_paired_by_copy(report: Report) -> None:
+    runs = [copy(0.70 + 0.01 * n, letter, law()) for n, letter in enumerate("def")]
+    start = {"encoder_sha256": "9" * 64}
+    more = zip((0.72, 0.74, 0.73), "def", strict=True)
+    runs += [copy(accuracy, letter, law(), encoder="mlm-raw", start=start) for accuracy, letter in more]
+    rows = cells(report(*runs)["pretraining"].parts[0])
+    assert (rows[1]["difference"], rows[1]["error over"]) == ("+2.0 ± 0.6", "copies, paired")
+
+
+def test_raw_runs_on_other_texts_are_told_apart_and_not_averaged(report: Report) -> None:
+    other = finetune(0.7)
+    other["data"]["splits"]["train"]["sha256"] = "e" * 64
+    rows = cells(report(finetune(0.9), other, finetune(0.6, law()))["utility"].parts[0])
+    assert [row["accuracy"] for row in rows[1:]] == ["90.0", "70.0", "60.0"]
+    assert [row["settings"] for row in rows[1:]] == [
+        "train aaaaaaaa, test cccccccc", "train eeeeeeee, test cccccccc", "",
+    ]  # fmt: skip
+    assert "below unsanitised" not in rows[3]
+
+
 def test_epsilon_0_w_and_p_of_santext_plus_are_told(report: Report) -> None:
     rows = cells(report(finetune(0.8, law(12.0, "santext+", share=0.9)), finetune(0.7, law()))["utility"].parts[0])
     plus = next(row for row in rows if row["mechanism"] == "santext+")
@@ -175,6 +221,17 @@ def test_all_attacks(report: Report) -> None:
         "97.0 [96.0, 98.0]",
     ]
     assert (bayes[1]["contextual top 1"], bayes[1]["10 releases"], bayes[1]["Bayes, exact"]) == ("", "", "55.0")
+
+
+def test_attacks_on_a_sample_say_so(report: Report) -> None:
+    rows, note = [], []
+    for part in report(attack(law(), sampled_tokens=2000), attack(law(14.0)))["attacks"].parts:
+        assert isinstance(part, Table)
+        rows += [(row["tokens"], row["sampled tokens"]) for row in cells(part)]
+        note.append(part.note)
+    assert rows == [("17,046", "2,000"), ("17,046", "")] * 2
+    assert all("sampled tokens" in one for one in note)
+    assert "sampled tokens" not in cells(report(attack(law()))["attacks"].parts[0])[0]
 
 
 def test_words_over_epsilon_once_for_each_law(report: Report) -> None:

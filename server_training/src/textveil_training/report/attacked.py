@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from statistics import mean
 
-from textveil_training.report.charts import Curves, Line, Panel, Section, Table
+from textveil_training.report.charts import Curves, Line, Panel, Section, Table, slug
 from textveil_training.report.cohorts import Cohort, cohorts
 from textveil_training.report.groups import UNSANITISED, Group, Names, differing, grouped, said
 from textveil_training.report.laws import AXES, Law, kinds_of
@@ -15,6 +15,10 @@ _STATISTICS = ("statistics.unchanged_median", "statistics.outputs_median", "stat
 
 _WHAT = ("attacks", "statistics")
 """Settings that say what was measured, and change no figure."""
+_SAMPLED = (
+    "The masked language model, the contextual attack and repeated release were tried on the sampled tokens, the "
+    "others on all."
+)
 
 
 def section(runs: Sequence[Run], names: Names) -> Section | None:
@@ -123,12 +127,13 @@ def _table(
         peers = [other for other in groups if other.task == group.task and other.law == group.law]
         settings = said(group, differing(peers, _WHAT)) if len(peers) > 1 else ""
         row = law_row(group, names.bundle(group.law) if group.law else "")
-        tokens = plain(group.mean("tokens"))
-        rows.append((*row, group.task, settings, tokens, *found, group.counted))
+        tokens = [plain(group.mean(count)) for count in ("tokens", "sampled_tokens")]
+        rows.append((*row, group.task, settings, *tokens, *found, group.counted))
     if not rows:
         return None
-    heads = ("mechanism", *LAW_COLUMNS, "data", "settings", "tokens", *columns, "runs (seeds)")
-    return Table(name, f"{title}, per cent", heads, tuple(rows)).trimmed()
+    heads = ("mechanism", *LAW_COLUMNS, "data", "settings", "tokens", "sampled tokens", *columns, "runs (seeds)")
+    sampled = any(group.values("sampled_tokens") for group in groups)
+    return Table(name, f"{title}, per cent", heads, tuple(rows), _SAMPLED if sampled else "").trimmed()
 
 
 def against_utility(finetuned: Sequence[Run], attacked: Sequence[Run], names: Names) -> Section | None:
@@ -167,7 +172,7 @@ def _joined(cohort: Cohort, pairs: Sequence[tuple[Group, Group]], names: Names) 
         utility, defence = group.mean(cohort.measure), other.mean("mask.defence")
         if law is None or utility is None or defence is None:
             continue
-        more = ", ".join(part for part in (said(group, cohort.settings), said(other, attackers)) if part)
+        more = ", ".join(part for part in (cohort.told(group), said(other, attackers)) if part)
         label = names(law) + (f", {law.kind}" if law.learns else "") + (f", {more}" if more else "")
         point = (law.epsilon or 0.0, defence, utility, group.deviation(cohort.measure))
         series.setdefault(label, (law, []))[1].append(point)
@@ -230,14 +235,17 @@ def statistics(runs: Sequence[Run], names: Names) -> Section | None:
         "the same for every text.",
     )
     kinds = kinds_of(group.law for group in unique if group.law)
-    plots = [plot for kind in kinds if (plot := _over_epsilon(unique, kind, names)) is not None]
+    plots: list[Curves] = []
+    for kind in kinds:
+        plot = _over_epsilon(unique, kind, names, slug(f"words {kind}", ["words", *(plot.name for plot in plots)]))
+        plots += [plot] if plot else []
     return Section("words", "What the levels do to words", text, [made, *plots])
 
 
-def _over_epsilon(groups: Iterable[Group], kind: str, names: Names) -> Curves | None:
+def _over_epsilon(groups: Iterable[Group], kind: str, names: Names, name: str) -> Curves | None:
     of_kind = [group for group in groups if group.law and group.law.kind == kind and group.law.learns]
     panels = []
-    for key, name in zip(_STATISTICS, ("N: unchanged", "S: likely outputs", "S*: likely inputs"), strict=True):
+    for key, title in zip(_STATISTICS, ("N: unchanged", "S: likely outputs", "S*: likely inputs"), strict=True):
         series: dict[str, list[tuple[float, float, float]]] = {}
         laws: dict[str, Law] = {}
         for group in of_kind:
@@ -248,7 +256,6 @@ def _over_epsilon(groups: Iterable[Group], kind: str, names: Names) -> Curves | 
         lines = tuple(line(label, sorted(points), laws[label], names) for label, points in series.items())
         if lines:
             share = key == _STATISTICS[0]
-            panels.append(Panel(AXES.get(kind, f"{kind} epsilon"), name, lines, shares=share, logarithmic=not share))
-    slug = kind.lower().replace(" ", "-")
-    made = Curves(f"words-{slug}", f"What the levels do to words, {kind} epsilon", tuple(panels))
+            panels.append(Panel(AXES.get(kind, f"{kind} epsilon"), title, lines, shares=share, logarithmic=not share))
+    made = Curves(name, f"What the levels do to words, {kind} epsilon", tuple(panels))
     return made if made.telling else None

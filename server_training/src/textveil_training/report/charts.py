@@ -1,6 +1,7 @@
 """What a page is made of: sections of tables and plots, as plain values. Nothing here draws."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 
@@ -172,6 +173,21 @@ class Section:
     title: str
     text: tuple[str, ...]
     parts: Sequence[Table | Curves | Heat]
+
+
+def slug(text: str, taken: Collection[str] = ()) -> str:
+    """A name for a file or a place on the page: a to z, digits and single hyphens, at most about 80 of them.
+
+    Args:
+        text: Anything, names from records too.
+        taken: Names that are given already; an equal one gets a number.
+    """
+    plain = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:80].strip("-") or "unnamed"
+    name, number = plain, 1
+    while name in taken:
+        number += 1
+        name = f"{plain}-{number}"
+    return name
 
 
 def _ends(panel: Panel, line: Line) -> str:

@@ -1,10 +1,10 @@
 """Fine-tunings that may stand in one table."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from textveil_training.report.groups import Group, differing, grouped, shown
+from textveil_training.report.charts import slug
+from textveil_training.report.groups import Group, differing, grouped, said, shown
 from textveil_training.report.records import Run, canonical
 
 _TELLING = ("encoder", "tuned", "train_examples")
@@ -50,10 +50,18 @@ class Cohort:
         return [value for group in self.groups for value in group.values("majority")]
 
     def clean(self, group: Group) -> Group | None:
-        """The unsanitised runs with the same settings, or the only ones there are."""
+        """The unsanitised runs with the same settings, or the only ones there are; None where they are on two texts."""
         raw = [other for other in self.groups if other.law is None]
-        same = [other for other in raw if other.constant == group.constant]
-        return same[0] if same else raw[0] if len(raw) == 1 else None
+        same = [other for other in raw if other.constant == group.constant] or raw
+        return same[0] if len(same) == 1 else None
+
+    def told(self, group: Group) -> str:
+        """Settings in which rows differ, and of unsanitised runs the beginnings of their texts' hashes if those do."""
+        alike = [other for other in self.groups if other.law is None and other.constant == group.constant]
+        hashes = {name: part["sha256"] for name, part in group.runs[0].splits.items() if part.get("sha256")}
+        more = [f"{name} {sha256[:8]}" for name, sha256 in hashes.items()]
+        several = group.law is None and len(alike) > 1
+        return ", ".join(part for part in (said(group, self.settings), *(more if several else [])) if part)
 
 
 def cohorts(runs: Iterable[Run]) -> list[Cohort]:
@@ -67,14 +75,12 @@ def cohorts(runs: Iterable[Run]) -> list[Cohort]:
     made: list[Cohort] = []
     for groups in found.values():
         run = groups[0].runs[0]
-        encoder, start = run.settings.get("encoder"), run.start
+        encoder = run.settings.get("encoder")
         parts = [run.task, *([shown(encoder)] if encoder else [])]
         parts.append("frozen features" if run.settings.get("tuned") is False else "tuned")
-        parts += ["from pretraining"] if start and start.kind == "pretrain" else []
-        name = re.sub(r"[^a-z0-9]+", "-", " ".join(parts).lower()).strip("-")
-        taken = sum(1 for cohort in made if re.fullmatch(rf"{re.escape(name)}(-\d+)?", cohort.name))
+        name = slug(" ".join(parts), [cohort.name for cohort in made])
         parts += [f"{count:,} {split} examples" for split in ("train", "test") if (count := _examples(run, split))]
-        made.append(Cohort(f"{name}-{taken + 1}" if taken else name, ", ".join(parts), tuple(groups)))
+        made.append(Cohort(name, ", ".join(parts), tuple(groups)))
     return made
 
 

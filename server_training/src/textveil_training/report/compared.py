@@ -19,8 +19,8 @@ def section(reading: Reading, names: Names) -> Section:
         text.append(f"{_counted(len(reading.unfinished), 'run')} not finished: listed here, and averaged nowhere.")
     if reading.replaced:
         text.append(
-            f"{_counted(len(reading.replaced), 'record')} of runs that were made again with the same settings, seed "
-            "and law: listed here; the later record of each counts."
+            f"{_counted(len(reading.replaced), 'record')} of runs that were made again: the same in all that decides "
+            "a result (with frozen features no seed does). Listed here; the later record of each counts."
         )
     if reading.copies:
         text.append(f"{_counted(reading.copies, 'record')} read more than once, and counted once.")

@@ -115,7 +115,7 @@ def objects(path: Path) -> Iterator[tuple[Place, Any]]:
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     several = path.suffix == ".jsonl" or (len(lines) > 1 and _parse(lines[0][1])[1] is None)
     if not several:
-        raise RecordError("malformed JSON", Place(name, wrong))
+        raise RecordError("malformed JSON", Place(name, wrong or None))
     for number, line in lines:
         value, wrong = _parse(line)
         if wrong is not None:
@@ -131,13 +131,16 @@ def _read(path: Path) -> str | None:
 
 
 def _parse(text: str) -> tuple[Any, int | None]:
-    """The value, or the line where it is wrong; the decoder's exception holds the text and must not get out."""
+    """The value, or the line where it is wrong, 0 where that is not known.
+
+    The decoder's exception holds the text and must not get out.
+    """
     try:
         return json.loads(text, parse_constant=_refuse), None
     except json.JSONDecodeError as error:
         return None, error.lineno
     except (ValueError, RecursionError):
-        return None, 1
+        return None, 0
 
 
 def _refuse(_: str) -> float:

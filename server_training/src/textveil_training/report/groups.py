@@ -6,7 +6,7 @@ from statistics import mean, stdev
 from typing import Any
 
 from textveil_training.report.laws import Law
-from textveil_training.report.records import INCIDENTAL, Run, Start
+from textveil_training.report.records import Run
 
 UNSANITISED = "unsanitised"
 
@@ -16,7 +16,7 @@ class Group:
     """Runs on the same data, with the same settings, start and law.
 
     Attributes:
-        runs: One for each seed, at least one.
+        runs: One for each seed, or with frozen features for each sanitised copy; at least one.
     """
 
     runs: tuple[Run, ...]
@@ -25,11 +25,6 @@ class Group:
     def law(self) -> Law | None:
         """Of all runs."""
         return self.runs[0].law
-
-    @property
-    def start(self) -> Start | None:
-        """Of all runs."""
-        return self.runs[0].start
 
     @property
     def task(self) -> str:
@@ -51,13 +46,13 @@ class Group:
         return mean(values) if values else None
 
     def deviation(self, figure: str) -> float:
-        """Standard deviation over seeds, 0 for one run."""
+        """Standard deviation over the runs, 0 for one."""
         values = self.values(figure)
         return stdev(values) if len(values) > 1 else 0.0
 
-    def by_seed(self, figure: str) -> dict[int | None, float]:
-        """A figure by seed."""
-        return {run.seed: run.figures[figure] for run in self.runs if figure in run.figures}
+    def by_repeat(self, figure: str) -> dict[int | str | None, float]:
+        """A figure by seed, or by sanitised copy."""
+        return {run.repeat: run.figures[figure] for run in self.runs if figure in run.figures}
 
     @property
     def counted(self) -> str:
@@ -70,8 +65,7 @@ def grouped(runs: Iterable[Run]) -> list[Group]:
     """Groups in the order of their laws, unsanitised first."""
     found: dict[tuple[object, ...], list[Run]] = {}
     for run in runs:
-        kind, task, sizes, constant, _, law, case, start = run.identity
-        found.setdefault((kind, task, sizes, constant, law, case, start), []).append(run)
+        found.setdefault(run.condition, []).append(run)
     groups = [Group(tuple(runs)) for runs in found.values()]
     return sorted(groups, key=lambda group: (group.task, group.law is not None, group.law.order if group.law else ()))
 
@@ -133,8 +127,8 @@ def laws_of(runs: Iterable[Run]) -> list[Law]:
 
 def differing(groups: Sequence[Group], passed_over: Sequence[str] = ()) -> list[str]:
     """Names of settings in which some groups differ."""
-    settings = [group.runs[0].settings for group in groups]
-    names = sorted({name for one in settings for name in one} - {*INCIDENTAL, *passed_over})
+    settings = [group.runs[0].deciding for group in groups]
+    names = sorted({name for one in settings for name in one} - {*passed_over})
     return [name for name in names if len({shown(one.get(name)) for one in settings}) > 1]
 
 

@@ -80,19 +80,19 @@ def html(
             f"<details><summary>In words</summary>{escape(plot.description)}</details></figcaption>"
         )
         wide = f'<div class="wide" role="region" tabindex="0" aria-label="{escape(plot.title)}">{drawn}</div>'
-        return f'<figure id="{plot.name}">{wide}{caption}</figure>'
+        return f'<figure id="{escape(plot.name)}">{wide}{caption}</figure>'
 
     def section(part: Section) -> str:
         text = "\n".join(f"<p>{escape(paragraph)}</p>" for paragraph in part.text)
         inside = "\n".join(tables.html(one) if isinstance(one, Table) else figure(one) for one in part.parts)
-        return f'<section id="{part.name}">\n<h2>{escape(part.title)}</h2>\n{text}\n{inside}\n</section>'
+        return f'<section id="{escape(part.name)}">\n<h2>{escape(part.title)}</h2>\n{text}\n{inside}\n</section>'
 
     return Template((FILES / "page.html").read_text(encoding="utf-8")).substitute(
         title=escape(title),
         summary="What a task still learns from sanitised text, and what attackers bring back from it.",
         colours=" ".join(f"--{variable}: {colour};" for variable, colour in colours.items()),
         style=(FILES / "page.css").read_text(encoding="utf-8"),
-        contents="\n".join(f'<li><a href="#{part.name}">{escape(part.title)}</a></li>' for part in parts),
+        contents="\n".join(f'<li><a href="#{escape(part.name)}">{escape(part.title)}</a></li>' for part in parts),
         sections="\n".join(section(part) for part in parts),
         footer=escape(footer()),
     )

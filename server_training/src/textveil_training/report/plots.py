@@ -47,6 +47,7 @@ _STYLE: Any = {
     "lines.markersize": 5.5,
     "legend.frameon": False,
     "svg.fonttype": "none",
+    "text.parse_math": False,  # names in records are text, dollar signs too
     **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), COLOURS["ink"]),
 }
 
@@ -193,17 +194,19 @@ def _heat(plot: Heat) -> Figure:
 
 
 def _inline(svg: str, plot: Curves | Heat) -> str:
+    name = escape(plot.name)
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.S)
     svg = re.sub(r'\s(?:xmlns(?::\w+)?|version)="[^"]*"', "", svg).replace("xlink:href", "href")
-    svg = re.sub(r'(\sid="|href="#|url\(#)', rf"\g<1>{plot.name}-", svg)
+    svg = re.sub(r'(\sid="|href="#|url\(#)', lambda found: f"{found[1]}{name}--", svg)
     svg = re.sub(r"font-family: [^;\"]*;?", "", svg)
     svg = re.sub(r"(font: [\d.]+px) [^;\"]*", r"\1 sans-serif", svg)
     for variable, colour in COLOURS.items():
         svg = svg.replace(colour, f"var(--{variable})")
-    label = f'role="img" aria-labelledby="{plot.name}-title {plot.name}-desc"'
+    # no plot's name has two hyphens in a row: these ids are nobody else's
+    label = f'role="img" aria-labelledby="{name}--title {name}--desc"'
     said = (
-        f'<title id="{plot.name}-title">{escape(plot.title)}</title>'
-        f'<desc id="{plot.name}-desc">{escape(plot.description)}</desc>'
+        f'<title id="{name}--title">{escape(plot.title)}</title>'
+        f'<desc id="{name}--desc">{escape(plot.description)}</desc>'
     )
     width = float(re.search(r'\swidth="([\d.]+)pt"', svg)[1])  # type: ignore[index] # matplotlib writes it
     svg = re.sub(r'\swidth="[^"]*pt"|\sheight="[^"]*pt"', "", svg, count=2).strip().removeprefix("<svg")

@@ -6,12 +6,11 @@ from statistics import mean, stdev
 
 from textveil_training.report.charts import Section, Table
 from textveil_training.report.groups import Group, Names, grouped, shown
-from textveil_training.report.records import INCIDENTAL, Run, canonical
+from textveil_training.report.records import Run, canonical
 from textveil_training.report.tables import LAW_COLUMNS, law_cells, law_row, points, spread
 
 MODELS = ("encoder", "masked_lm", "model")
 """Settings that name what a run starts from."""
-PRETRAIN = "pretrain"
 PLAIN = "minilm"
 """The encoder as it comes: what pretraining starts from too."""
 
@@ -45,7 +44,7 @@ def _models(runs: Sequence[Run], names: Names) -> Table | None:
             "raw text" if run.law is None else names(run.law),
             *law_cells(run.law, names.bundle(run.law) if run.law else ""),
             shown(run.settings.get("start") or ""),
-            f"{run.figures['steps']:,.0f}" if "steps" in run.figures else "",
+            *(f"{run.figures[count]:,.0f}" if count in run.figures else "" for count in ("texts", "steps")),
             points(run.figures.get("clean_top1")),
             points(run.figures.get("sanitized_top1")),
             "" if run.wall_s is None else f"{run.wall_s / 3600:.1f}",
@@ -55,13 +54,13 @@ def _models(runs: Sequence[Run], names: Names) -> Table | None:
     ]
     if not rows:
         return None
-    columns = ("start", "steps", "top 1, raw text", "top 1, sanitised text", "hours", "seed")
+    columns = ("start", "texts", "steps", "top 1, raw text", "top 1, sanitised text", "hours", "seed")
     caption = "Masked language models, on texts held out, per cent"
     return Table("pretraining-models", caption, ("trained on", *LAW_COLUMNS, *columns), tuple(rows)).trimmed()
 
 
 def _utility(group: Group) -> tuple[str, str]:
-    return ("accuracy", "standard_error") if group.values("accuracy") else ("pearson", "")
+    return ("accuracy", "standard_error") if group.values("accuracy") else ("pearson", "pearson_standard_error")
 
 
 def _defence(_: Group) -> tuple[str, str]:
@@ -97,14 +96,14 @@ def _table(
 
 def _family(group: Group) -> tuple[object, ...]:
     """Equal for groups that differ in nothing but the start."""
-    settings = {name: value for name, value in group.runs[0].settings.items() if name not in (*MODELS, *INCIDENTAL)}
-    sizes = {name: part.get("examples") for name, part in group.runs[0].splits.items()}
-    return group.task, group.law, group.law and group.law.case, canonical(settings), canonical(sizes)
+    run = group.runs[0]
+    settings = {name: value for name, value in run.deciding.items() if name not in MODELS}
+    sizes = {name: part.get("examples") for name, part in run.splits.items()}
+    return group.task, group.law, group.law and group.law.case, canonical(settings), canonical(sizes), run.texts
 
 
 def _pretrained(group: Group) -> bool:
-    start = group.start
-    return (start is not None and start.kind == PRETRAIN) or start_name(group) != PLAIN
+    return start_name(group) != PLAIN
 
 
 def start_name(group: Group) -> str:
@@ -126,9 +125,10 @@ def _difference(base: Group, group: Group, figure: str, error: str) -> list[str]
 def difference(first: Group, second: Group, figure: str, error: str) -> tuple[float, float | None, str] | None:
     """Second minus first, with its standard error and where that comes from.
 
-    Over seeds where both groups have at least two: of the paired differences where the seeds are the same ones,
-    ``sd(d_s) / sqrt(n)``, else ``sqrt(sd_1^2 / n_1 + sd_2^2 / n_2)``. With fewer seeds over the test examples,
-    ``sqrt(e_1^2 + e_2^2)``, which is too wide for two models on the same texts.
+    Over seeds, or with frozen features over sanitised copies, where both groups have at least two: of the paired
+    differences where the seeds (the copies) are the same ones, ``sd(d_s) / sqrt(n)``, else
+    ``sqrt(sd_1^2 / n_1 + sd_2^2 / n_2)``. With fewer over the test examples, ``sqrt(e_1^2 + e_2^2)``, which is too
+    wide for two models on the same texts.
 
     Args:
         first: Runs without.
@@ -136,15 +136,17 @@ def difference(first: Group, second: Group, figure: str, error: str) -> tuple[fl
         figure: What is compared.
         error: Figure with the standard error over examples.
     """
-    one, two = first.by_seed(figure), second.by_seed(figure)
+    one, two = first.by_repeat(figure), second.by_repeat(figure)
     if not one or not two:
         return None
     value = mean(two.values()) - mean(one.values())
+    over = "copies" if first.runs[0].frozen else "seeds"
     if len(one) > 1 and set(one) == set(two):
-        return value, stdev(two[seed] - one[seed] for seed in one) / math.sqrt(len(one)), "seeds, paired"
+        deviation = stdev(two[repeat] - one[repeat] for repeat in one)
+        return value, deviation / math.sqrt(len(one)), f"{over}, paired"
     if len(one) > 1 and len(two) > 1:
         variances = [stdev(values) ** 2 / len(values) for values in (list(one.values()), list(two.values()))]
-        return value, math.sqrt(sum(variances)), "seeds"
+        return value, math.sqrt(sum(variances)), over
     errors = first.mean(error), second.mean(error)
     if errors[0] is None or errors[1] is None:
         return value, None, ""

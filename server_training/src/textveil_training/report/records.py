@@ -5,7 +5,6 @@ finished is kept apart; of two records of the same run the later is taken, and t
 """
 
 import json
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 from textveil_training.errors import Place, RecordError, ReportError
 from textveil_training.report.fields import Fields, objects
+from textveil_training.report.figures import figures_of, intervals_of
 from textveil_training.report.laws import Law, law_of, told_together
 
 FORMAT, VERSION = "textveil-run", 1
@@ -20,39 +20,10 @@ KINDS = ("finetune", "attack-text", "pretrain", "fairness")
 GRID_KINDS = ("baselines", "baseline", "bounds", "cell", "checkpoint")
 INCIDENTAL = ("seed", "threads", "workers", "device", "output", "cache", "resume")
 """Settings in which two runs may differ and still be averaged: the seed, and what changes no result."""
-
-_INF = math.inf
-_FINETUNE = {
-    "examples": (1, _INF), "accuracy": (0, 1), "standard_error": (0, 1), "majority": (0, 1),
-    "pearson": (-1, 1), "spearman": (-1, 1), "mse": (0, _INF),
-}  # fmt: skip
-_PRETRAIN = {"steps": (0, _INF), "clean_top1": (0, 1), "sanitized_top1": (0, 1)}
-_ATTACK = {
-    "tokens": (0, _INF), "statistics.outputs_median": (0, _INF), "statistics.inputs_median": (0, _INF),
-} | dict.fromkeys(
-    (
-        "unchanged", "sensitive.unchanged", "mask.defence", "mask.standard_error", "mask.top1", "mask.clean_top1",
-        "mask.sensitive.defence", "nearest.top1", "nearest.top10", "nearest.sensitive.top1", "bayes.closed_form",
-        "bayes.simulated", "bayes.on_text.top1", "bayes.text_prior.closed_form", "bayes.text_prior.on_text.top1",
-        "contextual.top1", "contextual.top10", "contextual.prior_top1", "contextual.context_free_top1",
-        "contextual.sensitive.top1", "contextual.text_prior.top1", "contextual.text_prior.top10",
-        "contextual.text_prior.prior_top1", "contextual.text_prior.context_free_top1", "statistics.unchanged_median",
-    ),
-    (0, 1),
+IDLE = (
+    "epochs", "batch", "learning_rate", "head_learning_rate", "weight_decay", "warmup", "clip_norm", "dropout",
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Start:
-    """What a run started from.
-
-    Attributes:
-        kind: ``pretrain`` where a record says so, else empty.
-        sha256: Of the encoder's weights or of the start's description, or empty.
-    """
-
-    kind: str
-    sha256: str
+"""Settings that do nothing where features are frozen: the linear model on them is fitted to its optimum."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +35,9 @@ class Run:
         task: Format of the data, and ``class`` or ``score`` where the format has both.
         settings: All of them.
         law: Under which the text was sanitised, or None for raw text.
-        start: What it started from, or None.
+        start: Hashes of all it started from, with their names, as canonical JSON; empty where there are none.
         splits: By name: ``examples`` and ``sha256``.
+        corpus: Of a pretraining, the data and the law that was measured, as canonical JSON; else empty.
         figures: What it measured, by dotted name, as numbers that were checked.
         intervals: 95 % intervals by the name of their figure.
         result: The same as the record has it.
@@ -80,8 +52,9 @@ class Run:
     task: str
     settings: Mapping[str, Any]
     law: Law | None
-    start: Start | None
+    start: str
     splits: Mapping[str, Mapping[str, Any]]
+    corpus: str
     figures: Mapping[str, float]
     intervals: Mapping[str, tuple[float, float]]
     result: Mapping[str, Any]
@@ -92,20 +65,52 @@ class Run:
     place: Place
 
     @property
+    def frozen(self) -> bool:
+        """Whether a linear model was fitted to features that stay as they are: no seed changes its result."""
+        return self.kind == "finetune" and self.settings.get("tuned") is False
+
+    @property
     def seed(self) -> int | None:
-        """Of the training; None where a run has none."""
-        return self.settings.get("seed")
+        """Of the training; None where a run has none, or where it does nothing."""
+        return None if self.frozen and self.law is None else self.settings.get("seed")
+
+    @property
+    def deciding(self) -> dict[str, Any]:
+        """Settings that decide a result, the seed left out."""
+        passed_over = (*INCIDENTAL, *(IDLE if self.frozen else ()))
+        return {name: value for name, value in self.settings.items() if name not in passed_over}
 
     @property
     def constant(self) -> str:
-        """Settings that decide a result, the seed left out, as canonical JSON."""
-        return canonical({name: value for name, value in self.settings.items() if name not in INCIDENTAL})
+        """The same as canonical JSON."""
+        return canonical(self.deciding)
+
+    @property
+    def texts(self) -> str:
+        """Hashes of the raw texts by split; empty for fine-tunings on sanitised ones, of which each has a copy."""
+        return "" if self.kind == "finetune" and self.law is not None else self._hashes
+
+    @property
+    def repeat(self) -> int | str | None:
+        """What tells runs apart that are averaged: the seed; with frozen features the sanitised copy."""
+        return (self._hashes if self.frozen and self.law is not None else "") or self.seed
+
+    @property
+    def condition(self) -> tuple[object, ...]:
+        """Equal for runs that are averaged."""
+        sizes = canonical({name: part.get("examples") for name, part in self.splits.items()})
+        law = self.law, self.law and self.law.case
+        return self.kind, self.task, sizes, self.constant, law, self.start, self.texts, self.corpus
 
     @property
     def identity(self) -> tuple[object, ...]:
         """Equal for two records of the same run."""
-        sizes = canonical({name: part.get("examples") for name, part in self.splits.items()})
-        return self.kind, self.task, sizes, self.constant, self.seed, self.law, self.law and self.law.case, self.start
+        return self.condition, self.repeat
+
+    @property
+    def _hashes(self) -> str:
+        known = {name: part["sha256"] for name, part in self.splits.items() if part.get("sha256")}
+        return canonical(known) if known else ""
 
 
 @dataclass
@@ -198,7 +203,8 @@ def _run(content: Any, place: Place) -> Run | None:
     target = fields.text("data.target")
     if kind == "finetune":
         fields.needed("settings", settings or None)
-        fields.needed("settings.seed", settings.get("seed"))
+        if settings.get("tuned") is not False:
+            fields.needed("settings.seed", settings.get("seed"))
         fields.needed("data.format", format_name)
     return Run(
         kind=kind,
@@ -207,8 +213,9 @@ def _run(content: Any, place: Place) -> Run | None:
         law=law_of(fields, needs_bundle=kind != "fairness"),
         start=_start(fields),
         splits=_splits(fields),
-        figures={} if finished is None else _figures(kind, fields),
-        intervals={} if finished is None or kind != "attack-text" else _intervals(fields),
+        corpus=_corpus(fields) if kind == "pretrain" else "",
+        figures={} if finished is None else figures_of(kind, fields),
+        intervals={} if finished is None or kind != "attack-text" else intervals_of(fields),
         result=fields.part("result"),
         software=fields.part("software"),
         begun=fields.text("begun") or "",
@@ -229,39 +236,18 @@ def _splits(fields: Fields) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _start(fields: Fields) -> Start | None:
+def _start(fields: Fields) -> str:
     start = fields.at("start")
-    if start is None or isinstance(start, str):
-        return None if start is None else Start("", start)
-    hashes = [fields.text(f"start.{name}") for name in ("encoder_sha256", "weights_sha256", "sha256")]
-    return Start(fields.text("start.kind") or "", next((sha256 for sha256 in hashes if sha256), ""))
+    if isinstance(start, str):
+        return canonical(start)
+    hashes = {name: fields.text(f"start.{name}") for name in fields.part("start") if name.endswith("sha256")}
+    known = {name: sha256 for name, sha256 in hashes.items() if sha256}
+    return canonical(known) if known else ""
 
 
-def _figures(kind: str, fields: Fields) -> dict[str, float]:
-    """Checked numbers of a finished run."""
-    prefix = "result.test." if kind == "finetune" else "result."
-    ranges = {"finetune": _FINETUNE, "attack-text": _ATTACK, "pretrain": _PRETRAIN}.get(kind, {})
-    read = {name: fields.number(prefix + name, *ends) for name, ends in ranges.items()}
-    found = {name: value for name, value in read.items() if value is not None}
-    if kind == "finetune" and not {"accuracy", "pearson"} & set(found):
-        raise RecordError("result.test has neither accuracy nor pearson", fields.place)
-    if kind == "attack-text":
-        fields.needed("law", fields.at("law"))
-        for count in fields.part("result.repeated"):
-            if not (count.isascii() and count.isdigit()):
-                raise RecordError("result.repeated has a key that is no number of releases", fields.place)
-            for part in ("", "text_prior.", "sensitive."):
-                rate = fields.number(f"result.repeated.{count}.{part}rate", 0, 1)
-                if rate is not None:
-                    found[f"repeated.{part}{int(count)}"] = rate
-    return found
-
-
-def _intervals(fields: Fields) -> dict[str, tuple[float, float]]:
-    wanted = {"bayes.simulated": "result.bayes.interval"}
-    wanted |= {f"repeated.{count}": f"result.repeated.{count}.interval" for count in fields.part("result.repeated")}
-    found = {figure: fields.pair(path) for figure, path in wanted.items()}
-    return {figure: ends for figure, ends in found.items() if ends is not None}
+def _corpus(fields: Fields) -> str:
+    law = {name: value for name, value in fields.part("measured_law").items() if name not in ("level", "bundle_name")}
+    return canonical([fields.part("data"), law])
 
 
 def _sort_out(found: Iterable[Run], reading: Reading) -> None:

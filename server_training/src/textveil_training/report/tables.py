@@ -72,11 +72,12 @@ def html(table: Table) -> str:
         )
         rows.append(f'<tr><th scope="row">{escape(first)}</th>{cells}</tr>')
     body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    name = escape(table.name)
     note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
     return (
-        f'<p class="caption" id="{table.name}-caption">{escape(table.caption)}</p>'
-        f'<div class="wide" role="region" tabindex="0" aria-labelledby="{table.name}-caption">'
-        f'<table id="{table.name}" aria-labelledby="{table.name}-caption">{body}</table></div>{note}'
+        f'<p class="caption" id="{name}-caption">{escape(table.caption)}</p>'
+        f'<div class="wide" role="region" tabindex="0" aria-labelledby="{name}-caption">'
+        f'<table id="{name}" aria-labelledby="{name}-caption">{body}</table></div>{note}'
     )
 
 

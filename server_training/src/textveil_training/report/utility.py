@@ -5,7 +5,7 @@ from statistics import mean
 
 from textveil_training.report.charts import Curves, Heat, Line, Panel, Section, Table
 from textveil_training.report.cohorts import Cohort, cohorts
-from textveil_training.report.groups import UNSANITISED, Group, Names, said
+from textveil_training.report.groups import UNSANITISED, Group, Names
 from textveil_training.report.laws import AXES, PURE_LDP, TEXTBOOK, Law, kinds_of
 from textveil_training.report.records import Run
 from textveil_training.report.tables import LAW_COLUMNS, law_row, plain, spread
@@ -21,8 +21,10 @@ def section(runs: Sequence[Run], names: Names) -> Section | None:
         plot = curves(cohort, names)
         parts += [plot] if plot else []
     text = (
-        "Means over seeds with the standard deviation over seeds behind the sign, where there are several; the last "
-        "column says how many runs there are, and with which seeds. Texts were sanitised for training and for testing.",
+        "Means over runs with their standard deviation behind the sign, where there are several; the last column says "
+        "how many runs there are, and with which seeds. With frozen features seeds do nothing: runs on raw text with "
+        "the same features are one run, and on sanitised text each has another copy. Texts were "
+        "sanitised for training and for testing.",
         "Kinds of epsilon are kept apart. Certified: computed over all pairs of words and outputs of the finished "
         "table. Textbook: the bound proven on paper. Both are per unit of distance, 1 being the median distance of two "
         "words. Pure LDP: whatever the distance. epsilon_0 is what SanText+ adds where a word is common, ln(1/p).",
@@ -33,15 +35,15 @@ def section(runs: Sequence[Run], names: Names) -> Section | None:
 def table(cohort: Cohort, names: Names) -> Table:
     """Utility of a cohort by law."""
     columns = ("accuracy", "below unsanitised", "error over texts") if cohort.accuracy else (
-        "Pearson", "below unsanitised", "Spearman", "squared error")  # fmt: skip
+        "Pearson", "below unsanitised", "error over texts", "Spearman", "squared error")  # fmt: skip
     rows = []
     for group in cohort.groups:
         row = law_row(group, names.bundle(group.law) if group.law else "")
-        row += [said(group, cohort.settings), spread(group.values(cohort.measure), shares=cohort.accuracy)]
+        row += [cohort.told(group), spread(group.values(cohort.measure), shares=cohort.accuracy)]
         row.append(_below(cohort, group))
-        if cohort.accuracy:
-            row.append(spread([value for value in [group.mean("standard_error")] if value is not None]))
-        else:
+        error = group.mean("standard_error" if cohort.accuracy else "pearson_standard_error")
+        row.append("" if error is None else spread([error], shares=cohort.accuracy))
+        if not cohort.accuracy:
             row += [spread(group.values("spearman"), shares=False), plain(group.mean("mse"))]
         rows.append((*row, group.counted))
     if cohort.majority and cohort.accuracy:
@@ -88,7 +90,7 @@ def _panel(cohort: Cohort, names: Names, axis: str, placed: Iterable[tuple[Group
         if law is None or x is None or y is None:
             continue
         told = law.kind if len(metric) > 1 and law.kind in metric else ""
-        label = ", ".join(part for part in (names(law), said(group, cohort.settings), told) if part)
+        label = ", ".join(part for part in (names(law), cohort.told(group), told) if part)
         series.setdefault(label, []).append((x, y, group.deviation(cohort.measure)))
         law_of[label] = law
         kin = law.mechanism, law.tail
@@ -114,7 +116,7 @@ def _marks(cohort: Cohort) -> tuple[tuple[str, float], ...]:
         value = group.mean(cohort.measure)
         if value is not None and (group.law is None or not group.law.learns):
             name = UNSANITISED if group.law is None else names_of_noise(group.law)
-            marks.append((", ".join(part for part in (name, said(group, cohort.settings)) if part), value))
+            marks.append((", ".join(part for part in (name, cohort.told(group)) if part), value))
     if cohort.accuracy and cohort.majority:
         marks.append(("majority class", mean(cohort.majority)))
     return tuple(marks)
