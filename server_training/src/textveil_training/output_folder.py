@@ -5,8 +5,8 @@ from pathlib import Path
 from textveil_training.errors import CheckpointError, ResumeError
 
 
-def prepare_output(folder: Path, state: str, *, resume: bool) -> None:
-    """Makes the folder, and checks that nothing in it would be written over.
+def check_output(folder: Path, state: str, *, resume: bool) -> None:
+    """Checks that nothing in a folder would be written over; it need not be there.
 
     Args:
         folder: The folder.
@@ -14,16 +14,27 @@ def prepare_output(folder: Path, state: str, *, resume: bool) -> None:
         resume: Whether the run goes on with it.
 
     Raises:
-        CheckpointError: It is not empty, or cannot be made or read.
+        CheckpointError: It is not empty, or cannot be read.
         ResumeError: There is no unfinished run to go on with.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        there = {path.name for path in folder.iterdir()}
+        there = {path.name for path in folder.iterdir()} if folder.exists() else set[str]()
     except OSError as error:
-        raise CheckpointError("the output folder cannot be made or read") from error
+        raise CheckpointError("the output folder cannot be used") from error
     if resume and state not in there:
         raise ResumeError("there is no unfinished run in this folder")
     if there and not resume:
         unfinished = ": it holds an unfinished run (--resume goes on with it)" if state in there else ""
         raise CheckpointError(f"the output folder is not empty{unfinished}")
+
+
+def make_output(folder: Path) -> None:
+    """Makes the folder if it is not there.
+
+    Raises:
+        CheckpointError: It cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CheckpointError("the output folder cannot be made") from error

@@ -29,7 +29,7 @@ from textveil_training.finetune.network import (
 )
 from textveil_training.finetune.settings import Settings
 from textveil_training.loop import Loop, Position, Report, Stage, Update, no_report
-from textveil_training.output_folder import prepare_output
+from textveil_training.output_folder import check_output, make_output
 from textveil_training.run_record import RunRecord
 from textveil_training.token_ids import Tokeniser, bucketed
 
@@ -149,7 +149,8 @@ class _Run:
 
     def run(self) -> dict[str, Any]:
         output = self._place.output
-        prepare_output(output, STATE, resume=self._place.resume)
+        check_output(output, STATE, resume=self._place.resume)
+        make_output(output)
         state = output / STATE
         subject = {
             "kind": KIND,

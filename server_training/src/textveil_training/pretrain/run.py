@@ -11,9 +11,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from textveil_training.encoders import encoder_folder
+from textveil_training.encoders import encoder_folder, precision_for
 from textveil_training.errors import CheckpointError, EncoderMismatch, SettingError
 from textveil_training.loop import Loop, Position, Report, Stage, no_report, seeded
+from textveil_training.output_folder import check_output, make_output
 from textveil_training.pretrain.aligned import Strings, check_pieces
 from textveil_training.pretrain.division import divided, log_frequencies
 from textveil_training.pretrain.masking import Masker
@@ -103,7 +104,7 @@ class _Run:
             raise SettingError("a law is needed to sanitise with, or --raw")
         self._settings, self._channel, self._place, self._raw, self._report = settings, channel, place, raw, report
         self._processes: Alone = processes(place.device)
-        self._check_output()
+        check_output(self._place.output, STATE, resume=self._place.resume)
         return_large_blocks()
         torch.manual_seed(settings.seed)
         loaded = load_masked_lm(settings.start, settings.dropout)
@@ -137,23 +138,10 @@ class _Run:
             processes=self._processes,
         )
 
-    def _check_output(self) -> None:
-        output = self._place.output
-        try:
-            there = {path.name for path in output.iterdir()} if output.exists() else set[str]()
-        except OSError as error:
-            raise CheckpointError("the output folder cannot be used") from error
-        if there and not self._place.resume:
-            unfinished = ": it holds an unfinished run (--resume goes on with it)" if STATE in there else ""
-            raise CheckpointError(f"the output folder is not empty{unfinished}")
-
     def run(self) -> dict[str, Any]:
         output, settings, main = self._place.output, self._settings, self._processes.number == 0
         self._processes.wait()  # all have looked into the folder before anything is written
-        try:
-            output.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise CheckpointError("the output folder cannot be made") from error
+        make_output(output)
         record = RunRecord(output / RECORD, self._subject(), self._processes.device)
 
         def on_epoch(position: Position, best: bool) -> None:
@@ -296,12 +284,3 @@ class _Run:
         subject = self._subject()
         parts = [subject[name] for name in ("settings", "data", "law", "measured_law", "start")]
         return hashlib.sha256(json.dumps([*parts, torch.__version__], sort_keys=True).encode()).hexdigest()
-
-
-def precision_for(wanted: str, device: torch.device) -> str:
-    """``bfloat16`` where it was asked for and the device computes in it, else ``float32``."""
-    if wanted == "bfloat16" and device.type == "cuda" and not torch.cuda.is_bf16_supported():
-        return "float32"
-    if wanted == "bfloat16" and device.type == "cpu" and not torch.ops.mkldnn._is_mkldnn_bf16_supported():
-        return "float32"
-    return wanted
