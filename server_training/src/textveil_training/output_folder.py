@@ -1,8 +1,24 @@
 """The folder a run writes: empty at first, or with an unfinished run that is gone on with."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from textveil_training.errors import CheckpointError, ResumeError
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a run goes.
+
+    Attributes:
+        output: The model's folder.
+        resume: Whether to go on with an unfinished run.
+        device: ``cpu`` or a CUDA device.
+    """
+
+    output: Path
+    resume: bool = False
+    device: str = "cpu"
 
 
 def check_output(folder: Path, state: str, *, resume: bool) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from textveil.console import say
 
+from textveil_training.commands import law_options
 from textveil_training.data import FormatName
 from textveil_training.errors import MissingSplit, SettingError
 
@@ -19,23 +20,12 @@ def text(
     split: Annotated[
         str | None, typer.Option("--split", help="Of a folder; dev if left out and there is one, else everything.")
     ] = None,
-    bundle: Annotated[
-        Path | None, typer.Option("--bundle", "-b", help="Folder of a bundle; the built-in English one if left out.")
-    ] = None,
-    mechanism: Annotated[
-        str | None, typer.Option("--mechanism", "-m", help="santext+ (the default), santext, fbdd, krr or random.")
-    ] = None,
-    epsilon: Annotated[
-        str | None, typer.Option("--epsilon", "-e", help="Privacy level by its epsilon, as textveil info lists it.")
-    ] = None,
-    level: Annotated[str | None, typer.Option("--level", "-l", help="Privacy level by its name.")] = None,
-    tail: Annotated[str | None, typer.Option(help="exact or capped; the bundle's default if left out.")] = None,
-    replacement_probability: Annotated[
-        str | None,
-        typer.Option(
-            "--replacement-probability", "-p", help="santext+: how often a common word is replaced, in (0, 1]."
-        ),
-    ] = None,
+    bundle: law_options.Bundle = None,
+    mechanism: law_options.Mechanism = None,
+    epsilon: law_options.Epsilon = None,
+    level: law_options.Level = None,
+    tail: law_options.Tail = None,
+    replacement_probability: law_options.ReplacementProbability = None,
     model: Annotated[
         str | None,
         typer.Option(

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from textveil.console import say
 
+from textveil_training.commands import law_options
 from textveil_training.data import FormatName
 from textveil_training.errors import DataOptionError, printable
 
@@ -19,23 +20,12 @@ def sanitize_corpus(
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where files of the same names go; must be empty.")
     ],
     format_name: Annotated[FormatName, typer.Option("--format", help="The format they are in (see data inspect).")],
-    bundle: Annotated[
-        Path | None, typer.Option("--bundle", "-b", help="Folder of a bundle; the built-in English one if left out.")
-    ] = None,
-    mechanism: Annotated[
-        str | None, typer.Option("--mechanism", "-m", help="santext+ (the default), santext, fbdd, krr or random.")
-    ] = None,
-    epsilon: Annotated[
-        str | None, typer.Option("--epsilon", "-e", help="Privacy level by its epsilon, as textveil info lists it.")
-    ] = None,
-    level: Annotated[str | None, typer.Option("--level", "-l", help="Privacy level by its name.")] = None,
-    tail: Annotated[str | None, typer.Option(help="exact or capped; the bundle's default if left out.")] = None,
-    replacement_probability: Annotated[
-        str | None,
-        typer.Option(
-            "--replacement-probability", "-p", help="santext+: how often a common word is replaced, in (0, 1]."
-        ),
-    ] = None,
+    bundle: law_options.Bundle = None,
+    mechanism: law_options.Mechanism = None,
+    epsilon: law_options.Epsilon = None,
+    level: law_options.Level = None,
+    tail: law_options.Tail = None,
+    replacement_probability: law_options.ReplacementProbability = None,
     deny: Annotated[
         Path | None, typer.Option(help="File of words, one per line, that are sensitive although common (santext+).")
     ] = None,

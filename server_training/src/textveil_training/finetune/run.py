@@ -4,7 +4,7 @@ import hashlib
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
@@ -29,28 +29,13 @@ from textveil_training.finetune.network import (
 )
 from textveil_training.finetune.settings import Settings
 from textveil_training.loop import Loop, Position, Report, Stage, Update, no_report
-from textveil_training.output_folder import check_output, make_output
+from textveil_training.output_folder import Place, check_output, make_output
 from textveil_training.run_record import RunRecord
 from textveil_training.token_ids import Tokeniser, bucketed
 
 KIND = "finetune"
 STATE = "unfinished.safetensors"
 RECORD = "record.json"
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a run goes.
-
-    Attributes:
-        output: The model's folder.
-        resume: Whether to go on with an unfinished run.
-        device: ``cpu`` or a CUDA device.
-    """
-
-    output: Path
-    resume: bool = False
-    device: str = "cpu"
 
 
 def finetune(

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from torch import Tensor
 from textveil_training.encoders import encoder_folder, precision_for
 from textveil_training.errors import CheckpointError, EncoderMismatch, SettingError
 from textveil_training.loop import Loop, Position, Report, Stage, no_report, seeded
-from textveil_training.output_folder import check_output, make_output
+from textveil_training.output_folder import Place, check_output, make_output
 from textveil_training.pretrain.aligned import Strings, check_pieces
 from textveil_training.pretrain.division import divided, log_frequencies
 from textveil_training.pretrain.masking import Masker
@@ -37,21 +37,6 @@ MEASUREMENTS = 20
 RATES, NEW_HEAD_RATES = (5e-5, 5e-5), (3e-4, 2e-3)
 """Peaks for encoder and head. From MiniLM, 100 steps on SST-2 and AG news: 4e-4 and 2e-3 came to 13.5 % of the held-out
 words and a loss of 6.13, 1e-4 and 1e-3 to 9.1 % and 6.69."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a run goes.
-
-    Attributes:
-        output: The model's folder.
-        resume: Whether to go on with an unfinished run.
-        device: ``cpu`` or a CUDA device.
-    """
-
-    output: Path
-    resume: bool = False
-    device: str = "cpu"
 
 
 def pretrain(
