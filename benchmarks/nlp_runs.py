@@ -225,7 +225,10 @@ def cells(name: str) -> list[Cell] | list[Attack]:
         ],
         "figure5": [Cell("sst2-10k", law, seed, FROZEN) for seed in seeds for law in default],
         "attacks": [Attack(law) for law in (*default, *TABLE_3_LAWS)],
-        "other-attacker": [Attack(law, "mlm-sanitized") for law in TABLE_3_LAWS],
+        "other-attacker": [
+            Attack(law, "mlm-sanitized")
+            for law in (*TABLE_3_LAWS, _default("santext+", "balanced"), _default("santext+", "veil"))
+        ],
         "table3": [
             Cell("sst2", law, seed, ONE_PASS, start)
             for seed in seeds

@@ -21,7 +21,6 @@ from defined_law import defined_weights
 from mutants import mutant
 from numpy.typing import NDArray
 from textveil import entropy, sampling
-from textveil import sanitizer as sanitizer_module
 from textveil.bundle import TABLE
 from textveil.mechanisms import ExactLaw, ReplacementCoin, TableLaw
 from textveil.plan import Plan
@@ -259,7 +258,7 @@ def keeps_by_the_coin(draw: Callable[..., Any], patch: pytest.MonkeyPatch) -> bo
 
 def test_the_coin_is_tossed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """However often the draw of a replacement starts again; common words are no outputs, so none comes back."""
-    assert keeps_by_the_coin(sanitizer_module._draw, monkeypatch)
+    assert keeps_by_the_coin(Plan.draw, monkeypatch)
 
 
 def test_a_coin_that_is_tossed_in_every_round_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,12 +269,12 @@ def test_a_coin_that_is_tossed_in_every_round_is_seen(monkeypatch: pytest.Monkey
         "outputs[pending[tail[rejected]]] = -1\n        break",
     )
     faulty = mutant(
-        sanitizer_module._draw,
-        "    outputs[drawn] = plan.law.draw(inputs[drawn], entropy.random_words)\n",
+        Plan.draw,
+        "    outputs[drawn] = self.law.draw(inputs[drawn], entropy.random_words)\n",
         "    while len(drawn):\n"
-        "        outputs[drawn] = plan.law.draw(inputs[drawn], entropy.random_words)\n"
+        "        outputs[drawn] = self.law.draw(inputs[drawn], entropy.random_words)\n"
         "        drawn = drawn[outputs[drawn] < 0]\n"
-        "        kept = drawn[~plan.coin.replaced(entropy.random_words(len(drawn)))]\n"
+        "        kept = drawn[~self.coin.replaced(entropy.random_words(len(drawn)))]\n"
         "        outputs[kept] = inputs[kept]\n"
         "        drawn = drawn[outputs[drawn] < 0]\n",
     )
