@@ -20,223 +20,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from nlp_sets import BUNDLES, COPIES, SETS, Attack, Cell, Law, cells
 from textveil_training.data import share_of
 
 SUBSET = 10_000
 """Rows of SST-2's training file in the data set sst2-10k, the same for every law."""
-COPIES = 3
-"""Independent outputs of every corpus: seed s trains on copy s + 1."""
-ONE_PASS = ("--epochs", "1", "--learning-rate", "1e-4")
-"""One pass at a higher rate instead of the paper's three; chosen on dev of one sanitised copy (benchmarks/LOG.md)."""
-
-
-SHARES = ("5", "7", "95")
-"""w of SanText+ beside the .9 of the others, after the point."""
-
-CERTIFIED_10 = ("--certified-epsilon", "e10=10", "--default-level", "e10", "--tails", "exact")
-
-
-def _levels(*levels: str) -> tuple[str, ...]:
-    named = [word for level in levels for word in ("--level", level)]
-    return *named, "--default-level", levels[-1].split("=")[0]
-
-
-# Exponents of the pure bundles have a pure LDP level of 10 and 12: benchmarks/results/compare_english.jsonl.
-BUNDLES: dict[str, tuple[str, ...]] = {
-    "certified": ("--certified-epsilon", "e10=10,e12=12,e14=14", "--tails", "exact", "--default-level", "e12"),
-    "textbook": (*_levels("e10=5", "e12=6", "e14=7"), "--tails", "exact"),
-    # The paper's epsilons are per unit of Euclidean distance. Distances of this metric are divided by 1.2583, the
-    # median distance of two word vectors of length 1, so alpha = nominal * 1.2583 / 2.
-    "nominal": (*_levels("n3=1.8874", "n12=7.5498", "n16=10.0664", "n20=12.583"), "--tails", "exact"),
-    **{
-        f"share-{w}": (
-            "--certified-epsilon",
-            "e10=10",
-            "--share",
-            f"0.{w}",
-            "--tails",
-            "exact",
-            "--default-level",
-            "e10",
-        )
-        for w in SHARES
-    },
-    "pieces": ("--vocabulary", "wordpiece", "--tails", "exact"),
-    "pure-full": (*_levels("p10=7.8371", "p12=9.5168"), "--tails", "exact"),
-    "pure-capped-64": (*_levels("p10=10.6136", "p12=12.7916"), "--tails", "capped", "-k", "64"),
-    "pure-capped-1024": (*_levels("p10=9.83", "p12=11.8493"), "--tails", "capped", "-k", "1024"),
-}
-
-
-@dataclass(frozen=True)
-class Law:
-    """One way to sanitise a corpus.
-
-    Attributes:
-        name: Of its folder.
-        bundle: A key of ``BUNDLES``, a folder, or None for the built-in one.
-        options: Of ``sanitize-corpus``.
-    """
-
-    name: str
-    bundle: str | None
-    options: tuple[str, ...]
-
-    def facts(self) -> dict[str, float]:
-        """What is known of the law beside its terms: pure LDP level, the paper's epsilon, w."""
-        level = self.options[self.options.index("--level") + 1] if "--level" in self.options else ""
-        found: dict[str, float] = {}
-        if level.startswith("p"):
-            found["pure_ldp"] = float(level[1:])
-        if self.options[1] == "krr":
-            found["pure_ldp"] = float(self.options[-1])
-        if level.startswith("n") and level != "noise":
-            found["nominal_epsilon"] = float(level[1:])
-        if self.options[1] == "santext+":
-            bundle = self.bundle or ""
-            found["share"] = float(f"0.{bundle.removeprefix('share-')}") if bundle.startswith("share-") else 0.9
-        return found
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One fine-tuning.
-
-    Attributes:
-        data: A data set.
-        law: None for raw text.
-        seed: Of the training; also which copy.
-        options: Of ``finetune``.
-        start: Folder of ``pretrain`` in WORK, or None for MiniLM.
-    """
-
-    data: str
-    law: Law | None
-    seed: int
-    options: tuple[str, ...] = ONE_PASS
-    start: str | None = None
-
-    @property
-    def name(self) -> str:
-        """Of its folder."""
-        law = "raw" if self.law is None else self.law.name
-        mode = "frozen" if "--frozen" in self.options else "tuned"
-        digest = hashlib.sha256(" ".join(self.options).encode()).hexdigest()[:6]
-        return f"{self.data}.{law}.{mode}-{digest}.{self.start or 'minilm'}.{self.seed}"
-
-
-@dataclass(frozen=True)
-class Attack:
-    """All attacks on SST-2's dev sentences through one law.
-
-    Attributes:
-        law: The law.
-        model: Folder of ``pretrain`` in WORK: the attacker's masked language model.
-        tokens: Tokens of the attacks that take long.
-    """
-
-    law: Law
-    model: str = "mlm-raw"
-    tokens: int = 2000
-
-    @property
-    def name(self) -> str:
-        """Of its folder."""
-        return f"attack.{self.law.name}.{self.model}.{self.tokens}"
-
-
-def _santext(bundle: str, level: str) -> Law:
-    return Law(f"{bundle}-{level}", bundle, ("--mechanism", "santext", "--level", level))
-
-
-def _default(mechanism: str, level: str, tail: str = "exact") -> Law:
-    return Law(f"{mechanism}-{tail}-{level}", None, ("--mechanism", mechanism, "--level", level, "--tail", tail))
-
-
-HEADLINE = [_santext(bundle, f"e{epsilon}") for epsilon in (12, 10, 14) for bundle in ("certified", "textbook")]
-PURE = [
-    law
-    for level in ("10", "12")
-    for law in (
-        *(_santext(bundle, f"p{level}") for bundle in ("pure-capped-64", "pure-capped-1024", "pure-full")),
-        Law(f"krr-{level}", None, ("--mechanism", "krr", "--epsilon", level)),
-    )
-]
-LEVELS = ("noise", "strict", "firm", "balanced", "light", "veil")
-TABLE_1 = [
-    Law("random", None, ("--mechanism", "random")),
-    *(Law(f"fbdd-{epsilon}", None, ("--mechanism", "fbdd", "--epsilon", epsilon)) for epsilon in ("10", "14", "120")),
-    *(
-        Law(f"{mechanism}-{bundle}-{level}", bundle, ("--mechanism", mechanism, "--level", level))
-        for bundle, levels in (
-            ("certified", ("e10", "e12", "e14")),
-            ("textbook", ("e10", "e12", "e14")),
-            ("nominal", ("n3", "n12", "n16", "n20")),
-        )
-        for level in levels
-        for mechanism in ("santext", "santext+")
-    ),
-]
-FIGURE_3 = [
-    Law(
-        f"share-{w}-p-{p}",
-        "certified" if w == "9" else f"share-{w}",
-        ("--mechanism", "santext+", "--level", "e10", "--replacement-probability", p),
-    )
-    for w in (*SHARES, "9")
-    for p in ("0.1", "0.3", "0.6", "1")
-]
-TABLE_3_LAWS = [_santext("certified", "e10")]
-FROZEN = ("--frozen",)
-SETS = (
-    *("clean", "headline", "textbook", "default", "pure", "table1", "figure3", "figure5", "pieces", "table3"),
-    *("attacks", "other-attacker"),
-)
-
-
-def cells(name: str) -> list[Cell] | list[Attack]:
-    """The runs of a set, the most wanted first."""
-    seeds = range(COPIES)
-    default = [
-        _default(mechanism, level, tail)
-        for mechanism in ("santext+", "santext")
-        for tail in ("exact", "capped")
-        for level in LEVELS
-    ]
-    sets: dict[str, list[Cell] | list[Attack]] = {
-        "clean": [Cell("sst2", None, seed) for seed in seeds],
-        "headline": [
-            Cell("sst2", law, seed) for seed in seeds for law in HEADLINE if seed == 0 or law.bundle != "textbook"
-        ],
-        "textbook": [Cell("sst2", law, seed) for seed in seeds for law in HEADLINE if law.bundle == "textbook"],
-        "default": [Cell("sst2", _default("santext+", "balanced"), seed) for seed in seeds],
-        "pure": [Cell("sst2-10k", law, seed) for seed in seeds for law in (*PURE, None)],
-        "table1": [
-            Cell(data, law, seed, FROZEN)
-            for seed in seeds
-            for data in ("sst2-10k", "sick", "qnli")
-            for law in (None, *TABLE_1)
-            if law is not None or seed == 0  # without a law nothing differs between seeds
-        ],
-        "figure3": [Cell("sst2-10k", law, 0, FROZEN) for law in FIGURE_3],
-        "pieces": [
-            Cell("sst2-10k", Law(f"pieces-{level}", "pieces", ("--mechanism", "santext", "--level", level)), 0, FROZEN)
-            for level in LEVELS
-        ],
-        "figure5": [Cell("sst2-10k", law, seed, FROZEN) for seed in seeds for law in default],
-        "attacks": [Attack(law) for law in (*default, *TABLE_3_LAWS)],
-        "other-attacker": [
-            Attack(law, "mlm-sanitized")
-            for law in (*TABLE_3_LAWS, _default("santext+", "balanced"), _default("santext+", "veil"))
-        ],
-        "table3": [
-            Cell("sst2", law, seed, ONE_PASS, start)
-            for seed in seeds
-            for law in TABLE_3_LAWS
-            for start in ("mlm-sanitized", "mlm-raw")
-        ],
-    }
-    return sets[name]
 
 
 @dataclass
@@ -302,6 +90,8 @@ class Workshop:
 
     def corpus(self, data: str, law: Law | None, copy: int) -> Path:
         """A data set, raw or through a law."""
+        if data == "sst2-fresh" and law is not None:
+            return self._fresh(law, copy)
         raw = self.raw(data)
         if law is None:
             return raw
@@ -315,6 +105,23 @@ class Workshop:
                     *(*bundle, *law.options, "--copies", COPIES, "--workers", 1),
                 )
         return folder / f"copy-{copy}"
+
+    def _fresh(self, law: Law, copy: int) -> Path:
+        """All copies of SST-2's training sentences in one file, tested on one copy: fresh noise in every pass.
+
+        Whoever's sentences these are is charged for every copy: a provider's own public text, not its users'.
+        """
+        copies = self.corpus("sst2", law, copy).parent
+        folder = self.work / "corpora" / "sst2-fresh" / law.name / f"copy-{copy}"
+        with self._lock(folder):
+            if not (folder / "dev.tsv").exists():
+                folder.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(copies / "record.json", folder.parent / "record.json")
+                parts = [(copies / f"copy-{n}" / "train.tsv").read_text(encoding="utf-8") for n in range(1, COPIES + 1)]
+                rows = [part.split("\n", 1)[1] for part in parts]
+                (folder / "train.tsv").write_text("".join([parts[0].split("\n", 1)[0], "\n", *rows]), encoding="utf-8")
+                shutil.copyfile(copies / f"copy-{copy}" / "dev.tsv", folder / "dev.tsv")
+        return folder
 
     def masked_lm(self, name: str) -> Path:
         """Folder of a masked language model, pretrained on public text if it is not there."""
