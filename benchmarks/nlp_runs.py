@@ -11,6 +11,7 @@ stopped.
 import argparse
 import hashlib
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -20,7 +21,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from nlp_sets import BUNDLES, COPIES, SETS, Attack, Cell, Law, cells
+from textveil.bundle import TABLE_MECHANISMS, Bundle
+from textveil.calibration import summaries
+from textveil.default_bundle import DEFAULT_BUNDLE
 from textveil_training.data import share_of
 
 SUBSET = 10_000
@@ -57,6 +62,8 @@ class Workshop:
             if not (folder / "manifest.json").exists():
                 folder.parent.mkdir(parents=True, exist_ok=True)
                 self._run("textveil-export", "table", "-o", folder, *BUNDLES[name], "--no-statistics")
+                if name.startswith("pure"):
+                    self._run("textveil-export", "certify", folder)
         return folder
 
     def raw(self, name: str) -> Path:
@@ -159,8 +166,32 @@ class Workshop:
             shutil.rmtree(folder / "encoder", ignore_errors=True)  # 90 MB each
         record = {"name": cell.name, "corpus": cell.data} | json.loads(path.read_text(encoding="utf-8"))
         if cell.law is not None:
-            record["law"] |= cell.law.facts()
+            record["law"] |= self.facts(cell.law)
         return record
+
+    def facts(self, law: Law) -> dict[str, float]:
+        """What the bundle knows of a law beside its terms: w, the pure LDP level, the epsilon of the paper.
+
+        A paper's epsilon is per unit of Euclidean distance between vectors of length 1; this metric's unit is the
+        median distance of two words.
+        """
+        mechanism, options = law.options[1], dict(zip(law.options[::2], law.options[1::2], strict=True))
+        if mechanism not in TABLE_MECHANISMS:
+            return {}
+        bundle = Bundle(DEFAULT_BUNDLE if law.bundle is None else self.bundle(law.bundle))
+        levels = summaries(bundle, mechanism, options.get("--tail"))
+        known = next(level for level in levels if level.level == options["--level"])
+        found: dict[str, float] = {}
+        if mechanism == "santext+":
+            found["share"] = bundle.manifest["provenance"]["sensitive_share"]
+        elif known.epsilon_pure_ldp is not None:  # what SanText+ keeps reveals its input
+            found["pure_ldp"] = known.epsilon_pure_ldp
+        if law.bundle == "nominal":
+            assert bundle.metric is not None
+            length = float(np.linalg.norm(bundle.metric.rows[0].astype(float)))
+            unit = math.sqrt(bundle.metric.median_squared) / length
+            found["nominal_epsilon"] = round(known.epsilon_textbook / unit, 3)
+        return found
 
     def attacked(self, attack: Attack) -> dict[str, Any]:
         """The record of an attack, which is made if it is not there."""

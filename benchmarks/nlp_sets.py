@@ -20,7 +20,8 @@ def _levels(*levels: str) -> tuple[str, ...]:
     return *named, "--default-level", levels[-1].split("=")[0]
 
 
-# Exponents of the pure bundles have a pure LDP level of 10 and 12: benchmarks/results/compare_english.jsonl.
+# Exponents of the pure bundles are those of benchmarks/results/compare_english.jsonl; they are certified after export,
+# so that records have the pure LDP level of the finished table.
 BUNDLES: dict[str, tuple[str, ...]] = {
     "certified": ("--certified-epsilon", "e10=10,e12=12,e14=14", "--tails", "exact", "--default-level", "e12"),
     "textbook": (*_levels("e10=5", "e12=6", "e14=7"), "--tails", "exact"),
@@ -60,21 +61,6 @@ class Law:
     name: str
     bundle: str | None
     options: tuple[str, ...]
-
-    def facts(self) -> dict[str, float]:
-        """What is known of the law beside its terms: pure LDP level, the paper's epsilon, w."""
-        level = self.options[self.options.index("--level") + 1] if "--level" in self.options else ""
-        found: dict[str, float] = {}
-        if level.startswith("p"):
-            found["pure_ldp"] = float(level[1:])
-        if self.options[1] == "krr":
-            found["pure_ldp"] = float(self.options[-1])
-        if level.startswith("n") and level != "noise":
-            found["nominal_epsilon"] = float(level[1:])
-        if self.options[1] == "santext+":
-            bundle = self.bundle or ""
-            found["share"] = float(f"0.{bundle.removeprefix('share-')}") if bundle.startswith("share-") else 0.9
-        return found
 
 
 @dataclass(frozen=True)
