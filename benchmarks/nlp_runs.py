@@ -18,6 +18,7 @@ import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,47 @@ from textveil_training.data import share_of
 
 SUBSET = 10_000
 """Rows of SST-2's training file in the data set sst2-10k, the same for every law."""
+
+
+def _fresh(raw: Path, copies: Path, copy: int) -> str:
+    """Training sentences of all copies, tested on one: fresh noise in every pass.
+
+    Whoever's sentences these are is charged for every copy: a provider's own public text, not its users'.
+    """
+    numbers = range(1, COPIES + 1) if raw.name == "train.tsv" else (copy,)
+    parts = [(copies / f"copy-{number}" / raw.name).read_text(encoding="utf-8") for number in numbers]
+    return "".join([parts[0], *(part.split("\n", 1)[1] for part in parts[1:])])
+
+
+def _erased(raw: Path, copies: Path, copy: int) -> str:
+    """Every word that the law changed is a blank: what a server could learn that knew which words came through.
+
+    Not sanitised text, and no attack: a yardstick for what a level leaves to be learned.
+    """
+    rows = [
+        (before.split("\t"), after.split("\t")[0])
+        for before, after in zip(
+            raw.read_text(encoding="utf-8").splitlines(),
+            (copies / f"copy-{copy}" / raw.name).read_text(encoding="utf-8").splitlines(),
+            strict=True,
+        )
+    ]
+    kept = [" ".join(_unchanged(text.split(), after.split())) for (text, *_), after in rows]
+    return "".join("\t".join([text, *others]) + "\n" for text, ((_, *others), _) in zip(kept, rows, strict=True))
+
+
+def _unchanged(before: list[str], after: list[str]) -> list[str]:
+    if len(before) == len(after):
+        return [x if x == y else BLANK for x, y in zip(before, after, strict=True)]
+    kept = set()
+    for block in SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
+        kept.update(range(block.a, block.a + block.size))
+    return [word if place in kept else BLANK for place, word in enumerate(before)]
+
+
+BLANK = "_"
+_DERIVED = {"sst2-fresh": _fresh, "sst2-erased": _erased}
+"""Data sets made from sanitised copies."""
 
 
 @dataclass
@@ -97,8 +139,8 @@ class Workshop:
 
     def corpus(self, data: str, law: Law | None, copy: int) -> Path:
         """A data set, raw or through a law."""
-        if data == "sst2-fresh" and law is not None:
-            return self._fresh(law, copy)
+        if data in _DERIVED and law is not None:
+            return self._derived(data, law, copy)
         raw = self.raw(data)
         if law is None:
             return raw
@@ -113,21 +155,17 @@ class Workshop:
                 )
         return folder / f"copy-{copy}"
 
-    def _fresh(self, law: Law, copy: int) -> Path:
-        """All copies of SST-2's training sentences in one file, tested on one copy: fresh noise in every pass.
-
-        Whoever's sentences these are is charged for every copy: a provider's own public text, not its users'.
-        """
+    def _derived(self, data: str, law: Law, copy: int) -> Path:
+        """A corpus that is made from sanitised copies of SST-2: see ``_DERIVED``."""
         copies = self.corpus("sst2", law, copy).parent
-        folder = self.work / "corpora" / "sst2-fresh" / law.name / f"copy-{copy}"
+        folder = self.work / "corpora" / data / law.name / f"copy-{copy}"
         with self._lock(folder):
             if not (folder / "dev.tsv").exists():
                 folder.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(copies / "record.json", folder.parent / "record.json")
-                parts = [(copies / f"copy-{n}" / "train.tsv").read_text(encoding="utf-8") for n in range(1, COPIES + 1)]
-                rows = [part.split("\n", 1)[1] for part in parts]
-                (folder / "train.tsv").write_text("".join([parts[0].split("\n", 1)[0], "\n", *rows]), encoding="utf-8")
-                shutil.copyfile(copies / f"copy-{copy}" / "dev.tsv", folder / "dev.tsv")
+                for name in ("train.tsv", "dev.tsv"):  # dev.tsv last: it says that the folder is whole
+                    text = _DERIVED[data](self.data / "sst2" / name, copies, copy)
+                    (folder / name).write_text(text, encoding="utf-8")
         return folder
 
     def masked_lm(self, name: str) -> Path:

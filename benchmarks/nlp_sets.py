@@ -166,7 +166,7 @@ ATTEMPTS = [
 """Ways to a higher accuracy at the default level, and what other levels give."""
 SETS = (
     *("clean", "headline", "textbook", "default", "pure", "table1", "figure3", "figure5", "pieces", "table3"),
-    *("attempts", "attacks", "other-attacker"),
+    *("attempts", "erased", "attacks", "other-attacker"),
 )
 
 
@@ -187,6 +187,7 @@ def cells(name: str) -> list[Cell] | list[Attack]:
         "textbook": [Cell("sst2", law, seed) for seed in seeds for law in HEADLINE if law.bundle == "textbook"],
         "default": [Cell("sst2", DEFAULT, seed) for seed in seeds],
         "attempts": list(ATTEMPTS),
+        "erased": [Cell("sst2-erased", DEFAULT, 0)],
         "pure": [Cell("sst2-10k", law, seed) for seed in seeds for law in (*PURE, None)],
         "table1": [
             Cell(data, law, seed, FROZEN)
