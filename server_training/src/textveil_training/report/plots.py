@@ -98,17 +98,13 @@ class Pictures:
         count = len(plot.panels)
         labels = list({line.label: None for panel in plot.panels for line in panel.lines})
         shared = len({panel.y for panel in plot.panels}) == 1
-        rows = len(labels) if count == 1 else -(-len(labels) // 2)
-        figure = Figure(figsize=(max(5.6, 3.7 * count), 3.5 + 0.2 * rows), layout="constrained")
+        figure = Figure(figsize=(max(5.6, 3.7 * count), 3.5 + 0.2 * len(labels)), layout="constrained")
         panels = figure.subplots(1, count, squeeze=False, sharey=shared)[0]
         handles = {}
         for axes, panel in zip(panels, plot.panels, strict=True):
             handles |= self._panel(axes, panel)
             axes.set_ylabel("" if shared and axes is not panels[0] else panel.y)
-        figure.legend(
-            [handles[label] for label in labels], labels, loc="outside lower left", ncols=1 if count == 1 else 2,
-            handlelength=3,
-        )  # fmt: skip
+        figure.legend([handles[label] for label in labels], labels, loc="outside lower left", handlelength=3)
         return figure
 
     def _panel(self, axes: Axes, panel: Panel) -> dict[str, Artist]:
@@ -142,6 +138,8 @@ class Pictures:
         if panel.x_shares:
             axes.xaxis.set_major_formatter(FuncFormatter(_per_cent))
         axes.margins(x=0.06, y=0.1)
+        if not (panel.shares or panel.logarithmic) and min(y for line in panel.lines for _, y, _ in line.points) >= 0:
+            axes.set_ylim(bottom=0)  # else small differences of large counts look large
         return handles
 
 

@@ -84,12 +84,15 @@ def _panel(cohort: Cohort, names: Names, axis: str, placed: Iterable[tuple[Group
     series: dict[str, list[tuple[float, float, float]]] = {}
     law_of: dict[str, Law] = {}
     longest: dict[tuple[str, str], int] = {}
-    metric = {group.law.kind for group in cohort.groups if group.law and group.law.learns} - {PURE_LDP}
+    kinds: dict[str, set[str]] = {}
+    for law in (group.law for group in cohort.groups):
+        if law is not None and law.learns and law.kind != PURE_LDP:
+            kinds.setdefault(names(law), set()).add(law.kind)
     for group, x in placed:
         law, y = group.law, group.mean(cohort.measure)
         if law is None or x is None or y is None:
             continue
-        told = law.kind if len(metric) > 1 and law.kind in metric else ""
+        told = law.kind if len(kinds.get(names(law), ())) > 1 else ""
         label = ", ".join(part for part in (names(law), cohort.told(group), told) if part)
         series.setdefault(label, []).append((x, y, group.deviation(cohort.measure)))
         law_of[label] = law
