@@ -159,9 +159,7 @@ ATTEMPTS = [
     Cell("sst2", DEFAULT, 0, ONE_PASS, "mlm-sanitized"),
     Cell("sst2", DEFAULT, 0, ONE_PASS, "mlm-raw"),
     Cell("sst2", _default("santext+", "veil"), 0),
-    Cell("sst2", _default("santext+", "light"), 0),
     Cell("sst2", DEFAULT, 0, ()),  # the paper's three passes at 2e-5
-    Cell("sst2-fresh", DEFAULT, 0, ONE_PASS, "mlm-sanitized"),
 ]
 """Ways to a higher accuracy at the default level, and what other levels give."""
 SETS = (
@@ -184,7 +182,7 @@ def cells(name: str) -> list[Cell] | list[Attack]:
         "headline": [
             Cell("sst2", law, seed) for seed in seeds for law in HEADLINE if seed == 0 or law.bundle != "textbook"
         ],
-        "textbook": [Cell("sst2", law, seed) for seed in seeds for law in HEADLINE if law.bundle == "textbook"],
+        "textbook": [Cell("sst2", law, seed) for law in HEADLINE for seed in seeds if law.bundle == "textbook"],
         "default": [Cell("sst2", DEFAULT, seed) for seed in seeds],
         "attempts": list(ATTEMPTS),
         "erased": [Cell("sst2-erased", DEFAULT, 0)],
