@@ -242,7 +242,7 @@ class Workshop:
             self._run(
                 *("textveil-train", "attack", "text", self.data / "sst2", "--format", "sst2", "--split", "dev"),
                 *(*bundle, *attack.law.options, "--model", self.masked_lm(attack.model), "--tokens", attack.tokens),
-                *(*more, "--threads", 1, "-o", path, *again),
+                *("--attacks", attack.attacks, *more, "--threads", 1, "-o", path, *again),
             )
         return {"name": attack.name} | json.loads(path.read_text(encoding="utf-8"))
 

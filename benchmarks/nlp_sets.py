@@ -98,16 +98,19 @@ class Attack:
         law: The law.
         model: Folder of ``pretrain`` in WORK: the attacker's masked language model.
         tokens: Tokens of the attacks that take long.
+        attacks: Which.
     """
 
     law: Law
     model: str = "mlm-raw"
     tokens: int = 2000
+    attacks: str = "all"
 
     @property
     def name(self) -> str:
         """Of its folder."""
-        return f"attack.{self.law.name}.{self.model}.{self.tokens}"
+        which = "" if self.attacks == "all" else f".{self.attacks}"
+        return f"attack.{self.law.name}.{self.model}.{self.tokens}{which}"
 
 
 def _santext(bundle: str, level: str) -> Law:
@@ -164,7 +167,7 @@ ATTEMPTS = [
 """Ways to a higher accuracy at the default level, and what other levels give."""
 SETS = (
     *("clean", "headline", "textbook", "default", "pure", "table1", "figure3", "figure5", "pieces", "table3"),
-    *("attempts", "erased", "attacks", "other-attacker"),
+    *("attempts", "erased", "attacks", "other-attacker", "pieces-words"),
 )
 
 
@@ -195,10 +198,8 @@ def cells(name: str) -> list[Cell] | list[Attack]:
             if law is not None or seed == 0  # without a law nothing differs between seeds
         ],
         "figure3": [Cell("sst2-10k", law, 0, FROZEN) for law in FIGURE_3],
-        "pieces": [
-            Cell("sst2-10k", Law(f"pieces-{level}", "pieces", ("--mechanism", "santext", "--level", level)), 0, FROZEN)
-            for level in LEVELS
-        ],
+        "pieces": [Cell("sst2-10k", _santext("pieces", level), 0, FROZEN) for level in LEVELS],
+        "pieces-words": [Attack(_santext("pieces", level), attacks="nearest") for level in LEVELS],
         "figure5": [Cell("sst2-10k", law, seed, FROZEN) for seed in seeds for law in default],
         "attacks": [Attack(law) for law in (*default, *TABLE_3_LAWS)],
         "other-attacker": [
