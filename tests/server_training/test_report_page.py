@@ -339,7 +339,7 @@ def test_without_matplotlib_the_error_names_the_extra() -> None:
         "except ReportError as error:\n    print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "textveil-training[report]" in done.stdout
+    assert "textveil-training with the extra report" in done.stdout
 
 
 def test_the_wheel_holds_the_page() -> None:

@@ -25,7 +25,10 @@ try:
     from matplotlib.figure import Figure
     from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 except ImportError as error:
-    raise ReportError("the page needs matplotlib: pip install 'textveil-training[report]'") from error
+    raise ReportError(
+        "the page needs matplotlib: "
+        "install textveil-training with the extra report (in a clone: pip install './server_training[report]')"
+    ) from error
 
 COLOURS = {
     "ink": "#1b1f24", "rule": "#d0d7df", "quiet": "#57606a", "paper": "#fefefe",
