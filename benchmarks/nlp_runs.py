@@ -24,9 +24,13 @@ from typing import Any
 
 import numpy as np
 from nlp_sets import BUNDLES, COPIES, SETS, Attack, Cell, Law, cells
+from textveil.audit import Audit
 from textveil.bundle import TABLE_MECHANISMS, Bundle
-from textveil.calibration import summaries
+from textveil.calibration import LevelSummary, summaries
 from textveil.default_bundle import DEFAULT_BUNDLE
+from textveil.mechanisms import ExactLaw, TableLaw
+from textveil.table import CAPPED
+from textveil_export.exact_search import AllScores, pure_losses
 from textveil_training.data import share_of
 
 SUBSET = 10_000
@@ -104,8 +108,6 @@ class Workshop:
             if not (folder / "manifest.json").exists():
                 folder.parent.mkdir(parents=True, exist_ok=True)
                 self._run("textveil-export", "table", "-o", folder, *BUNDLES[name], "--no-statistics")
-                if name.startswith("pure"):
-                    self._run("textveil-export", "certify", folder)
         return folder
 
     def raw(self, name: str) -> Path:
@@ -222,14 +224,30 @@ class Workshop:
         found: dict[str, float] = {}
         if mechanism == "santext+":
             found["share"] = bundle.manifest["provenance"]["sensitive_share"]
-        elif known.epsilon_pure_ldp is not None:  # what SanText+ keeps reveals its input
-            found["pure_ldp"] = known.epsilon_pure_ldp
+        else:  # what SanText+ keeps reveals its input
+            found["pure_ldp"] = known.epsilon_pure_ldp or self._pure_level(bundle, known)
         if law.bundle == "nominal":
             assert bundle.metric is not None
             length = float(np.linalg.norm(bundle.metric.rows[0].astype(float)))
             unit = math.sqrt(bundle.metric.median_squared) / length
             found["nominal_epsilon"] = round(known.epsilon_textbook / unit, 3)
         return found
+
+    def _pure_level(self, bundle: Bundle, known: LevelSummary) -> float:
+        """As ``textveil-export certify`` computes it, for a bundle without a certificate; kept beside the bundles."""
+        path = self.work / "bundles" / f"{bundle.identity[:16]}.{known.level}.{known.mechanism}.{known.tail}.pure"
+        with self._lock(path):
+            if not path.exists():
+                level = next(level for level in bundle.levels if level.name == known.level)
+                law = TableLaw.of(bundle.table, known.mechanism, level.laws[known.mechanism, known.tail])
+                if known.tail == CAPPED:
+                    loss, _ = Audit(law).pure_loss()
+                else:
+                    assert bundle.metric is not None
+                    every = AllScores.of(bundle.metric)
+                    ((loss, _),) = pure_losses(every, every.audits([ExactLaw(law, bundle.metric)]))
+                path.write_text(f"{loss}\n", encoding="utf-8")
+        return float(path.read_text(encoding="utf-8"))
 
     def attacked(self, attack: Attack) -> dict[str, Any]:
         """The record of an attack, which is made if it is not there."""

@@ -20,8 +20,8 @@ def _levels(*levels: str) -> tuple[str, ...]:
     return *named, "--default-level", levels[-1].split("=")[0]
 
 
-# Exponents of the pure bundles are those of benchmarks/results/compare_english.jsonl; they are certified after export,
-# so that records have the pure LDP level of the finished table.
+# Exponents of the pure bundles are those of benchmarks/results/compare_english.jsonl, for pure LDP levels of just
+# under 10 and 12; records have the level that is computed on the finished table.
 BUNDLES: dict[str, tuple[str, ...]] = {
     "certified": ("--certified-epsilon", "e10=10,e12=12,e14=14", "--tails", "exact", "--default-level", "e12"),
     "textbook": (*_levels("e10=5", "e12=6", "e14=7"), "--tails", "exact"),
