@@ -165,21 +165,9 @@ ATTEMPTS = [
     Cell("sst2", DEFAULT, 0, ()),  # the paper's three passes at 2e-5
 ]
 """Ways to a higher accuracy at the default level, and what other levels give."""
-SETS = (
-    *(
-        "clean",
-        "headline",
-        "textbook",
-        "default",
-        "pure",
-        "table1",
-        "figure3",
-        "figure5",
-        "pieces",
-        "table3",
-        "table3-10k",
-    ),
-    *("attempts", "erased", "attacks", "other-attacker", "pieces-words"),
+SETS = tuple(
+    "clean headline textbook default attempts erased pure table1 figure3 figure5 pieces pieces-words "
+    "table3 table3-10k attacks other-attacker".split()
 )
 
 
