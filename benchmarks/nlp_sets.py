@@ -167,7 +167,7 @@ ATTEMPTS = [
 """Ways to a higher accuracy at the default level, and what other levels give."""
 SETS = tuple(
     "clean headline textbook default attempts erased pure table1 figure3 figure5 pieces pieces-words "
-    "table3 table3-10k attacks other-attacker".split()
+    "table3 table3-10k table3-frozen attacks other-attacker".split()
 )
 
 
@@ -205,12 +205,15 @@ def cells(name: str) -> list[Cell] | list[Attack]:
         "other-attacker": [
             Attack(law, "mlm-sanitized") for law in (*TABLE_3_LAWS, DEFAULT, _default("santext+", "veil"))
         ],
-        "table3-10k": [
-            Cell("sst2-10k", _santext("certified", level), seed, ONE_PASS, start)
-            for seed in seeds
-            for level in ("e10", "e12")
-            for start in ("mlm-sanitized", "mlm-raw", None)
-        ],
+        **{
+            name: [
+                Cell("sst2-10k", _santext("certified", level), seed, options, start)
+                for seed in seeds
+                for level in ("e10", "e12")
+                for start in ("mlm-sanitized", "mlm-raw", None)
+            ]
+            for name, options in (("table3-10k", ONE_PASS), ("table3-frozen", FROZEN))
+        },
         "table3": [
             Cell("sst2", law, seed, ONE_PASS, start)
             for seed in seeds
