@@ -274,12 +274,14 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, required=True, help="records, one JSON object a line")
     parser.add_argument("--jobs", type=int, default=2, help="runs at once")
     parser.add_argument("--seeds", type=int, default=COPIES, help="at most so many seeds")
+    parser.add_argument("--only", default="", help="only runs whose name contains this")
     given = parser.parse_args()
     done = set()
     if given.output.exists():
         done = {json.loads(line)["name"] for line in given.output.read_text(encoding="utf-8").splitlines()}
     every = [cell for name in given.sets for cell in cells(name)]
-    wanted = [cell for cell in every if cell.name not in done and getattr(cell, "seed", 0) < given.seeds]
+    left = [cell for cell in every if cell.name not in done and given.only in cell.name]
+    wanted = [cell for cell in left if getattr(cell, "seed", 0) < given.seeds]
     shop, lock = Workshop(given.data, given.work), threading.Lock()
 
     def run(cell: Cell | Attack) -> None:

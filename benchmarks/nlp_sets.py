@@ -157,14 +157,17 @@ FIGURE_3 = [
 TABLE_3_LAWS = [_santext("certified", "e10")]
 FROZEN = ("--frozen",)
 DEFAULT = _default("santext+", "balanced")
+THREE_PASSES = ("--epochs", "3", "--learning-rate", "1e-4")
 ATTEMPTS = [
+    Cell("sst2-10k", DEFAULT, 0),
+    Cell("sst2-10k", DEFAULT, 0, ONE_PASS, "mlm-sanitized"),
+    Cell("sst2-10k", DEFAULT, 0, ONE_PASS, "mlm-raw"),
+    Cell("sst2-10k", DEFAULT, 0, ()),  # the paper's three passes at 2e-5
+    Cell("sst2-10k", DEFAULT, 0, THREE_PASSES),
     Cell("sst2-fresh", DEFAULT, 0),  # three outputs of every training sentence
-    Cell("sst2", DEFAULT, 0, ONE_PASS, "mlm-sanitized"),
-    Cell("sst2", DEFAULT, 0, ONE_PASS, "mlm-raw"),
     Cell("sst2", _default("santext+", "veil"), 0),
-    Cell("sst2", DEFAULT, 0, ()),  # the paper's three passes at 2e-5
 ]
-"""Ways to a higher accuracy at the default level, and what other levels give."""
+"""Ways to a higher accuracy at the default level, and what the lightest level gives."""
 SETS = tuple(
     "clean headline textbook default attempts erased pure table1 figure3 figure5 pieces pieces-words "
     "table3 table3-10k table3-frozen attacks other-attacker".split()
