@@ -228,9 +228,9 @@ class Workshop:
             found["pure_ldp"] = known.epsilon_pure_ldp or self._pure_level(bundle, known)
         if law.bundle == "nominal":
             assert bundle.metric is not None
-            length = float(np.linalg.norm(bundle.metric.rows[0].astype(float)))
-            unit = math.sqrt(bundle.metric.median_squared) / length
-            found["nominal_epsilon"] = round(known.epsilon_textbook / unit, 3)
+            lengths = np.linalg.norm(bundle.metric.rows[:-1].astype(float), axis=1)
+            unit = math.sqrt(bundle.metric.median_squared) / float(lengths.mean())
+            found["nominal_epsilon"] = round(known.epsilon_textbook / unit, 2)
         return found
 
     def _pure_level(self, bundle: Bundle, known: LevelSummary) -> float:

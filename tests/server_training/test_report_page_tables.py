@@ -201,6 +201,17 @@ def test_defence_is_joined_with_utility_at_the_same_law(report: Report) -> None:
     assert raw.points == ((1 - 0.47, 0.9, 0.0),)
 
 
+def test_two_attackers_of_one_law_look_different(report: Report) -> None:
+    runs: list[Record] = []
+    for epsilon in (10.0, 12.0):
+        one, other = attack(law(epsilon), 0.8), attack(law(epsilon), 0.9)
+        other["settings"]["model"] = "/somewhere/mlm-sanitized"
+        runs += [finetune(0.7, law(epsilon)), one, other]
+    (plot,) = (part for part in report(*runs)["defence"].parts if isinstance(part, Curves))
+    lines = plot.panels[0].lines
+    assert len(lines) == len({line.label for line in lines}) == len({line.key for line in lines}) == 2
+
+
 def test_defence_is_not_joined_across_data(report: Report) -> None:
     other = attack(law(), 0.9)
     other["data"]["format"] = "qnli"

@@ -1,6 +1,7 @@
 """Attacks on sanitised text: all of them by law, the defence rate beside utility, and what the levels do to words."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from statistics import mean
 
 from textveil_training.report.charts import Curves, Line, Panel, Section, Table, slug
@@ -173,7 +174,7 @@ def _joined(cohort: Cohort, pairs: Sequence[tuple[Group, Group]], names: Names) 
         if law is None or utility is None or defence is None:
             continue
         more = ", ".join(part for part in (cohort.told(group), said(other, attackers)) if part)
-        label = names(law) + (f", {law.kind}" if law.learns else "") + (f", {more}" if more else "")
+        label = names(law) + (f", {law.kind} epsilon" if law.learns else "") + (f", {more}" if more else "")
         point = (law.epsilon or 0.0, defence, utility, group.deviation(cohort.measure))
         series.setdefault(label, (law, []))[1].append(point)
         rows.append(
@@ -200,10 +201,12 @@ def _joined(cohort: Cohort, pairs: Sequence[tuple[Group, Group]], names: Names) 
         f"defence-{cohort.name}", f"{cohort.title}: {cohort.axis} and defence rate, {unit}",
         ("mechanism", *LAW_COLUMNS, *columns), tuple(rows),
     )  # fmt: skip
-    lines = tuple(
-        line(label, [(x, y, error) for _, x, y, error in sorted(points)], law, names)
-        for label, (law, points) in series.items()
-    )
+    lines: tuple[Line, ...] = ()
+    for label, (law, points) in series.items():
+        made_of = line(label, [(x, y, error) for _, x, y, error in sorted(points)], law, names)
+        if made_of.key in {other.key for other in lines}:  # one law, two attackers
+            made_of = replace(made_of, law=label)
+        lines = (*lines, made_of)
     raw = [group.mean(cohort.measure) for group in cohort.groups if group.law is None]
     tops = [value for _, other in pairs for value in other.values("mask.clean_top1")]
     if tops and len(raw) == 1 and raw[0] is not None:

@@ -9,6 +9,7 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 from html import escape
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,8 @@ COLOURS = {
 }  # fmt: skip
 """Colours of the pictures, by the name of the page's CSS variable that replaces each of them there."""
 MARKERS = "osD^vPX"
+_LETTERS_PER_INCH = 11
+"""In a legend, beside the sample of a line."""
 MARKED = {UNSANITISED: "-", "majority class": ":"}
 _SERIES = [colour for name, colour in COLOURS.items() if re.fullmatch(r"s\d", name)]
 _STYLE: Any = {
@@ -92,7 +95,8 @@ class Pictures:
         if key == UNSANITISED:
             return COLOURS["ink"], "*"
         number = self._place.get(key, 0)
-        return _SERIES[number % len(_SERIES)], MARKERS[number % len(MARKERS)]
+        around = number // len(_SERIES)  # where colours start again, they get other markers
+        return _SERIES[number % len(_SERIES)], MARKERS[(number + around) % len(MARKERS)]
 
     def _figure(self, plot: Curves | Heat) -> Figure:
         return self._curves(plot) if isinstance(plot, Curves) else _heat(plot)
@@ -101,13 +105,16 @@ class Pictures:
         count = len(plot.panels)
         labels = list({line.label: None for panel in plot.panels for line in panel.lines})
         shared = len({panel.y for panel in plot.panels}) == 1
-        figure = Figure(figsize=(max(5.6, 3.7 * count), 3.5 + 0.2 * len(labels)), layout="constrained")
+        width = max(5.6, 3.7 * count)
+        written = [fill(label, int(_LETTERS_PER_INCH * width)) for label in labels]
+        rows = sum(label.count("\n") + 1 for label in written)
+        figure = Figure(figsize=(width, 3.5 + 0.2 * rows), layout="constrained")
         panels = figure.subplots(1, count, squeeze=False, sharey=shared)[0]
         handles = {}
         for axes, panel in zip(panels, plot.panels, strict=True):
             handles |= self._panel(axes, panel)
             axes.set_ylabel("" if shared and axes is not panels[0] else panel.y)
-        figure.legend([handles[label] for label in labels], labels, loc="outside lower left", handlelength=3)
+        figure.legend([handles[label] for label in labels], written, loc="outside lower left", handlelength=3)
         return figure
 
     def _panel(self, axes: Axes, panel: Panel) -> dict[str, Artist]:

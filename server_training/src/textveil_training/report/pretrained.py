@@ -83,13 +83,14 @@ def _table(
         for group in groups:
             figure, error = figures(group)
             shares = figure != "pearson"
-            row = [*law_row(group, names.bundle(group.law) if group.law else ""), group.task, start_name(group)]
+            row = [*law_row(group, names.bundle(group.law) if group.law else ""), group.task, *_trained(group)]
+            row.append(start_name(group))
             row.append(spread(group.values(figure), shares=shares))
             row += ["", ""] if base in (None, group) else _difference(base, group, figure, error)
             rows.append((*row, group.counted))
     if not rows:
         return None
-    columns = ("data", "start", title.lower(), "difference", "error over", "runs (seeds)")
+    columns = ("data", "train examples", "encoder", "start", title.lower(), "difference", "error over", "runs (seeds)")
     caption = f"{title} with and without a pretrained start; accuracies and rates in per cent"
     return Table(name, caption, ("mechanism", *LAW_COLUMNS, *columns), tuple(rows)).trimmed()
 
@@ -100,6 +101,13 @@ def _family(group: Group) -> tuple[object, ...]:
     settings = {name: value for name, value in run.deciding.items() if name not in MODELS}
     sizes = {name: part.get("examples") for name, part in run.splits.items()}
     return group.task, group.law, group.law and group.law.case, canonical(settings), canonical(sizes), run.texts
+
+
+def _trained(group: Group) -> tuple[str, str]:
+    """On how many examples a group learned, and what learned; empty for attacks."""
+    run = group.runs[0]
+    examples, tuned = run.splits.get("train", {}).get("examples"), run.settings.get("tuned")
+    return "" if examples is None else f"{examples:,}", "" if tuned is None else "tuned" if tuned else "frozen features"
 
 
 def _pretrained(group: Group) -> bool:
