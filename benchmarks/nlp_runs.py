@@ -85,10 +85,12 @@ class Workshop:
     Attributes:
         data: Published data.
         work: Where everything goes.
+        copies: Independent outputs of every corpus.
     """
 
     data: Path
     work: Path
+    copies: int = COPIES
     _locks: dict[Path, threading.Lock] = field(default_factory=dict)
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
@@ -148,18 +150,18 @@ class Workshop:
             return raw
         folder = self.work / "corpora" / data / law.name
         with self._lock(folder):
-            if not (folder / "record.json").exists():
+            if not ((folder / "record.json").exists() and (folder / f"copy-{copy}").exists()):
                 shutil.rmtree(folder, ignore_errors=True)
                 bundle = () if law.bundle is None else ("--bundle", self.bundle(law.bundle))
                 self._run(
                     *("textveil-train", "sanitize-corpus", raw, "--format", data.split("-")[0], "-o", folder),
-                    *(*bundle, *law.options, "--copies", COPIES, "--workers", 1),
+                    *(*bundle, *law.options, "--copies", max(copy, self.copies), "--workers", 1),
                 )
         return folder / f"copy-{copy}"
 
     def _derived(self, data: str, law: Law, copy: int) -> Path:
         """A corpus that is made from sanitised copies of SST-2: see ``_DERIVED``."""
-        copies = self.corpus("sst2", law, copy).parent
+        copies = self.corpus("sst2", law, COPIES).parent
         folder = self.work / "corpora" / data / law.name / f"copy-{copy}"
         with self._lock(folder):
             if not (folder / "dev.tsv").exists():
@@ -282,7 +284,7 @@ def main() -> None:
     every = [cell for name in given.sets for cell in cells(name)]
     left = [cell for cell in every if cell.name not in done and given.only in cell.name]
     wanted = [cell for cell in left if getattr(cell, "seed", 0) < given.seeds]
-    shop, lock = Workshop(given.data, given.work), threading.Lock()
+    shop, lock = Workshop(given.data, given.work, given.seeds), threading.Lock()
 
     def run(cell: Cell | Attack) -> None:
         record = shop.attacked(cell) if isinstance(cell, Attack) else shop.record(cell)
