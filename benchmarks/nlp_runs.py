@@ -150,14 +150,25 @@ class Workshop:
             return raw
         folder = self.work / "corpora" / data / law.name
         with self._lock(folder):
-            if not ((folder / "record.json").exists() and (folder / f"copy-{copy}").exists()):
+            if not self._copy(folder, copy):
                 shutil.rmtree(folder, ignore_errors=True)
                 bundle = () if law.bundle is None else ("--bundle", self.bundle(law.bundle))
                 self._run(
                     *("textveil-train", "sanitize-corpus", raw, "--format", data.split("-")[0], "-o", folder),
                     *(*bundle, *law.options, "--copies", max(copy, self.copies), "--workers", 1),
                 )
-        return folder / f"copy-{copy}"
+        found = self._copy(folder, copy)
+        assert found is not None
+        return found
+
+    @staticmethod
+    def _copy(folder: Path, copy: int) -> Path | None:
+        """Where a copy of a sanitised corpus is; a single one lies in the corpus's own folder."""
+        if not (folder / "record.json").exists():
+            return None
+        if (folder / f"copy-{copy}").exists():
+            return folder / f"copy-{copy}"
+        return folder if copy == 1 and not any(folder.glob("copy-*")) else None
 
     def _derived(self, data: str, law: Law, copy: int) -> Path:
         """A corpus that is made from sanitised copies of SST-2: see ``_DERIVED``."""
