@@ -74,7 +74,7 @@ def _unchanged(before: list[str], after: list[str]) -> list[str]:
 
 
 BLANK = "_"
-_DERIVED = {"sst2-fresh": _fresh, "sst2-erased": _erased}
+_DERIVED = {"sst2-10k-fresh": _fresh, "sst2-erased": _erased}
 """Data sets made from sanitised copies."""
 
 
@@ -171,15 +171,16 @@ class Workshop:
         return folder if copy == 1 and not any(folder.glob("copy-*")) else None
 
     def _derived(self, data: str, law: Law, copy: int) -> Path:
-        """A corpus that is made from sanitised copies of SST-2: see ``_DERIVED``."""
-        copies = self.corpus("sst2", law, COPIES).parent
+        """A corpus that is made from sanitised copies of another: see ``_DERIVED``."""
+        base = data.rpartition("-")[0]
+        copies = self.corpus(base, law, COPIES).parent
         folder = self.work / "corpora" / data / law.name / f"copy-{copy}"
         with self._lock(folder):
             if not (folder / "dev.tsv").exists():
                 folder.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(copies / "record.json", folder.parent / "record.json")
                 for name in ("train.tsv", "dev.tsv"):  # dev.tsv last: it says that the folder is whole
-                    text = _DERIVED[data](self.data / "sst2" / name, copies, copy)
+                    text = _DERIVED[data](self.raw(base) / name, copies, copy)
                     (folder / name).write_text(text, encoding="utf-8")
         return folder
 
