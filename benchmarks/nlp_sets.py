@@ -164,6 +164,7 @@ ATTEMPTS = [
     Cell("sst2-10k", DEFAULT, 0, ONE_PASS, "mlm-raw"),
     Cell("sst2-10k", DEFAULT, 0, ()),  # the paper's three passes at 2e-5
     Cell("sst2-10k", DEFAULT, 0, THREE_PASSES),
+    Cell("sst2", DEFAULT, 0, THREE_PASSES),
     Cell("sst2-10k-fresh", DEFAULT, 0),  # three outputs of every training sentence
     Cell("sst2", _default("santext+", "veil"), 0),
 ]
