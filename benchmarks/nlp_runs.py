@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from nlp_sets import BUNDLES, COPIES, SETS, Attack, Cell, Law, cells
+from nlp_sets import BUNDLES, COPIES, MASKED_LMS, SETS, Attack, Cell, Law, cells
 from textveil.audit import Audit
 from textveil.bundle import TABLE_MECHANISMS, Bundle
 from textveil.calibration import LevelSummary, summaries
@@ -74,7 +74,7 @@ def _unchanged(before: list[str], after: list[str]) -> list[str]:
 
 
 BLANK = "_"
-_DERIVED = {"sst2-10k-fresh": _fresh, "sst2-erased": _erased}
+_DERIVED = {"sst2-fresh": _fresh, "sst2-10k-fresh": _fresh, "sst2-erased": _erased}
 """Data sets made from sanitised copies."""
 
 
@@ -190,15 +190,14 @@ class Workshop:
         with self._lock(folder):
             record = folder / "record.json"
             if not (record.exists() and json.loads(record.read_text(encoding="utf-8"))["finished"]):
-                raw = ("--raw",) if name == "mlm-raw" else ()
                 again = ("--resume",) if (folder / "unfinished.safetensors").exists() else ()
                 self._run(
                     *("textveil-train", "pretrain", "--data", f"{self.data / 'wikitext2'}:wikitext:dev+test"),
                     *("--data", f"{self.data / 'sst2'}:sst2:train"),
                     *("--data", f"{self.data / 'ag_private' / 'ag_data.txt'}:ag-entities:train"),
-                    *("--bundle", self.bundle("certified"), "--mechanism", "santext", "--epsilon", "10", *raw),
+                    *("--bundle", self.bundle("certified"), "--mechanism", "santext", "--epsilon", "10"),
                     *("--steps", 1800, "--measure-every", 200, "--learning-rate", "3e-4"),
-                    *("--head-learning-rate", "2e-3", "--threads", 1, "-o", folder, *again),
+                    *("--head-learning-rate", "2e-3", "--threads", 1, "-o", folder, *MASKED_LMS[name], *again),
                 )
         return folder
 

@@ -48,6 +48,14 @@ BUNDLES: dict[str, tuple[str, ...]] = {
 }
 
 
+MASKED_LMS: dict[str, tuple[str, ...]] = {
+    "mlm-sanitized": (),
+    "mlm-raw": ("--raw",),
+    "mlm-denoise": ("--mask-probability", ".3", "--unchanged-share", ".5"),
+}
+"""Options of ``pretrain`` beside those that all have: Yue et al.'s objective, the control, what else was tried."""
+
+
 @dataclass(frozen=True)
 class Law:
     """One way to sanitise a corpus.
@@ -167,6 +175,8 @@ ATTEMPTS = [
     Cell("sst2", DEFAULT, 0, THREE_PASSES),
     Cell("sst2-10k-fresh", DEFAULT, 0),  # three outputs of every training sentence
     Cell("sst2", _default("santext+", "veil"), 0),
+    Cell("sst2-fresh", DEFAULT, 0),
+    *(Cell("sst2", DEFAULT, 0, ONE_PASS, start) for start in ("mlm-raw", "mlm-denoise")),
 ]
 """Ways to a higher accuracy at the default level, and what the lightest level gives."""
 SETS = tuple(

@@ -141,7 +141,9 @@ def test_a_bundle_of_other_pieces_than_the_encoders(place: Path) -> None:
 
 def masked(tokeniser: Tokeniser, strings: Strings, rows: list[tuple[list[str], list[str]]], **options: Any) -> Masked:
     """A batch of texts given as shown and original words; ``.`` is no word."""
-    masker = Masker(tokeniser, strings, options.pop("probability", 0.15), len(tokeniser.ids))
+    masker = Masker(
+        tokeniser, strings, options.pop("probability", 0.15), len(tokeniser.ids), options.pop("unchanged", 0.1)
+    )
     shown = np.array([strings.number(word) for row, _ in rows for word in row])
     original = np.array([strings.number(word) for _, row in rows for word in row])
     words = np.array([word != "." for row, _ in rows for word in row])
@@ -166,13 +168,14 @@ def test_targets_are_the_originals_pieces_at_the_sanitised_words_places(tmp_path
     assert batch.mask.tolist() == [[1] * 6, [1, 1, 1, 1, 0, 0]]
 
 
-def test_shares_of_what_is_masked(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("unchanged", "masked_share"), [(0.1, 0.8), (0.55, 0.4)])
+def test_shares_of_what_is_masked(tmp_path: Path, unchanged: float, masked_share: float) -> None:
     """40,000 words of two pieces: each share within five standard errors; a word is masked whole."""
     tokeniser = tokeniser_of(tmp_path, ["run", "##ning"], max_tokens=100_000)
     strings, ids = Strings(tokeniser), tokeniser.ids
     count = 40_000
     torch.manual_seed(1)
-    batch = masked(tokeniser, strings, [(["running"] * count, ["running"] * count)])
+    batch = masked(tokeniser, strings, [(["running"] * count, ["running"] * count)], unchanged=unchanged)
     shown, targets = (part[0, 1:-1].view(count, 2) for part in (batch.ids, batch.targets))
     chosen = targets[:, 0] != IGNORED
     assert ((targets[:, 1] != IGNORED) == chosen).all()
@@ -188,9 +191,9 @@ def test_shares_of_what_is_masked(tmp_path: Path) -> None:
         return abs(found - total * share) < 5 * (total * share * (1 - share)) ** 0.5
 
     assert near(number, count, 0.15)
-    assert near(int(masks.all(1)[chosen].sum()), number, 0.8)
-    assert near(int(same[chosen].sum()), number, 0.1)
-    assert not near(int(masks.all(1)[chosen].sum()), number, 0.9)  # five standard errors tell such shares apart
+    assert near(int(masks.all(1)[chosen].sum()), number, masked_share)
+    assert near(int(same[chosen].sum()), number, unchanged)
+    assert not near(int(masks.all(1)[chosen].sum()), number, masked_share + 0.1)  # five errors tell such shares apart
 
 
 def test_long_texts_are_cut_and_parts_cover_the_batch(tmp_path: Path) -> None:

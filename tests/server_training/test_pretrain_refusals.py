@@ -37,6 +37,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (CheckpointError, {"start": "/nowhere/at/all"}),
         (SettingError, {"batch": 0}),
         (SettingError, {"mask_probability": 1.0}),
+        (SettingError, {"unchanged_share": 1.1}),
         (SettingError, {"accumulate": 9}),
         (SettingError, {"precision": "float16"}),
         (SettingError, {"max_tokens": 100}),  # the encoder has 64 positions

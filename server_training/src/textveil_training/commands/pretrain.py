@@ -55,6 +55,9 @@ def pretrain(
     mask_probability: Annotated[
         float, typer.Option("--mask-probability", help="How often a word is predicted.")
     ] = 0.15,
+    unchanged_share: Annotated[
+        float, typer.Option("--unchanged-share", help="Of the predicted words, how many are shown and not hidden.")
+    ] = 0.1,
     measure_every: Annotated[
         int, typer.Option("--measure-every", metavar="STEPS", help="0 for 20 measurements in all.")
     ] = 0,
@@ -93,6 +96,7 @@ def pretrain(
         warmup=warmup,
         dropout=dropout,
         mask_probability=mask_probability,
+        unchanged_share=unchanged_share,
         measure_every=measure_every,
         held_out_percent=held_out,
         seed=seed,

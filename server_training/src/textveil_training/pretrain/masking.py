@@ -3,6 +3,9 @@
 A word is chosen with probability .15. Of the chosen, 80 % become [MASK] piece by piece, 10 % pieces drawn evenly from
 the vocabulary, and 10 % stay as they are (Devlin et al. 2019, section 3.1). The target at piece j of a chosen word of
 the SANITISED text is piece j of the word in its ORIGINAL (Yue et al. 2021, section 4.3), as far as both have one.
+
+The share that stays is a setting: where it is larger, the model learns to undo the mechanism at words that it sees,
+besides filling gaps. Of the hidden words eight in nine are [MASK] whatever it is.
 """
 
 from dataclasses import dataclass, field
@@ -15,7 +18,8 @@ from textveil_training.pretrain.aligned import Bools, Integers, Strings, ragged
 from textveil_training.token_ids import Tokeniser
 
 IGNORED = -100
-MASKED, RANDOM = 0.8, 0.1
+MASKED = 8 / 9
+"""Of the hidden words, how many are [MASK]; the others are drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +60,14 @@ class Masker:
         strings: Pieces of the items.
         probability: How often a word is chosen.
         vocabulary: Number of pieces to draw from.
+        unchanged: Share of the chosen words that stay as they are.
     """
 
-    def __init__(self, tokeniser: Tokeniser, strings: Strings, probability: float, vocabulary: int) -> None:
+    def __init__(
+        self, tokeniser: Tokeniser, strings: Strings, probability: float, vocabulary: int, unchanged: float = 0.1
+    ) -> None:
         self._tokeniser, self._strings = tokeniser, strings
-        self._probability, self._vocabulary = probability, vocabulary
+        self._probability, self._vocabulary, self._unchanged = probability, vocabulary, unchanged
 
     def __call__(
         self,
@@ -96,8 +103,9 @@ class Masker:
         noise = torch.randint(self._vocabulary, (len(item),), generator=generator).numpy()
         chosen = (words & (coins[0] < self._probability))[item]
         action = np.zeros(len(item)) if only_masks else coins[1][item]
-        read = np.where(chosen & (action < MASKED), self._tokeniser.mask, pieces)
-        read = np.where(chosen & (action >= MASKED) & (action < MASKED + RANDOM), noise, read)
+        hidden = 1.0 if only_masks else 1 - self._unchanged
+        read = np.where(chosen & (action < hidden), noise, pieces)
+        read = np.where(chosen & (action < hidden * MASKED), self._tokeniser.mask, read)
         asked = chosen & (within < sizes[original][item])
         targets = np.full(len(item), IGNORED)
         targets[asked] = flat[begins[original][item[asked]] + within[asked]]

@@ -112,7 +112,7 @@ class _Run:
                 self._model.bias.copy_(log_frequencies(self._train, strings, len(self._model.bias)))
         self._model.to(self._processes.device)
         self._precision = precision_for(settings.precision, self._processes.device)
-        masker = Masker(tokeniser, strings, settings.mask_probability, len(tokeniser.ids))
+        masker = Masker(tokeniser, strings, settings.mask_probability, len(tokeniser.ids), settings.unchanged_share)
         self._objective = Objective(
             self._model,
             self._train,

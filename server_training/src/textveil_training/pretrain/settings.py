@@ -25,6 +25,7 @@ class Settings:
         clip_norm: Longest gradient.
         dropout: Of hidden states and attention.
         mask_probability: How often a word is predicted (Devlin et al. 2019: .15).
+        unchanged_share: How often a predicted word is shown as it stands in the sanitised text, not hidden (.1).
         measure_every: Steps between two measurements; 0 for 20 measurements in all.
         held_out_percent: Share of the texts, by their hash, that is measured on and never trained on.
         seed: Of the order, the masks, dropout and the division. Never of what the mechanism draws.
@@ -47,6 +48,7 @@ class Settings:
     clip_norm: float = 1.0
     dropout: float = 0.0
     mask_probability: float = 0.15
+    unchanged_share: float = 0.1
     measure_every: int = 0
     held_out_percent: int = 2
     seed: int = 0
@@ -66,6 +68,7 @@ class Settings:
             "clip_norm": self.clip_norm > 0,
             "dropout": 0 <= self.dropout < 1,
             "mask_probability": 0 < self.mask_probability < 1,
+            "unchanged_share": 0 <= self.unchanged_share <= 1,
             "measure_every": self.measure_every >= 0,
             "held_out_percent": 1 <= self.held_out_percent <= 50,
             "precision": self.precision in PRECISIONS,
