@@ -7,6 +7,7 @@ dashed, and markers of textbook epsilons are hollow.
 
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import escape
 from textwrap import fill
@@ -40,6 +41,8 @@ COLOURS = {
 MARKERS = "osD^vPX"
 _LETTERS_PER_INCH = 11
 """In a legend, beside the sample of a line."""
+WIDE = 20
+"""Where the largest x is so many times the smallest, the axis is logarithmic."""
 MARKED = {UNSANITISED: "-", "majority class": ":"}
 _SERIES = [colour for name, colour in COLOURS.items() if re.fullmatch(r"s\d", name)]
 _STYLE: Any = {
@@ -66,15 +69,7 @@ class Pictures:
     """
 
     def __init__(self, plots: Iterable[Curves | Heat]) -> None:
-        labels = {
-            line.key: None
-            for plot in plots
-            if isinstance(plot, Curves)
-            for panel in plot.panels
-            for line in panel.lines
-            if line.key != UNSANITISED
-        }
-        self._place = {label: number for number, label in enumerate(labels)}
+        self._looks = line_looks([plot for plot in plots if isinstance(plot, Curves)])
 
     def svg(self, plot: Curves | Heat) -> str:
         """An ``svg`` element for a page: no outside references, ids of its own, colours and letters of the page."""
@@ -90,13 +85,6 @@ class Pictures:
         with rc_context(_STYLE):
             self._figure(plot).savefig(out, format="png", dpi=150, facecolor="white", metadata={"Software": None})
         return out.getvalue()
-
-    def _looks(self, key: str) -> tuple[str, str]:
-        if key == UNSANITISED:
-            return COLOURS["ink"], "*"
-        number = self._place.get(key, 0)
-        around = number // len(_SERIES)  # where colours start again, they get other markers
-        return _SERIES[number % len(_SERIES)], MARKERS[(number + around) % len(MARKERS)]
 
     def _figure(self, plot: Curves | Heat) -> Figure:
         return self._curves(plot) if isinstance(plot, Curves) else _heat(plot)
@@ -121,7 +109,7 @@ class Pictures:
         """Draws a panel, and gives what stands for each of its lines in the legend."""
         handles: dict[str, Artist] = {}
         for line in panel.lines:
-            colour, marker = self._looks(line.key)
+            colour, marker = self._looks[line.key]
             x, y, deviation = zip(*line.points, strict=True)
             drawn = axes.errorbar(
                 x, y, [error or float("nan") for error in deviation], capsize=2.5, elinewidth=1,
@@ -143,14 +131,48 @@ class Pictures:
         elif panel.shares:
             axes.yaxis.set_major_formatter(FuncFormatter(_per_cent))
         places = sorted({x for line in panel.lines for x, _, _ in line.points})
+        if places[0] > 0 and places[-1] > WIDE * places[0]:
+            axes.set_xscale("log")
+            axes.xaxis.set_minor_formatter(NullFormatter())
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
         few = len(places) <= 8 and min(np.diff(places), default=1) >= 0.1 * (places[-1] - places[0])
-        axes.xaxis.set_major_locator(FixedLocator(places) if few and not panel.x_shares else MaxNLocator(6))
+        if axes.get_xscale() == "log":
+            axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        else:
+            axes.xaxis.set_major_locator(FixedLocator(places) if few and not panel.x_shares else MaxNLocator(6))
         if panel.x_shares:
             axes.xaxis.set_major_formatter(FuncFormatter(_per_cent))
         axes.margins(x=0.06, y=0.1)
         if not (panel.shares or panel.logarithmic) and min(y for line in panel.lines for _, y, _ in line.points) >= 0:
             axes.set_ylim(bottom=0)  # else small differences of large counts look large
         return handles
+
+
+def line_looks(plots: Sequence[Curves]) -> dict[str, tuple[str, str]]:
+    """Colour and marker of every line; no two lines have both alike before there are more lines than pairs.
+
+    Each line in turn takes the colour that is rarest among the lines of its panels, then of its plots, then of all.
+    """
+    panels = [{line.key for line in panel.lines} for plot in plots for panel in plot.panels]
+    wholes = [{line.key for panel in plot.panels for line in panel.lines} for plot in plots]
+    colours: dict[str, int] = {}
+
+    def taken(groups: Sequence[set[str]], key: str, colour: int) -> int:
+        return sum(colours.get(other) == colour for keys in groups if key in keys for other in keys)
+
+    for key in dict.fromkeys(line.key for plot in plots for panel in plot.panels for line in panel.lines):
+        if key == UNSANITISED:
+            continue
+        used = Counter(colours.values())
+        colours[key] = min(
+            range(len(_SERIES)), key=lambda one: (taken(panels, key, one), taken(wholes, key, one), used[one])
+        )
+    found = {UNSANITISED: (COLOURS["ink"], "*")}
+    used = Counter[int]()
+    for key, colour in colours.items():
+        found[key] = _SERIES[colour], MARKERS[(colour + used[colour]) % len(MARKERS)]
+        used[colour] += 1
+    return found
 
 
 def _per_cent(value: float, _: int | None = None) -> str:
