@@ -641,6 +641,18 @@ def test_what_is_no_file_is_not_replaced_by_one(cli: Callable, note: Path, folde
 
 
 @posix
+def test_a_pipe_without_a_path_is_written_to(cli: Callable, note: Path) -> None:
+    """``-o /dev/stdout | cat``: the descriptor has a name of its own kind, under which no path leads to the pipe."""
+    reader, writer = os.pipe()
+    try:
+        assert cli(note, "-o", f"/dev/fd/{writer}").code == 0
+    finally:
+        os.close(writer)
+    with open(reader, "rb") as pipe:
+        assert len(pipe.read().splitlines()) == len(note.read_bytes().splitlines())
+
+
+@posix
 def test_a_link_to_an_output_is_followed(cli: Callable, note: Path, folder: Path) -> None:
     """As with ``>``: the file that the link names is replaced, and the link stays."""
     target, link = folder / "out.txt", folder / "link"

@@ -24,11 +24,11 @@ def atomic_output(path: Path) -> Iterator[Callable[[str], None]]:
     """
     temporary = None
     try:
-        path = Path(os.path.realpath(path))
-        if path.exists() and not path.is_file():
+        if path.exists() and not path.is_file():  # before links are followed: a pipe's own name is no path
             with path.open("wb", buffering=0) as device:
                 yield lambda text: _write(device, text)
             return
+        path = Path(os.path.realpath(path))
         descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         with open(descriptor, "wb") as file:
             yield lambda text: _write(file, text)
