@@ -353,6 +353,13 @@ def test_verify_refuses_noise_that_is_too_small(
     assert ran.message == "textveil: bundle-damaged: level 3: the noise loses more than the stated epsilon\n"
 
 
+def test_verify_of_an_encoder_takes_no_number_of_pairs(here: Callable, tiny_encoder: Path) -> None:
+    ran = here("verify", tiny_encoder, "--pairs", "10")
+    assert ran.code == 1
+    assert "--pairs is for bundles of words" in ran.message
+    assert here("verify", tiny_encoder).code == 0
+
+
 def test_verify_refuses_a_damaged_bundle(here: Callable, tmp_path: Path) -> None:
     folder = write_encoder(tmp_path / "encoder")
     (folder / "README.md").write_text("# other\n")

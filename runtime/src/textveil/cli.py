@@ -224,7 +224,9 @@ def verify(
     bundle: Annotated[
         Path | None, typer.Argument(metavar="BUNDLE", help="Folder of a bundle; the built-in English one if left out.")
     ] = None,
-    pairs: Annotated[int, typer.Option(min=1, help="Pairs of words to audit anew.")] = PAIRS,
+    pairs: Annotated[
+        int | None, typer.Option(min=1, help=f"Pairs of words to audit anew; {PAIRS:,} if left out.")
+    ] = None,
     expect_id: ExpectId = None,
 ) -> None:
     """Check a bundle on this device: hashes, structure, certificate, and a fresh audit of random pairs of words.
@@ -232,9 +234,11 @@ def verify(
     Of an encoder bundle: hashes, structure, the model's operators, and the finished noise of every level.
     """
     if bundle is not None and kind_of(bundle) == ENCODER_BUNDLE:
+        if pairs is not None:
+            raise OptionError("--pairs is for bundles of words: the noise of an encoder is computed whole")
         print(encoder_report.verification(_encoder(bundle, expect_id)))
         return
-    print(audit_bundle(Sanitizer.load(bundle, expect_id=expect_id).bundle, pairs))
+    print(audit_bundle(Sanitizer.load(bundle, expect_id=expect_id).bundle, PAIRS if pairs is None else pairs))
 
 
 app.command()(encode)
