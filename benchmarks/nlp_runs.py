@@ -3,9 +3,9 @@
     python benchmarks/nlp_runs.py --data DATA --work WORK --sets headline -o benchmarks/results/nlp_headline.jsonl
 
 DATA holds sst2, qnli, sick, wikitext2 and ag_private as published. WORK takes bundles, corpora and models (some GB) and
-may be removed afterwards. Every step is a command of textveil, printed before it is run; two run at once, on one thread
-each. A run's record becomes a line of the output as soon as it is done; a second call goes on where the first one
-stopped.
+may be removed afterwards; one call at a time works there. Every step is a command of textveil, printed before it is
+run; two run at once, on one thread each. A run's record becomes a line of the output as soon as it is done; a second
+call goes on where the first one stopped.
 """
 
 import argparse
@@ -37,17 +37,17 @@ SUBSET = 10_000
 """Rows of SST-2's training file in the data set sst2-10k, the same for every law."""
 
 
-def _fresh(raw: Path, copies: Path, copy: int) -> str:
+def _fresh(raw: Path, copies: list[Path], copy: int) -> str:
     """Training sentences of all copies, tested on one: fresh noise in every pass.
 
     Whoever's sentences these are is charged for every copy: a provider's own public text, not its users'.
     """
-    numbers = range(1, COPIES + 1) if raw.name == "train.tsv" else (copy,)
-    parts = [(copies / f"copy-{number}" / raw.name).read_text(encoding="utf-8") for number in numbers]
+    read = copies if raw.name == "train.tsv" else [copies[copy - 1]]
+    parts = [(folder / raw.name).read_text(encoding="utf-8") for folder in read]
     return "".join([parts[0], *(part.split("\n", 1)[1] for part in parts[1:])])
 
 
-def _erased(raw: Path, copies: Path, copy: int) -> str:
+def _erased(raw: Path, copies: list[Path], copy: int) -> str:
     """Every word that the law changed is a blank: what a server could learn that knew which words came through.
 
     Not sanitised text, and no attack: a yardstick for what a level leaves to be learned.
@@ -56,7 +56,7 @@ def _erased(raw: Path, copies: Path, copy: int) -> str:
         (before.split("\t"), after.split("\t")[0])
         for before, after in zip(
             raw.read_text(encoding="utf-8").splitlines(),
-            (copies / f"copy-{copy}" / raw.name).read_text(encoding="utf-8").splitlines(),
+            (copies[copy - 1] / raw.name).read_text(encoding="utf-8").splitlines(),
             strict=True,
         )
     ]
@@ -74,7 +74,8 @@ def _unchanged(before: list[str], after: list[str]) -> list[str]:
 
 
 BLANK = "_"
-_DERIVED = {"sst2-fresh": _fresh, "sst2-10k-fresh": _fresh, "sst2-erased": _erased}
+ERASED = "sst2-erased"
+_DERIVED = {"sst2-fresh": _fresh, "sst2-10k-fresh": _fresh, ERASED: _erased}
 """Data sets made from sanitised copies."""
 
 
@@ -85,12 +86,10 @@ class Workshop:
     Attributes:
         data: Published data.
         work: Where everything goes.
-        copies: Independent outputs of every corpus.
     """
 
     data: Path
     work: Path
-    copies: int = COPIES
     _locks: dict[Path, threading.Lock] = field(default_factory=dict)
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
@@ -148,40 +147,35 @@ class Workshop:
         raw = self.raw(data)
         if law is None:
             return raw
-        folder = self.work / "corpora" / data / law.name
+        folder = self.work / "corpora" / data / law.name / f"copy-{copy}"
         with self._lock(folder):
-            if not self._copy(folder, copy):
-                shutil.rmtree(folder, ignore_errors=True)
+            if not (folder / "record.json").exists():
+                folder.parent.mkdir(parents=True, exist_ok=True)
                 bundle = () if law.bundle is None else ("--bundle", self.bundle(law.bundle))
                 self._run(
                     *("textveil-train", "sanitize-corpus", raw, "--format", data.split("-")[0], "-o", folder),
-                    *(*bundle, *law.options, "--copies", max(copy, self.copies), "--workers", 1),
+                    *(*bundle, *law.options, "--workers", 1),
                 )
-        found = self._copy(folder, copy)
-        assert found is not None
-        return found
-
-    @staticmethod
-    def _copy(folder: Path, copy: int) -> Path | None:
-        """Where a copy of a sanitised corpus is; a single one lies in the corpus's own folder."""
-        if not (folder / "record.json").exists():
-            return None
-        if (folder / f"copy-{copy}").exists():
-            return folder / f"copy-{copy}"
-        return folder if copy == 1 and not any(folder.glob("copy-*")) else None
+        return folder
 
     def _derived(self, data: str, law: Law, copy: int) -> Path:
         """A corpus that is made from sanitised copies of another: see ``_DERIVED``."""
         base = data.rpartition("-")[0]
-        copies = self.corpus(base, law, COPIES).parent
+        copies = [self.corpus(base, law, number) for number in range(1, COPIES + 1)]
         folder = self.work / "corpora" / data / law.name / f"copy-{copy}"
         with self._lock(folder):
-            if not (folder / "dev.tsv").exists():
+            if not (folder / "made.json").exists():
                 folder.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(copies / "record.json", folder.parent / "record.json")
-                for name in ("train.tsv", "dev.tsv"):  # dev.tsv last: it says that the folder is whole
+                for name in ("train.tsv", "dev.tsv"):
                     text = _DERIVED[data](self.raw(base) / name, copies, copy)
                     (folder / name).write_text(text, encoding="utf-8")
+                record = json.loads((copies[copy - 1] / "record.json").read_text(encoding="utf-8"))
+                record["releases"] = COPIES
+                for file in record["files"]:
+                    file["sha256"] = [hashlib.sha256((folder / file["name"]).read_bytes()).hexdigest()]
+                if data != ERASED:  # not sanitised text: no statement of a law holds for it
+                    (folder / "record.json").write_text(json.dumps(record, indent=2), encoding="utf-8")
+                (folder / "made.json").write_text(json.dumps({"of": base}), encoding="utf-8")
         return folder
 
     def masked_lm(self, name: str) -> Path:
@@ -218,10 +212,11 @@ class Workshop:
             )
             shutil.rmtree(folder / "encoder", ignore_errors=True)  # 90 MB each
         record = {"name": cell.name, "corpus": cell.data} | json.loads(path.read_text(encoding="utf-8"))
-        if cell.law is not None:
+        if cell.law is not None and cell.data != ERASED:
             record["law"] |= self.facts(cell.law)
-        if cell.data == "sst2-erased":  # not sanitised text: no statement of a law holds for it
-            record["blanks_of"] = record.pop("law")
+        if cell.data == ERASED:
+            base = self.corpus("sst2", cell.law, cell.seed + 1)
+            record["blanks_of"] = json.loads((base / "record.json").read_text(encoding="utf-8"))["summary"]
         return record
 
     def facts(self, law: Law) -> dict[str, float]:
@@ -271,7 +266,7 @@ class Workshop:
             path.parent.mkdir(parents=True, exist_ok=True)
             bundle = () if attack.law.bundle is None else ("--bundle", self.bundle(attack.law.bundle))
             again = ("--resume",) if path.exists() else ()
-            more = () if "capped" in attack.law.options else ("--statistics",)
+            more = () if "capped" in attack.law.options and attack.attacks == "all" else ("--statistics",)
             self._run(
                 *("textveil-train", "attack", "text", self.data / "sst2", "--format", "sst2", "--split", "dev"),
                 *(*bundle, *attack.law.options, "--model", self.masked_lm(attack.model), "--tokens", attack.tokens),
@@ -297,7 +292,7 @@ def main() -> None:
     every = [cell for name in given.sets for cell in cells(name)]
     left = [cell for cell in every if cell.name not in done and given.only in cell.name]
     wanted = [cell for cell in left if getattr(cell, "seed", 0) < given.seeds]
-    shop, lock = Workshop(given.data, given.work, given.seeds), threading.Lock()
+    shop, lock = Workshop(given.data, given.work), threading.Lock()
 
     def run(cell: Cell | Attack) -> None:
         record = shop.attacked(cell) if isinstance(cell, Attack) else shop.record(cell)

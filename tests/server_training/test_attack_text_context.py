@@ -41,10 +41,12 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def plant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plant:
     """Puts a model in the place of the one that is loaded."""
 
-    def planted(words: Sequence[str] = (*WORDS, *MARKS), strength: float = 5.0, *, head: bool = True) -> NeighbourModel:
+    def planted(
+        words: Sequence[str] = (*WORDS, *MARKS), strength: float = 5.0, *, head: bool = True, lowercase: bool = True
+    ) -> NeighbourModel:
         vocabulary = write_vocabulary(tmp_path, words)
         model = NeighbourModel(len(SPECIAL) + len(words), strength)
-        loaded = LoadedMaskedLM(model, vocabulary, lowercase=True, new_head=not head)  # type: ignore[arg-type]
+        loaded = LoadedMaskedLM(model, vocabulary, lowercase=lowercase, new_head=not head)  # type: ignore[arg-type]
         monkeypatch.setattr(context, "load_masked_lm", lambda source: loaded)
         return model
 
@@ -94,6 +96,23 @@ def test_a_context_that_misleads_is_weighed_down(folders: dict[str, Path], plant
     found = run(TextChannel(folders["all"], mechanism="krr", epsilon=EPSILON), pairs[:1])["contextual"]
     assert found["tuned_weights"] == [1, 1]
     assert found["tuned_top1"] == found["top1"]
+
+
+def test_who_is_after_words_that_are_never_kept_guesses_among_them(folders: dict[str, Path], plant: Plant) -> None:
+    """A model that is sure of a common word everywhere: who wants sensitive ones passes over it."""
+    channel = TextChannel(folders["all"], mechanism="santext+", level="l1")
+    keepable = channel.plan.keepable[:-1]
+    common, sensitive = WORDS[int(np.flatnonzero(keepable)[0])], WORDS[int(np.flatnonzero(~keepable)[0])]
+    plant(strength=5)
+    texts = [f"{common} {sensitive} {common}"] * 150
+    found = run(channel, texts, attacks=("contextual",))["contextual"]
+    assert not {"targeted_top1", "targeted_context_free_top1"} & set(found)
+    rates = found["sensitive"]
+    assert rates["tokens"] == 150
+    assert rates["targeted_top1"] > rates["top1"] + 0.15
+    assert rates["targeted_context_free_top1"] >= rates["context_free_top1"]
+    drawn = TextChannel(folders["all"], mechanism="santext", level="l1")
+    assert "sensitive" not in run(drawn, texts, attacks=("contextual",))["contextual"], "all words are"
 
 
 def test_nothing_is_defended_by_the_identity_and_chance_leaves_the_prior(
@@ -271,4 +290,7 @@ def test_models_that_cannot_attack_are_refused(folders: dict[str, Path], plant: 
     plant()
     with pytest.raises(SettingError):
         Reader(channel, "planted", 65)
+    plant(lowercase=False)
+    with pytest.raises(EncoderMismatch, match="cased"):
+        Reader(channel, "planted", 16)
     assert len(release(channel, [("",), (WORDS[0],)])) == 1

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from textveil_training.errors import CheckpointError, InvalidScore, ResumeError, SettingError
+from textveil.plan import Options
+from textveil_training.corpus import sanitize_corpus
+from textveil_training.errors import CheckpointError, InvalidScore, ResumeError, SettingError, UnknownLaw
 from textveil_training.finetune.examples import Rows, Task, load_task
 from textveil_training.finetune.features import fitted_head, pearson
 from textveil_training.finetune.inputs import joined
@@ -17,6 +19,7 @@ from textveil_training.finetune.law import law_of
 from textveil_training.finetune.run import Place, finetune, measured_scores, predictions
 from textveil_training.finetune.settings import Settings
 from textveil_training.loop import Report, no_report
+from textveil_training.tensor_files import sha256
 from textveil_training.token_ids import Tokeniser
 from tiny_training import KITCHEN, WEATHER, write_encoder
 
@@ -200,32 +203,57 @@ def test_rows_are_divided_by_their_number_alone(tmp_path: Path) -> None:
     assert [text.split()[1] for (text,) in some[0]] == [text.split()[1] for (text,) in some[1]]
 
 
-def test_the_law_of_a_sanitised_corpus_is_found(tmp_path: Path) -> None:
-    terms = dict.fromkeys(
-        "level tail epsilon epsilon_kind epsilon_0 rounding_slack replacement_probability case strict bundle".split()
-    )
-    record = {"format": "textveil-corpus", "statement": {"mechanism": "krr", **terms}, "bundle": {"name": "small"}}
-    (tmp_path / "copy-1").mkdir()
-    assert law_of(tmp_path / "copy-1") is None
-    (tmp_path / "record.json").write_text(json.dumps(record))
-    found = law_of(tmp_path / "copy-1")
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """SST-2 through krr in two copies, as ``sanitize-corpus`` writes it."""
+    (tmp_path / "raw").mkdir()
+    for name in ("train.tsv", "dev.tsv"):
+        rows = "".join(f"a {name[0]} film\t{label}\n" for label in (0, 1) for _ in range(3))
+        (tmp_path / "raw" / name).write_text("sentence\tlabel\n" + rows)
+    law: Options = {"mechanism": "krr", "epsilon": "1"}
+    sanitize_corpus([tmp_path / "raw"], tmp_path / "sanitised", "sst2", law=law, copies=2, workers=1)
+    return tmp_path / "sanitised"
+
+
+def test_the_law_of_a_sanitised_corpus_is_found(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = law_of("sst2", corpus / "copy-1")
     assert found is not None
-    assert (found["mechanism"], found["bundle_name"]) == ("krr", "small")
-    assert law_of(tmp_path) == found == law_of(tmp_path / "train.tsv")
-    (tmp_path / "copy-1" / "record.json").write_text("{}")
-    assert law_of(tmp_path / "copy-1") == found, "a record of something else is passed over"
+    assert (found["mechanism"], found["epsilon"], found["releases"]) == ("krr", 1.0, 1)
+    assert found == law_of("sst2", corpus / "copy-2") == law_of("sst2", corpus / "copy-2" / "train.tsv")
+    assert law_of("sst2", corpus.parent / "raw") is None
+    (corpus / "copy-1" / "record.json").write_text("{}")
+    assert law_of("sst2", corpus / "copy-1") == found, "a record of something else is passed over"
+    monkeypatch.chdir(corpus / "copy-2")
+    assert law_of("sst2", Path()) == found == law_of("sst2", Path("train.tsv"))
 
 
-def test_the_law_is_found_from_inside_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    terms = dict.fromkeys(
-        "level tail epsilon epsilon_kind epsilon_0 rounding_slack replacement_probability case strict bundle".split()
-    )
-    record = {"format": "textveil-corpus", "statement": {"mechanism": "krr", **terms}, "bundle": {"name": "small"}}
-    (tmp_path / "record.json").write_text(json.dumps(record))
-    (tmp_path / "copy-1").mkdir()
-    monkeypatch.chdir(tmp_path / "copy-1")
-    assert law_of(Path()) is not None
-    assert law_of(Path("train.tsv")) is not None
+def test_raw_text_beside_a_record_is_not_taken_for_sanitised(corpus: Path) -> None:
+    raw = corpus.parent / "raw"
+    (corpus / "copy-1" / "train.tsv").write_bytes((raw / "train.tsv").read_bytes())
+    with pytest.raises(UnknownLaw, match="not as the record"):
+        law_of("sst2", corpus / "copy-1")
+    assert law_of("sst2", corpus / "copy-1" / "dev.tsv") is not None
+    (corpus / "copy-2" / "more.tsv").write_text("sentence\tlabel\nraw\t1\n")
+    assert law_of("sst2", corpus / "copy-2") is not None, "a file that the format does not read is nobody's"
+    with pytest.raises(UnknownLaw):
+        law_of("sst2", corpus / "copy-2" / "more.tsv")
+    (corpus / "raw").mkdir()
+    (corpus / "raw" / "train.tsv").write_bytes((raw / "train.tsv").read_bytes())
+    assert law_of("sst2", corpus / "raw") is None, "a folder of no copy's name is none of the record's"
+
+
+def test_copies_that_were_joined_are_told(corpus: Path) -> None:
+    """Whoever trains on several outputs of a text is charged for each; the record of the joined file says so."""
+    joined = corpus / "copy-1"
+    record = json.loads((corpus / "record.json").read_text()) | {"releases": 2}
+    rows = (corpus / "copy-2" / "train.tsv").read_text().split("\n", 1)[1]
+    (joined / "train.tsv").write_text((joined / "train.tsv").read_text() + rows)
+    record["files"][0]["sha256"] = [sha256(joined / record["files"][0]["name"])]
+    record["files"][1]["sha256"] = [sha256(joined / record["files"][1]["name"])]
+    (joined / "record.json").write_text(json.dumps(record))
+    found = law_of("sst2", joined)
+    assert found is not None
+    assert found["releases"] == 2
 
 
 def test_equal_scores_are_refused(tmp_path: Path) -> None:

@@ -90,17 +90,16 @@ def test_bad_rows(
 
 
 def test_training_and_test_rows_of_different_laws(place: Path, run: Run) -> None:
-    terms = dict.fromkeys(
-        "level tail epsilon epsilon_kind epsilon_0 rounding_slack replacement_probability case strict bundle".split()
-    )
-    record = {"format": "textveil-corpus", "statement": {"mechanism": "krr", **terms}, "bundle": {"name": "small"}}
-    (place / "sanitised").mkdir()
-    (place / "sanitised" / "record.json").write_text(json.dumps(record))
-    (place / "sanitised" / "rows.tsv").write_text((place / "rows.tsv").read_text())
+    assert run("sanitize-corpus", "rows.tsv", "--format", "tsv", "-o", "sanitised")[0] == 0
     arguments = ("finetune", "sanitised/rows.tsv", "--format", "tsv", "--test", "test.tsv", "-o", "mixed", *OPTIONS)
     code, out, err = run(*arguments)
     assert (code, out) == (1, "")
     assert "different laws" in err
+    (place / "sanitised" / "rows.tsv").write_text((place / "rows.tsv").read_text())
+    code, out, err = run("finetune", "sanitised/rows.tsv", "--format", "tsv", "-o", "mixed", *OPTIONS)
+    assert (code, out) == (1, "")
+    assert err.startswith("textveil-train: data-law: ")
+    assert not (place / "mixed").exists()
 
 
 @pytest.mark.parametrize(

@@ -222,13 +222,41 @@ def test_what_cannot_be_gone_on_with(place: Path) -> None:
         run(place, "stopped", raw=True, resume=True)
 
 
+def two_processes(*arguments: str) -> list[str]:
+    """Runs Python twice as ``torchrun`` would, and gives what each process prints."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    common = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "OMP_NUM_THREADS": "1"}
+    started = [
+        subprocess.Popen(
+            [sys.executable, *arguments],
+            env={**os.environ, **common, "RANK": str(rank), "LOCAL_RANK": str(rank)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    ended = [process.communicate(timeout=300) for process in started]
+    assert [process.returncode for process in started] == [0, 0], ended
+    return [printed for printed, _ in ended]
+
+
+def test_the_command_in_two_processes(place: Path) -> None:
+    """Only the first one has a result to print; neither fails."""
+    pytest.importorskip("accelerate")
+    given = ["--data", f"{place / 'texts.txt'}:text", "--start", str(place / "encoder"), "--raw", "--steps", "2"]
+    more = ["--batch", "8", "--max-tokens", "32", "--precision", "float32", "-o", str(place / "by-command")]
+    printed = two_processes("-m", "textveil_training", "pretrain", *given, *more)
+    assert sorted("2 steps" in output for output in printed) == [False, True]
+    assert json.loads((place / "by-command" / "record.json").read_text())["finished"]
+
+
 def test_two_processes_do_what_one_does(place: Path, tmp_path: Path) -> None:
     """The same losses, and the same weights within rounding; the batches are shared and cut into parts."""
     pytest.importorskip("accelerate")
     alone = run(place, "alone", raw=True, steps=5, accumulate=1)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     fixtures = Path(__file__).parents[1] / "fixtures"
     code = (
         f"import sys; sys.path.insert(0, {str(fixtures)!r}); import torch; torch.set_num_threads(1); "
@@ -236,19 +264,7 @@ def test_two_processes_do_what_one_does(place: Path, tmp_path: Path) -> None:
         f"run(Path({str(place)!r}), 'together', raw=True, steps=5, accumulate=2); "
         f"run(Path({str(place)!r}), 'together-sanitised', steps=5)"
     )
-    common = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "OMP_NUM_THREADS": "1"}
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", code],
-            env={**os.environ, **common, "RANK": str(rank), "LOCAL_RANK": str(rank)},
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for rank in range(2)
-    ]
-    for process in started:
-        _, errors = process.communicate(timeout=300)
-        assert process.returncode == 0, errors
+    two_processes("-c", code)
     together = json.loads((place / "together" / "record.json").read_text())
     assert together["settings"]["processes"] == 2
     for one, two in zip(alone["epochs"], together["epochs"], strict=True):

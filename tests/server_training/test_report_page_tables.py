@@ -212,6 +212,24 @@ def test_two_attackers_of_one_law_look_different(report: Report) -> None:
     assert len(lines) == len({line.label for line in lines}) == len({line.key for line in lines}) == 2
 
 
+def test_unsanitised_text_has_a_point_for_each_attacker(report: Report) -> None:
+    """A weaker attacker defends clean text better: the mean of two would be nobody's."""
+    one, other = attack(law(), 0.9), attack(law(), 0.95)
+    other["settings"]["model"], other["result"]["mask"]["clean_top1"] = "mlm-weak", 0.2
+    (plot,) = plots(report(finetune(0.9), finetune(0.7, law()), one, other)["defence"])
+    raw = {line.label: line.points for line in plot.panels[0].lines if line.key == "unsanitised"}
+    assert sorted(points[0][0] for points in raw.values()) == pytest.approx([1 - 0.47, 1 - 0.2])
+    assert all("model mlm" in label for label in raw)
+
+
+def test_outputs_of_a_text_that_were_joined_are_another_law(report: Report) -> None:
+    runs = [finetune(0.9), finetune(0.7, law()), finetune(0.8, law(releases=3)), attack(law(), 0.9)]
+    found = report(*runs)
+    rows = cells(found["utility"].parts[0])[2:]
+    assert [(row["accuracy"], row["outputs of a text"]) for row in rows] == [("70.0", ""), ("80.0", "3")]
+    assert len(cells(found["defence"].parts[0])) == 1, "the attack saw one output"
+
+
 def test_defence_is_not_joined_across_data(report: Report) -> None:
     other = attack(law(), 0.9)
     other["data"]["format"] = "qnli"
@@ -325,7 +343,11 @@ def test_one_kind_of_record_tells_the_other_what_it_knows_of_a_law(report: Repor
 def test_sensitive_words_and_priors_have_tables_of_their_own(report: Report) -> None:
     parts = {
         "sensitive": {"unchanged": 0.1},
-        "contextual": {"top1": 0.6, "sensitive": {"top1": 0.3}, "text_prior": {"top1": 0.7}},
+        "contextual": {
+            "top1": 0.6,
+            "sensitive": {"top1": 0.3, "context_free_top1": 0.35, "targeted_top1": 0.42},
+            "text_prior": {"top1": 0.7},
+        },
         "repeated": {"2": {"rate": 0.5, "sensitive": {"rate": 0.4}, "text_prior": {"rate": 0.55}}},
     }
     found = {part.name: cells(part)[0] for part in report(attack(law(), **parts))["attacks"].parts}
@@ -333,7 +355,10 @@ def test_sensitive_words_and_priors_have_tables_of_their_own(report: Report) -> 
     assert found["attacks-bayes-of-text"]["2 releases"] == "55.0"
     assert found["attacks-bayes-of-text"]["contextual top 1"] == "70.0"
     sensitive = found["attacks-sensitive"]
-    assert (sensitive["changed"], sensitive["contextual top 1"], sensitive["2 releases"]) == ("90.0", "30.0", "40.0")
+    assert (sensitive["changed"], sensitive["2 releases"]) == ("90.0", "40.0")
+    assert (sensitive["contextual"], sensitive["no context"]) == ("30.0", "35.0")
+    assert sensitive["among these words, contextual"] == "42.0"
+    assert "among these words, no context" not in sensitive
 
 
 def test_pretraining_is_compared_with_the_same_law_and_settings_only(report: Report) -> None:

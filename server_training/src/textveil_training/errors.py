@@ -136,6 +136,12 @@ class InvalidJson(DataError):
     code = "data-json"
 
 
+class UnknownLaw(DataError):
+    """Sanitised text is not what the record beside it is of."""
+
+    code = "data-law"
+
+
 class TrainingError(TextveilError):
     """A training cannot be started or gone on with. Base of the errors below."""
 

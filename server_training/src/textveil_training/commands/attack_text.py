@@ -63,7 +63,8 @@ def text(
     bayes       the best guess from one output without context: in closed form, and checked on draws
     repeated    the same from 1, 2, 5, 10 and 20 independent outputs of the text
     mask        a masked language model predicts each original word from the sanitised words around it
-    contextual  that model's expectation times what the law says of the output: the strongest of these
+    contextual  that model's expectation times what the law says of the output; beside it the same without context,
+                and who is after the words that are never kept
 
     Every rate is of tokens, with its standard error by text. Ctrl-C keeps the attacks that are done; --resume does the
     others on fresh draws.

@@ -87,8 +87,8 @@ def finetune(
         import torch
 
         torch.set_num_threads(threads)
-    law = law_of(data)
-    if test is not None and law_of(test) != law:
+    law = law_of(format_name, data)
+    if test is not None and law_of(format_name, test) != law:
         raise DataOptionError("training and test rows went through different laws")
     subject = {"data": task.described(format_name), "law": law}
     try:

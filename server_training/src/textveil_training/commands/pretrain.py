@@ -79,7 +79,7 @@ def pretrain(
     afresh at every visit. Ctrl-C ends after the step that is running; --resume goes on, with fresh draws.
 
     Several processes: accelerate launch --multi_gpu -m textveil_training pretrain ... --device cuda, or on processors
-    torchrun --nproc-per-node N -m textveil_training pretrain ...
+    torchrun --nproc-per-node N -m textveil_training -- pretrain ...
     """
     from textveil_training.pretrain.settings import Settings
     from textveil_training.pretrain.sources import parse_source, read_texts
@@ -130,7 +130,8 @@ def pretrain(
     except KeyboardInterrupt:
         say("textveil-train: interrupted; --resume goes on")
         raise
-    print(json.dumps(record["result"]) if as_json else _table(record["result"]))
+    if record["result"] is not None:  # of several processes only the first one has it
+        print(json.dumps(record["result"]) if as_json else _table(record["result"]))
 
 
 def _table(result: dict[str, Any]) -> str:

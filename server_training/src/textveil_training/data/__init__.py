@@ -8,7 +8,7 @@ from textveil_training.data.examples import (
     LabelledText,
     ScoredPair,
 )
-from textveil_training.data.registry import FORMATS, Format, FormatName, ReadOptions, available_splits, load
+from textveil_training.data.registry import FORMATS, Format, FormatName, ReadOptions, available_splits, files_of, load
 from textveil_training.data.shares import share_of, split
 from textveil_training.data.summary import Summary, summarise
 
@@ -25,6 +25,7 @@ __all__ = [
     "ScoredPair",
     "Summary",
     "available_splits",
+    "files_of",
     "load",
     "share_of",
     "split",

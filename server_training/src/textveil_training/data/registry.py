@@ -192,6 +192,18 @@ def available_splits(format_name: str, path: FilePath) -> tuple[str, ...]:
     return splits
 
 
+def files_of(format_name: str, path: FilePath) -> list[Path]:
+    """The files that ``load`` reads at a path, all splits: the path itself, or those of the format in a folder.
+
+    Raises:
+        UnknownFormat: There is no format of that name.
+    """
+    known = format_named(format_name)
+    if known.sections or not (known.files and os.path.isdir(path)):
+        return [Path(path)]
+    return [file for split in known.files if (file := _file_of(known, path, split)) is not None]
+
+
 def load(
     format_name: str, path: FilePath, split: str | None = None, options: ReadOptions | None = None
 ) -> Iterator[Example]:

@@ -165,8 +165,8 @@ def of_model(
     labels = description.labels
     if not labels:
         raise CheckpointError("the model gives scores: there is nothing to be right or wrong about")
-    law = law_of(data[0])
-    if any(law_of(path) != law for path in data[1:]):
+    law = law_of(format_name, data[0])
+    if any(law_of(format_name, path) != law for path in data[1:]):
         raise SubgroupError("the data went through different laws")
     if description.law != law:
         raise SubgroupError("the model was trained on texts of another law, or of none")

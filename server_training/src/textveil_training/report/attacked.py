@@ -72,9 +72,9 @@ def _bayes(runs: Sequence[Run], names: Names, prior: str) -> Table | None:
         bayes = [f"bayes.{prior}closed_form", f"bayes.{prior}simulated", f"bayes.{prior}on_text.top1"]
         return [_with_interval(group, key) for key in (*bayes, *keys, *(f"{start}{count}" for count in counts))]
 
-    whose = "attackers who know the text's own word frequencies" if prior else "attackers who know public ones"
-    name = "attacks-bayes-of-text" if prior else "attacks-bayes"
-    return _table(name, f"Bayes attacks and repeated release, {whose}", runs, names, columns, cells)
+    known = "the text's own" if prior else "public"
+    title = f"Bayes attacks and repeated release for attackers who know {known} word frequencies"
+    return _table("attacks-bayes-of-text" if prior else "attacks-bayes", title, runs, names, columns, cells)
 
 
 def _sensitive(runs: Sequence[Run], names: Names) -> Table | None:
@@ -84,10 +84,14 @@ def _sensitive(runs: Sequence[Run], names: Names) -> Table | None:
         "changed",
         "defence rate",
         "nearest top 1",
-        "contextual top 1",
+        "no context",
+        "contextual",
+        "among these words, no context",
+        "among these words, contextual",
         *map(_releases, counts),
     )
-    keys = ("mask.sensitive.defence", "nearest.sensitive.top1", "contextual.sensitive.top1")
+    contextual = ("context_free_top1", "top1", "targeted_context_free_top1", "targeted_top1")
+    keys = ("mask.sensitive.defence", "nearest.sensitive.top1", *(f"contextual.sensitive.{key}" for key in contextual))
 
     def cells(group: Group) -> list[str]:
         changed = [1 - value for value in group.values("sensitive.unchanged")]
@@ -208,9 +212,14 @@ def _joined(cohort: Cohort, pairs: Sequence[tuple[Group, Group]], names: Names) 
             made_of = replace(made_of, law=label)
         lines = (*lines, made_of)
     raw = [group.mean(cohort.measure) for group in cohort.groups if group.law is None]
-    tops = [value for _, other in pairs for value in other.values("mask.clean_top1")]
-    if tops and len(raw) == 1 and raw[0] is not None:
-        lines = (*lines, Line(UNSANITISED, ((1 - mean(tops), raw[0], 0.0),)))
+    tops: dict[str, list[float]] = {}
+    for _, other in pairs:
+        tops.setdefault(said(other, attackers), []).extend(other.values("mask.clean_top1"))
+    for number, (attacker, values) in enumerate(tops.items()):
+        if values and len(raw) == 1 and raw[0] is not None:
+            label = f"{UNSANITISED}, {attacker}" if attacker else UNSANITISED
+            point = (1 - mean(values), raw[0], 0.0)
+            lines = (*lines, Line(label, (point,), hollow=number > 0, law=UNSANITISED))
     panel = Panel("defence rate of the tokens", cohort.axis, lines, shares=cohort.accuracy, x_shares=True)
     plot = Curves(f"defence-against-utility-{cohort.name}", f"Defence against utility: {cohort.title}", (panel,))
     return [made.trimmed(), *([plot] if plot.telling else [])]

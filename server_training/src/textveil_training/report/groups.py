@@ -113,6 +113,8 @@ class Names:
                 parts.append(f"p {law.replacement_probability:.3g}")
         if self.bundle(law):
             parts.append(self.bundle(law))
+        if law.releases > 1:
+            parts.append(f"{law.releases} outputs of a text")
         if self._strict and law.strict:
             parts.append("strict")
         if self._case and law.case:

@@ -29,6 +29,7 @@ class Law:
         kind: Of epsilon: one of ``AXES``, or another name as it stands in the record.
         replacement_probability: SanText+'s p, or None.
         strict: Whether punctuation was sanitised too.
+        releases: Independent outputs of one text among the rows: its charge is that of one, times so many.
         level: Name of the level, or empty.
         bundle_name: Or empty.
         epsilon_0: SanText+'s second term, ln(1/p) and rounding.
@@ -45,6 +46,7 @@ class Law:
     kind: str
     replacement_probability: float | None
     strict: bool
+    releases: int = 1
     level: str = field(default="", compare=False)
     bundle_name: str = field(default="", compare=False)
     epsilon_0: float = field(default=0.0, compare=False)
@@ -109,6 +111,7 @@ def law_of(fields: Fields, *, needs_bundle: bool = True) -> Law | None:
     strict = fields.at("law.strict")
     if strict is not None and not isinstance(strict, bool):
         raise RecordError("law.strict is not true or false", fields.place)
+    releases = fields.number("law.releases", 1, 2**53)
     bundle = fields.text("law.bundle")
     return Law(
         bundle=fields.needed("law.bundle", bundle) if needs_bundle else bundle or "",
@@ -118,6 +121,7 @@ def law_of(fields: Fields, *, needs_bundle: bool = True) -> Law | None:
         kind=_kind(kind or ""),
         replacement_probability=fields.number("law.replacement_probability", 0, 1),
         strict=bool(strict),
+        releases=1 if releases is None else int(releases),
         level=fields.text("law.level") or "",
         bundle_name=fields.text("law.bundle_name") or "",
         epsilon_0=fields.number("law.epsilon_0", 0) or 0.0,

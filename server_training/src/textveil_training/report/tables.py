@@ -46,10 +46,14 @@ def law_cells(law: Law | None, bundle: str) -> list[str]:
         plain(law.epsilon_0) if law.epsilon_0 else "",
         plain(law.pure_ldp),
         plain(law.nominal),
+        f"{law.releases}" if law.releases > 1 else "",
     ]
 
 
-LAW_COLUMNS = ("tail", "bundle", "w", "p", "epsilon", "kind of epsilon", "epsilon_0", "pure LDP", "paper's epsilon")
+LAW_COLUMNS = (
+    "tail", "bundle", "w", "p", "epsilon", "kind of epsilon", "epsilon_0", "pure LDP", "paper's epsilon",
+    "outputs of a text",
+)  # fmt: skip
 
 
 def law_row(group: Group, bundle: str) -> list[str]:

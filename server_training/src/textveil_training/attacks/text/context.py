@@ -48,7 +48,7 @@ class Reader:
 
     Raises:
         CheckpointError: It cannot be loaded, or its head is not trained.
-        EncoderMismatch: The bundle's pieces are not the model's.
+        EncoderMismatch: The bundle's pieces are not the model's, or the model is cased.
         SettingError: The model reads no texts of that length.
     """
 
@@ -56,6 +56,8 @@ class Reader:
         self.loaded: LoadedMaskedLM = load_masked_lm(source)
         if self.loaded.new_head:
             raise CheckpointError("that model has no trained head to predict words with: pretrain it first")
+        if not self.loaded.lowercase:  # it would answer in capitals what is asked for in lower case
+            raise EncoderMismatch("sanitised words are lower case here, and that masked language model is cased")
         if max_tokens > self.loaded.model.config.max_position_embeddings:
             raise SettingError("max_tokens is more than the masked language model can read")
         self.tokeniser = Tokeniser(self.loaded.vocabulary, lowercase=self.loaded.lowercase, max_tokens=max_tokens)

@@ -14,6 +14,10 @@ table) and the context-free Bayes attack (no context), so that one sees what con
 A model that reads sanitised text is surer than it should be. An attacker who notices weighs it, ``p(x | c)^w u(x)^(1
 - w) Pr[M(x) = y]``: w = 1 is the attack above, w = 0 the context-free one. The tuned rate takes for each half of the
 texts the w that is best on the other half; whoever attacks others' texts finds it on texts of their own.
+
+The likeliest of all inputs is often a common word, so an attacker who wants to be right as often as possible gives up
+rare words. One who is after the words that are never kept guesses among these alone: the targeted rates, of those
+words, with the context (w = 1) and without (w = 0).
 """
 
 from collections.abc import Mapping
@@ -34,6 +38,8 @@ LISTED = 10
 #: The weights of the context that are tried: none is the context-free attack, all is the contextual one.
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _PRIOR = "prior"
+_TARGETED = {"targeted_": 1.0, "targeted_context_free_": 0.0}
+"""Weights of the context of who guesses among inputs that are never kept, by the name of the rate."""
 
 
 class WordPrior:
@@ -84,6 +90,8 @@ class ContextualBayes:
         self._priors = {name: WordPrior(channel, reader, unigram) for name, unigram in unigrams.items()}
         self._unigrams = {name: torch.from_numpy(unigram).float() for name, unigram in unigrams.items()}
         self._inputs = torch.from_numpy(released.inputs[sample])
+        self._never_kept = torch.from_numpy(~channel.plan.keepable)
+        self._in_parts = torch.from_numpy(~released.whole[sample])
         self._row = np.zeros(len(sample), np.int64)
         parts: list[Tensor] = []
         rows = 0
@@ -95,19 +103,23 @@ class ContextualBayes:
             blocks = channel.likelihood_blocks(outputs, whole=whole)
             parts += [torch.from_numpy(block.astype(np.float32)) for _, block in blocks]
         self._likelihoods = torch.cat(parts)
-        kinds = [(name, kind) for name in unigrams for kind in (_PRIOR, *WEIGHTS)]
+        kinds = [(name, kind) for name in unigrams for kind in (_PRIOR, *WEIGHTS, *_TARGETED)]
         self._ranks = {kind: np.zeros(len(sample), np.int64) for kind in kinds}
 
     def take(self, numbers: Tensor, logits: Tensor) -> None:
         """Ranks the inputs of some tokens by what the model says of their places."""
         likelihoods = self._likelihoods[torch.from_numpy(self._row[numbers.numpy()])]
         truth = self._inputs[numbers]
+        wanted = self._never_kept | self._in_parts[numbers][:, None]  # no part of a word is kept
         for name, of_context in self._priors.items():
             prior, unigram = of_context(logits), self._unigrams[name]
             self._ranks[name, _PRIOR][numbers.numpy()] = _ranks(prior, truth)
             for weight in WEIGHTS:
                 scores = prior.pow(weight).mul_(unigram.pow(1 - weight)).mul_(likelihoods)
                 self._ranks[name, weight][numbers.numpy()] = _ranks(scores, truth)
+                for kind, of_weight in _TARGETED.items():
+                    if weight == of_weight:
+                        self._ranks[name, kind][numbers.numpy()] = _ranks(scores * wanted, truth)
 
     def result(self) -> dict[str, Any]:
         """The rates under the Zipf prior, and in ``text_prior`` those under the text's own frequencies."""
@@ -123,7 +135,8 @@ class ContextualBayes:
         }
         values = {f"{kind}top{most}": rank < most for kind, rank in kinds.items() for most in (1, LISTED)}
         sample = self._sample
-        found = told(values, self._released.example[sample], self._released.sensitive[sample])
+        targeted = {f"{kind}top1": self._ranks[name, kind] < 1 for kind in _TARGETED}
+        found = told(values, self._released.example[sample], self._released.sensitive[sample], targeted)
         return found | {"tuned_weights": chosen}
 
     def _tuned(self, name: str) -> tuple[Ids, list[float]]:

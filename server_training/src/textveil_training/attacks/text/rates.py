@@ -66,7 +66,10 @@ def wilson(hits: float, trials: float) -> list[float]:
 
 
 def told(
-    values: Mapping[str, NDArray[Any]], clusters: NDArray[np.int64], sensitive: NDArray[np.bool_] | None = None
+    values: Mapping[str, NDArray[Any]],
+    clusters: NDArray[np.int64],
+    sensitive: NDArray[np.bool_] | None = None,
+    of_sensitive: Mapping[str, NDArray[Any]] | None = None,
 ) -> dict[str, Any]:
     """Rates by name as a record has them.
 
@@ -74,6 +77,7 @@ def told(
         values: One value for every token, by name, shape ``(n,)`` each; the first is the headline.
         clusters: Which text each token is of.
         sensitive: Which tokens the mechanism never keeps; their rates are told apart where they are some but not all.
+        of_sensitive: Values that are told of these tokens only, shape ``(n,)`` each too.
 
     Returns:
         ``tokens``, every mean by its name, ``standard_error`` of the first one, ``standard_errors`` by name, and
@@ -85,7 +89,8 @@ def told(
     result |= {name: rounded(rate) for name, (rate, _) in found.items()}
     result |= {"standard_error": next(iter(errors.values())), "standard_errors": errors}
     if sensitive is not None and sensitive.any() and not sensitive.all():
-        result["sensitive"] = told({name: v[sensitive] for name, v in values.items()}, clusters[sensitive])
+        both = {**values, **(of_sensitive or {})}
+        result["sensitive"] = told({name: v[sensitive] for name, v in both.items()}, clusters[sensitive])
     return result
 
 

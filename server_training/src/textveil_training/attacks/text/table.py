@@ -3,6 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+_TARGETED = {
+    "targeted_top1": "contextual, among the never kept alone",
+    "targeted_context_free_top1": "output alone, among the never kept alone",
+}
 _HEADER = ("attack", "what", "tokens", "rate", "+-", "never kept", "+-")
 _PRIORS = ("Zipf prior", "the text's frequencies")
 _NEAREST = {"top1": "nearest symbol", "top10": "among the ten nearest"}
@@ -34,6 +38,8 @@ def table(result: Mapping[str, Any]) -> str:
             rows += _bayes(found) if attack == "bayes" else _repeated(found) if attack == "repeated" else []
     if (found := result.get("contextual")) is not None:
         rows += [_row("contextual", what, found, name) for name, what in _CONTEXTUAL.items()]
+        if "sensitive" in found:
+            rows += [_row("contextual", what, found, name) for name, what in _TARGETED.items()]
         for name in ("top1", "tuned_top1"):
             rows.append(_row("contextual", f"{_PRIORS[1]}: {_CONTEXTUAL[name]}", found["text_prior"], name))
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADER))]
@@ -50,8 +56,11 @@ def table(result: Mapping[str, Any]) -> str:
 def _row(attack: str, what: str, found: Mapping[str, Any], name: str) -> list[str]:
     cells = [attack, what, f"{found['tokens']:,}"]
     for part in (found, found.get("sensitive")):
-        error = None if part is None else part["standard_errors"][name]
-        cells += ["" if part is None else f"{part[name]:.4f}", "" if error is None else f"{error:.4f}"]
+        if part is None or name not in part:
+            cells += ["", ""]
+            continue
+        error = part["standard_errors"][name]
+        cells += [f"{part[name]:.4f}", "" if error is None else f"{error:.4f}"]
     return cells
 
 
