@@ -231,7 +231,7 @@ def cells(name: str) -> list[Cell] | list[Attack]:
                 Cell("sst2-10k", _santext("certified", level), seed, options, start)
                 for seed in seeds
                 for level in ("e10", "e12")
-                for start in ("mlm-sanitized", "mlm-raw", None)
+                for start in (*MASKED_LMS, None)
             ]
             for name, options in (("table3-10k", ONE_PASS), ("table3-frozen", FROZEN))
         },

@@ -60,7 +60,7 @@ def _row(attack: str, what: str, found: Mapping[str, Any], name: str) -> list[st
             cells += ["", ""]
             continue
         error = part["standard_errors"][name]
-        cells += [f"{part[name]:.4f}", "" if error is None else f"{error:.4f}"]
+        cells += [f"{part[name]:.4f}", f"{error:.4f}" if error else ""]  # 0 of 0 % and of 100 % says nothing
     return cells
 
 
