@@ -185,13 +185,14 @@ class Workshop:
             record = folder / "record.json"
             if not (record.exists() and json.loads(record.read_text(encoding="utf-8"))["finished"]):
                 again = ("--resume",) if (folder / "unfinished.safetensors").exists() else ()
+                options = [self.masked_lm(word) if word in MASKED_LMS else word for word in MASKED_LMS[name]]
                 self._run(
                     *("textveil-train", "pretrain", "--data", f"{self.data / 'wikitext2'}:wikitext:dev+test"),
                     *("--data", f"{self.data / 'sst2'}:sst2:train"),
                     *("--data", f"{self.data / 'ag_private' / 'ag_data.txt'}:ag-entities:train"),
                     *("--bundle", self.bundle("certified"), "--mechanism", "santext", "--epsilon", "10"),
                     *("--steps", 1800, "--measure-every", 200, "--learning-rate", "3e-4"),
-                    *("--head-learning-rate", "2e-3", "--threads", 1, "-o", folder, *MASKED_LMS[name], *again),
+                    *("--head-learning-rate", "2e-3", "--threads", 1, "-o", folder, *options, *again),
                 )
         return folder
 

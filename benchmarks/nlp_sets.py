@@ -52,8 +52,13 @@ MASKED_LMS: dict[str, tuple[str, ...]] = {
     "mlm-sanitized": (),
     "mlm-raw": ("--raw",),
     "mlm-denoise": ("--mask-probability", ".3", "--unchanged-share", ".5"),
+    "mlm-raw-denoise": (
+        *("--start", "mlm-raw", "--steps", "900", "--learning-rate", "2e-4", "--head-learning-rate", "5e-4"),
+        *("--mask-probability", ".3", "--unchanged-share", ".5"),
+    ),
 }
-"""Options of ``pretrain`` beside those that all have: Yue et al.'s objective, the control, what else was tried."""
+"""Options of ``pretrain`` beside those that all have: Yue et al.'s objective, the control, what else was tried. A start
+may be another of these."""
 
 
 @dataclass(frozen=True)
@@ -222,7 +227,7 @@ def cells(name: str) -> list[Cell] | list[Attack]:
             for level in LEVELS
         ],
         "figure5": [Cell("sst2-10k", law, seed, FROZEN) for seed in seeds for law in default],
-        "attacks": [Attack(law) for law in (*default, *CERTIFIED)],
+        "attacks": [Attack(law) for law in (*default, *CERTIFIED, _santext("textbook", "e12"))],
         "other-attacker": [
             Attack(law, "mlm-sanitized") for law in (*CERTIFIED[:2], DEFAULT, _default("santext+", "veil"))
         ],
