@@ -217,9 +217,9 @@ def test_unsanitised_text_has_a_point_for_each_attacker(report: Report) -> None:
     one, other = attack(law(), 0.9), attack(law(), 0.95)
     other["settings"]["model"], other["result"]["mask"]["clean_top1"] = "mlm-weak", 0.2
     (plot,) = plots(report(finetune(0.9), finetune(0.7, law()), one, other)["defence"])
-    raw = {line.label: line.points for line in plot.panels[0].lines if line.key == "unsanitised"}
-    assert sorted(points[0][0] for points in raw.values()) == pytest.approx([1 - 0.47, 1 - 0.2])
-    assert all("model mlm" in label for label in raw)
+    raw = [line for line in plot.panels[0].lines if line.label.startswith("unsanitised, model mlm")]
+    assert sorted(line.points[0][0] for line in raw) == pytest.approx([1 - 0.47, 1 - 0.2])
+    assert len({line.key for line in raw}) == 2
 
 
 def test_outputs_of_a_text_that_were_joined_are_another_law(report: Report) -> None:

@@ -219,7 +219,7 @@ def _joined(cohort: Cohort, pairs: Sequence[tuple[Group, Group]], names: Names) 
         if values and len(raw) == 1 and raw[0] is not None:
             label = f"{UNSANITISED}, {attacker}" if attacker else UNSANITISED
             point = (1 - mean(values), raw[0], 0.0)
-            lines = (*lines, Line(label, (point,), hollow=number > 0, law=UNSANITISED))
+            lines = (*lines, Line(label, (point,), law="" if number else UNSANITISED))  # no two stars
     panel = Panel("defence rate of the tokens", cohort.axis, lines, shares=cohort.accuracy, x_shares=True)
     plot = Curves(f"defence-against-utility-{cohort.name}", f"Defence against utility: {cohort.title}", (panel,))
     return [made.trimmed(), *([plot] if plot.telling else [])]
