@@ -60,6 +60,7 @@ def finetune(
     from textveil_training.finetune.examples import check_options, load_task
     from textveil_training.finetune.law import law_of
     from textveil_training.finetune.settings import Settings
+    from textveil_training.output_folder import Place
     from textveil_training.progress import bars
 
     settings = Settings(
@@ -93,7 +94,7 @@ def finetune(
     subject = {"data": task.described(format_name), "law": law}
     try:
         with bars() as report:
-            record = run.finetune(settings, task, subject, run.Place(output, resume, device), report)
+            record = run.finetune(settings, task, subject, Place(output, resume, device), report)
     except KeyboardInterrupt:
         if not frozen:
             say("textveil-train: interrupted; --resume goes on")
