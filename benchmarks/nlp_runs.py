@@ -150,6 +150,7 @@ class Workshop:
         folder = self.work / "corpora" / data / law.name / f"copy-{copy}"
         with self._lock(folder):
             if not (folder / "record.json").exists():
+                shutil.rmtree(folder, ignore_errors=True)  # of a call that was interrupted
                 folder.parent.mkdir(parents=True, exist_ok=True)
                 bundle = () if law.bundle is None else ("--bundle", self.bundle(law.bundle))
                 self._run(
@@ -217,6 +218,7 @@ class Workshop:
             record["law"] |= self.facts(cell.law)
         if cell.data == ERASED:
             base = self.corpus("sst2", cell.law, cell.seed + 1)
+            record["law"] = None
             record["blanks_of"] = json.loads((base / "record.json").read_text(encoding="utf-8"))["summary"]
         return record
 
