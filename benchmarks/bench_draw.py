@@ -12,8 +12,9 @@ from measure import median_seconds, one_core, report
 one_core()
 
 import numpy as np  # noqa: E402
-from textveil import Sanitizer, entropy, sampling  # noqa: E402
-from textveil.mechanisms import TableLaw  # noqa: E402
+from textveil import Sanitizer
+from textveil.mechanisms import CappedSanText, entropy
+from textveil.mechanisms import integer_sampling as sampling
 
 _TOKENS, _WORDS, _DENSE_TOKENS = 200_000, 5_000, 500
 
@@ -22,13 +23,13 @@ def main() -> None:
     """Runs the benchmark."""
     bundle = Sanitizer.load().bundle
     level = next(level for level in bundle.levels if level.name == bundle.default_level)
-    law = TableLaw.of(bundle.table, "santext", level.laws["santext", "capped"])
+    law = CappedSanText.of(bundle.table, "santext", level.parameters["santext", "capped"])
     rng = np.random.default_rng(0)  # which words are drawn for: not the draws
     inputs = rng.choice(bundle.table.symbols, _WORDS, replace=False)[rng.integers(0, _WORDS, _TOKENS)]
 
     def ours() -> None:
         unique, row_of = np.unique(inputs, return_inverse=True)
-        sampling.draw(law.rows(unique), row_of, entropy.random_words)
+        sampling.draw(law.rows(unique), row_of, entropy.random_uint64)
 
     dense = law.rows(inputs[:1]).weights(0).astype(np.float64)
     dense /= dense.sum()
@@ -39,7 +40,7 @@ def main() -> None:
 
     ours_us = median_seconds(ours) / _TOKENS * 1e6
     reference_us = median_seconds(reference) / _DENSE_TOKENS * 1e6
-    limit_us = median_seconds(lambda: entropy.random_words(_TOKENS)) / _TOKENS * 1e6
+    limit_us = median_seconds(lambda: entropy.random_uint64(_TOKENS)) / _TOKENS * 1e6
     rows = [
         ["ours: sampling.draw", ours_us, reference_us / ours_us],
         ["baseline: dense np.random.choice", reference_us, 1.0],

@@ -20,8 +20,9 @@ from measure import median_seconds, one_core, report
 one_core()
 
 import numpy as np  # noqa: E402  (after the pinning)
-from textveil import Sanitizer, entropy, segmentation  # noqa: E402
-from textveil.fbdd import FbddLaw, laplace_noise  # noqa: E402
+from textveil import Sanitizer
+from textveil.mechanisms import Fbdd, entropy, laplace_noise
+from textveil.text import segmentation
 
 _EPSILON = 120
 _BATCH, _ONE_BY_ONE, _REFERENCE, _BLOCK = 8192, 300, 60, 400
@@ -51,7 +52,7 @@ def main() -> None:
         tokens,
         lambda: sanitizer.sanitize_batch(lines, mechanism="fbdd", epsilon=_EPSILON),
     )
-    law = FbddLaw.of(sanitizer.bundle, Decimal(_EPSILON))
+    law = Fbdd.of(sanitizer.bundle, Decimal(_EPSILON))
     words = [word for line in lines for word in segmentation.segments(line)]
     known = np.array([sanitizer.bundle.ids[word] for word in words if word in sanitizer.bundle.ids])
     inputs = np.resize(known, _BATCH)
@@ -63,22 +64,22 @@ def main() -> None:
     def double_precision() -> None:
         for start in range(0, _BATCH, _BLOCK):
             part = law.metric.rows[inputs[start : start + _BLOCK]].astype(np.float64)
-            points = laplace_noise(len(part), dimension, entropy.random_words) + scale * part
+            points = laplace_noise(len(part), dimension, entropy.random_uint64) + scale * part
             scores = points @ outputs.T
             scores -= scale * halves
             law.outputs.ids[scores.argmax(axis=1)]
 
     def one_by_one() -> None:
         for token in inputs[:_ONE_BY_ONE]:
-            law.draw(np.array([token]), entropy.random_words)
+            law.draw(np.array([token]), entropy.random_uint64)
 
     def reference() -> None:
         for token in inputs[:_REFERENCE]:
-            point = law.metric.rows[token] + laplace_noise(1, dimension, entropy.random_words)[0] / scale
+            point = law.metric.rows[token] + laplace_noise(1, dimension, entropy.random_uint64)[0] / scale
             law.outputs.ids[np.linalg.norm(outputs - point, axis=1).argmin()]
 
     screen = np.ones((_BLOCK, dimension + 1), dtype=np.float32)
-    measure("fbdd's law", _BATCH, lambda: law.draw(inputs, entropy.random_words))
+    measure("fbdd's law", _BATCH, lambda: law.draw(inputs, entropy.random_uint64))
     measure("fbdd's law, double precision alone", _BATCH, double_precision)
     measure("fbdd's law, one call per word", _ONE_BY_ONE, one_by_one)
     measure("baseline: fbdd word by word, all distances", _REFERENCE, reference)

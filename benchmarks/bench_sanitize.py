@@ -18,7 +18,8 @@ from measure import median_seconds, one_core, report
 
 one_core()
 
-from textveil import Sanitizer, segmentation  # noqa: E402  (after the pinning)
+from textveil import Sanitizer
+from textveil.text import segmentation
 
 
 def cut_and_join(lines: list[str]) -> list[str]:

@@ -25,9 +25,7 @@ def main() -> None:
         ["limit: import numpy, regex, typer", median_seconds(lambda: _run(limit)), peak_memory_mb(limit)],
     ]
     from textveil import Sanitizer  # only now: children must be measured from a small parent
-    from textveil.bundle import TABLE
-    from textveil.default_bundle import DEFAULT_BUNDLE
-    from textveil.tensors import open_tensors
+    from textveil.bundle import DEFAULT_BUNDLE, TABLE, open_tensors
 
     rows = [
         *processes,

@@ -33,9 +33,8 @@ one_core()
 import numpy as np  # noqa: E402  (after the pinning)
 import typer  # noqa: E402
 from numpy.typing import NDArray  # noqa: E402
-from textveil import entropy  # noqa: E402
-from textveil.bundle import Bundle  # noqa: E402
-from textveil.fbdd import FbddLaw  # noqa: E402
+from textveil.bundle import Bundle
+from textveil.mechanisms import Fbdd, entropy
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Calibration of FBDD.")
 BundleFolder = Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle with embedding rows.")]
@@ -79,14 +78,14 @@ def draw(
         )
 
 
-def calibrate(law: FbddLaw, ids: NDArray[np.intp], draws: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def calibrate(law: Fbdd, ids: NDArray[np.intp], draws: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """How many of the draws return each word unchanged, and how many distinct outputs it has; shapes ``(words,)``."""
     unchanged, distinct = np.empty(len(ids), dtype=np.int64), np.empty(len(ids), dtype=np.int64)
     words_at_once = max(1, _DRAWS_AT_ONCE // draws)
     start = time.perf_counter()
     for first in range(0, len(ids), words_at_once):
         part = slice(first, first + words_at_once)
-        drawn = law.draw(np.repeat(ids[part], draws), entropy.random_words).reshape(-1, draws)
+        drawn = law.draw(np.repeat(ids[part], draws), entropy.random_uint64).reshape(-1, draws)
         unchanged[part] = (drawn == ids[part, None]).sum(axis=1)
         distinct[part] = 1 + (np.diff(np.sort(drawn, axis=1), axis=1) != 0).sum(axis=1)
         done = min(first + words_at_once, len(ids))
@@ -111,7 +110,7 @@ def ranks(
     _, laws, ids = _sample(bundle, epsilons, words)
     outputs = laws[0].outputs.ids
     for law in laws:
-        drawn = law.draw(np.repeat(ids, draws), entropy.random_words).reshape(-1, draws)
+        drawn = law.draw(np.repeat(ids, draws), entropy.random_uint64).reshape(-1, draws)
         nearer = []  # for every changed output, how many outputs are nearer to the word, the word itself among them
         for (_, (squared,)), own, row in zip(law.metric.squared_to_all(ids, block=1), ids, drawn, strict=True):
             nearer.append(np.searchsorted(np.sort(squared[outputs]), squared[row[row != own]]))
@@ -122,9 +121,9 @@ def ranks(
         )
 
 
-def _sample(bundle: Path, epsilons: str, words: int) -> tuple[Bundle, list[FbddLaw], NDArray[np.intp]]:
+def _sample(bundle: Path, epsilons: str, words: int) -> tuple[Bundle, list[Fbdd], NDArray[np.intp]]:
     opened = Bundle(bundle)
-    laws = [FbddLaw.of(opened, Decimal(epsilon)) for epsilon in epsilons.split(",")]
+    laws = [Fbdd.of(opened, Decimal(epsilon)) for epsilon in epsilons.split(",")]
     # Which words are looked at is fixed; what is drawn for them is not.
     return opened, laws, np.random.default_rng(0).permutation(laws[0].outputs.ids)[:words]
 

@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 from small_encoders import write_encoder
 from textveil import Encoder
-from textveil.noise import discrete_laplace
-from textveil.representation import noise_for
+from textveil.mechanisms.discrete_noise import discrete_laplace
+from textveil.mechanisms.vector_noise import noise_for
 
 MODES = [("l1", None), ("l2", "1e-6"), ("box", None)]
 WORD = 2**64
@@ -99,7 +99,7 @@ def test_a_release_by_the_document(
         script.extend(words.tolist())
         return words
 
-    monkeypatch.setattr("textveil.entropy.random_words", scripted)
+    monkeypatch.setattr("textveil.mechanisms.santext.entropy.random_uint64", scripted)
     run = encoder._session.run
     given: list[tuple[list[int], list[float]]] = []
 

@@ -8,7 +8,7 @@ import pytest
 import small_bundles
 from defined_law import outputs
 from mutants import mutant
-from textveil.table import CAPPED, EXACT
+from textveil.mechanisms.table import CAPPED, EXACT
 from textveil_export import bayes
 from textveil_export.channel import channels
 from textveil_export.statistics import spreads

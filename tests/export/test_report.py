@@ -10,8 +10,8 @@ import plain_statistics as plain
 import pytest
 import small_bundles
 from textveil import Sanitizer
-from textveil.bundle import Bundle
-from textveil.console import run
+from textveil.bundle.text_bundle import Bundle
+from textveil.cli.console import run
 from textveil.errors import NoStatistics
 from textveil_export import cli
 from textveil_export.certify import certify

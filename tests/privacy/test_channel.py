@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import small_bundles
 from defined_law import defined_weights
-from textveil.channel import Channel, EqualityScores, MetricScores, StoredScores
-from textveil.mechanisms import ResponseLaw
-from textveil.plan import Options, make_plan, table_law
-from textveil.table import SANTEXT_OUTPUT
-from textveil.words import Lexicon
+from textveil.mechanisms.channel import Channel, EqualityScores, MetricScores, StoredScores
+from textveil.mechanisms.randomized_response import RandomizedResponse
+from textveil.mechanisms.table import SANTEXT_OUTPUT
+from textveil.text.lexicon import Lexicon
+from textveil.text.options import Options, make_plan, table_mechanism
 from textveil_export.bundle_writer import write_bundle
 
 
@@ -32,8 +32,8 @@ def bundle(tmp_path_factory):
 
 def channels(bundle):
     for level in bundle.levels:
-        for (mechanism, _), parameters in level.laws.items():
-            yield table_law(bundle, mechanism, parameters), defined_weights(bundle, mechanism, parameters)
+        for (mechanism, _), parameters in level.parameters.items():
+            yield table_mechanism(bundle, mechanism, parameters), defined_weights(bundle, mechanism, parameters)
 
 
 def everybody(bundle):
@@ -86,7 +86,7 @@ def test_the_sampler_draws_from_the_same_rows(bundle):
 @pytest.mark.parametrize(("tail", "excess"), [(1, 0), (3, 50)])
 def test_randomized_response(tail, excess):
     is_output = np.array([1, 0, 1, 1, 0, 1])
-    mechanism = ResponseLaw(is_output, tail, excess)
+    mechanism = RandomizedResponse(is_output, tail, excess)
     wanted = [[int(o) * (tail + excess * (x == y)) for y, o in enumerate(is_output)] for x in range(7)]
     assert_is(mechanism.channel, wanted)
     assert [mechanism.rows(np.array([x])).weights(0).tolist() for x in range(7)] == wanted
@@ -96,7 +96,7 @@ def test_randomized_response(tail, excess):
 @pytest.mark.parametrize("tail", ["capped", "exact"])
 def test_the_coin_is_mixed_in(bundle, tail, options: Options):
     plan = make_plan(bundle, Lexicon(bundle), mechanism="santext+", tail=tail, **options)
-    parameters = bundle.levels[0].laws["santext+", tail]
+    parameters = bundle.levels[0].parameters["santext+", tail]
     wanted = defined_weights(bundle, "santext+", parameters)
     assert plan.keepable.any()
     assert_is(plan.channel, wanted)

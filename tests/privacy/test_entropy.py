@@ -28,9 +28,10 @@ import textveil
 from defined_law import defined_weights, outputs
 from hypothesis import given
 from hypothesis import strategies as st
-from textveil import Sanitizer, entropy
-from textveil.bundle import Bundle
-from textveil.table import CAPPED, EXACT, KEPT
+from textveil import Sanitizer
+from textveil.bundle.text_bundle import Bundle
+from textveil.mechanisms.santext import entropy
+from textveil.mechanisms.table import CAPPED, EXACT, KEPT
 
 SOURCES = sorted(Path(textveil.__file__).parent.rglob("*.py"))
 UNKNOWN = "quokka"
@@ -73,7 +74,7 @@ def law_by_hand(bundle: Bundle, mechanism: str, tail: str, x: int) -> tuple[int,
     """The tail of one row, and its blocks of integers in their order: stored words nearest first, then all by id."""
     if mechanism == "random":
         return 1, [(y, 1) for y in outputs(bundle, "santext")]
-    law = bundle.levels[0].laws[mechanism, tail]
+    law = bundle.levels[0].parameters[mechanism, tail]
     assert law.base is None
     weights = defined_weights(bundle, mechanism, replace(law, tail=CAPPED))[x]
     last = int(law.weights[bundle.table.scores[x, -1]])
@@ -113,7 +114,7 @@ def drawn_by_hand(
         waiting = [i for i in waiting if i not in kept]
         taken.append(len(coins))
     if tail == EXACT:
-        exact_weights = defined_weights(bundle, mechanism, bundle.levels[0].laws[mechanism, EXACT])
+        exact_weights = defined_weights(bundle, mechanism, bundle.levels[0].parameters[mechanism, EXACT])
     while waiting:
         rows = [law_by_hand(bundle, mechanism, tail, tokens[i]) for i in waiting]
         totals = [sum(size for _, size in blocks) for _, blocks in rows]
@@ -215,8 +216,8 @@ def test_a_long_text_takes_every_word_once(bundle: Bundle, monkeypatch: pytest.M
 
 def test_words_are_the_bytes_of_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "urandom", lambda count: bytes(range(count)))
-    assert [hex(word) for word in entropy.random_words(2).tolist()] == ["0x706050403020100", "0xf0e0d0c0b0a0908"]
-    assert len(entropy.random_words(0)) == 0
+    assert [hex(word) for word in entropy.random_uint64(2).tolist()] == ["0x706050403020100", "0xf0e0d0c0b0a0908"]
+    assert len(entropy.random_uint64(0)) == 0
 
 
 def test_nothing_is_drawn_without_a_source(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:

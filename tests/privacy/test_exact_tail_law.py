@@ -20,12 +20,13 @@ import small_bundles
 from defined_law import defined_weights
 from mutants import mutant
 from numpy.typing import NDArray
-from textveil import entropy, sampling
-from textveil.bundle import TABLE
-from textveil.mechanisms import ExactLaw, ReplacementCoin, TableLaw
-from textveil.plan import Plan
-from textveil.sampling import Rows
-from textveil.table import EXACT, KEPT, LevelLaw, Table
+from textveil.bundle.text_bundle import TABLE
+from textveil.mechanisms.integer_sampling import Rows
+from textveil.mechanisms.santext import CappedSanText, ExactSanText, entropy
+from textveil.mechanisms.santext import integer_sampling as sampling
+from textveil.mechanisms.santext_plus import ReplacementCoin
+from textveil.mechanisms.table import EXACT, KEPT, LevelParameters, Table
+from textveil.text.options import Plan
 
 Words = NDArray[np.uint64]
 
@@ -50,20 +51,22 @@ def in_memory(geometry: str, k: int | None) -> SimpleNamespace:
     return SimpleNamespace(table=table, metric=small_bundles.metric_of(built))
 
 
-def level_law(bundle: SimpleNamespace, scale: int, exponent: float, past_end: int = 0, base: Any = None) -> LevelLaw:
+def level_law(
+    bundle: SimpleNamespace, scale: int, exponent: float, past_end: int = 0, base: Any = None
+) -> LevelParameters:
     """Weights ``scale exp(-exponent s / grid)``, at least 1; optionally ending before the largest score."""
     largest = max(int(bundle.metric.scores(block).max()) for _, block in bundle.metric.squared_to_all(_all(bundle)))
     scores = np.arange(max(largest - past_end, int(bundle.table.scores.max())) + 1)
     weights = np.maximum(1, np.rint(scale * np.exp(-exponent * scores / bundle.table.grid))).astype(np.int64)
-    return LevelLaw(EXACT, Decimal(exponent), weights, base)
+    return LevelParameters(EXACT, Decimal(exponent), weights, base)
 
 
 def _all(bundle: SimpleNamespace) -> NDArray[np.intp]:
     return np.arange(bundle.table.symbols + 1)
 
 
-def exact_law(bundle: SimpleNamespace, mechanism: str, law: LevelLaw) -> ExactLaw:
-    return ExactLaw(TableLaw.of(bundle.table, mechanism, law), bundle.metric)
+def exact_law(bundle: SimpleNamespace, mechanism: str, law: LevelParameters) -> ExactSanText:
+    return ExactSanText(CappedSanText.of(bundle.table, mechanism, law), bundle.metric)
 
 
 # The weights.
@@ -114,7 +117,7 @@ def blocks(rows: Rows, row: int) -> list[int]:
     return owner
 
 
-def thins_exactly(draw_thinned: Callable[..., Any], law: ExactLaw, weights: list[list[int]]) -> bool:
+def thins_exactly(draw_thinned: Callable[..., Any], law: ExactSanText, weights: list[list[int]]) -> bool:
     """Whether every output comes out just as often as its weight says, over all words of two rounds.
 
     A row has ``Z`` proposals and ``T`` thresholds, so ``N = Z T`` ways through a round, of which ``T weight(x, y)`` end
@@ -159,7 +162,7 @@ def thins_exactly(draw_thinned: Callable[..., Any], law: ExactLaw, weights: list
     return not script and np.array_equal(counts, expected)
 
 
-def enumerable(k: int, mechanism: str, base: Any = None, past_end: int = 0) -> tuple[ExactLaw, list[list[int]]]:
+def enumerable(k: int, mechanism: str, base: Any = None, past_end: int = 0) -> tuple[ExactSanText, list[list[int]]]:
     bundle = in_memory("few", k)
     law = level_law(bundle, 5, 1.2, past_end, base)
     return exact_law(bundle, mechanism, law), defined_weights(bundle, mechanism, law)
@@ -181,9 +184,9 @@ def test_every_way_with_a_base_measure_and_past_the_end() -> None:
 
 THINNING_FAULTS = {
     "after a rejection only the tail is drawn again": (
-        "uniform = uniform_below(totals[row], random_words)",
+        "uniform = uniform_below(totals[row], random_uint64)",
         "start = rows.cumulative[row, -1] * (len(pending) < len(row_of))\n"
-        "        uniform = start + uniform_below(totals[row] - start, random_words)",
+        "        uniform = start + uniform_below(totals[row] - start, random_uint64)",
     ),
     "stored words are not accepted": (
         "rejected = threshold >= weight(row[tail], outputs[pending[tail]])",
@@ -249,7 +252,7 @@ def keeps_by_the_coin(draw: Callable[..., Any], patch: pytest.MonkeyPatch) -> bo
             return (np.arange(count, dtype=np.uint64) % np.uint64(2)) << np.uint64(63)
         return chance.integers(0, 2**64, count, dtype=np.uint64)
 
-    patch.setattr(entropy, "random_words", words)
+    patch.setattr(entropy, "random_uint64", words)
     inputs = np.repeat(common, 200)
     outputs = draw(plan, inputs, np.ones(len(inputs), dtype=bool))
     assert len(asked) > 10, "no draw was rejected"
@@ -270,11 +273,11 @@ def test_a_coin_that_is_tossed_in_every_round_is_seen(monkeypatch: pytest.Monkey
     )
     faulty = mutant(
         Plan.draw,
-        "    outputs[drawn] = self.law.draw(inputs[drawn], entropy.random_words)\n",
+        "    outputs[drawn] = self.mechanism.draw(inputs[drawn], entropy.random_uint64)\n",
         "    while len(drawn):\n"
-        "        outputs[drawn] = self.law.draw(inputs[drawn], entropy.random_words)\n"
+        "        outputs[drawn] = self.mechanism.draw(inputs[drawn], entropy.random_uint64)\n"
         "        drawn = drawn[outputs[drawn] < 0]\n"
-        "        kept = drawn[~self.coin.replaced(entropy.random_words(len(drawn)))]\n"
+        "        kept = drawn[~self.coin.replaced(entropy.random_uint64(len(drawn)))]\n"
         "        outputs[kept] = inputs[kept]\n"
         "        drawn = drawn[outputs[drawn] < 0]\n",
     )

@@ -22,10 +22,11 @@ from mutants import mutant
 from numpy.typing import NDArray
 from scipy.special import gammainc
 from scipy.stats import beta, chi2, norm
-from textveil import Sanitizer, entropy, fbdd
-from textveil.bundle import Bundle
-from textveil.fbdd import FbddLaw, laplace_noise
-from textveil.table import SANTEXT_OUTPUT
+from textveil import Sanitizer
+from textveil.bundle.text_bundle import Bundle
+from textveil.mechanisms.fbdd import Fbdd, laplace_noise
+from textveil.mechanisms.santext import entropy, fbdd
+from textveil.mechanisms.table import SANTEXT_OUTPUT
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -54,12 +55,12 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
     return _bundle(tmp_path_factory, small_bundles.scattered(10, 3, seed=17))
 
 
-def law_of(bundle: Bundle, epsilon: float) -> FbddLaw:
-    return FbddLaw.of(bundle, Decimal(str(epsilon)))
+def law_of(bundle: Bundle, epsilon: float) -> Fbdd:
+    return Fbdd.of(bundle, Decimal(str(epsilon)))
 
 
-def counts_of(law: FbddLaw, token: int, draws: int = DRAWS) -> Counts:
-    return np.bincount(law.draw(np.full(draws, token), entropy.random_words), minlength=len(law.metric.rows) - 1)
+def counts_of(law: Fbdd, token: int, draws: int = DRAWS) -> Counts:
+    return np.bincount(law.draw(np.full(draws, token), entropy.random_uint64), minlength=len(law.metric.rows) - 1)
 
 
 # The definition.
@@ -193,17 +194,17 @@ def test_a_fault_in_the_noise_is_seen(plane: Bundle, fault: str, monkeypatch: py
 def test_a_fault_in_the_draw_is_seen(plane: Bundle, old: str, new: str) -> None:
     law = law_of(plane, 4)
     token = len(PLANE)
-    outputs = mutant(FbddLaw.draw, old, new)(law, np.full(DRAWS, token), entropy.random_words)
+    outputs = mutant(Fbdd.draw, old, new)(law, np.full(DRAWS, token), entropy.random_uint64)
     assert rejects(np.bincount(outputs, minlength=len(PLANE)), law_by_integral(plane, 4, token, 4000))
 
 
 # Tokens are independent.
 
 
-def repeats(law: FbddLaw, token: int, probabilities: Floats) -> bool:
+def repeats(law: Fbdd, token: int, probabilities: Floats) -> bool:
     """Whether two tokens in a row have the same output more or less often than independent ones would."""
     pairs = DRAWS // 2
-    drawn = law.draw(np.full(2 * pairs, token), entropy.random_words)
+    drawn = law.draw(np.full(2 * pairs, token), entropy.random_uint64)
     same = float((probabilities**2).sum())
     found = int((drawn[::2] == drawn[1::2]).sum())
     return abs(found - pairs * same) > norm.isf(SIGNIFICANCE / 2) * math.sqrt(pairs * same * (1 - same))
@@ -212,8 +213,8 @@ def repeats(law: FbddLaw, token: int, probabilities: Floats) -> bool:
 def shared_noise(share: int) -> Callable[..., Floats]:
     """Noise of which every ``share``-th vector is used for the next token, too; 1: one vector for all tokens."""
 
-    def faulty(count: int, dimension: int, random_words: Any) -> Floats:
-        noise = laplace_noise(count, dimension, random_words)
+    def faulty(count: int, dimension: int, random_uint64: Any) -> Floats:
+        noise = laplace_noise(count, dimension, random_uint64)
         if share == 1:
             return np.broadcast_to(noise[:1], noise.shape)
         noise[1::share] = noise[: len(noise[1::share]) * share : share]
@@ -233,7 +234,7 @@ def test_tokens_are_independent(plane: Bundle, monkeypatch: pytest.MonkeyPatch) 
 # Metric DP.
 
 
-def losses(law: FbddLaw, pairs: list[tuple[int, int]], draws: int = DRAWS) -> float:
+def losses(law: Fbdd, pairs: list[tuple[int, int]], draws: int = DRAWS) -> float:
     """The largest of ``ln Pr[y | x] - ln Pr[y | x'] - epsilon d(x, x')`` over pairs and outputs that is beyond chance.
 
     Of each probability the limit of its confidence interval (Clopper and Pearson) that makes the loss small, at
@@ -288,9 +289,9 @@ def test_a_larger_epsilon_than_stated_breaks_metric_dp(plane: Bundle) -> None:
     honest = law_of(plane, 4)
     assert losses(honest, ALL_PAIRS, 100_000) <= 0
 
-    class Overstated(FbddLaw):
-        def draw(self, inputs: Any, random_words: Any) -> Any:
-            return honest.draw(inputs, random_words)
+    class Overstated(Fbdd):
+        def draw(self, inputs: Any, random_uint64: Any) -> Any:
+            return honest.draw(inputs, random_uint64)
 
     assert losses(Overstated(honest.metric, honest.outputs, 3.0), ALL_PAIRS, 100_000) > 0
 

@@ -30,25 +30,24 @@ from hypothesis import strategies as st
 from mpmath import iv, mpf
 from privacy_bound import GEOMETRIES, Finding, Weights, claimed, findings
 from textveil import Sanitizer
-from textveil.bundle import TABLE, Bundle, Level
+from textveil.bundle.text_bundle import TABLE, Bundle, Level
 from textveil.errors import BundleDamaged
-from textveil.mechanisms import TableLaw
-from textveil.privacy import rounding_slack
-from textveil.table import CAPPED, KEPT, SANTEXT_PLUS_OUTPUT, LevelLaw, Table
+from textveil.mechanisms.santext import CappedSanText, rounding_slack
+from textveil.mechanisms.table import CAPPED, KEPT, SANTEXT_PLUS_OUTPUT, LevelParameters, Table
 from textveil_export.errors import ExportError
 from textveil_export.weights import score_weights
 
 
-def rows_of(table: Table, mechanism: str, law: LevelLaw) -> Weights:
+def rows_of(table: Table, mechanism: str, law: LevelParameters) -> Weights:
     """Weights of the possible outputs under every input, as they are drawn from."""
-    rows = TableLaw.of(table, mechanism, law).rows(np.arange(table.symbols + 1))
-    allowed = np.flatnonzero(TableLaw.of(table, mechanism, law).base)
+    rows = CappedSanText.of(table, mechanism, law).rows(np.arange(table.symbols + 1))
+    allowed = np.flatnonzero(CappedSanText.of(table, mechanism, law).base)
     return [rows.weights(row)[allowed].tolist() for row in range(table.symbols + 1)]
 
 
 def private(bundle: Bundle, table: Table | None = None, mechanism: str = "santext", level: int = 0) -> list[Finding]:
     """What the check finds for one level, with the bundle's own table or a faulty one."""
-    law = bundle.levels[level].laws[mechanism, CAPPED]
+    law = bundle.levels[level].parameters[mechanism, CAPPED]
     weights = rows_of(table or bundle.table, mechanism, law)
     median = bundle.metric.median_squared
     return list(findings(weights, squared_distances(bundle), median, claimed(law, bundle.table.grid)))
@@ -125,7 +124,7 @@ def test_any_small_vocabulary(points: list[list[int]], k: int, exponent: str) ->
     except (ExportError, BundleDamaged):
         reject()  # a word too far from all others for its scores or weights, or all of them merged
     table = Table.from_tensors(built.tensors[TABLE], built.law)
-    law = table.level_law(CAPPED, Decimal(exponent), f"weights.l0.santext.{CAPPED}", None)
+    law = table.level_parameters(CAPPED, Decimal(exponent), f"weights.l0.santext.{CAPPED}", None)
     rows = built.tensors["embeddings.safetensors"]["rows"].astype(np.int64)
     squared = ((rows[:, None] - rows[None]) ** 2).sum(axis=2)
     squared[-1, :-1] += built.law["unknown_extra_squared_distance"]
@@ -144,7 +143,7 @@ def test_any_base_measure(opened: Callable[..., Bundle], geometry: str, mechanis
     base = np.random.default_rng(6).integers(1, 1000, bundle.table.symbols).astype(np.uint32)
     squared, median = squared_distances(bundle), bundle.metric.median_squared
     for level in bundle.levels:
-        law = level.laws[mechanism, CAPPED]
+        law = level.parameters[mechanism, CAPPED]
         shift = int(law.weights[0]).bit_length() - 1 - 11  # room for the base measure
         weights = score_weights(law.exponent, len(law.weights) - 1, shift, bundle.table.grid)
         law = replace(law, base=base, weights=weights)
@@ -158,7 +157,7 @@ def test_the_slack_that_is_published_covers_the_exact_one(opened: Callable[..., 
     bundle = Bundle(opened(geometry, None).path)
     bundle.manifest.pop("levels")  # textbook terms, also where there are certified ones
     for level in bundle.levels:
-        law = level.laws["santext", CAPPED]
+        law = level.parameters["santext", CAPPED]
         bound = claimed(law, bundle.table.grid)
         terms = Sanitizer(bundle).terms(mechanism="santext", level=level.name)
         published = mpf(terms.rounding_slack)
@@ -170,7 +169,7 @@ def test_the_slack_that_is_published_covers_the_exact_one(opened: Callable[..., 
 def test_the_check_has_no_room_to_spare(opened: Callable[..., Bundle]) -> None:
     """Beyond a crowd the textbook bound is nearly met: an epsilon ten per cent lower is refused."""
     bundle = opened("lopsided", None)
-    law = bundle.levels[0].laws["santext", CAPPED]
+    law = bundle.levels[0].parameters["santext", CAPPED]
     bound = claimed(law, bundle.table.grid)
     lower = replace(bound, epsilon=bound.epsilon * Fraction(9, 10))
     weights = rows_of(bundle.table, "santext", law)
@@ -204,9 +203,9 @@ def shorter_row(bundle: Bundle, row: int, skip: int) -> Table:
     return replace(table, neighbours=neighbours, scores=scores)
 
 
-def longer_scores(bundle: Bundle, table: Table, level: int = 0) -> LevelLaw:
+def longer_scores(bundle: Bundle, table: Table, level: int = 0) -> LevelParameters:
     """The law of a level, with weights for scores beyond the last one that the bundle needs."""
-    law = bundle.levels[level].laws["santext", CAPPED]
+    law = bundle.levels[level].parameters["santext", CAPPED]
     largest = max(len(law.weights) - 1, int(table.scores.max()))
     return replace(law, weights=score_weights(law.exponent, largest, int(law.weights[0]).bit_length() - 1, table.grid))
 
@@ -224,8 +223,8 @@ def found(bundle: Bundle, table: Table, level: int = 0) -> list[Finding]:
 def test_renormalised_top_k_is_refused(opened: Callable[..., Bundle], geometry: str, k: int) -> None:
     """Keeping the k likeliest outputs and dropping the tail: rows have different supports, and ratios are infinite."""
     bundle = opened(geometry, k)
-    law = bundle.levels[1].laws["santext", CAPPED]
-    rows = TableLaw.of(bundle.table, "santext", law)
+    law = bundle.levels[1].parameters["santext", CAPPED]
+    rows = CappedSanText.of(bundle.table, "santext", law)
     everyone = np.arange(bundle.table.symbols + 1)
     dropped: Weights = np.zeros((len(everyone), bundle.table.symbols), dtype=np.int64).tolist()
     for x in everyone:
@@ -239,7 +238,7 @@ def test_renormalised_top_k_is_refused(opened: Callable[..., Bundle], geometry: 
 def test_one_raised_weight_is_found(opened: Callable[..., Bundle]) -> None:
     """A quarter more for one output of one row, where the bound is nearly met; and a far word made as likely as x."""
     bundle = opened("lopsided", None)
-    law = bundle.levels[0].laws["santext", CAPPED]
+    law = bundle.levels[0].parameters["santext", CAPPED]
     median, squared = bundle.metric.median_squared, squared_distances(bundle)
     weights = rows_of(bundle.table, "santext", law)
     allowed = outputs(bundle, "santext")
@@ -299,7 +298,7 @@ def test_a_cap_that_is_not_lipschitz_is_found(opened: Callable[..., Bundle], geo
 def test_a_tail_below_the_last_neighbour_is_found(opened: Callable[..., Bundle]) -> None:
     """The tail's factor belongs to the k-th distance; a smaller one for a single row is a jump like any other."""
     bundle = opened("clusters", 6)
-    law = bundle.levels[2].laws["santext", CAPPED]
+    law = bundle.levels[2].parameters["santext", CAPPED]
     x, _ = nearest_pair(bundle)
     weights = rows_of(bundle.table, "santext", law)
     stored = {outputs(bundle, "santext").index(y) for y in bundle.table.neighbours[x].tolist()}
@@ -348,7 +347,7 @@ def release(bundle: Bundle, level: Level, probability: str) -> Release:
     return whole
 
 
-def wrong_with(whole: Release, bundle: Bundle, law: LevelLaw, epsilon_0: Any) -> list[str]:
+def wrong_with(whole: Release, bundle: Bundle, law: LevelParameters, epsilon_0: Any) -> list[str]:
     """Why a release is not ``(2 alpha, epsilon_0)``-UMLDP; empty if it is.
 
     Outputs in ``V_P`` (the outputs of SanText+) are within the bound for every two inputs, without ``epsilon_0`` where
@@ -400,7 +399,7 @@ def test_santext_plus_as_a_whole(opened: Callable[..., Bundle], geometry: str, t
             )
         assert [
             line
-            for line in wrong_with(whole, bundle, level.laws["santext+", CAPPED], epsilon_0)
+            for line in wrong_with(whole, bundle, level.parameters["santext+", CAPPED], epsilon_0)
             if probability != "1" or "never comes" not in line
         ] == []
         terms = Sanitizer(bundle).terms(mechanism="santext+", level=level.name, replacement_probability=probability)
@@ -410,7 +409,7 @@ def test_santext_plus_as_a_whole(opened: Callable[..., Bundle], geometry: str, t
 def test_faults_in_the_whole_of_santext_plus_are_found(opened: Callable[..., Bundle]) -> None:
     bundle = opened("twins", 6)
     level = bundle.levels[0]
-    law = level.laws["santext+", CAPPED]
+    law = level.parameters["santext+", CAPPED]
     whole, epsilon_0 = release(bundle, level, "0.3"), coin_epsilon("0.3")
     assert not wrong_with(whole, bundle, law, epsilon_0)
 

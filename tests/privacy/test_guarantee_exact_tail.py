@@ -1,6 +1,6 @@
 """The promise with an exact tail: ``2 alpha d`` and the rounding slack, for every two inputs and every output.
 
-The same check as for capped rows (``privacy_bound``), on the weights that ``ExactLaw`` draws by. What is stored must
+The same check as for capped rows (``privacy_bound``), on the weights that ``ExactSanText`` draws by. What is stored must
 not matter, nor the base measure, nor weights that end before the largest score. Faults are planted where they break
 the promise, and the check must find them.
 """
@@ -20,12 +20,12 @@ from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 from privacy_bound import GEOMETRIES, Finding, Weights, claimed, findings
 from textveil import Sanitizer
-from textveil.bundle import TABLE, Bundle
+from textveil.bundle.text_bundle import TABLE, Bundle
 from textveil.errors import BundleDamaged
-from textveil.mechanisms import ExactLaw, TableLaw
-from textveil.metric import Metric
-from textveil.privacy import TEXTBOOK, rounding_slack
-from textveil.table import EXACT, LevelLaw, Table
+from textveil.mechanisms.metric import Metric
+from textveil.mechanisms.santext import CappedSanText, ExactSanText, rounding_slack
+from textveil.mechanisms.table import EXACT, LevelParameters, Table
+from textveil.text.statement import TEXTBOOK
 from textveil_export.errors import ExportError
 from textveil_export.weights import Setting, level_law
 
@@ -45,14 +45,16 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bundle]:
     return open_bundle
 
 
-def exact_rows(table: Table, metric: Metric, mechanism: str, law: LevelLaw) -> Weights:
+def exact_rows(table: Table, metric: Metric, mechanism: str, law: LevelParameters) -> Weights:
     """Weights of the possible outputs under every input."""
-    exact = ExactLaw(TableLaw.of(table, mechanism, law), metric)
+    exact = ExactSanText(CappedSanText.of(table, mechanism, law), metric)
     allowed = np.flatnonzero(exact.capped.base)
     return [exact.channel.weights_from(np.array([x]))[0][allowed].tolist() for x in range(table.symbols + 1)]
 
 
-def found(bundle: Bundle, law: LevelLaw, mechanism: str = "santext", weights: Weights | None = None) -> list[Finding]:
+def found(
+    bundle: Bundle, law: LevelParameters, mechanism: str = "santext", weights: Weights | None = None
+) -> list[Finding]:
     """What the check finds for a law, or for other weights in its place."""
     assert bundle.metric is not None
     weights = weights or exact_rows(bundle.table, bundle.metric, mechanism, law)
@@ -66,7 +68,7 @@ def found(bundle: Bundle, law: LevelLaw, mechanism: str = "santext", weights: We
 def test_every_pair_of_every_level(opened: Callable[..., Bundle], geometry: str, k: int | None, mechanism: str) -> None:
     bundle = opened(geometry, k)
     for level in bundle.levels:
-        assert found(bundle, level.laws[mechanism, EXACT], mechanism) == []
+        assert found(bundle, level.parameters[mechanism, EXACT], mechanism) == []
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -76,7 +78,7 @@ def test_any_base_measure_and_weights_that_end(opened: Callable[..., Bundle], ge
     bundle = opened(geometry, 4)
     base = np.random.default_rng(6).integers(1, 256, bundle.table.symbols).astype(np.uint8)
     for level in bundle.levels[:2]:
-        law = level.laws[mechanism, EXACT]
+        law = level.parameters[mechanism, EXACT]
         weighted = level_law(bundle.table, EXACT, Setting(law.exponent, base), len(law.weights) - 1)
         assert found(bundle, weighted, mechanism) == []
         ended = replace(weighted, weights=weighted.weights[: int(bundle.table.scores.max()) + 1])
@@ -101,7 +103,7 @@ def test_any_small_vocabulary(points: list[list[int]], exponent: str) -> None:
     except (ExportError, BundleDamaged):
         reject()  # a word too far from all others for its weights, or all of them merged
     table, metric = Table.from_tensors(built.tensors[TABLE], built.law), small_bundles.metric_of(built)
-    law = table.level_law(EXACT, Decimal(exponent), "weights.l0.santext.exact", None)
+    law = table.level_parameters(EXACT, Decimal(exponent), "weights.l0.santext.exact", None)
     everyone = np.arange(table.symbols + 1)
     squared = np.concatenate([block for _, block in metric.squared_to_all(everyone)]).tolist()
     for mechanism in MECHANISMS:
@@ -113,7 +115,7 @@ def test_statements_carry_the_bound(opened: Callable[..., Bundle]) -> None:
     """Twice the exponent, and the slack of the smallest weight there is, which is at least 2^12."""
     bundle = opened("scattered", 4)
     for level in bundle.levels:
-        law = level.laws["santext", EXACT]
+        law = level.parameters["santext", EXACT]
         terms = Sanitizer(bundle).terms(mechanism="santext", level=level.name)
         assert (terms.epsilon, terms.epsilon_kind) == (float(2 * law.exponent), TEXTBOOK)
         assert terms.rounding_slack == rounding_slack(law.exponent, bundle.table.grid, int(law.weights[-1]))
@@ -125,7 +127,7 @@ def test_the_check_has_no_room_to_spare(opened: Callable[..., Bundle]) -> None:
     """Beyond a crowd the textbook bound is nearly met: an epsilon ten per cent lower is refused."""
     bundle = opened("lopsided", 4)
     assert bundle.metric is not None
-    law = bundle.levels[0].laws["santext", EXACT]
+    law = bundle.levels[0].parameters["santext", EXACT]
     bound = claimed(law, bundle.table.grid)
     lower = replace(bound, epsilon=bound.epsilon * Fraction(9, 10))
     weights = exact_rows(bundle.table, bundle.metric, "santext", law)
@@ -139,7 +141,7 @@ def test_one_raised_weight_is_found(opened: Callable[..., Bundle]) -> None:
     """A quarter more for one output of one row, where the bound is nearly met."""
     bundle = opened("lopsided", 4)
     assert bundle.metric is not None
-    law = bundle.levels[0].laws["santext", EXACT]
+    law = bundle.levels[0].parameters["santext", EXACT]
     weights = exact_rows(bundle.table, bundle.metric, "santext", law)
     last = outputs(bundle, "santext")[-1]
     weights[last][-1] += weights[last][-1] // 4
@@ -151,9 +153,9 @@ def test_rows_that_are_capped_beside_rows_that_are_not_are_found(opened: Callabl
     """What a device would do that draws some words without thinning, to save time: two laws in one."""
     bundle = opened(geometry, 4)
     assert bundle.metric is not None
-    law = bundle.levels[2].laws["santext", EXACT]
+    law = bundle.levels[2].parameters["santext", EXACT]
     weights = exact_rows(bundle.table, bundle.metric, "santext", law)
-    capped = TableLaw.of(bundle.table, "santext", law)
+    capped = CappedSanText.of(bundle.table, "santext", law)
     for x in range(0, bundle.table.symbols, 2):
         weights[x] = capped.channel.weights_from(np.array([x]))[0][outputs(bundle, "santext")].tolist()
     assert found(bundle, law, weights=weights)
@@ -164,7 +166,7 @@ def test_a_tail_that_ends_is_found(opened: Callable[..., Bundle], geometry: str)
     """Weights past the end are the last weight, not nothing: else far words are impossible for some inputs only."""
     bundle = opened(geometry, 4)
     assert bundle.metric is not None
-    law = bundle.levels[1].laws["santext", EXACT]
+    law = bundle.levels[1].parameters["santext", EXACT]
     ended = replace(law, weights=law.weights[: int(bundle.table.scores.max()) + 1])
     weights = exact_rows(bundle.table, bundle.metric, "santext", ended)
     full = exact_rows(bundle.table, bundle.metric, "santext", law)

@@ -26,10 +26,13 @@ from hypothesis import strategies as st
 from mpmath import iv
 from mutants import mutant
 from numpy.typing import NDArray
-from textveil import Sanitizer, entropy, sampling
-from textveil.mechanisms import ReplacementCoin, ResponseLaw, TableLaw
-from textveil.sampling import MAX_TOTAL, Rows
-from textveil.table import CAPPED, KEPT, Table
+from textveil import Sanitizer
+from textveil.mechanisms.integer_sampling import MAX_TOTAL, Rows
+from textveil.mechanisms.randomized_response import RandomizedResponse
+from textveil.mechanisms.santext import CappedSanText, entropy
+from textveil.mechanisms.santext import integer_sampling as sampling
+from textveil.mechanisms.santext_plus import ReplacementCoin
+from textveil.mechanisms.table import CAPPED, KEPT, Table
 
 Words = NDArray[np.uint64]
 
@@ -62,12 +65,12 @@ def laws(sanitizer: Sanitizer) -> Iterator[tuple[Rows, list[list[int]]]]:
     bundle = sanitizer.bundle
     everyone = np.arange(bundle.table.symbols + 1)
     base = np.random.default_rng(13).integers(1, 4, bundle.table.symbols).astype(np.uint32)
-    found = [item for level in bundle.levels for item in level.laws.items()]
+    found = [item for level in bundle.levels for item in level.parameters.items()]
     found += [
-        (key, replace(law, base=base, weights=-(-law.weights // 4))) for key, law in bundle.levels[0].laws.items()
+        (key, replace(law, base=base, weights=-(-law.weights // 4))) for key, law in bundle.levels[0].parameters.items()
     ]
     for (mechanism, _), level_law in found:
-        law = TableLaw.of(bundle.table, mechanism, level_law)
+        law = CappedSanText.of(bundle.table, mechanism, level_law)
         yield law.rows(everyone), defined_weights(bundle, mechanism, level_law)
 
 
@@ -223,12 +226,12 @@ UNIFORM_FAULTS = {
     "a second word is not looked at": ("rejected[words[rejected] > last_accepted[rejected]]", "rejected[:0]"),
     "a second word is held against another total": ("> last_accepted[rejected]", "> last_accepted[: len(rejected)]"),
     "all words are drawn again, and not looked at": (
-        "words[rejected] = random_words(len(rejected))",
-        "words = random_words(len(words))",
+        "words[rejected] = random_uint64(len(rejected))",
+        "words = random_uint64(len(words))",
     ),
     "the second word is added to the first": (
-        "words[rejected] = random_words(len(rejected))",
-        "words[rejected] += random_words(len(rejected))",
+        "words[rejected] = random_uint64(len(rejected))",
+        "words[rejected] += random_uint64(len(rejected))",
     ),
 }
 
@@ -282,7 +285,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, *rounds: list[int]) -> None:
         assert count == len(turn)
         return turn
 
-    monkeypatch.setattr(entropy, "random_words", words)
+    monkeypatch.setattr(entropy, "random_uint64", words)
 
 
 def unseen(sanitizer: Sanitizer) -> str:
@@ -324,8 +327,8 @@ def test_every_integer_and_every_quarter_of_the_coin(
         index = bundle.ids.get(word, bundle.table.symbols)
         common = word in bundle.ids and bool(bundle.table.roles[index] & KEPT)
         kept_words += common
-        level_law = next(lv for lv in bundle.levels if lv.name == level).laws["santext+", CAPPED]
-        total = int(TableLaw.of(bundle.table, "santext+", level_law).rows(np.array([index])).totals[0])
+        level_law = next(lv for lv in bundle.levels if lv.name == level).parameters["santext+", CAPPED]
+        total = int(CappedSanText.of(bundle.table, "santext+", level_law).rows(np.array([index])).totals[0])
         if common:
             coins = [quarter << 62 for quarter in range(4) for _ in range(total)]
             coins[-1] = 2**64 - 1
@@ -371,7 +374,7 @@ def just_below(above: int) -> Decimal:
         return logarithm - Decimal(10) ** (logarithm.adjusted() - 68)
 
 
-def response_weights(law: ResponseLaw, symbols: int) -> tuple[list[list[int]], Rows]:
+def response_weights(law: RandomizedResponse, symbols: int) -> tuple[list[list[int]], Rows]:
     rows = law.rows(np.arange(symbols + 1))
     return [rows.weights(row).tolist() for row in range(symbols + 1)], rows
 
@@ -397,7 +400,7 @@ def test_krr_never_exceeds_its_epsilon(opened: Callable[..., Sanitizer], epsilon
     table = opened("scattered", 2, 8).bundle.table
     allowed = outputs(opened("scattered", 2, 8).bundle, "santext")
     assert 0 < len(allowed) < table.symbols
-    weights, rows = response_weights(ResponseLaw.randomised_response(table, epsilon), table.symbols)
+    weights, rows = response_weights(RandomizedResponse.of(table, epsilon), table.symbols)
     tail, own = 1 << 15, weights[allowed[0]][allowed[0]]
     for x, row in enumerate(weights):
         assert row == [(own if x == y else tail) if y in allowed else 0 for y in range(table.symbols)]
@@ -408,16 +411,16 @@ def test_krr_never_exceeds_its_epsilon(opened: Callable[..., Sanitizer], epsilon
 
 def test_every_integer_of_krr(opened: Callable[..., Sanitizer]) -> None:
     table = opened("scattered", 2, 8).bundle.table
-    weights, rows = response_weights(ResponseLaw.randomised_response(table, Decimal("1.5")), table.symbols)
+    weights, rows = response_weights(RandomizedResponse.of(table, Decimal("1.5")), table.symbols)
     assert deals_exactly(sampling.select, rows, weights)
 
 
-def stays_below(randomised_response: Callable[..., ResponseLaw], table: Table) -> bool:
+def stays_below(randomised_response: Callable[..., RandomizedResponse], table: Table) -> bool:
     """Whether ``krr`` keeps to epsilons a hair below ``ln(n / 2**15)``: ``n`` itself is one integer too many."""
     for above in (*range(40_000, 40_040), *range(10**12, 10**12 + 40)):
         epsilon = just_below(above)
         assert not at_most_exponential(Fraction(above, 1 << 15), epsilon)
-        law = randomised_response(ResponseLaw, table, epsilon)
+        law = randomised_response(RandomizedResponse, table, epsilon)
         if not at_most_exponential(Fraction(law.tail + law.excess, law.tail), epsilon):
             return False
     return True
@@ -431,12 +434,12 @@ KRR_FAULTS = {
 
 
 def test_krr_just_below_a_whole_number(opened: Callable[..., Sanitizer]) -> None:
-    assert stays_below(ResponseLaw.randomised_response.__func__, opened("scattered", 2, 8).bundle.table)
+    assert stays_below(RandomizedResponse.of.__func__, opened("scattered", 2, 8).bundle.table)
 
 
 @pytest.mark.parametrize("fault", KRR_FAULTS)
 def test_a_fault_in_krr_is_seen(opened: Callable[..., Sanitizer], fault: str) -> None:
-    faulty = mutant(ResponseLaw.randomised_response.__func__, *KRR_FAULTS[fault])
+    faulty = mutant(RandomizedResponse.of.__func__, *KRR_FAULTS[fault])
     assert not stays_below(faulty, opened("scattered", 2, 8).bundle.table)
 
 
@@ -444,7 +447,7 @@ def test_random_is_uniform(opened: Callable[..., Sanitizer]) -> None:
     """Every input, ``<unk>`` and words that are never an output included, has the same law: one integer a word."""
     bundle = opened("scattered", 2, 8).bundle
     allowed = outputs(bundle, "santext")
-    rows = ResponseLaw.uniform(bundle.table).rows(np.arange(bundle.table.symbols + 1))
+    rows = RandomizedResponse.uniform(bundle.table).rows(np.arange(bundle.table.symbols + 1))
     for row in range(bundle.table.symbols + 1):
         assert rows.weights(row).tolist() == [int(y in allowed) for y in range(bundle.table.symbols)]
     assert rows.totals.tolist() == [len(allowed)] * (bundle.table.symbols + 1)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from mpmath import iv
 from mutants import mutant
-from textveil import noise
 from textveil.errors import OptionError
-from textveil.noise import NoiseTable, discrete_gaussian, discrete_laplace, total_variation
-from textveil.release_parameters import ReleaseParameters
-from textveil.representation import Noise, noise_for
+from textveil.mechanisms.discrete_noise import NoiseTable, discrete_gaussian, discrete_laplace, total_variation
+from textveil.mechanisms.santext import discrete_noise as noise
+from textveil.mechanisms.vector_noise import Noise, noise_for
+from textveil.mechanisms.vector_parameters import ReleaseParameters
 
 iv.prec = 256
 

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from mutants import mutant
 from numpy.typing import NDArray
-from textveil import entropy, representation
 from textveil.errors import OptionError
-from textveil.noise import Integers, Words
-from textveil.release_parameters import MAX_DIMENSION, MAX_GRID, ReleaseParameters
-from textveil.representation import Releaser, noise_for
+from textveil.mechanisms.discrete_noise import Integers, Words
+from textveil.mechanisms.santext import entropy
+from textveil.mechanisms.santext import vector_noise as representation
+from textveil.mechanisms.vector_noise import Releaser, noise_for
+from textveil.mechanisms.vector_parameters import MAX_DIMENSION, MAX_GRID, ReleaseParameters
 
 K = 5
 MODES = {
@@ -155,7 +156,7 @@ def test_every_coordinate_has_a_word_of_its_own(parameters: ReleaseParameters, m
         asked.append(count)
         return stream
 
-    monkeypatch.setattr(entropy, "random_words", words)
+    monkeypatch.setattr(entropy, "random_uint64", words)
     batch = np.full((3, K), 0.1)
     released = releaser.release(batch)
     assert asked == [3 * K]

@@ -23,10 +23,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2, ncx2
-from textveil import Sanitizer, entropy, sampling
-from textveil.mechanisms import TableLaw
-from textveil.sampling import Rows
-from textveil.table import CAPPED, EXACT, KEPT, SANTEXT_PLUS_OUTPUT
+from textveil import Sanitizer
+from textveil.mechanisms.integer_sampling import Rows
+from textveil.mechanisms.santext import CappedSanText, entropy
+from textveil.mechanisms.santext import integer_sampling as sampling
+from textveil.mechanisms.table import CAPPED, EXACT, KEPT, SANTEXT_PLUS_OUTPUT
 
 SIGNIFICANCE = 1e-9
 POWER = 0.999
@@ -136,7 +137,7 @@ class Sample:
         while done < self.draws:
             size = min(_BATCH, self.draws - done)
             text = f"{self.host}{self.word} " * size
-            written = sanitizer.sanitize(text, strict=True, tail=self.tail).text.split(" ")
+            written = sanitizer.sanitize(text, sanitize_punctuation=True, tail=self.tail).text.split(" ")
             step = 2 if self.host else 1
             assert len(written) == step * size
             counted.update(written[step - 1 :: step])
@@ -253,7 +254,7 @@ def test_a_fault_in_the_table_is_seen(sanitizer: Sanitizer, samples: Callable[..
     tested = samples("sensitive-4")
     bundle = sanitizer.bundle
     level = next(level for level in bundle.levels if level.name == bundle.default_level)
-    rows = TableLaw.of(bundle.table, "santext+", level.laws["santext+", CAPPED]).rows(
+    rows = CappedSanText.of(bundle.table, "santext+", level.parameters["santext+", CAPPED]).rows(
         np.array([bundle.ids[tested.word]])
     )
     chance = np.random.default_rng(52)
@@ -333,9 +334,9 @@ def test_tokens_in_a_row_are_independent(
     """
     tested = samples(kind, tail)
     assert not remembers(sanitizer, tested, _PAIRS)
-    monkeypatch.setattr(entropy, "random_words", forgetful_but_for(0.0, seed=54))
+    monkeypatch.setattr(entropy, "random_uint64", forgetful_but_for(0.0, seed=54))
     assert not remembers(sanitizer, tested, _PAIRS)
-    monkeypatch.setattr(entropy, "random_words", forgetful_but_for(share, seed=54))
+    monkeypatch.setattr(entropy, "random_uint64", forgetful_but_for(share, seed=54))
     assert remembers(sanitizer, tested, _PAIRS)
 
 
@@ -385,7 +386,7 @@ def test_forked_processes_share_no_stream(
     assert all_differ([here, *children, sanitizer.sanitize(text).text])
 
     # A generator with state in the process gives both children the same words, and is found.
-    monkeypatch.setattr(entropy, "random_words", forgetful_but_for(0.0, seed=55))
+    monkeypatch.setattr(entropy, "random_uint64", forgetful_but_for(0.0, seed=55))
     assert not all_differ(outputs_of_children(sanitizer, text))
 
 

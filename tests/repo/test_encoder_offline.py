@@ -132,7 +132,7 @@ def test_onnxruntime_is_imported_when_an_encoder_is_opened_and_not_before(bundle
         def look():
             seen.append("onnxruntime" in sys.modules)
         import textveil; look()
-        seen.append("textveil.encoder" in sys.modules)
+        seen.append("textveil.vector.encoder" in sys.modules)
         from textveil import Encoder, VectorRelease, VectorStatement; look()
         import textveil.cli, textveil.encode_cli, textveil.encoder_bundle; look()
         textveil.encoder_bundle.open_encoder(textveil.cli.Path(sys.argv[1])); look()
@@ -178,6 +178,6 @@ def test_what_encoding_loads_holds_no_client(bundle: Path) -> None:
         print(json.dumps(sorted(set(sys.modules) - before)))
     """
     loaded = child(code, bundle)
-    assert "textveil.encoder" in loaded
+    assert "textveil.vector.encoder" in loaded
     clients = ("socket", "ssl", "http", "urllib", "requests", "asyncio", "huggingface_hub", "torch", "onnx", "sqlite3")
     assert {name for name in loaded if name.split(".")[0] in clients} <= {"urllib", "urllib.parse"}

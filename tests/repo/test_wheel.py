@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from textveil import __version__
-from textveil.default_bundle import DEFAULT_IDENTITY
+from textveil.bundle.defaults import DEFAULT_BUNDLE_ID as DEFAULT_IDENTITY
 
 ROOT = Path(__file__).parents[2]
 BUNDLE = "textveil/bundles/english-v2"
@@ -112,7 +112,7 @@ def test_the_wheel_holds_its_licence_and_what_it_needs(dist: Callable[[str], Pat
     with zipfile.ZipFile(dist("wheel")) as wheel:
         assert wheel.read(f"{info}/licenses/LICENSE") == (ROOT / "LICENSE").read_bytes()
         metadata = wheel.read(f"{info}/METADATA").decode()
-        assert "textveil = textveil.cli:main" in wheel.read(f"{info}/entry_points.txt").decode()
+        assert "textveil = textveil.__main__:main" in wheel.read(f"{info}/entry_points.txt").decode()
     assert "\nLicense-Expression: Apache-2.0\n" in metadata
     assert "\nRequires-Python: >=3.11\n" in metadata
     needed = {

@@ -11,12 +11,13 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.stats import norm
-from textveil import zcdp
-from textveil.accounting import Loss, MixedKinds, PerCoordinate, PerWord, WholeText, realised, statement, word_loss
 from textveil.errors import OptionError
-from textveil.noise import NoiseTable, discrete_gaussian
-from textveil.release_parameters import ReleaseParameters, WordDropout
-from textveil.representation import gaussian_delta, noise_for
+from textveil.mechanisms.discrete_noise import NoiseTable, discrete_gaussian
+from textveil.mechanisms.santext import zcdp
+from textveil.mechanisms.vector_noise import gaussian_delta, noise_for
+from textveil.mechanisms.vector_parameters import ReleaseParameters, WordDropout
+from textveil.release import Loss, MixedKinds, PerCoordinate, PerWord, WholeText
+from textveil.vector.statement import realised, statement, word_loss
 
 EPSILONS = ("0.5", "1", "2", "3", "4", "6", "8", "12")
 L1 = ReleaseParameters("l1", 8, 1024, "4")

@@ -16,8 +16,9 @@ from damaged import JSON, read_json, refused, sign, sign_manifest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load, save
-from textveil import Sanitizer, TextveilError, report
-from textveil.bundle import Bundle
+from textveil import Sanitizer, TextveilError
+from textveil.bundle.text_bundle import Bundle
+from textveil.cli.main import show_text as report
 from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, IdentityMismatch
 from textveil_export.build import Contents
 from textveil_export.bundle_writer import write_bundle
@@ -68,14 +69,15 @@ def test_a_signed_copy_is_the_same_bundle(copy: Path, tiny_path: Path) -> None:
 
 
 def test_the_built_in_bundle_has_the_identity_that_is_pinned(english: Sanitizer) -> None:
-    from textveil.default_bundle import DEFAULT_BUNDLE, DEFAULT_IDENTITY
+    from textveil.bundle.defaults import DEFAULT_BUNDLE
+    from textveil.bundle.defaults import DEFAULT_BUNDLE_ID as DEFAULT_IDENTITY
 
     assert english.bundle.identity == DEFAULT_IDENTITY
     assert english.bundle.identity == hashlib.sha256((DEFAULT_BUNDLE / "law.json").read_bytes()).hexdigest()
 
 
 def test_another_bundle_in_the_place_of_the_built_in_one(tiny_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textveil.sanitizer.DEFAULT_BUNDLE", tiny_path)
+    monkeypatch.setattr("textveil.text.sanitizer.DEFAULT_BUNDLE", tiny_path)
     with pytest.raises(IdentityMismatch):
         Sanitizer.load()
     assert Sanitizer.load(tiny_path).bundle.vocabulary
@@ -633,7 +635,7 @@ def test_a_signed_table_with_any_one_number_changed_stays_in_range(
     sanitizer = Sanitizer(bundle)
     for mechanism, bit in (("santext", 1), ("santext+", 2)):
         for level in ("low", "high"):
-            law = sanitizer._plan({"mechanism": mechanism, "level": level}).law
+            law = sanitizer._plan({"mechanism": mechanism, "level": level}).mechanism
             for row in range(bundle.table.symbols + 1):
                 rows = law.rows(np.array([row]))
                 weights = rows.weights(0)
@@ -659,7 +661,7 @@ def test_the_writer_publishes_nothing_that_the_reader_refuses(
 @pytest.mark.parametrize("exponent", ["0.25", "3.14159", "12"])
 def test_levels_survive_the_way(make_bundle: Callable[..., Path], exponent: str) -> None:
     bundle = Bundle(make_bundle(levels={"only": exponent}))
-    assert [level.laws["santext", "capped"].exponent for level in bundle.levels] == [Decimal(exponent)]
+    assert [level.parameters["santext", "capped"].exponent for level in bundle.levels] == [Decimal(exponent)]
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from damaged import JSON, read_json, refused, sign, sign_manifest
 from defined_law import defined_weights
 from safetensors.numpy import load, save
 from textveil import Sanitizer
-from textveil.bundle import TABLE_MECHANISMS, Bundle
+from textveil.bundle.text_bundle import TABLE_MECHANISMS, Bundle
 from textveil.errors import BundleVersion
-from textveil.table import CAPPED, EXACT
+from textveil.mechanisms.table import CAPPED, EXACT
 
 HIGH = "weights.high.santext.exact"
 
@@ -47,8 +47,8 @@ def test_a_bundle_with_both_tails(copy: Path) -> None:
     assert bundle.tails == (CAPPED, EXACT)
     assert bundle.default_tail == EXACT
     for level in bundle.levels:
-        assert set(level.laws) == {(m, tail) for m in TABLE_MECHANISMS for tail in (CAPPED, EXACT)}
-        assert all(law.tail == tail for (_, tail), law in level.laws.items())
+        assert set(level.parameters) == {(m, tail) for m in TABLE_MECHANISMS for tail in (CAPPED, EXACT)}
+        assert all(law.tail == tail for (_, tail), law in level.parameters.items())
         assert bundle.certified_epsilon(level, "santext", EXACT) is None
 
 
@@ -143,7 +143,7 @@ def test_version_1_is_another_version(copy: Path) -> None:
 def test_the_smallest_weight_of_an_exact_tail(copy: Path) -> None:
     """2^12 is enough and one less is not; the same weights would do for a capped tail."""
     weights = weights_of(copy, HIGH)
-    exponent = float(Bundle(copy).levels[1].laws["santext", EXACT].exponent)
+    exponent = float(Bundle(copy).levels[1].parameters["santext", EXACT].exponent)
     shape = np.exp(-exponent * np.arange(len(weights)) / Bundle(copy).table.grid)
     for smallest in (1 << 12, (1 << 12) - 1):
         scaled = np.rint(shape * (smallest / shape[-1])).astype(np.int64)
@@ -155,7 +155,7 @@ def test_the_smallest_weight_of_an_exact_tail(copy: Path) -> None:
             assert "weights" in refused(copy)
     change_weights(copy, HIGH, weights)
     change_weights(copy, "weights.high.santext.capped", scaled)
-    assert Bundle(copy).levels[1].laws["santext", CAPPED].weights[-1] == (1 << 12) - 1
+    assert Bundle(copy).levels[1].parameters["santext", CAPPED].weights[-1] == (1 << 12) - 1
 
 
 def test_a_score_past_the_end_has_the_last_weight(copy: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_score_past_the_end_has_the_last_weight(copy: Path) -> None:
     assert reach + 1 < len(weights)
     change_weights(copy, HIGH, weights[: reach + 1])
     bundle = Bundle(copy)
-    law = bundle.levels[1].laws["santext", EXACT]
+    law = bundle.levels[1].parameters["santext", EXACT]
     assert law.weights[-1] == weights[reach] > weights[-1]
     rows = defined_weights(bundle, "santext", law)
     assert any(row.count(int(weights[reach])) > 2 for row in rows)

@@ -22,9 +22,11 @@ from urllib.parse import unquote
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from textveil import Sanitizer, TextveilError, sampling, segmentation
+from textveil import Sanitizer, TextveilError
 from textveil.errors import InputError, OptionError
-from textveil.words import Lexicon
+from textveil.mechanisms.santext import integer_sampling as sampling
+from textveil.text import segmentation
+from textveil.text.lexicon import Lexicon
 
 CANARIES = (
     # rare names
@@ -69,7 +71,7 @@ def options_of(sanitizer: Sanitizer) -> list[dict[str, object]]:
         {"mechanism": "krr", "epsilon": "0.1"},
         {"mechanism": "random"},
     ]
-    return [{**law, **mode} for law in laws for mode in ({}, {"strict": True}, {"case": "drop"})]
+    return [{**law, **mode} for law in laws for mode in ({}, {"sanitize_punctuation": True}, {"case": "drop"})]
 
 
 def forms(canary: str, known: set[str]) -> set[str]:
@@ -122,7 +124,7 @@ def test_nothing_but_the_vocabulary_comes_out(english: Sanitizer, known: set[str
     passed = {character for character in text if unicodedata.category(character)[0] == "P"}
     for options in options_of(english):
         out = english.sanitize(text, **options).text
-        assert set(out) <= letters | (set() if options.get("strict") else passed)
+        assert set(out) <= letters | (set() if options.get("sanitize_punctuation") else passed)
 
 
 @settings(reading, max_examples=300)
@@ -237,7 +239,7 @@ def test_errors_about_words_do_not_tell(english: Sanitizer) -> None:
 
 
 def test_bad_bytes_do_not_tell(tiny: Sanitizer, tmp_path: Path) -> None:
-    from textveil.lines import sanitize_lines
+    from textveil.cli.io import sanitize_lines
 
     path = tmp_path / "bad.txt"
     path.write_bytes(f"the\n{SECRET} ".encode() + b"\xff " + SECRET.encode())
@@ -314,7 +316,7 @@ def hidden(said: str) -> bool:
 GOOD = [
     ["sanitize"],
     ["sanitize", "--json"],
-    ["sanitize", "--strict"],
+    ["sanitize", "--sanitize-punctuation"],
     ["sanitize", "-m", "krr", "-e", "30"],
     ["sanitize", "-p", "1e-18", "-l", "veil"],
     ["sanitize", "-o", "out.txt"],

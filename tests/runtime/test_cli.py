@@ -19,8 +19,8 @@ import textveil
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from textveil import Sanitizer
-from textveil.cli import app
-from textveil.console import run
+from textveil.cli.console import run
+from textveil.cli.main import app
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and pipes as POSIX has them")
 full_device = pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
@@ -319,10 +319,10 @@ def test_options_reach_the_library(cli: Callable, tmp_path: Path, tiny: Sanitize
     first, second, third = denied["text"].split()
     assert {first, second} <= outputs
     assert third == "of"
-    strict = json.loads(cli("--strict", "--json", "--epsilon", "16.0", "--text", "The\n , OF").text)
+    strict = json.loads(cli("--sanitize-punctuation", "--json", "--epsilon", "16.0", "--text", "The\n , OF").text)
     assert strict["text"] == strict["text"].lower()
     assert strict["text"].count(" ") == 2
-    assert (strict["statement"]["strict"], strict["statement"]["epsilon"]) == (True, 16)
+    assert (strict["statement"]["sanitize_punctuation"], strict["statement"]["epsilon"]) == (True, 16)
     assert cli("--case", "drop", "-p", "1e-18", "-q", "--text", "THE Of").text == "the of\n"
 
 
@@ -551,7 +551,7 @@ def test_a_disk_that_fails(
 
     target = folder / "out.txt"
     target.write_bytes(b"precious")
-    monkeypatch.setattr(f"textveil.atomic.os.{call}", fail)
+    monkeypatch.setattr(f"textveil.bundle.text_bundle.atomic.os.{call}", fail)
     ran = cli(note, "-o", target)
     assert ran.code == 1
     assert ran.message.splitlines()[-1] == f"textveil: output: the output file cannot be written: {os.strerror(number)}"

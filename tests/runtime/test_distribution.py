@@ -8,8 +8,9 @@ import pytest
 from defined_law import defined_weights
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from textveil import Sanitizer, sampling
-from textveil.table import CAPPED, EXACT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
+from textveil import Sanitizer
+from textveil.mechanisms.santext import integer_sampling as sampling
+from textveil.mechanisms.table import CAPPED, EXACT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 
 ALL = (
     {},
@@ -36,7 +37,7 @@ def sanitizer(request: pytest.FixtureRequest) -> Sanitizer:
 def by_the_formula(sanitizer: Sanitizer, word: int, mechanism: str, level: str) -> list[Fraction]:
     """Eq. 1 with the capped score, in fractions, from the raw arrays of the bundle."""
     table = sanitizer.bundle.table
-    law = next(entry for entry in sanitizer.bundle.levels if entry.name == level).laws[mechanism, CAPPED]
+    law = next(entry for entry in sanitizer.bundle.levels if entry.name == level).parameters[mechanism, CAPPED]
     bit = {"santext": SANTEXT_OUTPUT, "santext+": SANTEXT_PLUS_OUTPUT}[mechanism]
     tail = int(law.weights[table.scores[word, -1]])
     weights = [tail if role & bit else 0 for role in table.roles.tolist()]
@@ -85,7 +86,7 @@ def test_the_law_is_the_formula(tiny: Sanitizer, word: str, level: str) -> None:
 @pytest.mark.parametrize("mechanism", ["santext", "santext+"])
 def test_the_law_of_the_exact_tail_is_the_formula(both: Sanitizer, level: str, mechanism: str) -> None:
     bundle = both.bundle
-    law = next(entry for entry in bundle.levels if entry.name == level).laws[mechanism, EXACT]
+    law = next(entry for entry in bundle.levels if entry.name == level).parameters[mechanism, EXACT]
     weights = defined_weights(bundle, mechanism, law)
     unkept = {"deny": WORDS} if mechanism == "santext+" else {}
     for word in WORDS:
@@ -152,7 +153,7 @@ def test_the_rows_of_the_sampler_are_the_law(tiny: Sanitizer, data: st.DataObjec
     """Every boundary of the cumulative weights falls where the exact law has it."""
     options = data.draw(st.sampled_from(ALL[3:]))
     index = data.draw(st.integers(0, tiny.bundle.table.symbols))
-    rows = tiny._plan(options).law.rows(np.array([index]))
+    rows = tiny._plan(options).mechanism.rows(np.array([index]))
     total = int(rows.totals[0])
     weights = rows.weights(0)
     assert int(weights.sum()) == total

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 from small_encoders import DIMENSION, sign_encoder, write_encoder
-from textveil import accounting, representation
-from textveil.encoder_bundle import open_encoder
-from textveil.noise import discrete_laplace
-from textveil.release_parameters import ReleaseParameters
+from textveil.bundle.encoder_bundle import open_encoder
+from textveil.mechanisms.discrete_noise import discrete_laplace
+from textveil.mechanisms.santext import vector_noise as representation
+from textveil.mechanisms.vector_parameters import ReleaseParameters
+from textveil.vector import statement as accounting
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and pipes as POSIX has them")
 SECRET = "Zorblaxia 48213977"
@@ -204,7 +205,7 @@ def test_internal_errors_do_not_tell(cli: Callable, monkeypatch: pytest.MonkeyPa
     def fail(*arguments: object) -> None:
         raise error
 
-    monkeypatch.setattr("textveil.wordpiece.WordPiece.basic_tokens", fail)
+    monkeypatch.setattr("textveil.text.wordpiece.WordPiece.basic_tokens", fail)
     ran = cli("--text", SECRET)
     assert ran.code == 1
     assert "orblaxia" not in ran.message

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 from small_encoders import DIMENSION, MISSING_ROW, POSITIONS, VOCABULARY, model_of, write_encoder
 from textveil import Encoder, TextveilError, VectorRelease
-from textveil import encoder as module
 from textveil.errors import (
     BundleNotFound,
     EncoderFailed,
@@ -28,7 +27,8 @@ from textveil.errors import (
     OptionError,
     UnknownLevel,
 )
-from textveil.representation import Releaser
+from textveil.mechanisms.vector_noise import Releaser
+from textveil.vector import encoder as module
 
 SECRET = "Zorblaxia 48213977"
 NUMBER = {piece: number for number, piece in enumerate(VOCABULARY)}
@@ -133,7 +133,7 @@ def coins(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
             assert count == len(pattern)
             return np.array([0 if coin == "x" else 2**64 - 1 for coin in pattern], np.uint64)
 
-        monkeypatch.setattr("textveil.entropy.random_words", words)
+        monkeypatch.setattr("textveil.mechanisms.santext.entropy.random_uint64", words)
 
     return script
 
@@ -184,7 +184,7 @@ def test_without_dropout_no_coin_is_thrown(encoder: Encoder, monkeypatch: pytest
         drawn.append(count)
         return np.frombuffer(os.urandom(8 * count), dtype="<u8")
 
-    monkeypatch.setattr("textveil.entropy.random_words", counted)
+    monkeypatch.setattr("textveil.mechanisms.santext.entropy.random_uint64", counted)
     encoder.encode("the doctor said")
     assert drawn == [DIMENSION]
     encoder.encode("the doctor said", word_dropout="0.25")
@@ -305,7 +305,7 @@ def test_no_bundle_there(tmp_path: Path) -> None:
 
 def test_the_default_encoder(monkeypatch: pytest.MonkeyPatch, tiny_encoder: Path, tmp_path: Path) -> None:
     """Beside the code in a checkout, with the identity that the code names, and nowhere else."""
-    from textveil import default_encoder
+    from textveil.bundle.text_bundle import defaults as default_encoder
 
     place = tmp_path / "runtime" / "src" / "textveil" / "default_encoder.py"
     monkeypatch.setattr(default_encoder, "__file__", str(place))
@@ -316,7 +316,7 @@ def test_the_default_encoder(monkeypatch: pytest.MonkeyPatch, tiny_encoder: Path
     target.symlink_to(tiny_encoder)
     with pytest.raises(IdentityMismatch):
         Encoder.load()
-    monkeypatch.setattr("textveil.encoder.DEFAULT_IDENTITY", Encoder.load(tiny_encoder).bundle.identity)
+    monkeypatch.setattr("textveil.vector.encoder.DEFAULT_IDENTITY", Encoder.load(tiny_encoder).bundle.identity)
     assert Encoder.load().bundle.path == target
     monkeypatch.setattr(default_encoder, "__file__", "/x.py")
     with pytest.raises(BundleNotFound):

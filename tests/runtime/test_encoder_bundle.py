@@ -12,8 +12,8 @@ import pytest
 from onnx import TensorProto
 from small_encoders import VOCABULARY, model_of, sign_encoder, write_encoder
 from textveil import Encoder, Sanitizer
-from textveil.bundle import Bundle
-from textveil.encoder_bundle import EncoderBundle, open_encoder
+from textveil.bundle.encoder_bundle import EncoderBundle, open_encoder
+from textveil.bundle.text_bundle import Bundle
 from textveil.errors import (
     BundleDamaged,
     BundleError,

@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 from mutants import mutant
 from numpy.typing import NDArray
 from scipy.stats import beta, gamma, kstest, norm
-from textveil import Sanitizer, entropy, fbdd
-from textveil.bundle import Bundle
+from textveil import Sanitizer
+from textveil.bundle.text_bundle import Bundle
 from textveil.errors import OptionError
-from textveil.fbdd import MAX_FBDD_EPSILON, FbddLaw, Outputs, laplace_noise, uniforms, words_per_point
-from textveil.mechanisms import WeightedLaw
-from textveil.privacy import TEXTBOOK
-from textveil.table import SANTEXT_OUTPUT
+from textveil.mechanisms.fbdd import MAX_FBDD_EPSILON, Fbdd, Outputs, laplace_noise, uniforms, words_per_point
+from textveil.mechanisms.protocol import WeightedMechanism
+from textveil.mechanisms.santext import entropy, fbdd
+from textveil.mechanisms.table import SANTEXT_OUTPUT
+from textveil.text.statement import TEXTBOOK
 
 Floats = NDArray[np.float64]
 
@@ -73,11 +74,11 @@ def is_laplace(noise: Floats) -> bool:
 
 @pytest.mark.parametrize("dimension", [1, 2, 3, 4, 7, 50])
 def test_the_noise_is_what_it_should_be(dimension: int) -> None:
-    assert is_laplace(laplace_noise(POINTS, dimension, entropy.random_words))
+    assert is_laplace(laplace_noise(POINTS, dimension, entropy.random_uint64))
 
 
 def test_the_noise_in_many_dimensions() -> None:
-    noise = np.concatenate([laplace_noise(2_000, 384, entropy.random_words) for _ in range(5)])
+    noise = np.concatenate([laplace_noise(2_000, 384, entropy.random_uint64) for _ in range(5)])
     assert is_laplace(noise)
 
 
@@ -89,7 +90,7 @@ def independent(noise: Floats) -> bool:
 
 
 def test_points_do_not_depend_on_each_other() -> None:
-    noise = laplace_noise(POINTS, 3, entropy.random_words)
+    noise = laplace_noise(POINTS, 3, entropy.random_uint64)
     assert independent(noise)
     assert not independent(np.repeat(noise[::100], 100, axis=0))  # one vector for a hundred tokens
     noise[1::20] = noise[::20]  # one in twenty is the one before
@@ -111,7 +112,7 @@ FAULTS = {
 @pytest.mark.parametrize("dimension", [3, 7])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_in_the_noise_is_seen(fault: str, dimension: int) -> None:
-    assert not is_laplace(mutant(laplace_noise, *FAULTS[fault])(POINTS, dimension, entropy.random_words))
+    assert not is_laplace(mutant(laplace_noise, *FAULTS[fault])(POINTS, dimension, entropy.random_uint64))
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 3, 6])
@@ -155,8 +156,8 @@ def lattice(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
     return small_bundles.small_bundle(folder, small_bundles.lattice(), k=4, exponents=("2",))
 
 
-def law_of(bundle: Bundle, epsilon: float | str = 1) -> FbddLaw:
-    return FbddLaw.of(bundle, Decimal(str(epsilon)))
+def law_of(bundle: Bundle, epsilon: float | str = 1) -> Fbdd:
+    return Fbdd.of(bundle, Decimal(str(epsilon)))
 
 
 def nearest_by_hand(bundle: Bundle, point: list[Fraction]) -> int:
@@ -233,7 +234,7 @@ def test_many_outputs_in_many_dimensions(epsilon: float, tmp_path: Path) -> None
     assert wide.metric is not None
     outputs = law_of(wide).outputs
     scale = epsilon / float(np.sqrt(wide.metric.median_squared))
-    points = laplace_noise(3_000, 60, entropy.random_words) + scale * wide.metric.rows[np.arange(3_000) % 901]
+    points = laplace_noise(3_000, 60, entropy.random_uint64) + scale * wide.metric.rows[np.arange(3_000) % 901]
     rows = outputs.rows.astype(np.float64)
     scores = points @ rows.T - scale / 2 * (rows**2).sum(axis=1)
     clear = np.diff(np.sort(scores, axis=1)[:, -2:])[:, 0] > 1e-10 * np.abs(scores).max(axis=1)
@@ -250,12 +251,12 @@ def test_outputs_are_outputs(bundle: Bundle) -> None:
     allowed = set(np.flatnonzero(bundle.table.roles & SANTEXT_OUTPUT).tolist())
     assert len(allowed) < bundle.table.symbols
     inputs = np.repeat(np.arange(bundle.table.symbols + 1), 500)
-    assert set(law_of(bundle, 8).draw(inputs, entropy.random_words).tolist()) == allowed
+    assert set(law_of(bundle, 8).draw(inputs, entropy.random_uint64).tolist()) == allowed
 
 
 def test_little_noise_keeps_the_word_and_much_noise_forgets_it(bundle: Bundle) -> None:
     outputs = law_of(bundle).outputs.ids.astype(np.int64)
-    assert np.array_equal(law_of(bundle, MAX_FBDD_EPSILON).draw(outputs, entropy.random_words), outputs)
+    assert np.array_equal(law_of(bundle, MAX_FBDD_EPSILON).draw(outputs, entropy.random_uint64), outputs)
     stream = np.random.default_rng(4).integers(0, 2**64, 100_000, dtype=np.uint64)
     for epsilon in ("1e-300", "5e-324"):
         ends = [law_of(bundle, epsilon).draw(np.full(500, x), lambda count: stream[:count]) for x in outputs[:3]]
@@ -278,7 +279,7 @@ def test_blocks_change_nothing(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(fbdd, "_SCORES_AT_ONCE", 1)
     monkeypatch.setattr(fbdd, "_PAIRS_AT_ONCE", 3)
     assert drawn() == whole
-    assert law_of(bundle, 3).draw(np.array([], np.int64), entropy.random_words).tolist() == []
+    assert law_of(bundle, 3).draw(np.array([], np.int64), entropy.random_uint64).tolist() == []
 
 
 def test_laws_of_a_bundle_share_their_matrix(bundle: Bundle) -> None:
@@ -360,7 +361,7 @@ def test_a_bundle_without_rows_is_refused(make_bundle: Callable[..., Path]) -> N
 
 
 def test_there_are_no_weights_to_tell(tiny: Sanitizer) -> None:
-    assert not isinstance(law_of(tiny.bundle), WeightedLaw)
+    assert not isinstance(law_of(tiny.bundle), WeightedMechanism)
     with pytest.raises(OptionError) as refused:
         tiny.distribution("doctor", mechanism="fbdd", epsilon=3)
     assert str(refused.value) == "fbdd has no table of weights: its law is known from draws only"
@@ -383,9 +384,11 @@ def test_the_statement_says_floating_point(tiny: Sanitizer) -> None:
 def test_words_of_all_kinds(tiny: Sanitizer, pieces: Sanitizer) -> None:
     for sanitizer in (tiny, pieces):
         for strict in (False, True):
-            result = sanitizer.sanitize("The DOCTOR's café: 19, жук!", mechanism="fbdd", epsilon=9, strict=strict)
+            result = sanitizer.sanitize(
+                "The DOCTOR's café: 19, жук!", mechanism="fbdd", epsilon=9, sanitize_punctuation=strict
+            )
             assert result.text
-            assert result.terms.strict is strict
+            assert result.terms.sanitize_punctuation is strict
             assert "<unk>" not in result.text
 
 

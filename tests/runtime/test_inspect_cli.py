@@ -21,7 +21,7 @@ def test_info(here: Callable, english: Sanitizer) -> None:
     for level in english.bundle.levels:
         lines = [line for line in ran.text.splitlines() if line.startswith(f"{level.name} ")]
         for tail, line in zip(tails, lines, strict=True):
-            assert f"{float(2 * level.laws['santext+', tail].exponent):.4g}" in line
+            assert f"{float(2 * level.parameters['santext+', tail].exponent):.4g}" in line
             assert f" {english.bundle.certified_epsilon(level, 'santext+', tail):g}  certified metric DP" in line
             assert ("default" in line) == (level.name == english.bundle.default_level)
     assert "Not protected" in ran.text

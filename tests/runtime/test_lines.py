@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from textveil import Result, Sanitizer, entropy, lines
+from textveil import Result, Sanitizer
+from textveil.cli.io import sanitize_lines
+from textveil.cli.main import io as lines
 from textveil.errors import InputError
-from textveil.lines import sanitize_lines
+from textveil.mechanisms.santext import entropy
 
 reading = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -19,7 +21,7 @@ reading = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @pytest.fixture
 def steady(tiny: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> Sanitizer:
     """All random words are 0: the same text always becomes the same."""
-    monkeypatch.setattr(entropy, "random_words", lambda count: np.zeros(count, np.uint64))
+    monkeypatch.setattr(entropy, "random_uint64", lambda count: np.zeros(count, np.uint64))
     return tiny
 
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 from small_encoders import DIMENSION, inputs, model_of, value
+from textveil.bundle.onnx_check import OPERATORS, check_model
 from textveil.errors import BundleDamaged, ModelRefused
-from textveil.onnx_model import OPERATORS, check_model
 
 Change = Callable[[onnx.ModelProto], object]
 INT64, FLOAT = TensorProto.INT64, TensorProto.FLOAT

@@ -14,13 +14,15 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from textveil import Sanitizer
-from textveil.bundle import TABLE_MECHANISMS
+from textveil.bundle.text_bundle import TABLE_MECHANISMS
 from textveil.errors import OptionError, UnknownLevel
-from textveil.mechanisms import MECHANISMS, ExactLaw, ReplacementCoin, TableLaw
-from textveil.plan import Plan, find_level, label, make_plan
-from textveil.privacy import CERTIFIED, PURE_LDP, TEXTBOOK
-from textveil.table import CAPPED, EXACT
-from textveil.words import Lexicon
+from textveil.mechanisms.protocol import MECHANISMS
+from textveil.mechanisms.santext import CappedSanText, ExactSanText
+from textveil.mechanisms.santext_plus import ReplacementCoin
+from textveil.mechanisms.table import CAPPED, EXACT
+from textveil.text.lexicon import Lexicon
+from textveil.text.options import Plan, find_level, label, make_plan
+from textveil.text.statement import CERTIFIED, PURE_LDP, TEXTBOOK
 
 
 def plan(sanitizer: Sanitizer, **options: object) -> Plan:
@@ -52,7 +54,7 @@ def certified(source: Path, folder: Path, epsilon: dict[str, float]) -> Sanitize
 
 def test_a_level_goes_by_its_name_and_by_its_epsilon(english: Sanitizer) -> None:
     for level in english.bundle.levels:
-        for mechanism, tail in level.laws:
+        for mechanism, tail in level.parameters:
             epsilon = english.bundle.certified_epsilon(level, mechanism, tail)
             assert label(english.bundle, level, mechanism, tail) == (epsilon, CERTIFIED)
             for options in (
@@ -143,11 +145,11 @@ def test_levels_are_laws_of_their_own(tiny: Sanitizer) -> None:
 def test_a_tail_goes_by_its_name(both: Sanitizer, tiny: Sanitizer) -> None:
     """Every level has every tail of its bundle; each is a law of its own."""
     assert (plan(both).terms.tail, plan(tiny).terms.tail) == (EXACT, CAPPED)
-    for tail, law in ((EXACT, ExactLaw), (CAPPED, TableLaw)):
+    for tail, law in ((EXACT, ExactSanText), (CAPPED, CappedSanText)):
         for level in ("low", "high"):
             made = plan(both, tail=tail, level=level)
             assert (made.terms.tail, made.terms.level) == (tail, level)
-            assert isinstance(made.law, law)
+            assert isinstance(made.mechanism, law)
     assert plan(both, tail=None).terms.tail == EXACT
     for mechanism, level in (("santext", "low"), ("santext+", "high")):
         chosen = {"mechanism": mechanism, "level": level}

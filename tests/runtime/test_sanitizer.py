@@ -14,10 +14,13 @@ import regex
 import textveil
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from textveil import Result, Sanitizer, TextveilError, entropy, mechanisms, segmentation
-from textveil import sanitizer as sanitizer_module
+from textveil import Result, Sanitizer, TextveilError
 from textveil.errors import BundleError, InputError, OptionError, UnknownLevel, UnknownMechanism
-from textveil.mechanisms import ReplacementCoin
+from textveil.mechanisms.santext import entropy
+from textveil.mechanisms.santext import santext as mechanisms
+from textveil.mechanisms.santext_plus import ReplacementCoin
+from textveil.text import sanitizer as sanitizer_module
+from textveil.text import segmentation
 
 MECHANISMS = (
     {},
@@ -37,7 +40,7 @@ reading = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @pytest.fixture
 def nearest(monkeypatch: pytest.MonkeyPatch) -> None:
     """All random words are 0: common words are replaced, and every token becomes its nearest output."""
-    monkeypatch.setattr(entropy, "random_words", lambda count: np.zeros(count, np.uint64))
+    monkeypatch.setattr(entropy, "random_uint64", lambda count: np.zeros(count, np.uint64))
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +141,7 @@ def test_examples_of_the_shape(constant: Sanitizer, text: str, expected: str) ->
 def test_a_clitic_that_comes_out_stands_without_a_blank(constant_clitic: Sanitizer) -> None:
     assert constant_clitic.sanitize("x😀y the").text == "'s's's 's"
     assert constant_clitic.sanitize("JOHN'S").text == "'S'S"
-    assert constant_clitic.sanitize("x😀y the", strict=True).text == "'s 's 's 's"
+    assert constant_clitic.sanitize("x😀y the", sanitize_punctuation=True).text == "'s 's 's 's"
 
 
 @reading
@@ -151,7 +154,7 @@ def test_strict_leaves_single_blanks_only(constant: Sanitizer, text: str) -> Non
     for segment in segmentation.segments(text):
         gap = segmentation.is_gap(segment)
         tokens += sum(not character.isspace() for character in segment) if gap else tokens_of(segment)
-    result = constant.sanitize(text, strict=True)
+    result = constant.sanitize(text, sanitize_punctuation=True)
     assert result.text == " ".join(["zz"] * tokens)
     assert result.tokens == tokens
     assert result.statement.terms.case == "drop"
@@ -160,7 +163,7 @@ def test_strict_leaves_single_blanks_only(constant: Sanitizer, text: str) -> Non
 def test_strict_with_real_words(english: Sanitizer) -> None:
     text = "“My DOCTOR, in Boston…”\n\tsaid: (the biopsy)\r\nwas clean!"
     for options in ({"level": level.name} for level in english.bundle.levels):
-        out = english.sanitize(text, strict=True, **options).text
+        out = english.sanitize(text, sanitize_punctuation=True, **options).text
         assert out == " ".join(out.split())
         assert all(word in english.bundle.ids for word in out.split(" "))
 
@@ -218,7 +221,7 @@ def test_without_words_nothing_changes(tiny: Sanitizer, text: str, options: dict
     ],
 )
 def test_odd_characters_never_come_out(tiny: Sanitizer, text: str, strict: bool, options: dict[str, str]) -> None:
-    result = tiny.sanitize(text, strict=strict, **options)
+    result = tiny.sanitize(text, sanitize_punctuation=strict, **options)
     printable = set("".join(tiny.bundle.vocabulary))
     assert result.tokens > 0
     assert set(result.text) <= printable | {character.upper() for character in printable} | {" ", "S"}
@@ -228,7 +231,7 @@ def test_odd_characters_never_come_out(tiny: Sanitizer, text: str, strict: bool,
 @settings(reading, max_examples=300)
 @given(strange_texts, st.sampled_from(MECHANISMS), st.booleans(), st.sampled_from(["carry", "drop"]))
 def test_any_text_is_sanitised(tiny: Sanitizer, text: str, options: dict[str, str], strict: bool, case: str) -> None:
-    result = tiny.sanitize(text, strict=strict, case=case, **options)
+    result = tiny.sanitize(text, sanitize_punctuation=strict, case=case, **options)
     result.text.encode("utf-8")  # no surrogate comes out
     foreign = {c for c in text if not segmentation.is_gap(c)} - set("".join(tiny.bundle.vocabulary).lower())
     foreign -= set("".join(tiny.bundle.vocabulary).upper()) | {" "}
@@ -263,11 +266,11 @@ def test_texts_of_a_batch_are_drawn_apart(tiny: Sanitizer) -> None:
 def test_batches_of_any_size_give_the_same(
     tiny: Sanitizer, nearest: None, texts: list[str], limit: int, strict: bool
 ) -> None:
-    whole = [tiny.sanitize(text, strict=strict) for text in texts]
+    whole = [tiny.sanitize(text, sanitize_punctuation=strict) for text in texts]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sanitizer_module, "_BATCH_CHARACTERS", limit)
         patch.setattr(sanitizer_module, "_CHUNK_SEGMENTS", limit)
-        assert tiny.sanitize_batch(texts, strict=strict) == whole
+        assert tiny.sanitize_batch(texts, sanitize_punctuation=strict) == whole
 
 
 blanks_and_words = st.text(st.sampled_from("ab1@.'\"’é \u0308\u00ad\u200d🚀\u2003\u202f\t\n_-“ "), max_size=60)
@@ -287,12 +290,12 @@ def test_a_long_text_has_the_segments_of_a_short_one(text: str) -> None:
 @example("the \u0308doctor", 1, False)  # a blank with a mark on it is a token, not a gap
 @example("the doctor   ", 10, True)  # the last piece has no tokens
 def test_a_long_text_is_written_like_a_short_one(constant: Sanitizer, text: str, limit: int, strict: bool) -> None:
-    whole = constant.sanitize(text, strict=strict)
+    whole = constant.sanitize(text, sanitize_punctuation=strict)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sanitizer_module, "_BATCH_CHARACTERS", limit)
         patch.setattr(sanitizer_module, "_CHUNK_SEGMENTS", limit)
         patch.setattr(sanitizer_module, "_CHUNK_SEGMENTS", limit)
-        assert constant.sanitize(text, strict=strict) == whole
+        assert constant.sanitize(text, sanitize_punctuation=strict) == whole
 
 
 def test_three_million_characters(english: Sanitizer) -> None:
@@ -318,7 +321,7 @@ def test_a_statement_tells_parameters_and_the_number_of_tokens_only(
 ) -> None:
     """Same number of tokens, entirely different words: known, unknown, common, sensitive, repeated."""
     texts = ["the of and to in", "zzz 17 😀 x@y.z qqq", "doctor nurse boston doctor nurse", "the zzz doctor 4 the"]
-    first, *others = [tiny.sanitize(text, strict=strict, **options).statement for text in texts]
+    first, *others = [tiny.sanitize(text, sanitize_punctuation=strict, **options).statement for text in texts]
     for other in others:
         assert other == first
         assert other.to_dict() == first.to_dict()
@@ -441,8 +444,8 @@ def test_a_denied_word_is_never_kept(tiny: Sanitizer, keep_all: None) -> None:
 
 
 def test_a_denied_mark_is_not_kept_in_strict_mode(tiny: Sanitizer, keep_all: None) -> None:
-    assert tiny.sanitize(",", strict=True).text == ","
-    assert tiny.sanitize(",", strict=True, deny=[","]).text != ","
+    assert tiny.sanitize(",", sanitize_punctuation=True).text == ","
+    assert tiny.sanitize(",", sanitize_punctuation=True, deny=[","]).text != ","
 
 
 def test_strings_are_never_looked_up(make_bundle: Callable[..., Path], keep_all: None) -> None:
@@ -507,7 +510,7 @@ def test_pieces_take_any_text(pieces: Sanitizer, text: str) -> None:
 
 def test_pieces_in_strict_mode(one_piece: Sanitizer) -> None:
     assert one_piece.sanitize("Unaffable, the!").text == "Pianopianopiano, Piano!".replace("Piano!", "piano!")
-    strict = one_piece.sanitize("Unaffable, the!", strict=True)
+    strict = one_piece.sanitize("Unaffable, the!", sanitize_punctuation=True)
     assert (strict.text, strict.tokens) == ("pianopianopiano piano piano piano", 6)
 
 

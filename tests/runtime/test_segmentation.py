@@ -9,8 +9,8 @@ import pytest
 import regex
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from textveil import segmentation
-from textveil.segmentation import LOWER, TITLE, UPPER
+from textveil.text import segmentation
+from textveil.text.segmentation import LOWER, TITLE, UPPER
 
 WHITE_SPACE = regex.compile(r"\p{White_Space}")
 PICTOGRAPH = regex.compile(r"\p{Extended_Pictographic}")

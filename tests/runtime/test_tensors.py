@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save
+from textveil.bundle.safetensors_reader import open_tensors
 from textveil.errors import BundleDamaged
-from textveil.tensors import open_tensors
 
 reading = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 Header = dict[str, object] | str | bytes

@@ -2,8 +2,8 @@
 
 import pytest
 from textveil import Sanitizer
-from textveil.segmentation import LOWER, TITLE, UPPER
-from textveil.words import GAP, Lexicon, Word
+from textveil.text.lexicon import GAP, Lexicon, Word
+from textveil.text.segmentation import LOWER, TITLE, UPPER
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_gaps(tiny: Sanitizer, lexicon: Lexicon, unknown: int, gap: str) -> None
     assert lexicon.word(gap) is GAP
     marks = [character for character in gap if not character.isspace()]
     expected = tuple(tiny.bundle.ids.get(mark, unknown) for mark in marks)
-    assert lexicon.word(gap, strict=True) == Word(expected, True, (LOWER,) * len(marks))
+    assert lexicon.word(gap, sanitize_punctuation=True) == Word(expected, True, (LOWER,) * len(marks))
 
 
 @pytest.mark.parametrize(
@@ -120,8 +120,10 @@ def test_writing(tiny: Sanitizer, lexicon: Lexicon) -> None:
     ids = tiny.bundle.ids
 
     def written(outputs: str, segments: list[str], strict: bool = False) -> str:
-        words = [lexicon.word(segment, strict=strict) for segment in segments]
-        return lexicon.write(segments, words, iter([ids[word] for word in outputs.split()]), strict=strict)[0]
+        words = [lexicon.word(segment, sanitize_punctuation=strict) for segment in segments]
+        return lexicon.write(
+            segments, words, iter([ids[word] for word in outputs.split()]), sanitize_punctuation=strict
+        )[0]
 
     assert written("nurse river", ["The", " ", "doctor"]) == "Nurse river"
     assert written("nurse river", ["😀", "😀"]) == "nurse river"

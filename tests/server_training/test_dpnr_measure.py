@@ -51,7 +51,7 @@ def words(seed: int) -> Callable[[int], NDArray[np.uint64]]:
 
 def test_two_opposite_codes_keep_what_laplace_noise_lets_them_keep(split: Split) -> None:
     features = (split.labels * 2.0 - 1)[:, None]
-    found = measured(model(), description(), features, split, draws=50, random_words=words(1))
+    found = measured(model(), description(), features, split, draws=50, random_uint64=words(1))
     for level, figures in found["levels"].items():
         kept = 1 - math.exp(-float(level) / 2) / 2  # one code at -1, one at 1, noise of scale 2 / epsilon
         error = math.sqrt(kept * (1 - kept) / (TEXTS * 50))
@@ -68,7 +68,7 @@ def test_two_opposite_codes_keep_what_laplace_noise_lets_them_keep(split: Split)
 def test_features_far_outside_the_ball_gain_nothing(split: Split) -> None:
     """A head that escaped its bound would see less noise than its epsilon allows."""
     features = (split.labels * 2.0 - 1)[:, None] * 1000
-    found = measured(model(), description(), features, split, levels=["1"], draws=20, random_words=words(2))
+    found = measured(model(), description(), features, split, levels=["1"], draws=20, random_uint64=words(2))
     kept = 1 - math.exp(-0.5) / 2
     assert found["levels"]["1"]["accuracy"] == pytest.approx(kept, abs=5 * math.sqrt(kept * (1 - kept) / (TEXTS * 20)))
     raw = np.full((10, 1), 1000.0, dtype=np.float32)
@@ -104,7 +104,7 @@ def test_a_large_box_has_a_coarser_grid() -> None:
 
 def test_masks_share_the_draws(split: Split) -> None:
     right = (split.labels * 2.0 - 1)[:, None]
-    found = measured(model(), description(), [right, -right], split, levels=["4"], draws=10, random_words=words(3))
+    found = measured(model(), description(), [right, -right], split, levels=["4"], draws=10, random_uint64=words(3))
     assert found["masks"] == 2
     assert found["levels"]["4"]["accuracy"] == pytest.approx(0.5, abs=0.01)
     assert found["levels"]["4"]["without_noise"] == 0.5

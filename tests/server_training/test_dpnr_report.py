@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from textveil import console
+from textveil.cli.main import console
 from textveil_training import cli
 from textveil_training.dpnr.figures import accuracy_by_epsilon, maps_of_texts
 from textveil_training.dpnr.report import LABELS, markdown, read_runs, tables

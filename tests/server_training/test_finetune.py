@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from textveil.plan import Options
+from textveil.text.options import Options
 from textveil_training.corpus import sanitize_corpus
 from textveil_training.errors import CheckpointError, InvalidScore, ResumeError, SettingError, UnknownLaw
 from textveil_training.finetune.examples import Rows, Task, load_task

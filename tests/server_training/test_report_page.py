@@ -67,7 +67,7 @@ def write(path: Path, records: list[dict[str, Any]]) -> Path:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the page, the tables and the pictures of a report that has every section."""
-    from textveil import console
+    from textveil.cli.main import console
     from textveil_training import cli
 
     folder = tmp_path_factory.mktemp("report")
@@ -208,8 +208,8 @@ def test_the_same_records_give_the_same_page(made: Path, run: Run, tmp_path: Pat
 
 
 def test_a_bundle_tells_w_and_the_pure_ldp_level(run: Run, tmp_path: Path) -> None:
-    from textveil.bundle import Bundle
-    from textveil.default_bundle import DEFAULT_BUNDLE
+    from textveil.bundle.defaults import DEFAULT_BUNDLE
+    from textveil.bundle.text_bundle import Bundle
 
     bundle = Bundle(DEFAULT_BUNDLE)
     assert bundle.certificate is not None

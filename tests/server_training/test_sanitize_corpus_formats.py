@@ -138,7 +138,9 @@ def test_of_a_user_only_what_the_reader_uses_is_left(write: Write, tmp_path: Pat
 
 
 def test_strict_and_dropped_case_keep_rows(write: Write, tmp_path: Path) -> None:
-    for number, law in enumerate([{"strict": True}, {"case": "drop", "mechanism": "krr", "epsilon": "3"}]):
+    for number, law in enumerate(
+        [{"sanitize_punctuation": True}, {"case": "drop", "mechanism": "krr", "epsilon": "3"}]
+    ):
         for name in ("sst2", "qnli", "blog-topics", "jsonl", "text"):
             path = write(SAMPLES[name])
             after = sanitized(path, tmp_path / f"{name}{number}", name, law=law)

@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 from scipy import stats
 from small_corpus import LAW, LINES, WORDS, Runner, words_of
-from textveil import Sanitizer, entropy
+from textveil import Sanitizer
 from textveil.errors import IdentityMismatch, OutputError
+from textveil.mechanisms.santext import entropy
 from textveil_training.errors import DataOptionError, UnreadableFile, WorkerFailed
 
 ALPHA = 1e-9
@@ -67,7 +68,7 @@ def test_replayed_randomness_would_be_seen(run: Runner, tmp_path: Path, monkeypa
     def replayed(count: int) -> Any:
         return np.random.default_rng(count).integers(0, 2**64, count, np.uint64)
 
-    monkeypatch.setattr(entropy, "random_words", replayed)
+    monkeypatch.setattr(entropy, "random_uint64", replayed)
     run(copies=4)
     assert min(p_values(run)) < ALPHA
 

@@ -11,10 +11,7 @@ from typing import Any
 
 import numpy as np
 from textveil.bundle import TAILS, Bundle
-from textveil.mechanisms import ReplacementCoin
-from textveil.metric import Floats
-from textveil.sampling import Integers
-from textveil.table import KEPT
+from textveil.mechanisms import KEPT, Floats, Integers, ReplacementCoin
 
 from textveil_export.channel import Channel, Ids, each
 from textveil_export.sources import Progress, no_progress

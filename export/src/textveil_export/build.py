@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil import bundle as reader
-from textveil.metric import Metric, squared_distances
-from textveil.table import (
+from textveil.bundle import text_bundle as reader
+from textveil.mechanisms import (
     CAPPED,
     EXACT,
     KEPT,
     SANTEXT_OUTPUT,
     SANTEXT_PLUS_OUTPUT,
+    Metric,
     Table,
+    squared_distances,
 )
 
 from textveil_export import __version__, dial, metric, neighbours, weights

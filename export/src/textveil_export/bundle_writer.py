@@ -9,8 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from safetensors.numpy import save as save_tensors
-from textveil.bundle import LAW, Bundle
-from textveil.bundle_files import MANIFEST
+from textveil.bundle import LAW, MANIFEST, Bundle
 
 from textveil_export.build import Contents, to_json
 from textveil_export.card import CARD, card

@@ -10,8 +10,8 @@ from os import cpu_count
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.audit import Audit, Floats
-from textveil.metric import Metric
+from textveil.audit import CappedAudit
+from textveil.mechanisms import Floats, Metric
 
 from textveil_export.errors import CertificationError
 from textveil_export.search import Worsts, in_order, near_pairs
@@ -24,7 +24,7 @@ _SEED_RATIOS = 8_000_000
 
 def worst_ratios(
     metric: Metric,
-    audits: Sequence[Audit],
+    audits: Sequence[CappedAudit],
     sensitive: NDArray[np.bool_],
     progress: Progress = no_progress,
     *,
@@ -81,7 +81,9 @@ def worst_ratios(
     return worsts
 
 
-def _scan(audit: Audit, worst: Worsts, seconds: NDArray[np.intp], distances: Floats, trusted_grid: int | None) -> None:
+def _scan(
+    audit: CappedAudit, worst: Worsts, seconds: NDArray[np.intp], distances: Floats, trusted_grid: int | None
+) -> None:
     """Covers all pairs ``(x, x')`` for some ``x'``; distances of shape ``(seconds, inputs)``."""
     firsts = np.arange(distances.shape[1])
     row, first = np.nonzero(audit.bounds(firsts[None, :], seconds[:, None]) > worst.threshold * distances)
@@ -90,18 +92,18 @@ def _scan(audit: Audit, worst: Worsts, seconds: NDArray[np.intp], distances: Flo
         steps = (apart * trusted_grid).astype(np.int64) + 2  # d is rounded down: at least the score, and one
         open_pairs = audit.lipschitz_bounds(first, second, steps) > worst.threshold * apart
         first, second, apart = first[open_pairs], second[open_pairs], apart[open_pairs]
-    at_once = max(1, _EXACT_AT_ONCE * 64 // audit.law.table.neighbours.shape[1])
+    at_once = max(1, _EXACT_AT_ONCE * 64 // audit.mechanism.table.neighbours.shape[1])
     for start in range(0, len(first), at_once):
         part = slice(start, start + at_once)
         worst.add(audit.losses(first[part], second[part])[0], first[part], second[part], apart[part])
 
 
 def _refuse_coincident(
-    distances: Floats, audits: Sequence[Audit], first: NDArray[np.intp], second: NDArray[np.intp]
+    distances: Floats, audits: Sequence[CappedAudit], first: NDArray[np.intp], second: NDArray[np.intp]
 ) -> None:
     """Two inputs at distance 0 must have the same row, or no epsilon covers them."""
     for x, other in zip(first[distances == 0], second[distances == 0], strict=True):
         for audit in audits:
-            rows = audit.law.rows(np.array([x, other]))
+            rows = audit.mechanism.rows(np.array([x, other]))
             if (rows.weights(0) != rows.weights(1)).any():
                 raise CertificationError(f"inputs {x} and {other} lie at distance 0 and have different rows")

@@ -14,10 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import Bundle
-from textveil.mechanisms import TableLaw
-from textveil.metric import Floats
-from textveil.sampling import Integers
-from textveil.table import EXACT, Table
+from textveil.mechanisms import EXACT, CappedSanText, Floats, Integers, Table
 
 from textveil_export.errors import ExportError
 from textveil_export.exact_search import AllScores
@@ -162,11 +159,11 @@ def channels(bundle: Bundle, tail: str, progress: Progress = no_progress) -> lis
         scores = CappedScores(bundle.table)
     found: list[Channel] = []
     for level in bundle.levels:
-        for (mechanism, its_tail), law in level.laws.items():
+        for (mechanism, its_tail), law in level.parameters.items():
             if its_tail == tail:
                 beyond = max(0, scores.largest + 1 - len(law.weights))
                 weights = np.pad(law.weights, (0, beyond), mode="edge")
-                base = TableLaw.of(bundle.table, mechanism, law).base
+                base = CappedSanText.of(bundle.table, mechanism, law).base
                 found.append(Channel(level.name, mechanism, tail, scores, weights, base))
     return found
 

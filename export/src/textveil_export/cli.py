@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 from textveil.bundle import TAILS, Bundle
-from textveil.console import run, say
-from textveil.table import CAPPED, EXACT
+from textveil.cli import run, say
+from textveil.mechanisms import CAPPED, EXACT
 
 from textveil_export import __version__, encoder_cli, levels_cli, sources
 from textveil_export import certify as certification

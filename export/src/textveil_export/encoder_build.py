@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from textveil.encoder_bundle import CLASSIFIER, MODEL, PIECES
-from textveil.release_parameters import BOX, ReleaseParameters
-from textveil.representation import Releaser
+from textveil.bundle import CLASSIFIER, MODEL, PIECES
+from textveil.mechanisms import BOX, ReleaseParameters, Releaser
 
 from textveil_export import __version__
 from textveil_export.build import to_json

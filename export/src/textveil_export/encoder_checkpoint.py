@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
-from textveil.tensors import unique_keys
+from textveil.bundle import unique_keys
 from transformers import BertConfig, BertModel
 
 from textveil_export.errors import CheckpointError

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.wordpiece import WordPiece
+from textveil.text import WordPiece
 
 from textveil_export.encoder_checkpoint import SPECIAL, Arrays, Checkpoint
 from textveil_export.errors import SourceError

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.release_parameters import BOX, L1, ReleaseParameters
-from textveil.representation import Releaser
+from textveil.mechanisms import BOX, L1, ReleaseParameters, Releaser
 
 from textveil_export.encoder_checkpoint import Arrays
 from textveil_export.encoder_evaluation import classify

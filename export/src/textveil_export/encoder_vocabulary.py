@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
-from textveil.wordpiece import WordPiece
+from textveil.text import WordPiece
 
 from textveil_export.encoder_checkpoint import SPECIAL, Checkpoint
 from textveil_export.errors import ExportError, SourceError

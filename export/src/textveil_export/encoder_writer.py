@@ -3,9 +3,8 @@
 import hashlib
 from pathlib import Path
 
-from textveil.bundle_files import ENCODER_BUNDLE, MANIFEST
-from textveil.encoder import Encoder
-from textveil.encoder_bundle import CARD, FORMAT_VERSION, MODEL, PIECES, RELEASE
+from textveil.bundle import CARD, ENCODER_BUNDLE, FORMAT_VERSION, MANIFEST, MODEL, PIECES, RELEASE
+from textveil.vector import Encoder
 
 from textveil_export.build import to_json
 from textveil_export.bundle_writer import add_file, whole_folder

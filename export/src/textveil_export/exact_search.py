@@ -16,10 +16,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.audit import LOG_MARGIN
-from textveil.exact_audit import ExactAudit, largest_differences, log_totals
-from textveil.mechanisms import ExactLaw
-from textveil.metric import Metric
+from textveil.audit import LOG_MARGIN, ExactAudit, largest_differences, log_totals
+from textveil.mechanisms import ExactSanText, Metric
 
 from textveil_export.errors import ExportError
 from textveil_export.search import Worsts, in_order, near_pairs
@@ -81,7 +79,7 @@ class AllScores:
             self._differences[key] = Differences(self, is_output)
         return self._differences[key]
 
-    def audits(self, laws: Sequence[ExactLaw], progress: Progress = no_progress) -> list[ExactAudit]:
+    def audits(self, laws: Sequence[ExactSanText], progress: Progress = no_progress) -> list[ExactAudit]:
         """The audits of some laws, with the normalisers of all inputs."""
         totals = self.each("summing rows", lambda block: log_totals(laws, self.scores[block]), progress)
         return [ExactAudit(law, total) for law, total in zip(laws, np.concatenate(totals, axis=1), strict=True)]
@@ -134,7 +132,7 @@ class _Search:
 
     def __init__(self, every: AllScores, audit: ExactAudit, worsts: Worsts) -> None:
         self.every, self.audit, self.worsts = every, audit, worsts
-        self.is_output = np.append(audit.law.capped.base > 0, False)
+        self.is_output = np.append(audit.mechanism.capped.base > 0, False)
 
     def settle(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> None:
         """Takes the bound of pairs whose first is an output as their loss."""
@@ -251,6 +249,6 @@ def pure_losses(
     every.each("certifying pure LDP levels", extremes, progress)
     losses: list[tuple[float, int]] = []
     for number, audit in enumerate(audits):
-        gaps = np.where(audit.law.capped.base > 0, (largest[number] - smallest[number])[:-1], -np.inf)
+        gaps = np.where(audit.mechanism.capped.base > 0, (largest[number] - smallest[number])[:-1], -np.inf)
         losses.append((float(gaps.max()) + LOG_MARGIN, int(gaps.argmax())))
     return losses

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from textveil.sanitizer import Sanitizer
+from textveil.text import Sanitizer
 
 #: The page, its style and its texts.
 FILES = Path(__file__).parent / "page"

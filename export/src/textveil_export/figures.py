@@ -12,9 +12,9 @@ from html import escape
 from typing import Any
 
 import numpy as np
+from textveil.audit import RELEASES, LevelSummary, Measures, summaries
 from textveil.bundle import TABLE_MECHANISMS, Bundle
-from textveil.calibration import RELEASES, LevelSummary, Measures, summaries
-from textveil.report import share
+from textveil.cli import share
 
 from textveil_export.errors import ExportError
 

@@ -5,11 +5,11 @@ from html import escape
 from pathlib import Path
 from string import Template
 
+from textveil.audit import LevelSummary, Measures, summaries
 from textveil.bundle import TABLE_MECHANISMS, Bundle
-from textveil.calibration import LevelSummary, Measures, summaries
+from textveil.cli import bound, share
 from textveil.errors import NoStatistics
-from textveil.report import bound, share
-from textveil.sanitizer import Sanitizer
+from textveil.text import Sanitizer
 
 from textveil_export import __version__
 from textveil_export.errors import WriteError

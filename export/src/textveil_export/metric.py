@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.metric import squared_distances
+from textveil.mechanisms import squared_distances
 
 from textveil_export.errors import SourceError
 from textveil_export.sources import Progress, no_progress

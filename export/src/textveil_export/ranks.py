@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from textveil import segmentation
-from textveil.wordpiece import WordPiece
+from textveil.text import WordPiece, segmentation
 
 from textveil_export.errors import SourceError
 from textveil_export.sources import Progress, Source, no_progress

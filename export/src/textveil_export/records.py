@@ -11,17 +11,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from textveil.atomic import atomic_output
 from textveil.bundle import (
     CERTIFICATE,
     CERTIFICATE_FORMAT,
     CERTIFICATE_VERSION,
+    MANIFEST,
     STATISTICS,
     STATISTICS_FORMAT,
     STATISTICS_VERSION,
     Bundle,
+    atomic_output,
 )
-from textveil.bundle_files import MANIFEST
 from textveil.errors import OutputError
 
 from textveil_export import __version__

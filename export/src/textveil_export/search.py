@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.audit import Floats
-from textveil.table import KEPT, Table
+from textveil.mechanisms import KEPT, Floats, Table
 
 _SEED_NEIGHBOURS = 4
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil import segmentation
+from textveil.text import segmentation
 
 from textveil_export.errors import SourceError
 

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import Bundle
-from textveil.metric import Floats
-from textveil.sampling import Integers
+from textveil.mechanisms import Floats, Integers
 
 from textveil_export import bayes
 from textveil_export.channel import Channel, Ids, channels, each
@@ -64,7 +63,9 @@ def measure(
     Raises:
         ExportError: There is no space for the scores of all pairs.
     """
-    levels: dict[str, Any] = {level.name: {mechanism: {} for mechanism, _ in level.laws} for level in bundle.levels}
+    levels: dict[str, Any] = {
+        level.name: {mechanism: {} for mechanism, _ in level.parameters} for level in bundle.levels
+    }
     mechanisms: dict[str, Any] = {}
     for tail in bundle.tails:
         laws = channels(bundle, tail, progress)

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.sampling import MAX_TOTAL, Integers
-from textveil.table import EXACT, SMALLEST_EXACT_WEIGHT, LevelLaw, Table
+from textveil.mechanisms import EXACT, MAX_TOTAL, SMALLEST_EXACT_WEIGHT, Integers, LevelParameters, Table
 
 from textveil_export.errors import ExportError
 
@@ -50,7 +49,7 @@ def score_weights(exponent: Decimal, largest_score: int, shift: int, grid: int =
     return np.array(weights, dtype=np.int64)
 
 
-def level_law(table: Table, tail: str, setting: Setting, largest_score: int) -> LevelLaw:
+def level_law(table: Table, tail: str, setting: Setting, largest_score: int) -> LevelParameters:
     """The integer law of one level at the largest scale that keeps every total below ``MAX_TOTAL``.
 
     Args:
@@ -66,7 +65,7 @@ def level_law(table: Table, tail: str, setting: Setting, largest_score: int) -> 
     if shift is None:
         raise ExportError(f"exponent {setting.exponent} is too large for this metric: the tail of a row would vanish")
     weights = score_weights(setting.exponent, _last_score(table, tail, largest_score), shift, table.grid)
-    return LevelLaw(tail, setting.exponent, weights, setting.base)
+    return LevelParameters(tail, setting.exponent, weights, setting.base)
 
 
 def fits(table: Table, tail: str, setting: Setting, largest_score: int) -> bool:

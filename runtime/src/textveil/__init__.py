@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 from textveil.errors import TextveilError
 
 if TYPE_CHECKING:
-    from textveil.accounting import VectorStatement
-    from textveil.encoder import Encoder, VectorRelease
-    from textveil.privacy import PrivacyStatement
-    from textveil.sanitizer import Result, Sanitizer
+    from textveil.text.sanitizer import Result, Sanitizer
+    from textveil.text.statement import PrivacyStatement
+    from textveil.vector.encoder import Encoder, VectorRelease
+    from textveil.vector.statement import VectorStatement
 
 __all__ = [
     "Encoder",
@@ -26,13 +26,13 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> Any:
     """Imports a public name when it is first asked for: who rewrites text pays nothing for vectors, nor the reverse."""
     if name in ("Sanitizer", "Result"):
-        from textveil import sanitizer as module
+        from textveil.text import sanitizer as module
     elif name == "PrivacyStatement":
-        from textveil import privacy as module
+        from textveil.text import statement as module
     elif name in ("Encoder", "VectorRelease"):
-        from textveil import encoder as module
+        from textveil.vector import encoder as module
     elif name == "VectorStatement":
-        from textveil import accounting as module
+        from textveil.vector import statement as module
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(module, name)

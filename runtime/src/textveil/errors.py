@@ -95,6 +95,12 @@ class EncoderFailed(TextveilError):
     code = "encoder-failed"
 
 
+class ReleaseError(TextveilError):
+    """A released vector that was received does not fit the classifier."""
+
+    code = "release"
+
+
 class InputError(TextveilError):
     """The input cannot be read as text."""
 

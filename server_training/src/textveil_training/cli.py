@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from textveil.console import run
+from textveil.cli import run
 
 from textveil_training import __version__
 from textveil_training.commands import corpus, dpnr, fairness, finetune, grid, pretrain

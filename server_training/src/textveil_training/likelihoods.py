@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms import ExactLaw, ResponseLaw, TableLaw, WeightedLaw
+from textveil.mechanisms import CappedSanText, ExactSanText, RandomizedResponse, WeightedMechanism
 
 Ids = NDArray[np.int64]
 Doubles = NDArray[np.float64]
@@ -20,7 +20,7 @@ Doubles = NDArray[np.float64]
 BLOCK = 256
 
 
-def columns_of(law: WeightedLaw, inputs: int, report: Callable[[int, int], None] | None = None) -> "Columns":
+def columns_of(law: WeightedMechanism, inputs: int, report: Callable[[int, int], None] | None = None) -> "Columns":
     """The columns of a law.
 
     Args:
@@ -28,9 +28,9 @@ def columns_of(law: WeightedLaw, inputs: int, report: Callable[[int, int], None]
         inputs: Number of inputs, ``<unk>`` counted.
         report: Called with outputs done and outputs in all where totals have to be summed.
     """
-    if isinstance(law, ExactLaw):
+    if isinstance(law, ExactSanText):
         return ExactColumns(law, report)
-    assert isinstance(law, TableLaw | ResponseLaw)  # all there are
+    assert isinstance(law, CappedSanText | RandomizedResponse)  # all there are
     return StoredColumns(law, inputs)
 
 
@@ -45,7 +45,7 @@ class ExactColumns:
         outputs: Ids of the outputs that are drawn.
     """
 
-    def __init__(self, law: ExactLaw, report: Callable[[int, int], None] | None = None) -> None:
+    def __init__(self, law: ExactSanText, report: Callable[[int, int], None] | None = None) -> None:
         self._metric, self._base, self._report = law.metric, law.capped.base, report
         self.outputs = np.flatnonzero(self._base)
         weights = law.capped.weights
@@ -100,7 +100,7 @@ class StoredColumns:
         totals: ``Z(x)`` of every input, ``<unk>`` last, shape ``(inputs,)``.
     """
 
-    def __init__(self, law: TableLaw | ResponseLaw, inputs: int) -> None:
+    def __init__(self, law: CappedSanText | RandomizedResponse, inputs: int) -> None:
         self._law, rows = law, law.rows(np.arange(inputs))
         self.totals: Doubles = rows.totals.astype(np.float64)
         self._tail = rows.tail.astype(np.float64)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from textveil.atomic import atomic_output
+from textveil.bundle import atomic_output
 
 from textveil_training.loop import Position
 

@@ -12,13 +12,10 @@ from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import Bundle
-from textveil.default_bundle import DEFAULT_BUNDLE
+from textveil.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.errors import OptionError
-from textveil.mechanisms import WeightedLaw
-from textveil.plan import Options, make_plan
-from textveil.segmentation import segments
-from textveil.words import Lexicon
+from textveil.mechanisms import WeightedMechanism
+from textveil.text import Lexicon, Options, make_plan, segments
 
 from textveil_training.likelihoods import Columns, Doubles, columns_of
 
@@ -80,7 +77,9 @@ class TextChannel:
         spelled: list[str] = []
         gaps = [""]
         for segment in segments(text):
-            word = self._lexicon.word(segment, strict=self.plan.terms.strict, carry_case=False)
+            word = self._lexicon.word(
+                segment, sanitize_punctuation=self.plan.terms.sanitize_punctuation, carry_case=False
+            )
             if not word.inputs:
                 gaps[-1] += segment
             gaps += [""] * len(word.inputs)
@@ -115,8 +114,8 @@ class TextChannel:
         Raises:
             OptionError: The mechanism has no table of weights (``fbdd``).
         """
-        law = self.plan.law
-        if not isinstance(law, WeightedLaw):
+        law = self.plan.mechanism
+        if not isinstance(law, WeightedMechanism):
             raise OptionError(f"{self.plan.terms.mechanism} has no table of weights: its law is known from draws only")
         return columns_of(law, self.unknown + 1)
 

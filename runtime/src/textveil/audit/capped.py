@@ -9,7 +9,6 @@ with ``Pr[M(x) = y] = q(y) m(x, y) / Z(x)`` and ``m = W[c(x, y)] >= T >= 1``: an
 ``m(x, y) = T(x)`` and ``m(x', y) >= T(x')``, so the tail term covers it (docs/proofs/audit.md). Nothing is drawn.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,34 +16,34 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.channel import BLOCK, Channel
-from textveil.mechanisms import TableLaw
-from textveil.metric import Floats
-from textveil.sampling import Integers
+from textveil.mechanisms.channel import BLOCK, Channel
+from textveil.mechanisms.integer_sampling import Integers
+from textveil.mechanisms.metric import Floats
+from textveil.mechanisms.santext import CappedSanText
 
 #: Added to every log-ratio: far more than double precision can lose in it, far less than anybody can see.
 LOG_MARGIN = 1e-11
 
 
 @dataclass(frozen=True)
-class Audit:
+class CappedAudit:
     """The losses of one capped mechanism.
 
     Attributes:
-        law: The mechanism.
+        mechanism: The mechanism.
     """
 
-    law: TableLaw
+    mechanism: CappedSanText
 
     @property
     def channel(self) -> Channel:
         """The output distribution of the mechanism."""
-        return self.law.channel
+        return self.mechanism.channel
 
     @cached_property
     def log_stored(self) -> Floats:
         """``ln m(x, y_j)`` of every stored word, shape ``(inputs, k)``, whether an output or not."""
-        return self.channel.log_weights[self.law.table.scores]
+        return self.channel.log_weights[self.mechanism.table.scores]
 
     @property
     def log_tail(self) -> Floats:
@@ -88,7 +87,7 @@ class Audit:
         Returns:
             Losses, shape ``(n,)``, and output ids, shape ``(n,)``; -1 where it is any word stored for neither.
         """
-        channel, stored = self.channel, self.law.table.neighbours[first].astype(np.int64)
+        channel, stored = self.channel, self.mechanism.table.neighbours[first].astype(np.int64)
         ratios = self.log_stored[first] - channel.log_weights[channel.scores.of_pairs(second[:, None], stored)]
         ratios[~self._is_output[first]] = -np.inf
         best = ratios.argmax(axis=1)
@@ -108,7 +107,7 @@ class Audit:
 
     @cached_property
     def _is_output(self) -> NDArray[np.bool_]:
-        return self.channel.base[self.law.table.neighbours] > 0
+        return self.channel.base[self.mechanism.table.neighbours] > 0
 
 
 def pure_ldp_levels(channels: Sequence[Channel]) -> list[tuple[float, int]]:
@@ -141,14 +140,3 @@ def envelope(log_weights: Floats) -> Floats:
     count = len(log_weights)
     within = [float((log_weights[: count - n] - log_weights[n:]).max()) for n in range(count)]
     return np.maximum.accumulate(np.array([*within, within[-1]]))
-
-
-def round_up(value: float, decimals: int = 4) -> float:
-    """Returns the next larger multiple of ``10**-decimals``: a printed bound can only overstate."""
-    scale = 10**decimals
-    return math.ceil(value * scale) / scale
-
-
-def round_down(value: float, decimals: int = 4) -> float:
-    """Returns the next smaller multiple of ``10**-decimals``."""
-    return -round_up(-value, decimals)

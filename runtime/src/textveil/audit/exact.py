@@ -19,27 +19,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.audit import LOG_MARGIN, Floats, envelope
-from textveil.mechanisms import ExactLaw
-from textveil.sampling import Integers
+from textveil.audit.capped import LOG_MARGIN, envelope
+from textveil.mechanisms.integer_sampling import Integers
+from textveil.mechanisms.metric import Floats
+from textveil.mechanisms.santext import ExactSanText
 
 
 @dataclass(frozen=True)
 class ExactAudit:
-    """Bounds of the losses of one exact law.
+    """Bounds of the losses of one exact mechanism.
 
     Attributes:
-        law: The law.
+        mechanism: The mechanism.
         log_total: ``ln Z(x)`` of the inputs under audit, shape ``(inputs,)``.
     """
 
-    law: ExactLaw
+    mechanism: ExactSanText
     log_total: Floats
 
     @cached_property
     def log_weights(self) -> Floats:
         """``ln W``, shape ``(scores,)``."""
-        return np.log(self.law.capped.weights.astype(np.float64))
+        return np.log(self.mechanism.capped.weights.astype(np.float64))
 
     @cached_property
     def envelope(self) -> Floats:
@@ -60,30 +61,33 @@ class ExactAudit:
     @property
     def margin(self) -> float:
         """``LOG_MARGIN``, and what two sums of positive terms can lose: a relative 2**-53 for every term."""
-        return LOG_MARGIN + 2 * len(self.law.capped.base) * 2.0**-53
+        return LOG_MARGIN + 2 * len(self.mechanism.capped.base) * 2.0**-53
 
     def loss(self, first: int, second: int) -> tuple[float, int]:
         """Returns the loss of one pair of inputs, over every output, and the output that attains it."""
-        channel = self.law.channel
+        channel = self.mechanism.channel
         logs = channel.log_weights[channel.scores.from_inputs(np.array([first, second]))]
         ratios = np.where(channel.base > 0, logs[0] - logs[1], -np.inf)
         output = int(ratios.argmax())
         return float(ratios[output] + self.log_total[second] - self.log_total[first]), output
 
 
-def log_totals(laws: Sequence[ExactLaw], scores: Integers) -> Floats:
-    """``ln Z`` of some inputs under several laws, shape ``(laws, inputs)``, from their scores to all symbols.
+def log_totals(mechanisms: Sequence[ExactSanText], scores: Integers) -> Floats:
+    """Returns ``ln Z`` of some inputs under several mechanisms, from their scores to all symbols.
 
     Sums are taken in double precision; ``ExactAudit.margin`` provides for what they lose.
 
     Args:
-        laws: The laws, all of one table.
+        mechanisms: The mechanisms, all of one table.
         scores: ``u(x, y)`` for all symbols ``y`` (a last column for ``<unk>`` is ignored).
+
+    Returns:
+        Shape ``(mechanisms, inputs)``.
     """
     totals = []
-    for law in laws:
-        weights = law.capped.weights.astype(np.float64)
-        base = law.capped.base
+    for mechanism in mechanisms:
+        weights = mechanism.capped.weights.astype(np.float64)
+        base = mechanism.capped.base
         totals.append(np.log(weights[np.minimum(scores[:, : len(base)], len(weights) - 1)] @ base.astype(np.float64)))
     return np.array(totals)
 

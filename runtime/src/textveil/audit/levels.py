@@ -7,9 +7,9 @@ Nothing is drawn and no text is looked at here: a level is a public choice.
 from dataclasses import dataclass
 from typing import Any
 
-from textveil.bundle import STATISTICS, TABLE_MECHANISMS, Bundle, Level
+from textveil.bundle.text_bundle import STATISTICS, TABLE_MECHANISMS, Bundle, Level
 from textveil.errors import BundleDamaged, NoStatistics, OptionError, UnknownMechanism, WishNotMet
-from textveil.plan import find_tail, label
+from textveil.text.options import find_tail, label
 
 #: Numbers of releases of the same word for which a bundle tells recovery rates.
 RELEASES = (1, 2, 5, 10)
@@ -32,7 +32,7 @@ class Recovery:
 
 @dataclass(frozen=True)
 class Measures:
-    """What one law does to the words it protects. Medians are over words (types).
+    """What one mechanism does at one level to the words it protects. Medians are over words (types).
 
     Attributes:
         unchanged: Median of ``N_x``, the probability that a word stays what it is.
@@ -59,10 +59,10 @@ class Measures:
 
 @dataclass(frozen=True)
 class LevelSummary:
-    """One law of one level: what is promised, and what it does.
+    """One mechanism of one level: what is promised, and what it does.
 
     Attributes:
-        level, mechanism, tail: Which law.
+        level, mechanism, tail: Names of the level, the mechanism and the tail.
         epsilon: By which the level is called; loss per token and unit of scaled distance.
         epsilon_kind: ``CERTIFIED`` or ``TEXTBOOK`` of ``textveil.privacy``.
         epsilon_textbook: ``2 alpha``.
@@ -81,12 +81,12 @@ class LevelSummary:
 
     @property
     def options(self) -> str:
-        """The options of the command line that choose this law."""
+        """The options of the command line that choose it."""
         return f"--mechanism {self.mechanism} --level {self.level} --tail {self.tail}"
 
 
 def summary(bundle: Bundle, level: Level, mechanism: str, tail: str) -> LevelSummary:
-    """What is known about one law of one level.
+    """What is known about one mechanism of one level.
 
     Raises:
         BundleDamaged: The statistics of the bundle lack a number.
@@ -101,7 +101,7 @@ def summary(bundle: Bundle, level: Level, mechanism: str, tail: str) -> LevelSum
         tail=tail,
         epsilon=epsilon,
         epsilon_kind=kind,
-        epsilon_textbook=float(2 * level.laws[mechanism, tail].exponent),
+        epsilon_textbook=float(2 * level.parameters[mechanism, tail].exponent),
         epsilon_pure_ldp=_number(pure),
         measures=None if bundle.statistics is None else _measures(bundle.statistics, level.name, mechanism, tail),
     )
@@ -145,7 +145,7 @@ def calibrate(
     Raises:
         NoStatistics: The bundle does not tell.
         WishNotMet: No level does it; the message says what the levels reach.
-        OptionError: Not exactly one wish, or a value out of range, or a law that the bundle does not have.
+        OptionError: Not exactly one wish, or a value out of range, or a mechanism that the bundle does not have.
     """
     if (unchanged is None) == (bayes is None):
         raise OptionError("one wish is needed: unchanged or bayes")
@@ -182,13 +182,13 @@ def _of(level: LevelSummary) -> Measures:
 
 def _measures(statistics: dict[str, Any], level: str, mechanism: str, tail: str) -> Measures:
     try:
-        law = statistics["levels"][level][mechanism][tail]
-        with_kept = law.get("bayes_recovery_with_kept_words")
-        found = {name: _median(law[name]) for name in ("unchanged", "likely_outputs", "likely_inputs", "min_entropy")}
+        entry = statistics["levels"][level][mechanism][tail]
+        with_kept = entry.get("bayes_recovery_with_kept_words")
+        found = {name: _median(entry[name]) for name in ("unchanged", "likely_outputs", "likely_inputs", "min_entropy")}
         return Measures(
             **found,
-            rarely_unchanged=_stated(law["rarely_unchanged"]),
-            recovery={releases: _recovery(law["bayes_recovery"][str(releases)]) for releases in RELEASES},
+            rarely_unchanged=_stated(entry["rarely_unchanged"]),
+            recovery={releases: _recovery(entry["bayes_recovery"][str(releases)]) for releases in RELEASES},
             recovery_without_release=_stated(statistics["mechanisms"][mechanism]["recovery_without_release"]),
             recovery_with_kept_words=None if with_kept is None else _stated(with_kept["1"]["rate"]),
         )

@@ -7,16 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil import entropy
-from textveil.audit import Audit, Floats
-from textveil.bundle import Bundle, Level
-from textveil.errors import BundleDamaged
-from textveil.exact_audit import ExactAudit, largest_differences, log_totals
-from textveil.mechanisms import ExactLaw, TableLaw
-from textveil.metric import Metric
-from textveil.plan import label
-from textveil.privacy import TEXTBOOK, rounding_slack
-from textveil.table import CAPPED, EXACT, SANTEXT_OUTPUT, Table, wrong_weight
+from textveil.audit.capped import CappedAudit
+from textveil.audit.exact import ExactAudit, largest_differences, log_totals
+from textveil.bundle.encoder_bundle import EncoderBundle
+from textveil.bundle.text_bundle import Bundle, Level
+from textveil.errors import BundleDamaged, OptionError
+from textveil.mechanisms import entropy
+from textveil.mechanisms.metric import Floats, Metric
+from textveil.mechanisms.santext import CappedSanText, ExactSanText, rounding_slack
+from textveil.mechanisms.table import CAPPED, EXACT, SANTEXT_OUTPUT, Table, wrong_weight
+from textveil.mechanisms.vector_parameters import L2
+from textveil.text.options import label
+from textveil.text.statement import TEXTBOOK
+from textveil.vector.statement import vector_statement
 
 PAIRS = 1_000_000
 _AT_ONCE = 50_000
@@ -50,7 +53,7 @@ class Verification:
         return "\n".join(lines)
 
 
-def verify(bundle: Bundle, pairs: int = PAIRS) -> Verification:
+def verify_text(bundle: Bundle, pairs: int = PAIRS) -> Verification:
     """Checks what can be checked of an opened bundle (opening it has checked hashes and structure).
 
     A random sample, drawn from the operating system's entropy: half of the pairs are any two inputs, half are an
@@ -67,28 +70,57 @@ def verify(bundle: Bundle, pairs: int = PAIRS) -> Verification:
             missing, or a loss is above its bound. The level, the score or the row is named.
     """
     files = len(bundle.manifest["files"])
-    laws = [(level, *key) for level in bundle.levels for key in level.laws]
-    for level, mechanism, tail in laws:
-        law = level.laws[mechanism, tail]
-        score = wrong_weight(law.weights, law.exponent, bundle.table.grid)
+    all_parameters = [(level, *key) for level in bundle.levels for key in level.parameters]
+    for level, mechanism, tail in all_parameters:
+        parameters = level.parameters[mechanism, tail]
+        score = wrong_weight(parameters.weights, parameters.exponent, bundle.table.grid)
         if score is not None:
             raise BundleDamaged(f"level {level.name}: the weight of score {score} does not follow its exponent")
     if bundle.metric is None:
         return Verification(files, bundle.certificate is not None, 0, 0)
-    share = -(-pairs // len(laws))
+    share = -(-pairs // len(all_parameters))
     audited = 0
-    for level, mechanism, tail in laws:
+    for level, mechanism, tail in all_parameters:
         if tail == CAPPED:
             audited += _audit_capped(bundle, bundle.metric, level, mechanism, share)
-    exact = [(level, mechanism) for level, mechanism, tail in laws if tail == EXACT]
+    exact = [(level, mechanism) for level, mechanism, tail in all_parameters if tail == EXACT]
     if exact:
         audited += _audit_exact(bundle, bundle.metric, exact, share)
     recomputed = _check_scores(bundle.table, bundle.metric)
     return Verification(files, bundle.certificate is not None, recomputed, audited)
 
 
+def verify_encoder(bundle: EncoderBundle) -> str:
+    """Checks what can be checked of an opened encoder bundle, and returns what was checked.
+
+    Opening it has checked hashes, structure and the model. Here the finished noise of every level is audited: its
+    exact distribution gives the realised loss between any two texts, which must not be above the stated one.
+
+    Raises:
+        BundleDamaged: There is no noise for a level, or it loses more than is stated. The level is named.
+    """
+    for level in bundle.levels:
+        try:
+            statement = vector_statement(level, "0", bundle.identity)
+            sound = statement.whole_text.covers(statement.realised)
+        except OptionError as error:
+            raise BundleDamaged(f"level {level.epsilon}: {error}") from error
+        if not sound:
+            raise BundleDamaged(f"level {level.epsilon}: the noise loses more than the stated epsilon")
+    files, model = len(bundle.manifest["files"]), bundle.model
+    levels = "1 level" if len(bundle.levels) == 1 else f"{len(bundle.levels)} levels"
+    kind = "a bound on delta" if bundle.default_level.mode == L2 else "in exact rationals"
+    return "\n".join(
+        [
+            f"{files} files with the right size and hash, structure sound",
+            f"model: {sum(model.operators.values()):,} operators, all known; {model.tensors:,} tensors, all inside",
+            f"finished noise of {levels} audited, {kind}: within the stated epsilon",
+        ]
+    )
+
+
 def _audit_capped(bundle: Bundle, metric: Metric, level: Level, mechanism: str, pairs: int) -> int:
-    audit = Audit(TableLaw.of(bundle.table, mechanism, level.laws[mechanism, CAPPED]))
+    audit = CappedAudit(CappedSanText.of(bundle.table, mechanism, level.parameters[mechanism, CAPPED]))
     for first, second in _samples(bundle.table, pairs):
         allowed = _allowed(bundle, level, mechanism, CAPPED, metric.scaled(metric.squared(first, second)))
         used = audit.bounds(first, second)
@@ -98,7 +130,7 @@ def _audit_capped(bundle: Bundle, metric: Metric, level: Level, mechanism: str, 
     return pairs
 
 
-def _audit_exact(bundle: Bundle, metric: Metric, laws: list[tuple[Level, str]], pairs: int) -> int:
+def _audit_exact(bundle: Bundle, metric: Metric, levels: list[tuple[Level, str]], pairs: int) -> int:
     """All pairs among some inputs and a neighbour of each: their rows are computed over all outputs."""
     table = bundle.table
     half = _random_below(table.symbols + 1, max(1, math.isqrt(pairs) // 2))
@@ -109,27 +141,27 @@ def _audit_exact(bundle: Bundle, metric: Metric, laws: list[tuple[Level, str]], 
     first, second = (index.ravel() for index in np.indices((len(inputs), len(inputs))))
     first, second = first[first != second], second[first != second]
     distances = metric.scaled(squared[first, inputs[second]])
-    for level, mechanism in laws:
-        law = ExactLaw(TableLaw.of(table, mechanism, level.laws[mechanism, EXACT]), metric)
-        audit = ExactAudit(law, log_totals([law], scores)[0])
+    for level, mechanism in levels:
+        exact = ExactSanText(CappedSanText.of(table, mechanism, level.parameters[mechanism, EXACT]), metric)
+        audit = ExactAudit(exact, log_totals([exact], scores)[0])
         allowed = _allowed(bundle, level, mechanism, EXACT, distances)
         used = audit.bounds(first, second, scores[first, inputs[second]] + 1)
-        outputs = np.flatnonzero(law.capped.base)
+        outputs = np.flatnonzero(exact.capped.base)
         close = np.flatnonzero(used > allowed)
         for x in np.unique(first[close]):  # the scan over all outputs, for inputs that are none
             of_x = close[first[close] == x]
             differences = largest_differences(scores[x], scores[second[of_x]], outputs)
             used[of_x] = audit.bounds(x, second[of_x], differences)
         _refuse(used, allowed, inputs[first], level, mechanism)
-    return len(first) * len(laws)
+    return len(first) * len(levels)
 
 
 def _allowed(bundle: Bundle, level: Level, mechanism: str, tail: str, distances: Floats) -> Floats:
     epsilon, kind = label(bundle, level, mechanism, tail)
-    law = level.laws[mechanism, tail]
+    parameters = level.parameters[mechanism, tail]
     slack = 0.0
     if kind == TEXTBOOK:
-        slack = rounding_slack(law.exponent, bundle.table.grid, int(law.weights[-1]))
+        slack = rounding_slack(parameters.exponent, bundle.table.grid, int(parameters.weights[-1]))
     return epsilon * distances * (1 + 1e-12) + slack + 1e-9
 
 
@@ -170,4 +202,4 @@ def _check_scores(table: Table, metric: Metric) -> int:
 
 def _random_below(limit: int, count: int) -> NDArray[np.intp]:
     # Which pairs are looked at; a bias of limit / 2**64 does not matter here.
-    return (entropy.random_words(count) % np.uint64(limit)).astype(np.intp)
+    return (entropy.random_uint64(count) % np.uint64(limit)).astype(np.intp)

@@ -1,23 +1,42 @@
-"""A text file that appears whole or not at all."""
+"""The only writer of files and folders: each appears whole or not at all.
+
+Everything is written under a temporary name beside its place, flushed to the disk, and renamed.
+"""
 
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from textveil.errors import OutputError
 
 
 @contextmanager
 def atomic_output(path: Path) -> Iterator[Callable[[str], None]]:
-    """Opens ``path`` for writing by way of a temporary file beside it, flushed to the disk and renamed at the end.
+    """Opens a text file for writing, as ``atomic_bytes``.
+
+    Yields:
+        A function that writes text as UTF-8.
+
+    Raises:
+        OutputError: The folder or the disk does not let the file be written.
+    """
+    with atomic_bytes(path) as file:
+        yield lambda text: _write(file, text)
+
+
+@contextmanager
+def atomic_bytes(path: Path) -> Iterator[BinaryIO]:
+    """Opens a file for writing by way of a temporary file beside it, flushed to the disk and renamed at the end.
 
     An existing file is replaced and keeps its permissions; a link is followed. On any error the temporary file is
     removed and ``path`` is as it was. A device or a pipe cannot be replaced: it is written to as it is.
 
     Yields:
-        A function that writes text as UTF-8.
+        The file, open for writing bytes.
 
     Raises:
         OutputError: The folder or the disk does not let the file be written.
@@ -26,12 +45,12 @@ def atomic_output(path: Path) -> Iterator[Callable[[str], None]]:
     try:
         if path.exists() and not path.is_file():  # before links are followed: a pipe's own name is no path
             with path.open("wb", buffering=0) as device:
-                yield lambda text: _write(device, text)
+                yield device  # type: ignore[misc]
             return
         path = Path(os.path.realpath(path))
         descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         with open(descriptor, "wb") as file:
-            yield lambda text: _write(file, text)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask())
@@ -44,8 +63,75 @@ def atomic_output(path: Path) -> Iterator[Callable[[str], None]]:
                 os.unlink(temporary)
 
 
-def _write(file: "os.PathLike[bytes] | object", text: str) -> None:
-    file.write(text.encode("utf-8"))  # type: ignore[attr-defined]
+@contextmanager
+def atomic_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
+    """Makes a folder by way of a temporary one beside it: every file flushed to the disk, then one rename.
+
+    Where there is a folder already and it is to be replaced, it steps aside under a temporary name first and is put
+    back if the rename fails, so that a failure never leaves nothing.
+
+    Args:
+        path: The folder to be made.
+        replace: Whether a folder that is there is to be replaced; otherwise it is an error.
+
+    Yields:
+        The temporary folder, to be filled.
+
+    Raises:
+        OutputError: The folder is there and must not be replaced, or the disk does not let it be written.
+    """
+    try:
+        if not replace and path.exists():
+            raise OutputError("the output folder is there already")
+        path = Path(os.path.realpath(path))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+        try:
+            yield temporary
+            _flush_tree(temporary)
+            os.chmod(temporary, 0o777 & ~_umask())
+            _exchange(temporary, path)
+            _flush(path.parent)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+    except OSError as error:
+        raise OutputError(f"the output folder cannot be written: {os.strerror(error.errno or 0)}") from error
+
+
+def _exchange(temporary: Path, path: Path) -> None:
+    """Renames a finished folder into its place; what stood there is removed last."""
+    if not path.exists():
+        os.rename(temporary, path)
+        return
+    aside = Path(tempfile.mkdtemp(prefix=f".{path.name}.old.", dir=path.parent))
+    os.rename(path, aside / path.name)
+    try:
+        os.rename(temporary, path)
+    except BaseException:
+        os.rename(aside / path.name, path)
+        raise
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _flush_tree(folder: Path) -> None:
+    for place, _, names in os.walk(folder):
+        for name in names:
+            _flush(Path(place, name))
+        _flush(Path(place))
+
+
+def _flush(path: Path) -> None:
+    with suppress(OSError) if path.is_dir() else nullcontext():  # not every file system lets a folder be flushed
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _write(file: BinaryIO, text: str) -> None:
+    file.write(text.encode("utf-8"))
 
 
 def _umask() -> int:

@@ -1,6 +1,32 @@
-"""The English bundle that ships with this package, and the identity it must have."""
+"""The bundles used where none is named, and the identities they must have.
+
+The English text bundle ships inside this package. No package carries an encoder: the default one lies in a checkout of
+the repository.
+"""
 
 from pathlib import Path
 
-DEFAULT_BUNDLE = Path(__file__).parent / "bundles" / "english-v2"
-DEFAULT_IDENTITY = "8842abc047c60b3818d2eb7651a89dc947f544a8bc8e7c7742a364b066fff57d"
+from textveil.errors import BundleNotFound
+
+DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v2"
+DEFAULT_BUNDLE_ID = "8842abc047c60b3818d2eb7651a89dc947f544a8bc8e7c7742a364b066fff57d"
+DEFAULT_ENCODER = "ag-topics-v1"
+DEFAULT_ENCODER_ID = "cd872b6529c6b9c188a33afc8535486f8cda4715084614eb82fcc4a6f9343efc"
+_PLACE = ("runtime", "src", "textveil", "bundle")
+
+
+def default_encoder() -> Path:
+    """Returns the folder of the default encoder.
+
+    Raises:
+        BundleNotFound: This package was installed without the repository around it.
+    """
+    here = Path(__file__).resolve().parent
+    repository = here.parents[len(_PLACE) - 1] if here.parts[-len(_PLACE) :] == _PLACE else here
+    path = repository / "artifacts" / DEFAULT_ENCODER
+    if not path.is_dir():
+        raise BundleNotFound(
+            "encoders are not part of this package: give the folder of one "
+            f"(--bundle; the repository has artifacts/{DEFAULT_ENCODER})"
+        )
+    return path

@@ -10,7 +10,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from textveil.bundle_files import (
+from textveil.bundle.files import (
     ENCODER_BUNDLE,
     check_files,
     open_manifest,
@@ -18,11 +18,11 @@ from textveil.bundle_files import (
     read_checked,
     require_identity,
 )
+from textveil.bundle.onnx_check import Outline, check_model
 from textveil.errors import BundleDamaged, OptionError, UnknownLevel
-from textveil.onnx_model import Outline, check_model
-from textveil.release_parameters import ReleaseParameters
+from textveil.mechanisms.vector_parameters import ReleaseParameters
 
-FORMAT_VERSION = 1
+ENCODER_FORMAT_VERSION = 1
 RELEASE, MODEL, PIECES = "release.json", "model.onnx", "vocabulary.txt"
 CLASSIFIER, CARD = "classifier.safetensors", "README.md"
 UNKNOWN, FIRST, LAST = "[UNK]", "[CLS]", "[SEP]"
@@ -106,7 +106,7 @@ def open_encoder(path: Path) -> tuple[EncoderBundle, bytes]:
         BundleDamaged: A file is missing, altered or malformed.
         ModelRefused: The model holds something that this package does not run.
     """
-    manifest = open_manifest(path, ENCODER_BUNDLE, FORMAT_VERSION)
+    manifest = open_manifest(path, ENCODER_BUNDLE, ENCODER_FORMAT_VERSION)
     try:
         files = manifest["files"]
         check_files(path, files, (RELEASE, MODEL, PIECES))

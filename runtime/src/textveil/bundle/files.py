@@ -10,8 +10,8 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from textveil.bundle.safetensors_reader import unique_keys
 from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, IdentityMismatch, WrongBundle
-from textveil.tensors import unique_keys
 
 MANIFEST = "manifest.json"
 #: The format a manifest names, and what to say to somebody who opened that kind of bundle for another purpose.

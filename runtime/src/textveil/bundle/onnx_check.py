@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from textveil.bundle.protobuf import BYTES, FIXED32, FIXED64, VARINT, Field, Malformed, Refused, Schema, read, text
 from textveil.errors import BundleDamaged, ModelRefused
-from textveil.protobuf import BYTES, FIXED32, FIXED64, VARINT, Field, Malformed, Refused, Schema, read, text
 
 INPUTS, OUTPUT = ("input_ids", "attention_mask"), "representation"
 FLOAT, INT64 = 1, 7  # TensorProto.DataType

@@ -1,11 +1,12 @@
 """A strict reader of safetensors files: arrays stay on disk, mapped and read only.
 
 Follows the published safetensors format, and refuses what that format leaves open: data that are not aligned to
-their element size, element types other than the integers used here, and bytes that belong to no array.
+their element size, element types other than those that the caller names, and bytes that belong to no array.
 """
 
 import json
 import mmap
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from numpy.typing import NDArray
 from textveil.errors import BundleDamaged
 
 _MAX_HEADER_BYTES = 1 << 20
-_DTYPES = {"U8": "<u1", "I8": "<i1", "U16": "<u2", "U32": "<u4", "I64": "<i8"}
+#: Element types of a table, of which the path of the noise is made, and of a classifier on the server.
+INTEGERS = {"U8": "<u1", "I8": "<i1", "U16": "<u2", "U32": "<u4", "I64": "<i8"}
+FLOATS = {"F32": "<f4"}
 
 
 def open_tensors(path: Path) -> dict[str, NDArray[Any]]:
@@ -35,18 +38,35 @@ def open_tensors(path: Path) -> dict[str, NDArray[Any]]:
             buffer = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:
         raise BundleDamaged(f"{path.name}: cannot be opened") from error
+    return parse_tensors(buffer, path.name, INTEGERS)
+
+
+def parse_tensors(buffer: "mmap.mmap | bytes", name: str, types: Mapping[str, str]) -> dict[str, NDArray[Any]]:
+    """Reads every array of a safetensors file from its bytes.
+
+    Args:
+        buffer: The whole file.
+        name: What errors call it.
+        types: Element types that may occur, and their numpy types.
+
+    Returns:
+        Read-only little-endian arrays by name; nothing is copied.
+
+    Raises:
+        BundleDamaged: It is truncated or not what the format says.
+    """
     try:
-        return _parse(buffer)
+        return _parse(buffer, types)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         detail = str(error) if type(error) is _Malformed else "the header is malformed"
-        raise BundleDamaged(f"{path.name}: {detail}") from error
+        raise BundleDamaged(f"{name}: {detail}") from error
 
 
 class _Malformed(ValueError):
     pass
 
 
-def _parse(buffer: mmap.mmap) -> dict[str, NDArray[Any]]:
+def _parse(buffer: "mmap.mmap | bytes", types: Mapping[str, str]) -> dict[str, NDArray[Any]]:
     header_bytes = int.from_bytes(buffer[:8], "little")
     data_start = 8 + header_bytes
     if len(buffer) < 8 or header_bytes > _MAX_HEADER_BYTES or data_start > len(buffer):
@@ -60,9 +80,9 @@ def _parse(buffer: mmap.mmap) -> dict[str, NDArray[Any]]:
     for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
         begin, end = entry["data_offsets"]
         shape = tuple(entry["shape"])
-        if entry["dtype"] not in _DTYPES or not all(type(n) is int and n >= 0 for n in (begin, end, *shape)):
+        if entry["dtype"] not in types or not all(type(n) is int and n >= 0 for n in (begin, end, *shape)):
             raise _Malformed("an array has an unsupported type or shape")
-        dtype = np.dtype(_DTYPES[entry["dtype"]])
+        dtype = np.dtype(types[entry["dtype"]])
         count = int(np.prod(shape, dtype=object))
         if begin != expected_begin or end - begin != count * dtype.itemsize or data_start + end > len(buffer):
             raise _Malformed("the arrays do not fill the file")

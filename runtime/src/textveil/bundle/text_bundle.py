@@ -1,8 +1,8 @@
 """A bundle on disk: opened strictly, every byte accounted for (docs/format.md).
 
 ``law.json`` and the files it names decide what the mechanism does; the SHA-256 of ``law.json`` is the bundle's
-*identity*. ``manifest.json`` names every file with its size and hash, and carries what may be said about the law
-without changing it: licence, provenance, labels, a certificate.
+*identity*. ``manifest.json`` names every file with its size and hash, and carries what may be said about the
+mechanisms without changing them: licence, provenance, labels, a certificate.
 """
 
 import re
@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from textveil.bundle_files import MANIFEST, TEXT_BUNDLE, check_files, open_manifest, read_json, require_identity
+from textveil.bundle.files import MANIFEST, TEXT_BUNDLE, check_files, open_manifest, read_json, require_identity
+from textveil.bundle.safetensors_reader import open_tensors
 from textveil.errors import BundleDamaged, BundleVersion
-from textveil.metric import Metric
-from textveil.sampling import MAX_TOTAL
-from textveil.table import CAPPED, EXACT, LevelLaw, Table
-from textveil.tensors import open_tensors
+from textveil.mechanisms.integer_sampling import MAX_TOTAL
+from textveil.mechanisms.metric import Metric
+from textveil.mechanisms.table import CAPPED, EXACT, LevelParameters, Table
 
 FORMAT = TEXT_BUNDLE
-FORMAT_VERSION = 2
+TEXT_FORMAT_VERSION = 2
 LAW, VOCABULARY = "law.json", "vocabulary.tsv"
 CERTIFICATE, CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "certificate.json", "textveil-certificate", 2
 STATISTICS, STATISTICS_FORMAT, STATISTICS_VERSION = "statistics.json", "textveil-statistics", 1
@@ -47,10 +47,10 @@ _LAW_KEYS = {
 
 @dataclass(frozen=True)
 class Level:
-    """One privacy level: a name, and its laws by mechanism and tail. All levels of a bundle have the same tails."""
+    """One privacy level: its name, and its parameters by mechanism and tail, the same ones for all levels."""
 
     name: str
-    laws: dict[tuple[str, str], LevelLaw]
+    parameters: dict[tuple[str, str], LevelParameters]
 
 
 class Bundle:
@@ -80,47 +80,47 @@ class Bundle:
             BundleDamaged: A file is missing, altered or malformed.
         """
         self.path = path
-        self.manifest = open_manifest(path, FORMAT, FORMAT_VERSION)
+        self.manifest = open_manifest(path, FORMAT, TEXT_FORMAT_VERSION)
         try:
             check_files(path, self.manifest["files"], (LAW, VOCABULARY, TABLE))
-            law = read_json(path / LAW)
-            if set(law) != _LAW_KEYS:
+            definition = read_json(path / LAW)
+            if set(definition) != _LAW_KEYS:
                 raise BundleDamaged(f"{LAW}: unknown or missing keys")
             decisive = {name: self.manifest["files"].get(name, {}).get("sha256") for name in _DECISIVE}
-            if law["files"] != {name: digest for name, digest in decisive.items() if digest is not None}:
+            if definition["files"] != {name: digest for name, digest in decisive.items() if digest is not None}:
                 raise BundleDamaged(f"{LAW}: does not belong to the files beside it")
             self.identity: str = self.manifest["files"][LAW]["sha256"]
-            self.tokens: str = law["tokens"]
+            self.tokens: str = definition["tokens"]
             self.vocabulary, self.ids = _read_vocabulary(path / VOCABULARY)
-            self.table = Table.from_tensors(open_tensors(path / TABLE), law)
-            self.metric = _open_metric(path, law)
-            self.levels = tuple(self._level(entry) for entry in law["levels"])
+            self.table = Table.from_tensors(open_tensors(path / TABLE), definition)
+            self.metric = _open_metric(path, definition)
+            self.levels = tuple(self._level(entry) for entry in definition["levels"])
             self.certificate = self._read_certificate() if CERTIFICATE in self.manifest["files"] else None
             self.statistics = self._read_statistics() if STATISTICS in self.manifest["files"] else None
             self._certified = {level.name: self._labels(level) for level in self.levels}
-            defaults = law["defaults"]
+            defaults = definition["defaults"]
             self.default_mechanism = str(defaults["mechanism"])
             self.default_tail = str(defaults["tail"])
             self.default_level = str(defaults["level"])
             self.default_replacement_probability = str(defaults["replacement_probability"])
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-            raise BundleDamaged("a key of the manifest or the law is missing or malformed") from error
+            raise BundleDamaged("a key of the manifest or of law.json is missing or malformed") from error
         if self.tokens not in TOKEN_KINDS or len(self.vocabulary) != self.table.symbols or not self.levels:
             raise BundleDamaged(f"{LAW}: does not fit the vocabulary or has no levels")
-        laws = set(self.levels[0].laws)
-        if any(set(level.laws) != laws for level in self.levels):
-            raise BundleDamaged(f"{LAW}: the levels have different laws")
+        have = set(self.levels[0].parameters)
+        if any(set(level.parameters) != have for level in self.levels):
+            raise BundleDamaged(f"{LAW}: the levels have different mechanisms or tails")
         probability = self.default_replacement_probability
         if (
             set(defaults) != {"mechanism", "tail", "level", "replacement_probability"}
-            or (self.default_mechanism, self.default_tail) not in laws
+            or (self.default_mechanism, self.default_tail) not in have
             or not _DECIMAL.fullmatch(probability)
             or not 0 < Decimal(probability) <= 1
         ):
             raise BundleDamaged(f"{LAW}: a default is not supported")
         names = [level.name for level in self.levels]
         if self.default_level not in names or len(set(names)) != len(names):
-            raise BundleDamaged("the default level is not a level of the law, or a level occurs twice")
+            raise BundleDamaged("the default level is not a level of law.json, or a level occurs twice")
 
     def require_identity(self, expected: str) -> None:
         """Raises ``IdentityMismatch`` unless ``expected`` is this bundle's identity."""
@@ -129,7 +129,7 @@ class Bundle:
     @property
     def tails(self) -> tuple[str, ...]:
         """The tails that every level of this bundle has."""
-        return tuple(tail for tail in TAILS if (self.default_mechanism, tail) in self.levels[0].laws)
+        return tuple(tail for tail in TAILS if (self.default_mechanism, tail) in self.levels[0].parameters)
 
     def certified_epsilon(self, level: Level, mechanism: str, tail: str) -> float | None:
         """The certified epsilon that the manifest carries for a level, or ``None`` before certification."""
@@ -146,9 +146,9 @@ class Bundle:
     def _read_statistics(self) -> dict[str, Any]:
         statistics = self._read_record(STATISTICS, STATISTICS_FORMAT, STATISTICS_VERSION)
         for level in self.levels:
-            for mechanism, tail in level.laws:
+            for mechanism, tail in level.parameters:
                 if not isinstance(statistics["levels"][level.name][mechanism][tail], dict):
-                    raise BundleDamaged(f"{STATISTICS}: a law has no statistics")
+                    raise BundleDamaged(f"{STATISTICS}: a mechanism has no statistics")
         return statistics
 
     def _read_record(self, name: str, wanted: str, version: int) -> dict[str, Any]:
@@ -163,7 +163,7 @@ class Bundle:
     def _labels(self, level: Level) -> dict[tuple[str, str], float | None]:
         labels = self.manifest.get("levels", {}).get(level.name, {})
         certified: dict[tuple[str, str], float | None] = {}
-        for mechanism, tail in level.laws:
+        for mechanism, tail in level.parameters:
             value = labels.get(mechanism, {}).get(tail, {}).get("epsilon_certified")
             if value is None:
                 certified[mechanism, tail] = None
@@ -183,29 +183,37 @@ class Bundle:
         tails = list(entry["laws"][TABLE_MECHANISMS[0]])
         if not tails or any(set(entry["laws"][mechanism]) != set(tails) for mechanism in TABLE_MECHANISMS):
             raise BundleDamaged(f"{LAW}: the mechanisms of a level have different tails, or none")
-        laws = {(m, tail): self._level_law(m, tail, entry["laws"][m][tail]) for m in TABLE_MECHANISMS for tail in tails}
-        return Level(entry["name"], laws)
+        parameters = {
+            (m, tail): self._level_parameters(m, tail, entry["laws"][m][tail])
+            for m in TABLE_MECHANISMS
+            for tail in tails
+        }
+        return Level(entry["name"], parameters)
 
-    def _level_law(self, mechanism: str, tail: str, entry: dict[str, Any]) -> LevelLaw:
+    def _level_parameters(self, mechanism: str, tail: str, entry: dict[str, Any]) -> LevelParameters:
         if set(entry) != {"exponent", "weights", "base"} or tail not in TAILS:
             raise BundleDamaged(f"{LAW}: a level needs another version of this package")
         if not _DECIMAL.fullmatch(entry["exponent"]):
             raise BundleDamaged(f"{LAW}: an exponent is not a decimal number")
         if tail == EXACT and self.metric is None:
             raise BundleDamaged(f"{LAW}: an exact tail needs the embedding rows")
-        law = self.table.level_law(tail, Decimal(entry["exponent"]), entry["weights"], entry["base"])
-        self.table.base_measure(mechanism, law)  # checks it
-        return law
+        parameters = self.table.level_parameters(tail, Decimal(entry["exponent"]), entry["weights"], entry["base"])
+        self.table.base_measure(mechanism, parameters)  # checks it
+        return parameters
 
 
-def _open_metric(path: Path, law: dict[str, Any]) -> Metric | None:
-    grid, median, extra = law["grid"], law["median_squared_distance"], law["unknown_extra_squared_distance"]
+def _open_metric(path: Path, definition: dict[str, Any]) -> Metric | None:
+    grid, median, extra = (
+        definition["grid"],
+        definition["median_squared_distance"],
+        definition["unknown_extra_squared_distance"],
+    )
     if any(type(number) is not int for number in (grid, median, extra)) or min(grid, median) < 1 or extra < 0:
         raise BundleDamaged(f"{LAW}: the constants of the metric are out of range")
-    if EMBEDDINGS not in law["files"]:
+    if EMBEDDINGS not in definition["files"]:
         return None
     rows = open_tensors(path / EMBEDDINGS).get("rows")
-    if rows is None or rows.dtype != np.int8 or rows.ndim != 2 or len(rows) != law["symbols"] + 1:
+    if rows is None or rows.dtype != np.int8 or rows.ndim != 2 or len(rows) != definition["symbols"] + 1:
         raise BundleDamaged(f"{EMBEDDINGS}: the rows do not fit the vocabulary")
     if max((rows.shape[1] * 255**2 + extra) * grid**2, median) >= MAX_TOTAL:  # beyond what scores are computed in
         raise BundleDamaged(f"{LAW}: the constants of the metric are out of range")

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from textveil.atomic import atomic_output
-from textveil.encoder import Encoder, VectorRelease
+from textveil.bundle.atomic import atomic_output
+from textveil.cli.io import Write, opened, read_lines, refuse_overwriting, say_unless, standard_output
+from textveil.cli.progress import progress_bar
 from textveil.errors import OptionError
-from textveil.lines import read_lines
-from textveil.streams import Write, opened, progress_bar, refuse_overwriting, say_unless, standard_output
+from textveil.vector.encoder import Encoder, VectorRelease
 
 # About ten milliseconds of work for each line: a bar is worth its place long before that of ``sanitize``.
 _BAR_FROM_BYTES = 20_000

@@ -1,5 +1,6 @@
 """Where commands read and write: files and standard streams, with errors that name them without their content."""
 
+import codecs
 import os
 import stat
 import sys
@@ -7,14 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import typer
-
-from textveil.console import say
+from textveil.cli.console import say
 from textveil.errors import InputError, OutputError
 
 Write = Callable[[str], None]
 
-_BAR_FROM_BYTES = 20_000_000
+#: Most bytes taken at a time; a terminal or a pipe hands over fewer, so lines are answered as they come.
+_READ_BYTES = 1 << 20
 
 
 @contextmanager
@@ -87,30 +87,57 @@ def refuse_overwriting(paths: list[str], output: Path) -> None:
                 raise OutputError("the output is also an input; nothing was written")
 
 
-@contextmanager
-def progress_bar(
-    label: str, size: int, quiet: bool, to_file: bool, from_bytes: int = _BAR_FROM_BYTES
-) -> Iterator[Callable[[int], None]]:
-    """A bar over the bytes of a large file: on standard error, only on a terminal that shows no data.
-
-    Args:
-        label: What stands before it.
-        size: Bytes there are, 0 if unknown.
-        quiet: Whether there is to be no bar.
-        to_file: Whether the data go to a file of their own and not to standard output.
-        from_bytes: Sizes below get no bar.
-
-    Yields:
-        A function that is told how many bytes are done.
-    """
-    if quiet or size < from_bytes or not sys.stderr.isatty() or (not to_file and sys.stdout.isatty()):
-        yield lambda consumed: None
-        return
-    with typer.progressbar(length=size, label=label, file=sys.stderr) as bar:
-        yield lambda consumed: bar.update(consumed - bar.pos)
-
-
 def say_unless(message: str, quiet: bool) -> None:
     """Prints a message of the command on standard error, unless it is to be quiet."""
     if not quiet:
         say(f"textveil: {message}")
+
+
+def read_lines(descriptor: int, name: str) -> Iterator[tuple[list[str], bool, int]]:
+    """Reads lines as they arrive.
+
+    Lines end with a line feed; a carriage return before it is white space and passes through. A byte order mark at
+    the start is dropped.
+
+    Args:
+        descriptor: An open file descriptor; read until its end, not closed.
+        name: What errors call the input ("input 1").
+
+    Yields:
+        Lines that had arrived, whether the last of them ended with a line feed, and bytes consumed.
+
+    Raises:
+        InputError: Bytes that are not UTF-8, with their offset, after all lines before.
+    """
+    offset = 0  # of the first byte of `pending`
+    pending: list[bytes] = []
+    while True:
+        try:
+            chunk = os.read(descriptor, _READ_BYTES)
+        except OSError as error:
+            raise InputError(f"{name}: cannot be read") from error
+        end = len(chunk) if not chunk else chunk.rfind(b"\n") + 1
+        if chunk and not end:
+            pending.append(chunk)
+            continue
+        pending.append(chunk[:end])
+        block = b"".join(pending)
+        if block:
+            bad = None
+            try:
+                text = block.decode("utf-8")
+            except UnicodeDecodeError as error:
+                bad = error.start
+                text = block[: block.rfind(b"\n", 0, bad) + 1].decode("utf-8")
+            if offset == 0 and block.startswith(codecs.BOM_UTF8):
+                text = text[1:]
+            ended = text.endswith("\n")
+            lines = text.removesuffix("\n").split("\n") if text else []
+            if lines:
+                yield lines, ended, offset + len(block)
+            if bad is not None:
+                raise InputError(f"{name}: not UTF-8 at byte {offset + bad}")
+            offset += len(block)
+        if not chunk:
+            return
+        pending = [chunk[end:]]

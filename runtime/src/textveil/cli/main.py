@@ -1,63 +1,42 @@
 """The ``textveil`` command: parse, one library call, print. Only data goes to standard output."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from textveil import __version__, encoder_report, report
-from textveil.atomic import atomic_output
-from textveil.bundle_files import ENCODER_BUNDLE, kind_of
-from textveil.calibration import calibrate as find_level
-from textveil.console import run
-from textveil.encode_cli import encode
-from textveil.encoder_bundle import EncoderBundle, open_encoder
+from textveil import __version__
+from textveil.audit import verify as audits
+from textveil.audit.levels import calibrate as find_level
+from textveil.bundle.encoder_bundle import EncoderBundle, open_encoder
+from textveil.bundle.files import ENCODER_BUNDLE, kind_of
+from textveil.cli import show_encoder, show_text
+from textveil.cli.classify import classify
+from textveil.cli.console import run
+from textveil.cli.encode import encode
+from textveil.cli.options import (
+    BundleOption,
+    EpsilonOption,
+    ExpectId,
+    JsonOption,
+    LevelOption,
+    MechanismOption,
+    ReplacementOption,
+    TailOption,
+)
+from textveil.cli.sanitize import sanitize
 from textveil.errors import OptionError
-from textveil.lines import sanitize_lines
-from textveil.plan import Options
-from textveil.sanitizer import Result, Sanitizer
-from textveil.streams import opened, progress_bar, read_words, refuse_overwriting, say_unless, standard_output
-from textveil.verify import PAIRS
-from textveil.verify import verify as audit_bundle
+from textveil.text.options import Options
+from textveil.text.sanitizer import Sanitizer
 
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    help="Rewrites text on this device, offline, so that words are hidden among words like them.",
+    help="Rewrites text on this device, offline, with a differential-privacy bound.",
 )
-
-BundleOption = Annotated[
-    Path | None,
-    typer.Option("--bundle", "-b", help="Folder of a bundle; the built-in English one if left out."),
-]
-ExpectId = Annotated[str | None, typer.Option(help="Refuse the bundle unless this is its identity (see info).")]
-MechanismOption = Annotated[
-    str | None,
-    typer.Option("--mechanism", "-m", help="santext+ (the default), santext, fbdd, krr or random."),
-]
-EpsilonOption = Annotated[
-    str | None,
-    typer.Option(
-        "--epsilon", "-e", help="Privacy level by its epsilon, exactly as info lists it; any number for krr and fbdd."
-    ),
-]
-LevelOption = Annotated[str | None, typer.Option("--level", "-l", help="Privacy level by its name, as info lists it.")]
-TailOption = Annotated[
-    str | None,
-    typer.Option(
-        help="exact: every word has the weight of its own distance. capped: words beyond the stored neighbours share "
-        "one weight; faster, and closer to pure local DP. The bundle's default if left out."
-    ),
-]
-ReplacementOption = Annotated[
-    str | None,
-    typer.Option("--replacement-probability", "-p", help="santext+: how often a common word is replaced, in (0, 1]."),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -69,78 +48,7 @@ def _root(
         raise typer.Exit
 
 
-@app.command()
-def sanitize(
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="FILE...", help="Text files, one document per line; - is standard input."),
-    ] = None,
-    text: Annotated[str | None, typer.Option("--text", "-t", help="Sanitise this text instead; one document.")] = None,
-    bundle: BundleOption = None,
-    mechanism: MechanismOption = None,
-    epsilon: EpsilonOption = None,
-    level: LevelOption = None,
-    tail: TailOption = None,
-    replacement_probability: ReplacementOption = None,
-    deny: Annotated[
-        Path | None,
-        typer.Option(help="File of words, one per line, that are sensitive although common (santext+)."),
-    ] = None,
-    case: Annotated[str, typer.Option(help="carry the case pattern of each word over, or drop it.")] = "carry",
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Sanitise punctuation too; lower case, single blanks.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per document: text and statement.")] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write here, whole or not at all, instead of standard output."),
-    ] = None,
-    expect_id: ExpectId = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
-) -> None:
-    """Replace the words of a text by random ones, likelier the closer in meaning.
-
-    Each line is a document. The privacy statement of each input goes to standard error. Every run draws afresh:
-    sanitising the same text again weakens what the first run promised.
-    """
-    if text is not None and files:
-        raise OptionError("--text and files exclude each other")
-    options = Options(
-        mechanism=mechanism,
-        epsilon=epsilon,
-        level=level,
-        tail=tail,
-        replacement_probability=replacement_probability,
-        deny=read_words(deny, "--deny"),
-        case=case,
-        strict=strict,
-    )
-    sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
-    sanitizer.terms(**options)  # options are checked before any file is touched
-    paths = files or ["-"]
-    if output is not None:
-        refuse_overwriting(paths if text is None else [], output)
-    with atomic_output(output) if output is not None else standard_output() as write:
-        if text is not None:
-            result = sanitizer.sanitize(text, **options)
-            write(_render([result], as_json, ended=True))
-            say_unless(result.statement.summary(), quiet)
-            return
-        ended = True
-        for number, path in enumerate(paths, 1):
-            if not ended:  # the last line of one input and the first of the next are two documents
-                write("\n")
-            name = "standard input" if path == "-" else f"input {number} of {len(paths)}"
-            tally = report.Tally()
-            with (
-                opened(path, name) as (descriptor, size),
-                progress_bar("sanitising", size, quiet, output is not None) as advance,
-            ):
-                for results, ended, consumed in sanitize_lines(sanitizer, descriptor, name, **options):
-                    write(_render(results, as_json, ended=ended))
-                    tally.add(results)
-                    advance(consumed)
-            say_unless(f"{name}: {tally}", quiet)
+app.command()(sanitize)
 
 
 @app.command()
@@ -165,7 +73,7 @@ def inspect(
         replacement_probability=replacement_probability,
     )
     sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
-    print(report.inspection(sanitizer, word, options, count, as_json=as_json))
+    print(show_text.inspection(sanitizer, word, options, count, as_json=as_json))
 
 
 @app.command()
@@ -178,16 +86,16 @@ def info(
     """Tell what a bundle is, what its levels promise and what they do not. Encoder bundles too."""
     if bundle is not None and kind_of(bundle) == ENCODER_BUNDLE:
         encoder = _encoder(bundle, expect_id)
-        print(encoder.path if path else encoder_report.information(encoder, as_json=as_json))
+        print(encoder.path if path else show_encoder.information(encoder, as_json=as_json))
         return
     sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
-    print(sanitizer.bundle.path if path else report.information(sanitizer.bundle, as_json=as_json))
+    print(sanitizer.bundle.path if path else show_text.information(sanitizer.bundle, as_json=as_json))
 
 
 @app.command()
 def levels(bundle: BundleOption = None, as_json: JsonOption = False, expect_id: ExpectId = None) -> None:
     """List all levels for each tail and mechanism: what they promise and what they do to words."""
-    print(report.levels_table(Sanitizer.load(bundle, expect_id=expect_id).bundle, as_json=as_json))
+    print(show_text.levels_table(Sanitizer.load(bundle, expect_id=expect_id).bundle, as_json=as_json))
 
 
 @app.command()
@@ -216,7 +124,7 @@ def calibrate(
     """Name the level that meets a wish, with the options to use and what it promises. Nothing is drawn."""
     opened = Sanitizer.load(bundle, expect_id=expect_id).bundle
     level = find_level(opened, unchanged=unchanged, bayes=bayes, releases=releases, mechanism=mechanism, tail=tail)
-    print(report.chosen_level(opened, level, as_json=as_json))
+    print(show_text.chosen_level(opened, level, as_json=as_json))
 
 
 @app.command()
@@ -225,7 +133,7 @@ def verify(
         Path | None, typer.Argument(metavar="BUNDLE", help="Folder of a bundle; the built-in English one if left out.")
     ] = None,
     pairs: Annotated[
-        int | None, typer.Option(min=1, help=f"Pairs of words to audit anew; {PAIRS:,} if left out.")
+        int | None, typer.Option(min=1, help=f"Pairs of words to audit anew; {audits.PAIRS:,} if left out.")
     ] = None,
     expect_id: ExpectId = None,
 ) -> None:
@@ -236,12 +144,15 @@ def verify(
     if bundle is not None and kind_of(bundle) == ENCODER_BUNDLE:
         if pairs is not None:
             raise OptionError("--pairs is for bundles of words: the noise of an encoder is computed whole")
-        print(encoder_report.verification(_encoder(bundle, expect_id)))
+        print(audits.verify_encoder(_encoder(bundle, expect_id)))
         return
-    print(audit_bundle(Sanitizer.load(bundle, expect_id=expect_id).bundle, PAIRS if pairs is None else pairs))
+    print(
+        audits.verify_text(Sanitizer.load(bundle, expect_id=expect_id).bundle, audits.PAIRS if pairs is None else pairs)
+    )
 
 
 app.command()(encode)
+app.command()(classify)
 
 
 def _encoder(path: Path, expect_id: str | None) -> EncoderBundle:
@@ -249,16 +160,6 @@ def _encoder(path: Path, expect_id: str | None) -> EncoderBundle:
     if expect_id is not None:
         bundle.require_identity(expect_id)
     return bundle
-
-
-def _render(results: list[Result], as_json: bool, *, ended: bool) -> str:
-    if as_json:
-        lines = [
-            json.dumps({"text": result.text, "statement": result.statement.to_dict()}, ensure_ascii=False)
-            for result in results
-        ]
-        return "\n".join(lines) + "\n"
-    return "\n".join([result.text for result in results]) + ("\n" if ended else "")
 
 
 def main() -> None:

@@ -1,13 +1,12 @@
-"""What the command line says about encoder bundles: what they are, what they promise, and what can be checked here."""
+"""What the command line says about encoder bundles: what they are, and what they promise."""
 
 import json
 from typing import Any
 
-from textveil import accounting
-from textveil.audit import round_up
-from textveil.encoder_bundle import EncoderBundle
-from textveil.errors import BundleDamaged, OptionError
-from textveil.release_parameters import L2, ReleaseParameters
+from textveil.bundle.encoder_bundle import EncoderBundle
+from textveil.mechanisms.vector_parameters import ReleaseParameters
+from textveil.release import round_up
+from textveil.vector.statement import VectorStatement, vector_statement
 
 
 def information(bundle: EncoderBundle, *, as_json: bool = False) -> str:
@@ -52,37 +51,8 @@ def information(bundle: EncoderBundle, *, as_json: bool = False) -> str:
     return "\n".join(lines)
 
 
-def verification(bundle: EncoderBundle) -> str:
-    """Checks what can be checked of an opened encoder bundle, and says what was.
-
-    Opening it has checked hashes, structure and the model. Here the finished noise of every level is audited: its
-    exact law gives the realised loss between any two texts, which must not be above the stated one.
-
-    Raises:
-        BundleDamaged: There is no noise for a level, or it loses more than is stated. The level is named.
-    """
-    for level in bundle.levels:
-        try:
-            statement = _statement(bundle, level)
-            sound = statement.whole_text.covers(statement.realised)
-        except OptionError as error:
-            raise BundleDamaged(f"level {level.epsilon}: {error}") from error
-        if not sound:
-            raise BundleDamaged(f"level {level.epsilon}: the noise loses more than the stated epsilon")
-    files, model = len(bundle.manifest["files"]), bundle.model
-    levels = "1 level" if len(bundle.levels) == 1 else f"{len(bundle.levels)} levels"
-    kind = "a bound on delta" if bundle.default_level.mode == L2 else "in exact rationals"
-    return "\n".join(
-        [
-            f"{files} files with the right size and hash, structure sound",
-            f"model: {sum(model.operators.values()):,} operators, all known; {model.tensors:,} tensors, all inside",
-            f"finished noise of {levels} audited, {kind}: within the stated epsilon",
-        ]
-    )
-
-
-def _statement(bundle: EncoderBundle, level: ReleaseParameters, word_dropout: str = "0") -> accounting.VectorStatement:
-    return accounting.statement(level, word_dropout, bundle.identity)
+def _statement(bundle: EncoderBundle, level: ReleaseParameters, word_dropout: str = "0") -> VectorStatement:
+    return vector_statement(level, word_dropout, bundle.identity)
 
 
 def _level_line(bundle: EncoderBundle, level: ReleaseParameters) -> str:

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from textveil.audit import round_up
-from textveil.bundle import TABLE_MECHANISMS, Bundle, Level
-from textveil.calibration import LevelSummary, Recovery, summaries, summary
-from textveil.plan import Options, epsilon_text
-from textveil.privacy import PrivacyStatement, Terms
-from textveil.sanitizer import Result, Sanitizer
+from textveil.audit.levels import LevelSummary, Recovery, summaries, summary
+from textveil.bundle.text_bundle import TABLE_MECHANISMS, Bundle, Level
+from textveil.release import round_up
+from textveil.text.options import Options, epsilon_text
+from textveil.text.sanitizer import Result, Sanitizer
+from textveil.text.statement import PrivacyStatement, Terms
 
 _BAR_CELLS = 24
 _COLUMNS = (
@@ -50,7 +50,7 @@ def information(bundle: Bundle, *, as_json: bool = False) -> str:
             "name": level.name,
             "default": level.name == bundle.default_level,
             **{
-                mechanism: {tail: _law(bundle, level, mechanism, tail) for tail in bundle.tails}
+                mechanism: {tail: _mechanism(bundle, level, mechanism, tail) for tail in bundle.tails}
                 for mechanism in TABLE_MECHANISMS
             },
         }
@@ -84,13 +84,13 @@ def information(bundle: Bundle, *, as_json: bool = False) -> str:
             "level       epsilon  kind                 textbook  pure LDP  words unchanged (median)",
         ]
         for level in levels:
-            law = level[bundle.default_mechanism][tail]
-            share = law["unchanged_median"]
+            found = level[bundle.default_mechanism][tail]
+            share = found["unchanged_median"]
             marker = "   default" if level["default"] else ""
             bar = "" if share is None else f"{share:6.1%}  {_bar(share)}"
             lines.append(
-                f"{level['name']:<11} {epsilon_text(law['epsilon']):>7}  {law['epsilon_kind']:<20} "
-                f"{law['epsilon_textbook']:>8.4g}  {bound(law['epsilon_pure_ldp']):>8}  {bar}{marker}"
+                f"{level['name']:<11} {epsilon_text(found['epsilon']):>7}  {found['epsilon_kind']:<20} "
+                f"{found['epsilon_textbook']:>8.4g}  {bound(found['epsilon_pure_ldp']):>8}  {bar}{marker}"
             )
     probability = float(bundle.default_replacement_probability)
     lines += [
@@ -105,14 +105,14 @@ def information(bundle: Bundle, *, as_json: bool = False) -> str:
 
 
 def levels_table(bundle: Bundle, *, as_json: bool = False) -> str:
-    """All levels of a bundle for each tail and mechanism, the default law first: what they promise, what they do."""
+    """Returns all levels for each tail and mechanism, the default first: what they promise and what they do."""
     mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_mechanism)
     tails = sorted(bundle.tails, key=lambda tail: tail != bundle.default_tail)
-    laws = [summaries(bundle, mechanism, tail) for tail in tails for mechanism in mechanisms]
+    tables = [summaries(bundle, mechanism, tail) for tail in tails for mechanism in mechanisms]
     if as_json:
-        return json.dumps([asdict(level) for levels in laws for level in levels], ensure_ascii=False)
+        return json.dumps([asdict(level) for levels in tables for level in levels], ensure_ascii=False)
     lines: list[str] = []
-    for number, levels in enumerate(laws):
+    for number, levels in enumerate(tables):
         does = levels[0].measures
         alone = "" if does is None else f"; guessed without any release: {does.recovery_without_release:.1%}"
         lines += [
@@ -159,7 +159,7 @@ def chosen_level(bundle: Bundle, level: LevelSummary, *, as_json: bool = False) 
 
 def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *, as_json: bool = False) -> str:
     """The likeliest replacements of a word, with exact probabilities and distances."""
-    law = sanitizer.distribution(word, **options)
+    found = sanitizer.distribution(word, **options)
     terms = sanitizer.terms(**options)
     rows = [
         {
@@ -167,21 +167,21 @@ def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *,
             "probability": share,
             "distance": sanitizer.distance(word, output) if sanitizer.bundle.metric is not None else None,
         }
-        for output, share in law.likeliest(count)
+        for output, share in found.likeliest(count)
     ]
     rest = max(0.0, 1 - sum(row["probability"] for row in rows))
-    others = len(law.words) - len(rows)
+    others = len(found.words) - len(rows)
     if as_json:
         return json.dumps(
             {
-                "symbol": law.symbol,
+                "symbol": found.symbol,
                 "statement": PrivacyStatement(terms, 1).to_dict(),
                 "replacements": rows,
                 "others": {"count": others, "probability": rest},
             },
             ensure_ascii=False,
         )
-    header = law.symbol if law.symbol != "<unk>" else "<unk> (this word is not in the vocabulary)"
+    header = found.symbol if found.symbol != "<unk>" else "<unk> (this word is not in the vocabulary)"
     width = max(len(row["word"]) for row in rows)
     lines = [header, PrivacyStatement(terms, 1).summary(), "", f"{'becomes':<{width}}  probability  distance"]
     for row in rows:
@@ -205,14 +205,14 @@ def share(value: float) -> str:
     return ">99.9%" if text == "100.0%" else text
 
 
-def _law(bundle: Bundle, level: Level, mechanism: str, tail: str) -> dict[str, Any]:
-    law = summary(bundle, level, mechanism, tail)
+def _mechanism(bundle: Bundle, level: Level, mechanism: str, tail: str) -> dict[str, Any]:
+    found = summary(bundle, level, mechanism, tail)
     return {
-        "epsilon": law.epsilon,
-        "epsilon_kind": law.epsilon_kind,
-        "epsilon_textbook": law.epsilon_textbook,
-        "epsilon_pure_ldp": law.epsilon_pure_ldp,
-        "unchanged_median": None if law.measures is None else law.measures.unchanged,
+        "epsilon": found.epsilon,
+        "epsilon_kind": found.epsilon_kind,
+        "epsilon_textbook": found.epsilon_textbook,
+        "epsilon_pure_ldp": found.epsilon_pure_ldp,
+        "unchanged_median": None if found.measures is None else found.measures.unchanged,
     }
 
 

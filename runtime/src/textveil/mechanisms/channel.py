@@ -22,9 +22,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.metric import Floats, Metric
-from textveil.sampling import Integers
-from textveil.table import Table
+from textveil.mechanisms.integer_sampling import Integers
+from textveil.mechanisms.metric import Floats, Metric
+from textveil.mechanisms.table import Table
 
 Ids = NDArray[np.intp]
 Progress = Callable[[int, int], None]

@@ -1,7 +1,7 @@
 """Finished tables of integer noise: how many of the 2**64 random words name each value, and the draw.
 
-A table is symmetric and its counts sum to 2**64, so its law is exactly ``count / 2**64`` and one random word draws
-one value. Tables are built in integers from fixed-point constants, the same on every machine
+A table is symmetric and its counts sum to 2**64, so its distribution is exactly ``count / 2**64`` and one random
+word draws one value. Tables are built in integers from fixed-point constants, the same on every machine
 (docs/proofs/representation.md):
 
 * ``discrete_laplace``: Pr[n] ~ exp(-|n| / scale) (Ghosh, Roughgarden, Sundararajan 2009). Rounding only ever
@@ -14,7 +14,6 @@ Values beyond ``reach`` are lumped at ``-reach`` and ``reach``: a release that i
 cannot tell the difference.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -28,7 +27,6 @@ from textveil.errors import OptionError
 
 Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
-RandomWords = Callable[[int], Words]
 
 WORD_BITS = 64
 #: Largest reach of a table: 2**20 counts on each side are 16 MiB.
@@ -43,7 +41,7 @@ _LOWERED = 1 - Decimal("1e-80")
 
 @dataclass(frozen=True)
 class NoiseTable:
-    """A symmetric law over the integers from ``-reach`` to ``reach``.
+    """A symmetric distribution over the integers from ``-reach`` to ``reach``.
 
     Attributes:
         counts: Of 0, 1, ..., reach: how many words name that value, and as many its negative. Each at least 1; the
@@ -158,7 +156,7 @@ def discrete_gaussian(variance: Fraction, reach: int, bits: int = WORD_BITS) -> 
     ``sqrt(2 pi variance) (1 + 2 sum over j >= 1 of exp(-2 pi^2 variance j^2))``.
 
     Args:
-        variance: Parameter of the law, in steps squared, at least 1.
+        variance: Parameter of the distribution, in steps squared, at least 1.
         reach: Where the tails are lumped, from 2 to ``MAX_REACH``.
         bits: Width of a random word.
 
@@ -184,7 +182,7 @@ def discrete_gaussian(variance: Fraction, reach: int, bits: int = WORD_BITS) -> 
 
 
 def total_variation(reach: int, bits: int = WORD_BITS) -> Fraction:
-    """How far a table of ``discrete_gaussian`` can be from the law with the same lumped tails.
+    """How far a table of ``discrete_gaussian`` can be from the distribution with the same lumped tails.
 
     Every single count is below the ideal one by less than 1, that of 0 by less than 2; only the ends are above.
     """

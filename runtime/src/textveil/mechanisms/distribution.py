@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from textveil.channel import Channel
+from textveil.mechanisms.channel import Channel
 
 UNKNOWN = "<unk>"
 

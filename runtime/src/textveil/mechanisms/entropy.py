@@ -5,15 +5,18 @@ nothing that a process remembers can be used to repeat or predict a draw.
 """
 
 import os
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
+#: A source of that many independent, uniform 64-bit words.
+RandomUint64 = Callable[[int], NDArray[np.uint64]]
 #: Bytes that make one random word.
 WORD_BYTES = 8
 
 
-def random_words(count: int) -> NDArray[np.uint64]:
+def random_uint64(count: int) -> NDArray[np.uint64]:
     """Draws independent, uniform 64-bit words.
 
     Args:

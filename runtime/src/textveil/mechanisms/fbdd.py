@@ -20,12 +20,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle import Bundle
 from textveil.errors import OptionError
-from textveil.mechanisms import RandomWords
-from textveil.metric import Floats, Metric
-from textveil.sampling import Integers
-from textveil.table import SANTEXT_OUTPUT, Table
+from textveil.mechanisms.entropy import RandomUint64
+from textveil.mechanisms.integer_sampling import Integers
+from textveil.mechanisms.metric import Floats, Metric
+from textveil.mechanisms.table import SANTEXT_OUTPUT, Table
 
 #: Largest epsilon. The closest words a bundle keeps apart are 0.1 apart: noise is then far below their distance.
 MAX_FBDD_EPSILON = 100_000
@@ -45,7 +44,7 @@ def words_per_point(dimension: int) -> int:
     return 2 * (-(-dimension // 2)) + dimension
 
 
-def laplace_noise(count: int, dimension: int, random_words: RandomWords) -> Floats:
+def laplace_noise(count: int, dimension: int, random_uint64: RandomUint64) -> Floats:
     """Independent points with density proportional to ``exp(-|z|)``.
 
     In ``n`` dimensions that density is, in polar coordinates, proportional to ``r**(n - 1) exp(-r)``: a direction
@@ -55,7 +54,7 @@ def laplace_noise(count: int, dimension: int, random_words: RandomWords) -> Floa
     Args:
         count: How many points.
         dimension: ``n``.
-        random_words: Gives that many independent uniform 64-bit words.
+        random_uint64: Gives that many independent uniform 64-bit words.
 
     Returns:
         Shape ``(count, dimension)``, finite; zero where all Gaussians are (probability 2**-53 for ``n`` <= 2).
@@ -64,7 +63,7 @@ def laplace_noise(count: int, dimension: int, random_words: RandomWords) -> Floa
         Every point takes ``words_per_point(n)`` words: neither their number nor the time depends on what is drawn.
     """
     pairs = -(-dimension // 2)
-    words = random_words(count * words_per_point(dimension)).reshape(count, -1)
+    words = random_uint64(count * words_per_point(dimension)).reshape(count, -1)
     uniform = uniforms(words)
     radius = np.sqrt(-2 * np.log(uniform[:, :pairs]))
     angle = 2 * np.pi * uniform[:, pairs : 2 * pairs]
@@ -135,12 +134,12 @@ class Outputs:
         return self.ids[output[order[np.searchsorted(point, np.arange(n))]]]
 
 
-_OUTPUTS: WeakKeyDictionary[Bundle, Outputs] = WeakKeyDictionary()
+_OUTPUTS: WeakKeyDictionary[Metric, Outputs] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
-class FbddLaw:
-    """The law of ``fbdd``: the output nearest to ``x + z``. Known from draws only: there are no weights to tell.
+class Fbdd:
+    """FBDD: the output nearest to ``x + z``. It has no integer weights: what it does is known from draws only.
 
     Attributes:
         metric: Rows and unit of distance.
@@ -153,23 +152,23 @@ class FbddLaw:
     epsilon: float
 
     @classmethod
-    def of(cls, bundle: Bundle, epsilon: Decimal) -> "FbddLaw":
-        """The law over a bundle; laws of one bundle share their matrix.
+    def of(cls, table: Table, metric: Metric | None, epsilon: Decimal) -> "Fbdd":
+        """Returns FBDD over a table; all over one table share their matrix of outputs.
 
         Raises:
-            OptionError: ``epsilon`` is out of range, or the bundle does not carry the embedding rows.
+            OptionError: ``epsilon`` is out of range, or there is no metric.
         """
         value = float(epsilon)
         if not 0 < value <= MAX_FBDD_EPSILON:
             raise OptionError(f"fbdd needs an epsilon above 0 and at most {MAX_FBDD_EPSILON}")
-        if bundle.metric is None:
+        if metric is None:
             raise OptionError("fbdd needs the embedding rows, which this bundle does not carry")
-        outputs = _OUTPUTS.get(bundle)
+        outputs = _OUTPUTS.get(metric)
         if outputs is None:
-            outputs = _OUTPUTS[bundle] = Outputs.of(bundle.table, bundle.metric)
-        return cls(bundle.metric, outputs, value)
+            outputs = _OUTPUTS[metric] = Outputs.of(table, metric)
+        return cls(metric, outputs, value)
 
-    def draw(self, inputs: Integers, random_words: RandomWords) -> Integers:
+    def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
         """One output for each input (a symbol id, or the number of symbols for ``<unk>``), shape ``(n,)``.
 
         Privacy:
@@ -183,7 +182,7 @@ class FbddLaw:
         drawn = np.empty(len(inputs), dtype=np.int64)
         for start in range(0, len(inputs), block):
             part = inputs[start : start + block]
-            noise = laplace_noise(len(part), dimension, random_words)
+            noise = laplace_noise(len(part), dimension, random_uint64)
             rows = self.metric.rows[part].astype(np.float64)
             drawn[start : start + block] = self.outputs.nearest(noise + scale * rows, scale)
         return drawn

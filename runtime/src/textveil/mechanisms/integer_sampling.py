@@ -17,6 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from textveil.mechanisms.entropy import RandomUint64
+
 Integers = NDArray[np.int64]
 
 #: Largest total a row may have: sums and products below stay inside a signed 64-bit integer.
@@ -53,7 +55,7 @@ class Rows:
         return weights
 
 
-def uniform_below(totals: Integers, random_words: Callable[[int], NDArray[np.uint64]], *, bits: int = 64) -> Integers:
+def uniform_below(totals: Integers, random_uint64: RandomUint64, *, bits: int = 64) -> Integers:
     """Draws one integer uniformly from ``[0, total)`` for every total.
 
     A word at or above the largest multiple of ``total`` that fits in ``bits`` bits is thrown away and drawn again
@@ -61,7 +63,7 @@ def uniform_below(totals: Integers, random_words: Callable[[int], NDArray[np.uin
 
     Args:
         totals: Shape ``(n,)``, each in ``[1, MAX_TOTAL]`` and at most ``2**bits``.
-        random_words: Gives that many independent uniform words below ``2**bits``.
+        random_uint64: Gives that many independent uniform words below ``2**bits``.
         bits: Width of a word; 64 in production, small in exhaustive tests.
 
     Returns:
@@ -75,12 +77,12 @@ def uniform_below(totals: Integers, random_words: Callable[[int], NDArray[np.uin
     largest_word = np.uint64((1 << bits) - 1)
     one = np.uint64(1)
     last_accepted = largest_word - (largest_word % modulus + one) % modulus
-    words = random_words(len(modulus))
+    words = random_uint64(len(modulus))
     rejected = np.flatnonzero(words > last_accepted)
     if len(rejected):
         words = words.copy()
     while len(rejected):
-        words[rejected] = random_words(len(rejected))
+        words[rejected] = random_uint64(len(rejected))
         rejected = rejected[words[rejected] > last_accepted[rejected]]
     return (words % modulus).astype(np.int64)
 
@@ -114,16 +116,22 @@ def select(rows: Rows, row_of: NDArray[np.intp], uniform: Integers) -> Integers:
     return outputs
 
 
-def draw(rows: Rows, row_of: NDArray[np.intp], random_words: Callable[[int], NDArray[np.uint64]]) -> Integers:
+def draw(rows: Rows, row_of: NDArray[np.intp], random_uint64: RandomUint64) -> Integers:
     """Draws one output for every entry of ``row_of``, independently. Shapes ``(n,)`` to ``(n,)``."""
-    return select(rows, row_of, uniform_below(rows.totals[row_of], random_words))
+    return select(rows, row_of, uniform_below(rows.totals[row_of], random_uint64))
+
+
+def draw_rows(rows: Callable[[Integers], Rows], inputs: Integers, random_uint64: RandomUint64) -> Integers:
+    """Draws one output for every input, making the rows of distinct inputs once. Shapes ``(n,)`` to ``(n,)``."""
+    unique, row_of = np.unique(inputs, return_inverse=True)
+    return draw(rows(unique), row_of, random_uint64)
 
 
 def draw_thinned(
     rows: Rows,
     row_of: NDArray[np.intp],
     weight: Callable[[NDArray[np.intp], Integers], Integers],
-    random_words: Callable[[int], NDArray[np.uint64]],
+    random_uint64: RandomUint64,
 ) -> Integers:
     """Draws from rows whose tail is too heavy, by rejection: exactly in proportion to ``weight`` where it is lower.
 
@@ -136,7 +144,7 @@ def draw_thinned(
         rows: The proposals.
         row_of: Row of each draw, shape ``(n,)``.
         weight: Weight of one unit of the base measure, for rows and outputs, shapes ``(m,)``.
-        random_words: As in ``uniform_below``.
+        random_uint64: As in ``uniform_below``.
 
     Returns:
         Output ids, shape ``(n,)``.
@@ -148,10 +156,10 @@ def draw_thinned(
     pending, totals = np.arange(len(row_of)), rows.totals
     while len(pending):
         row = row_of[pending]
-        uniform = uniform_below(totals[row], random_words)
+        uniform = uniform_below(totals[row], random_uint64)
         outputs[pending] = select(rows, row, uniform)
         tail = np.flatnonzero(uniform >= rows.cumulative[row, -1])
-        threshold = uniform_below(rows.tail[row[tail]], random_words)
+        threshold = uniform_below(rows.tail[row[tail]], random_uint64)
         rejected = threshold >= weight(row[tail], outputs[pending[tail]])
         pending = pending[tail[rejected]]
     return outputs

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.sampling import Integers
+from textveil.mechanisms.integer_sampling import Integers
 
 Floats = NDArray[np.float64]
 
@@ -20,7 +20,7 @@ BLOCK = 256
 _PAIRS_AT_ONCE = 512
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Metric:
     """Distances of all inputs of a bundle: the symbols by id, then ``<unk>``.
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.errors import BundleDamaged
-from textveil.sampling import MAX_TOTAL, Integers
+from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers
 
 #: Bits of a symbol's role.
 SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT, KEPT = 1, 2, 4
@@ -23,7 +23,7 @@ OUTPUT_ROLE = {"santext": SANTEXT_OUTPUT, "santext+": SANTEXT_PLUS_OUTPUT}
 
 
 @dataclass(frozen=True)
-class LevelLaw:
+class LevelParameters:
     """What one level adds to the table, for one mechanism and one tail.
 
     Attributes:
@@ -61,10 +61,10 @@ class Table:
     tensors: dict[str, NDArray[Any]]
 
     @classmethod
-    def from_tensors(cls, tensors: dict[str, NDArray[Any]], law: dict[str, Any]) -> "Table":
+    def from_tensors(cls, tensors: dict[str, NDArray[Any]], definition: dict[str, Any]) -> "Table":
         """Checks shapes, types and ranges, and gives the table; ``BundleDamaged`` where one is wrong."""
         neighbours, scores, roles = tensors["neighbours"], tensors["scores"], tensors["roles"]
-        shape = (law["symbols"] + 1, law["neighbours"])
+        shape = (definition["symbols"] + 1, definition["neighbours"])
         if any(type(n) is not int for n in shape):
             raise BundleDamaged("law.json: a count is not an integer")
         if (
@@ -75,10 +75,10 @@ class Table:
             or neighbours.dtype not in (np.uint16, np.uint32)
             or scores.dtype != np.uint16
             or roles.dtype != np.uint8
-            or type(law["grid"]) is not int
-            or law["grid"] < 1
+            or type(definition["grid"]) is not int
+            or definition["grid"] < 1
         ):
-            raise BundleDamaged("table.safetensors: shapes, types or constants do not fit the law")
+            raise BundleDamaged("table.safetensors: shapes, types or constants do not fit law.json")
         ordered = np.sort(neighbours, axis=1)
         if (ordered[:, 1:] == ordered[:, :-1]).any():
             raise BundleDamaged("table.safetensors: a row stores a neighbour twice")
@@ -91,15 +91,17 @@ class Table:
             raise BundleDamaged("table.safetensors: the output sets are empty or overlap the kept words")
         if not santext[neighbours].all():
             raise BundleDamaged("table.safetensors: a neighbour is not an output")
-        return cls(neighbours, scores, roles, law["grid"], tensors)
+        return cls(neighbours, scores, roles, definition["grid"], tensors)
 
     @property
     def symbols(self) -> int:
         """Number of symbols; also the row of ``<unk>``."""
         return len(self.roles)
 
-    def level_law(self, tail: str, exponent: Decimal, weights_name: str, base_name: str | None) -> LevelLaw:
-        """The law of one level by the names of its arrays; ``BundleDamaged`` where they do not fit."""
+    def level_parameters(
+        self, tail: str, exponent: Decimal, weights_name: str, base_name: str | None
+    ) -> LevelParameters:
+        """Returns the parameters of one level by the names of its arrays; ``BundleDamaged`` where they do not fit."""
         weights = self.tensors[weights_name]
         base = None if base_name is None else self.tensors[base_name]
         if weights.dtype != np.int64 or weights.ndim != 1 or not exponent.is_finite() or exponent <= 0:
@@ -118,14 +120,14 @@ class Table:
         base_sum, largest_base = (self.symbols, 1) if base is None else (int(base.sum(dtype=np.int64)), int(base.max()))
         if largest_total(weights, self.scores, base_sum, largest_base) >= MAX_TOTAL:
             raise BundleDamaged("table.safetensors: the weights of a level are too large")
-        return LevelLaw(tail, exponent, weights, base)
+        return LevelParameters(tail, exponent, weights, base)
 
-    def base_measure(self, mechanism: str, law: LevelLaw) -> Integers:
+    def base_measure(self, mechanism: str, parameters: LevelParameters) -> Integers:
         """The base measure of a mechanism, zero for words that are never its output, shape ``(symbols,)``."""
         outputs = (self.roles & OUTPUT_ROLE[mechanism]) != 0
-        if law.base is None:
+        if parameters.base is None:
             return outputs.astype(np.int64)
-        base = np.where(outputs, law.base, 0).astype(np.int64)
+        base = np.where(outputs, parameters.base, 0).astype(np.int64)
         if (base[outputs] < 1).any():
             raise BundleDamaged("table.safetensors: a base measure is zero for an output")
         return base

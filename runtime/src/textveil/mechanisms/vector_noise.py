@@ -21,18 +21,18 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil import entropy, zcdp
 from textveil.errors import OptionError
-from textveil.noise import (
+from textveil.mechanisms import entropy, zcdp
+from textveil.mechanisms.discrete_noise import (
     Integers,
     NoiseTable,
-    RandomWords,
     Words,
     discrete_gaussian,
     discrete_laplace,
     total_variation,
 )
-from textveil.release_parameters import BOX, L1, L2, ReleaseParameters
+from textveil.mechanisms.entropy import RandomUint64
+from textveil.mechanisms.vector_parameters import BOX, L1, L2, ReleaseParameters
 
 # Outputs are clamped this many scales beyond the ball. With 8, one Laplace draw in 3,000 is; with 4, one Gaussian
 # draw in 16,000.
@@ -46,7 +46,7 @@ class Noise:
     """The noise of one release parameters.
 
     Attributes:
-        table: The law of one coordinate's noise, which reaches from any input to any output.
+        table: Distribution of one coordinate's noise, which reaches from any input to any output.
         margin: How far outputs may lie beyond the ball, in steps.
         variance: Parameter of the discrete Gaussian in steps squared; ``None`` for discrete Laplace.
     """
@@ -149,12 +149,12 @@ class Releaser:
             integers + self.noise.table.draw(words), self.parameters.lowest - margin, self.parameters.grid + margin
         )
 
-    def release(self, vectors: NDArray[np.floating], random_words: RandomWords | None = None) -> Integers:
+    def release(self, vectors: NDArray[np.floating], random_uint64: RandomUint64 | None = None) -> Integers:
         """Releases vectors: every coordinate of every vector has noise of its own.
 
         Args:
             vectors: Shape ``(n, k)``, in units.
-            random_words: Source of randomness; the operating system's unless a test gives another.
+            random_uint64: Source of randomness; the operating system's unless a test gives another.
 
         Returns:
             In steps, shape ``(n, k)``.
@@ -167,7 +167,7 @@ class Releaser:
             are two releases, which add up.
         """
         integers, _ = self.quantise(vectors)
-        words = (random_words or entropy.random_words)(integers.size)
+        words = (random_uint64 or entropy.random_uint64)(integers.size)
         return self.add_noise(integers, words.reshape(integers.shape))
 
     def dequantise(self, integers: Integers) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""The public parameters of a release: what decides its law, and nothing about the text."""
+"""The public parameters of a release: what decides its distribution, and nothing about the text."""
 
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil import entropy
 from textveil.errors import OptionError
-from textveil.mechanisms import ReplacementCoin
-from textveil.noise import RandomWords
+from textveil.mechanisms import entropy
+from textveil.mechanisms.entropy import RandomUint64
+from textveil.mechanisms.santext_plus import ReplacementCoin
 
 L1, L2, BOX = "l1", "l2", "box"
 MODES = (L1, L2, BOX)
@@ -22,7 +22,7 @@ MAX_COORDINATE_EPSILON = 16
 
 @dataclass(frozen=True)
 class ReleaseParameters:
-    """What decides the law of a release. All of it is public.
+    """What decides the distribution of a release. All of it is public.
 
     Attributes:
         mode: ``"l1"``, ``"l2"`` or ``"box"``.
@@ -111,19 +111,19 @@ class WordDropout:
         """``mu``."""
         return _exact(self.mu, "word dropout")
 
-    def dropped(self, count: int, random_words: RandomWords | None = None) -> NDArray[np.bool_]:
+    def dropped(self, count: int, random_uint64: RandomUint64 | None = None) -> NDArray[np.bool_]:
         """Which of so many words are dropped: a fresh coin for each.
 
         Args:
             count: How many words.
-            random_words: Source of randomness; the operating system's unless a test gives another.
+            random_uint64: Source of randomness; the operating system's unless a test gives another.
 
         Returns:
             Shape ``(count,)``.
         """
         if not self.exact:
             return np.zeros(count, dtype=bool)
-        return ReplacementCoin.of(self.exact).replaced((random_words or entropy.random_words)(count))
+        return ReplacementCoin.of(self.exact).replaced((random_uint64 or entropy.random_uint64)(count))
 
 
 def _exact(number: str, name: str) -> Fraction:

@@ -7,10 +7,10 @@ up by their key; what is not in the vocabulary is ``<unk>``, and no path leads f
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from textveil import segmentation
-from textveil.bundle import Bundle
-from textveil.segmentation import CLITICS, LOWER, UPPER, apply_case
-from textveil.wordpiece import WordPiece
+from textveil.bundle.text_bundle import Bundle
+from textveil.text import segmentation
+from textveil.text.segmentation import CLITICS, LOWER, UPPER, apply_case
+from textveil.text.wordpiece import WordPiece
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +51,16 @@ class Lexicon:
             self._pieces = WordPiece(bundle.ids, lowercase=True)
             self._printed = [symbol.removeprefix("##") for symbol in bundle.vocabulary]
 
-    def word(self, segment: str, *, strict: bool = False, carry_case: bool = True) -> Word:
+    def word(self, segment: str, *, sanitize_punctuation: bool = False, carry_case: bool = True) -> Word:
         """The tokens of a segment.
 
         Args:
             segment: One segment of ``segmentation.segments``.
-            strict: Punctuation is tokens too, not a gap.
+            sanitize_punctuation: Punctuation is tokens too, not a gap.
             carry_case: Keep the case pattern; all is lower case otherwise.
         """
         if segmentation.is_gap(segment):
-            return self._punctuation(segment) if strict else GAP
+            return self._punctuation(segment) if sanitize_punctuation else GAP
         case = segmentation.case_pattern(segment) if carry_case else LOWER
         if self._pieces is not None:
             return self._word_pieces(self._pieces, segment, case)
@@ -106,7 +106,7 @@ class Lexicon:
         words: Sequence[Word],
         outputs: Iterator[int],
         *,
-        strict: bool,
+        sanitize_punctuation: bool,
         after_token: bool = False,
     ) -> tuple[str, bool]:
         """Writes the outputs of a text, or of a part of it, into its gaps.
@@ -115,7 +115,7 @@ class Lexicon:
             segments: Segments of the text.
             words: The word of each segment.
             outputs: Output ids; as many are taken as there are tokens.
-            strict: White space is not passed through: tokens are joined by one blank.
+            sanitize_punctuation: White space is not passed through: tokens are joined by one blank.
             after_token: Whether the part before this one ended with a token.
 
         Returns:
@@ -125,12 +125,12 @@ class Lexicon:
         written: list[str] = []
         for segment, word in zip(segments, words, strict=True):
             if not word.inputs:
-                if not strict:
+                if not sanitize_punctuation:
                     written.append(segment)
                     after_token = False
                 continue
             for token in self._tokens(word, outputs):
-                if after_token and (strict or token.lower() not in CLITICS):
+                if after_token and (sanitize_punctuation or token.lower() not in CLITICS):
                     written.append(" ")
                 written.append(token)
                 after_token = True

@@ -1,4 +1,4 @@
-"""From the options of a call to everything its draws need: law, coin, sensitive words, terms of the statement."""
+"""From the options of a call to everything its draws need: mechanism, coin, sensitive words, terms of the statement."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -9,22 +9,18 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil import entropy
-from textveil.bundle import TABLE_MECHANISMS, TAILS, Bundle, Level
-from textveil.channel import Channel
+from textveil.bundle.text_bundle import TABLE_MECHANISMS, TAILS, Bundle, Level
 from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
-from textveil.fbdd import FbddLaw
-from textveil.mechanisms import MECHANISMS, ExactLaw, Law, ReplacementCoin, ResponseLaw, TableLaw, WeightedLaw
-from textveil.privacy import (
-    CERTIFIED,
-    PURE_LDP,
-    TEXTBOOK,
-    Terms,
-    mixture_epsilon,
-    rounding_slack,
-)
-from textveil.table import EXACT, KEPT, LevelLaw
-from textveil.words import Lexicon
+from textveil.mechanisms import entropy
+from textveil.mechanisms.channel import Channel
+from textveil.mechanisms.fbdd import Fbdd
+from textveil.mechanisms.protocol import MECHANISMS, Mechanism, WeightedMechanism
+from textveil.mechanisms.randomized_response import RandomizedResponse
+from textveil.mechanisms.santext import CappedSanText, ExactSanText, rounding_slack
+from textveil.mechanisms.santext_plus import ReplacementCoin, mixture_epsilon
+from textveil.mechanisms.table import EXACT, KEPT, LevelParameters
+from textveil.text.lexicon import Lexicon
+from textveil.text.statement import CERTIFIED, PURE_LDP, TEXTBOOK, Terms
 
 CASES = ("carry", "drop")
 
@@ -43,7 +39,7 @@ class Options(TypedDict, total=False):
         deny: Words that are sensitive in this call even if they are common (``santext+``). There is no allow list:
             an allowed word must leave the outputs, which takes a new bundle.
         case: ``"carry"`` the case pattern of each word over (the default), or ``"drop"`` it.
-        strict: Punctuation is sanitised as tokens, case dropped, and white space becomes single blanks.
+        sanitize_punctuation: Punctuation is sanitized as tokens, case dropped, and white space becomes single blanks.
     """
 
     mechanism: str | None
@@ -53,7 +49,7 @@ class Options(TypedDict, total=False):
     replacement_probability: float | str | None
     deny: Collection[str]
     case: str
-    strict: bool
+    sanitize_punctuation: bool
 
 
 @dataclass(frozen=True)
@@ -61,13 +57,13 @@ class Plan:
     """What one set of options comes to.
 
     Attributes:
-        law: What comes out for every input.
+        mechanism: Draws what comes out for every input.
         coin: The coin of common words, or ``None`` where every word is drawn.
         keepable: Which inputs the coin may keep, ``<unk>`` last, shape ``(symbols + 1,)``.
         terms: What statements say.
     """
 
-    law: Law
+    mechanism: Mechanism
     coin: ReplacementCoin | None
     keepable: NDArray[np.bool_]
     terms: Terms
@@ -79,13 +75,13 @@ class Plan:
         Raises:
             OptionError: The mechanism has no integer weights (``fbdd``).
         """
-        if not isinstance(self.law, WeightedLaw):
+        if not isinstance(self.mechanism, WeightedMechanism):
             raise OptionError(
                 f"{self.terms.mechanism} has no table of weights: its distribution is known from draws only"
             )
         if self.coin is None:
-            return self.law.channel
-        return replace(self.law.channel, keepable=self.keepable, kept_of_2_64=2**64 - self.coin.threshold)
+            return self.mechanism.channel
+        return replace(self.mechanism.channel, keepable=self.keepable, kept_of_2_64=2**64 - self.coin.threshold)
 
     def draw(self, inputs: NDArray[np.int64], whole: NDArray[np.bool_]) -> NDArray[np.int64]:
         """One output for every token: coins of common words first, then one draw per replaced token, in order.
@@ -103,10 +99,10 @@ class Plan:
         replaced = np.ones(len(inputs), dtype=bool)
         if self.coin is not None:
             common = np.flatnonzero(self.keepable[inputs] & whole)
-            replaced[common] = self.coin.replaced(entropy.random_words(len(common)))
+            replaced[common] = self.coin.replaced(entropy.random_uint64(len(common)))
         drawn = np.flatnonzero(replaced)
         outputs = inputs.copy()
-        outputs[drawn] = self.law.draw(inputs[drawn], entropy.random_words)
+        outputs[drawn] = self.mechanism.draw(inputs[drawn], entropy.random_uint64)
         return outputs
 
 
@@ -134,7 +130,7 @@ def make_plan(
     replacement_probability: float | str | None = None,
     deny: Collection[str] = (),
     case: str = "carry",
-    strict: bool = False,
+    sanitize_punctuation: bool = False,
 ) -> Plan:
     """Resolves ``Options`` against a bundle.
 
@@ -158,11 +154,11 @@ def make_plan(
     if mechanism in TABLE_MECHANISMS:
         tail = find_tail(bundle, tail)
         chosen = find_level(bundle, mechanism, tail, epsilon, level)
-        level_law = chosen.laws[mechanism, tail]
-        law: Law = table_law(bundle, mechanism, level_law)
+        parameters = chosen.parameters[mechanism, tail]
+        drawn_by: Mechanism = table_mechanism(bundle, mechanism, parameters)
         level, value, kind = chosen.name, *label(bundle, chosen, mechanism, tail)
         if kind == TEXTBOOK:
-            slack = rounding_slack(level_law.exponent, bundle.table.grid, int(level_law.weights[-1]))
+            slack = rounding_slack(parameters.exponent, bundle.table.grid, int(parameters.weights[-1]))
         if mechanism == "santext+":
             probability = replacement_probability
             coin = ReplacementCoin.of(bundle.default_replacement_probability if probability is None else probability)
@@ -171,14 +167,14 @@ def make_plan(
             keepable[[token for entry in deny for token in lexicon.denied(entry)]] = False
     elif mechanism == "fbdd":
         exact = _number(epsilon)
-        law, value, kind = FbddLaw.of(bundle, exact), float(exact), TEXTBOOK
+        drawn_by, value, kind = Fbdd.of(bundle.table, bundle.metric, exact), float(exact), TEXTBOOK
     elif mechanism == "krr":
         exact = _number(epsilon)
-        law, value = ResponseLaw.randomised_response(bundle.table, exact), float(exact)
+        drawn_by, value = RandomizedResponse.of(bundle.table, exact), float(exact)
     else:
         if epsilon is not None:
             raise OptionError("random takes no epsilon: nothing is learned from it")
-        law, value = ResponseLaw.uniform(bundle.table), 0.0
+        drawn_by, value = RandomizedResponse.uniform(bundle.table), 0.0
     terms = Terms(
         mechanism=mechanism,
         level=level,
@@ -188,20 +184,20 @@ def make_plan(
         rounding_slack=slack,
         epsilon_0=epsilon_0,
         replacement_probability=None if coin is None else coin.threshold / 2**64,
-        case="drop" if strict else case,
-        strict=strict,
+        case="drop" if sanitize_punctuation else case,
+        sanitize_punctuation=sanitize_punctuation,
         bundle=bundle.identity,
     )
-    return Plan(law, coin, keepable, terms)
+    return Plan(drawn_by, coin, keepable, terms)
 
 
-def table_law(bundle: Bundle, mechanism: str, level_law: LevelLaw) -> TableLaw | ExactLaw:
-    """The law of one level of ``santext`` or ``santext+``."""
-    capped = TableLaw.of(bundle.table, mechanism, level_law)
-    if level_law.tail != EXACT:
+def table_mechanism(bundle: Bundle, mechanism: str, parameters: LevelParameters) -> CappedSanText | ExactSanText:
+    """Returns the mechanism of one level of ``santext`` or ``santext+``."""
+    capped = CappedSanText.of(bundle.table, mechanism, parameters)
+    if parameters.tail != EXACT:
         return capped
     assert bundle.metric is not None  # a bundle with exact tails is refused without its rows
-    return ExactLaw(capped, bundle.metric)
+    return ExactSanText(capped, bundle.metric)
 
 
 def label(bundle: Bundle, level: Level, mechanism: str, tail: str) -> tuple[float, str]:
@@ -209,7 +205,7 @@ def label(bundle: Bundle, level: Level, mechanism: str, tail: str) -> tuple[floa
     certified = bundle.certified_epsilon(level, mechanism, tail)
     if certified is not None:
         return certified, CERTIFIED
-    return float(2 * level.laws[mechanism, tail].exponent), TEXTBOOK
+    return float(2 * level.parameters[mechanism, tail].exponent), TEXTBOOK
 
 
 def find_tail(bundle: Bundle, tail: str | None) -> str:

@@ -8,14 +8,14 @@ from typing import Unpack
 
 import numpy as np
 
-from textveil import segmentation
-from textveil.bundle import Bundle
-from textveil.default_bundle import DEFAULT_BUNDLE, DEFAULT_IDENTITY
-from textveil.distribution import Distribution
+from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
+from textveil.bundle.text_bundle import Bundle
 from textveil.errors import BundleError, InputError, OptionError
-from textveil.plan import Options, Plan, cache_key, make_plan
-from textveil.privacy import PrivacyStatement, Terms
-from textveil.words import Lexicon
+from textveil.mechanisms.distribution import Distribution
+from textveil.text import segmentation
+from textveil.text.lexicon import Lexicon
+from textveil.text.options import Options, Plan, cache_key, make_plan
+from textveil.text.statement import PrivacyStatement, Terms
 
 #: Texts are drawn in batches of about this many characters, and a longer text in chunks, to bound memory.
 _BATCH_CHARACTERS = 1 << 20
@@ -44,7 +44,7 @@ class Result:
 
 
 class Sanitizer:
-    """Rewrites text under metric local differential privacy, offline, with the laws of one bundle.
+    """Rewrites text under metric local differential privacy, offline, with the mechanisms of one bundle.
 
     Safe to share between threads and to use after a fork: it holds no random state.
 
@@ -71,7 +71,7 @@ class Sanitizer:
         """
         bundle = Bundle(DEFAULT_BUNDLE if path is None else Path(path))
         if path is None:
-            bundle.require_identity(DEFAULT_IDENTITY)
+            bundle.require_identity(DEFAULT_BUNDLE_ID)
         if expect_id is not None:
             bundle.require_identity(expect_id)
         return cls(bundle)
@@ -118,10 +118,10 @@ class Sanitizer:
         return self._plan(options).terms
 
     def distribution(self, word: str, **options: Unpack[Options]) -> Distribution:
-        """The exact law of one word: every output with its integer weight. Nothing is drawn.
+        """Returns the exact output distribution of one word: every output with its integer weight. Nothing is drawn.
 
         Args:
-            word: One word; one that is not in the vocabulary has the law of ``<unk>``.
+            word: One word; one that is not in the vocabulary has the distribution of ``<unk>``.
             options: As in ``sanitize``.
 
         Raises:
@@ -166,9 +166,9 @@ class Sanitizer:
         self, cut: Sequence[list[str]], plan: Plan, after_token: bool = False
     ) -> list[tuple[str, int, bool]]:
         """Text, number of tokens and whether it ends with one, for the segments of each text."""
-        strict, carry_case = plan.terms.strict, plan.terms.case == "carry"
+        punctuation, carry_case = plan.terms.sanitize_punctuation, plan.terms.case == "carry"
         lexicon = {
-            segment: self._lexicon.word(segment, strict=strict, carry_case=carry_case)
+            segment: self._lexicon.word(segment, sanitize_punctuation=punctuation, carry_case=carry_case)
             for segment in set(chain.from_iterable(cut))
         }
         words = [[lexicon[segment] for segment in segments] for segments in cut]
@@ -177,7 +177,9 @@ class Sanitizer:
         outputs = iter(plan.draw(np.array(inputs, np.int64), np.array(whole, bool)).tolist())
         drawn = []
         for segments, line in zip(cut, words, strict=True):
-            text, ended = self._lexicon.write(segments, line, outputs, strict=strict, after_token=after_token)
+            text, ended = self._lexicon.write(
+                segments, line, outputs, sanitize_punctuation=punctuation, after_token=after_token
+            )
             drawn.append((text, sum(len(word.inputs) for word in line), ended))
         return drawn
 
@@ -191,7 +193,7 @@ class Sanitizer:
         index = self.bundle.ids.get(segmentation.key(word))
         if index is not None and not any(segmentation.is_string(segment) for segment in segments):
             return index
-        parts = [self._lexicon.word(segment, strict=True) for segment in segments]
+        parts = [self._lexicon.word(segment, sanitize_punctuation=True) for segment in segments]
         tokens = [token for part in parts for token in part.inputs]
         if len(tokens) != 1:
             raise OptionError(f"one word is needed, and this is {len(tokens)} tokens")

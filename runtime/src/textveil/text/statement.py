@@ -6,11 +6,11 @@ release (docs/privacy.md).
 
 import math
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Decimal, localcontext
+from decimal import Decimal
 from typing import Any
 
-from textveil.mechanisms import ReplacementCoin
-from textveil.table import EXACT
+from textveil.mechanisms.table import EXACT
+from textveil.release import Loss, PerDistance, PerToken, Statement
 
 #: Kinds of epsilon. Two kinds are never compared, added or printed as one another.
 TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", "pure local DP"
@@ -45,7 +45,7 @@ class Terms:
         epsilon_0: Additional loss per token where one of two words is common (SanText+, UMLDP), else 0.
         replacement_probability: SanText+'s ``p``, or ``None``.
         case: ``"carry"`` or ``"drop"``.
-        strict: Whether punctuation and white space were sanitised too.
+        sanitize_punctuation: Whether punctuation and white space were sanitised too.
         bundle: Identity of the bundle.
     """
 
@@ -58,14 +58,14 @@ class Terms:
     epsilon_0: float
     replacement_probability: float | None
     case: str
-    strict: bool
+    sanitize_punctuation: bool
     bundle: str
 
     @property
     def not_protected(self) -> tuple[str, ...]:
         """What the release shows in spite of the noise, in plain words."""
         visible: list[str] = list(_ALWAYS_VISIBLE)
-        if not self.strict:
+        if not self.sanitize_punctuation:
             visible.append(_GAPS_VISIBLE)
         if self.case == "carry":
             visible.append(_CASE_VISIBLE)
@@ -81,7 +81,7 @@ class Terms:
 
 
 @dataclass(frozen=True)
-class PrivacyStatement:
+class PrivacyStatement(Statement):
     """What one release promises. Safe to publish beside the output.
 
     The promise (docs/privacy.md): for any two texts with the same gaps, token boundaries and case patterns, the
@@ -97,6 +97,25 @@ class PrivacyStatement:
 
     terms: Terms
     tokens: int
+
+    @property
+    def identity(self) -> str:
+        """Identity of the bundle."""
+        return self.terms.bundle
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """The loss of one token: ``epsilon`` by its kind, and what is added whatever the distance."""
+        terms = self.terms
+        if terms.epsilon_kind == PURE_LDP:
+            return (PerToken(Decimal(terms.epsilon)),)
+        constant = Decimal(terms.epsilon_0) + Decimal(terms.rounding_slack)
+        return (PerDistance(Decimal(terms.epsilon)), *([PerToken(constant)] if constant else []))
+
+    @property
+    def not_protected(self) -> tuple[str, ...]:
+        """What the release shows in spite of the noise, in plain words."""
+        return self.terms.not_protected
 
     @property
     def epsilon_document(self) -> float:
@@ -124,7 +143,7 @@ class PrivacyStatement:
             "epsilon_document": self.epsilon_document,
             "epsilon_0_document": self.epsilon_0_document,
             "case": terms.case,
-            "strict": terms.strict,
+            "sanitize_punctuation": terms.sanitize_punctuation,
             "bundle": terms.bundle,
             "not_protected": list(terms.not_protected),
         }
@@ -146,10 +165,6 @@ class PrivacyStatement:
             f"({kind}); {tokens}: {_figure(self.epsilon_document)}{distance}{document_extra} in all"
         )
 
-    def __str__(self) -> str:
-        lines = [self.summary(), f"bundle {self.terms.bundle}", "Not protected:"]
-        return "\n".join(lines + [f"  - {item}" for item in self.terms.not_protected])
-
 
 def _rounded_up(value: float, decimals: int) -> str:
     scale = 10**decimals
@@ -158,23 +173,3 @@ def _rounded_up(value: float, decimals: int) -> str:
 
 def _figure(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:g}"
-
-
-def rounding_slack(exponent: Decimal, grid: int, smallest_weight: int) -> float:
-    """Loss per token that rounding distances and weights to integers may add to ``2 alpha d``, rounded up.
-
-    Scores are ``floor(grid * d)``, so two of them differ by less than ``grid * d(x, x') + 1``; weights are rounded
-    to nearest, a relative error of at most ``rho = 1 / (2 smallest_weight)``. Numerator and normaliser each add
-    ``alpha / grid + ln((1 + rho) / (1 - rho))`` (docs/proofs/integer-law.md).
-    """
-    rho = 1 / (2 * smallest_weight)
-    return math.nextafter(
-        (2 * float(exponent) / grid + 2 * (math.log1p(rho) - math.log1p(-rho))) * (1 + 1e-12), math.inf
-    )
-
-
-def mixture_epsilon(coin: ReplacementCoin) -> float:
-    """SanText+'s ``epsilon_0 = ln(1/p)`` (Theorem 2) of the realised coin, rounded up to six decimals."""
-    with localcontext(prec=50, rounding=ROUND_CEILING):
-        exact = (Decimal(2**64) / coin.threshold).ln()
-        return float(exact.quantize(Decimal("1e-6"), rounding=ROUND_CEILING))

@@ -1,24 +1,17 @@
-"""What a released vector promises, in each of its senses, and never one for another.
+"""What a released vector promises: the epsilon of the whole text, of one coordinate and of one word.
 
-There are three epsilons of one release, and the difference between them has misled readers before:
-
-* for any two texts (``WholeText``): the guarantee of local differential privacy;
-* for one coordinate (``PerCoordinate``): what the whole text's is made of. The epsilon of Lyu, He, Li 2020 is of this
-  kind; for the whole text it is ``dimension`` times larger;
-* for two texts that differ in one token (``PerWord``): smaller with word dropout, by their Theorem 2.
-
-Each is a type of its own. Comparing one with another, or using one as a bare number, raises ``MixedKinds``.
-Proofs: docs/proofs/representation.md.
+Each is a kind of its own (``textveil.release``). Proofs: docs/proofs/representation.md.
 """
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
 from functools import cache
-from typing import Any, ClassVar, Self
+from typing import Any
 
-from textveil.release_parameters import BOX, L2, ReleaseParameters, WordDropout
-from textveil.representation import gaussian_delta, noise_for
+from textveil.mechanisms.vector_noise import gaussian_delta, noise_for
+from textveil.mechanisms.vector_parameters import BOX, L2, ReleaseParameters, WordDropout
+from textveil.release import Loss, PerCoordinate, PerWord, Statement, WholeText
 
 _ALWAYS = (
     "that a text was encoded, and with what parameters",
@@ -35,86 +28,8 @@ _DROPOUT = (
 _DIGITS, _ROUNDING = 60, Decimal("1e-40")
 
 
-class MixedKinds(TypeError):
-    """One kind of privacy loss was compared with, or used as, another."""
-
-
-@dataclass(frozen=True, eq=False)
-class Loss:
-    """An epsilon and a delta of one kind. Losses are compared within their kind only.
-
-    Attributes:
-        epsilon: Rounded up where it is not exact.
-        delta: Rounded up where it is not exact; 0 for pure differential privacy.
-    """
-
-    epsilon: Decimal
-    delta: Decimal = Decimal(0)
-
-    about: ClassVar[str] = ""
-
-    def covers(self, other: Self) -> bool:
-        """Whether whatever has the other loss has this one too.
-
-        Raises:
-            MixedKinds: The other loss is of another kind.
-        """
-        self._of_one_kind(other)
-        return other.epsilon <= self.epsilon and other.delta <= self.delta
-
-    def __eq__(self, other: object) -> bool:
-        self._of_one_kind(other)
-        return isinstance(other, Loss) and (self.epsilon, self.delta) == (other.epsilon, other.delta)
-
-    def __hash__(self) -> int:
-        return hash((type(self), self.epsilon, self.delta))
-
-    def __lt__(self, other: object) -> bool:
-        raise MixedKinds("losses have no order: ask whether one covers the other")
-
-    __le__ = __gt__ = __ge__ = __lt__
-
-    def __float__(self) -> float:
-        raise MixedKinds(f"this is an epsilon for {self.about}: a bare number does not say so")
-
-    def __format__(self, spec: str) -> str:
-        if spec:
-            self.__float__()
-        return str(self)
-
-    def __str__(self) -> str:
-        delta = f", delta {_plain(self.delta)}" if self.delta else ""
-        return f"epsilon {_plain(self.epsilon)}{delta} for {self.about}"
-
-    def _of_one_kind(self, other: object) -> None:
-        if type(other) is not type(self):
-            raise MixedKinds(f"a loss for {self.about} is compared with something else")
-
-
-class WholeText(Loss):
-    """Between any two texts, whatever they are: local differential privacy."""
-
-    about = "any two texts"
-
-
-class PerCoordinate(Loss):
-    """Between any two texts, to somebody who is shown one coordinate and nothing else."""
-
-    about = "a single coordinate"
-
-
-class PerWord(Loss):
-    """Between two texts that differ in one basic token: another one there, or none.
-
-    A basic token is a run of letters and digits, or one punctuation mark. ``O'Brien`` is three: two texts that differ
-    in ``j`` tokens have ``mu ** j`` in place of ``mu``.
-    """
-
-    about = "two texts that differ in one token"
-
-
 @dataclass(frozen=True)
-class VectorStatement:
+class VectorStatement(Statement):
     """What one released vector promises: a function of public parameters alone, safe to publish beside it.
 
     Attributes:
@@ -148,6 +63,17 @@ class VectorStatement:
     def per_word(self) -> PerWord:
         """The epsilon and delta of one word: ``word_loss``."""
         return word_loss(self.whole_text, WordDropout(self.word_dropout))
+
+    @property
+    def identity(self) -> str:
+        """Identity of the encoder bundle."""
+        return self.bundle
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """The losses of the whole text, of one word and, but for ``l2``, of one coordinate."""
+        coordinate = self.per_coordinate
+        return (self.whole_text, self.per_word, *([coordinate] if coordinate else []))
 
     @property
     def not_protected(self) -> tuple[str, ...]:
@@ -193,12 +119,11 @@ class VectorStatement:
         word = f"; {self.per_word} (word dropout {self.word_dropout})" if dropout.exact else ""
         return f"{self.parameters.mode}, {size}: {self.whole_text}{coordinate}{word}"
 
-    def __str__(self) -> str:
-        lines = [self.summary(), f"noise: {_noise(self.parameters)}", f"bundle {self.bundle}", "Not protected:"]
-        return "\n".join(lines + [f"  - {item}" for item in self.not_protected])
+    def _details(self) -> tuple[str, ...]:
+        return (f"noise: {_noise(self.parameters)}",)
 
 
-def statement(parameters: ReleaseParameters, word_dropout: str, bundle: str) -> VectorStatement:
+def vector_statement(parameters: ReleaseParameters, word_dropout: str, bundle: str) -> VectorStatement:
     """The statement of a release.
 
     Args:
@@ -261,7 +186,3 @@ def _rounded_up(value: Fraction, digits: int = 12) -> Decimal:
     """A value to so many significant digits, rounded up."""
     with localcontext(prec=digits, rounding=ROUND_CEILING):
         return Decimal(value.numerator) / value.denominator
-
-
-def _plain(value: Decimal) -> str:
-    return f"{value.normalize():g}" if value else "0"

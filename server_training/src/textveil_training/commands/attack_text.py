@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from textveil.console import say
+from textveil.cli import say
 
 from textveil_training.commands import law_options
 from textveil_training.data import FormatName

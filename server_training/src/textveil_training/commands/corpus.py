@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from textveil.console import say
+from textveil.cli import say
 
 from textveil_training.commands import law_options
 from textveil_training.data import FormatName
@@ -52,8 +52,8 @@ def sanitize_corpus(
 
     Ctrl-C ends after the parts that are being worked on; --resume goes on and draws nothing a second time.
     """
-    from textveil.plan import Options
-    from textveil.streams import read_words
+    from textveil.cli import read_words
+    from textveil.text import Options
 
     from textveil_training.corpus import sanitize_corpus as sanitize
     from textveil_training.progress import bars

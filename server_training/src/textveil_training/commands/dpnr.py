@@ -92,8 +92,7 @@ def classify(
     Each line of textveil encode --json gives one line: the label and its score, separated by a tab. Scores rank
     labels and are no probabilities.
     """
-    from textveil.lines import read_lines
-    from textveil.streams import opened
+    from textveil.cli import opened, read_lines
 
     from textveil_training.dpnr.received import VectorClassifier
 

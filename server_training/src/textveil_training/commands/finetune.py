@@ -52,7 +52,7 @@ def finetune(
 
     Ctrl-C ends after the step that is running; --resume goes on to the same result.
     """
-    from textveil.console import say
+    from textveil.cli import say
 
     from textveil_training.data import ReadOptions
     from textveil_training.errors import DataOptionError

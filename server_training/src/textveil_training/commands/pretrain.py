@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from textveil.console import say
+from textveil.cli import say
 
 from textveil_training.commands import law_options
 
@@ -105,7 +105,7 @@ def pretrain(
     sources = [parse_source(given) for given in data]
 
     import torch
-    from textveil.plan import Options
+    from textveil.text import Options
 
     from textveil_training.output_folder import Place
     from textveil_training.pretrain.run import pretrain as train

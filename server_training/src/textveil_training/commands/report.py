@@ -32,7 +32,7 @@ def dpnr(
     title: Annotated[str, typer.Option("--title", help="Of the picture.")] = "Accuracy of private representations",
 ) -> None:
     """Tables of accuracies beside their bounds and of attackers; refuses an accuracy above its ceiling."""
-    from textveil.atomic import atomic_output
+    from textveil.bundle import atomic_output
 
     from textveil_training.dpnr.report import read_runs, tables
 

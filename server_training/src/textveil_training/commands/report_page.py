@@ -32,7 +32,7 @@ def page(
     only are averaged; those that have not finished are listed and not averaged; of two records of the same run the
     later counts, and the page says so. The page needs nothing beside itself: no network, no scripts.
     """
-    from textveil.atomic import atomic_output
+    from textveil.bundle import atomic_output
     from textveil.errors import OutputError
 
     from textveil_training.commands.report import write_picture

@@ -14,7 +14,7 @@ from importlib.metadata import version
 from typing import Any
 
 from textveil.bundle import Bundle
-from textveil.privacy import PrivacyStatement, Terms
+from textveil.text import PrivacyStatement, Terms
 
 from textveil_training.corpus.shards import Counts
 from textveil_training.corpus.workers import Job

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from textveil import Sanitizer
-from textveil.plan import Options
-from textveil.privacy import Terms
+from textveil.text import Options, Terms
 
 from textveil_training.corpus.layouts import layout_of
 from textveil_training.corpus.record import Clock, FileFacts, record_of

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from textveil import Sanitizer
-from textveil.atomic import atomic_output
-from textveil.plan import Options
+from textveil.bundle import atomic_output
+from textveil.text import Options
 
 from textveil_training.corpus.layouts import Layout, cut_block
 from textveil_training.errors import Place, ResumeError, UnreadableFile

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from textveil import Sanitizer
 from textveil.errors import TextveilError
-from textveil.plan import Options
+from textveil.text import Options
 
 from textveil_training.corpus.layouts import Layout, layout_of
 from textveil_training.corpus.shards import Counts, Shard, Source, sanitize_shard, write_shard

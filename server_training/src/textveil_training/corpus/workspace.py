@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from textveil.atomic import atomic_output
+from textveil.bundle import atomic_output
 from textveil.errors import OutputError
 
 from textveil_training.corpus.shards import Counts, Shard, read_shard

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from safetensors import SafetensorError
 from safetensors.torch import load_file
-from textveil.atomic import atomic_output
+from textveil.bundle import atomic_output
 from torch import nn
 
 from textveil_training.dpnr.networks import Model

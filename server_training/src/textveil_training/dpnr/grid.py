@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from textveil.atomic import atomic_output
+from textveil.bundle import atomic_output
 from torch import Tensor
 
 from textveil_training.attacks.attributes import Settings, infer, infer_nothing

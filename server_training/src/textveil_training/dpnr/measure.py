@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from textveil.noise import RandomWords
-from textveil.release_parameters import BOX, ReleaseParameters
-from textveil.representation import Releaser
+from textveil.mechanisms import BOX, RandomUint64, ReleaseParameters, Releaser
 from torch import Tensor
 
 from textveil_training.dpnr.checkpoint import Description
@@ -38,14 +36,14 @@ def release_parameters(description: Description, epsilon: str) -> ReleaseParamet
 
 
 def released(
-    vectors: NDArray[np.float32], parameters: ReleaseParameters, random_words: RandomWords | None = None
+    vectors: NDArray[np.float32], parameters: ReleaseParameters, random_uint64: RandomUint64 | None = None
 ) -> NDArray[np.float32]:
     """Vectors as they leave a device: bounded in integers, with noise, in units again.
 
     Args:
         vectors: Before the noise, shape ``(n, k)``.
         parameters: Of the release.
-        random_words: A test's own source of randomness; the operating system's if left out.
+        random_uint64: A test's own source of randomness; the operating system's if left out.
 
     Returns:
         The same shape.
@@ -54,7 +52,7 @@ def released(
         Each row is one release at the parameters' whole-text epsilon; see ``textveil.representation``.
     """
     releaser = Releaser(parameters)
-    return releaser.dequantise(releaser.release(vectors, random_words))
+    return releaser.dequantise(releaser.release(vectors, random_uint64))
 
 
 def measured(
@@ -65,7 +63,7 @@ def measured(
     *,
     levels: Sequence[str] | None = None,
     draws: int = DRAWS,
-    random_words: RandomWords | None = None,
+    random_uint64: RandomUint64 | None = None,
 ) -> dict[str, Any]:
     """Accuracy of a checkpoint on a split.
 
@@ -76,7 +74,7 @@ def measured(
         split: Labels.
         levels: Whole-text epsilons; the checkpoint's own if left out.
         draws: Noise draws of every text at every level, shared out among the masks.
-        random_words: A test's own source of randomness.
+        random_uint64: A test's own source of randomness.
 
     Returns:
         Without privacy ``accuracy``, ``standard_error`` and ``confusion`` (true class by decision). Else by level the
@@ -91,7 +89,7 @@ def measured(
     if description.mode == "none":
         return _figures(decided(model, description, features, None).decisions, labels, classes)
     for level in description.levels if levels is None else levels:
-        made = decided(model, description, features, level, draws=draws, random_words=random_words)
+        made = decided(model, description, features, level, draws=draws, random_uint64=random_uint64)
         right = np.mean([(decision == labels).double().mean().item() for decision in made.without_noise])
         found[level] = _figures(made.decisions, labels, classes) | {"without_noise": float(right)}
     return {"levels": found, "draws": draws, "masks": masks}
@@ -117,7 +115,7 @@ def decided(
     level: str | None,
     *,
     draws: int = DRAWS,
-    random_words: RandomWords | None = None,
+    random_uint64: RandomUint64 | None = None,
 ) -> Decided:
     """Decisions through the device's release.
 
@@ -127,7 +125,7 @@ def decided(
         features: As ``measured``.
         level: Whole-text epsilon; None for a checkpoint without privacy, and for no other.
         draws: As ``measured``.
-        random_words: As ``measured``.
+        random_uint64: As ``measured``.
 
     Raises:
         OptionError: The level is no epsilon that can be released at.
@@ -147,7 +145,7 @@ def decided(
         decisions = []
         for draw in range(draws):
             clean = vectors[draw % len(vectors)].cpu().numpy()
-            noisy = torch.from_numpy(released(clean, parameters, random_words)).to(device)
+            noisy = torch.from_numpy(released(clean, parameters, random_uint64)).to(device)
             decisions.append(model.classifier(noisy, log_epsilon).argmax(-1).cpu())
         return Decided(decisions, [model.classifier(matrix, log_epsilon).argmax(-1).cpu() for matrix in vectors])
 

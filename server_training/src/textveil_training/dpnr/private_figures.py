@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from textveil.accounting import statement
+from textveil.vector import vector_statement as statement
 from torch import Tensor
 
 from textveil_training.attacks.attributes import Settings, Vectors, infer, infer_from_label

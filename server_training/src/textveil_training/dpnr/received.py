@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
-from textveil.bundle_files import read_checked
-from textveil.encoder_bundle import CLASSIFIER, EncoderBundle, open_encoder
+from textveil.bundle import CLASSIFIER, EncoderBundle, open_encoder, read_checked
 from textveil.errors import BundleDamaged
 
 from textveil_training.errors import ReleaseError

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from textveil.release_parameters import WordDropout
+from textveil.mechanisms import WordDropout
 from torch import Tensor
 
 from textveil_training.dpnr import checkpoint as files

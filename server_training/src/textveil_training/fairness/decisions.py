@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from textveil.accounting import statement
-from textveil.release_parameters import WordDropout
+from textveil.mechanisms import WordDropout
+from textveil.vector import vector_statement as statement
 from torch import Tensor
 
 from textveil_training.data.registry import format_named

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
-from textveil.atomic import atomic_output
+from textveil.bundle import atomic_output
 from torch import Tensor, nn
 
 from textveil_training.encoders import load_encoder

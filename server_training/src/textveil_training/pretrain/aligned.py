@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.segmentation import is_gap, is_string, key, segments, split_clitic
-from textveil.words import Lexicon
+from textveil.text import Lexicon, is_gap, is_string, key, segments, split_clitic
 
 from textveil_training.errors import EncoderMismatch
 from textveil_training.text_channel import TextChannel

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from textveil.atomic import atomic_output
+from textveil.bundle import atomic_output
 from textveil.errors import OutputError
 from torch import Tensor, nn
 from torch.nn import functional

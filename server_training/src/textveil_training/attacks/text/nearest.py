@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from textveil.metric import Metric
+from textveil.mechanisms import Metric
 
 from textveil_training.attacks.text.rates import told
 from textveil_training.attacks.text.released import Released

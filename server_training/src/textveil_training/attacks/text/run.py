@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from textveil.mechanisms import WeightedLaw
+from textveil.mechanisms import WeightedMechanism
 
 from textveil_training.attacks.text import priors
 from textveil_training.attacks.text.bayes import bayes
@@ -83,7 +83,7 @@ class Settings:
         skipped: dict[str, str] = {}
         if self.model is None:
             skipped |= dict.fromkeys(_WITH_MODEL, "no masked language model was named")
-        if not isinstance(channel.plan.law, WeightedLaw):
+        if not isinstance(channel.plan.mechanism, WeightedMechanism):
             reason = f"{channel.plan.terms.mechanism} has no table of weights"
             skipped |= dict.fromkeys(_WITH_WEIGHTS, reason)
         if channel.bundle.metric is None:

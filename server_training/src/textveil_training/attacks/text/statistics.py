@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil import entropy
-from textveil.fbdd import FbddLaw
+from textveil.mechanisms import Fbdd, entropy
 
 from textveil_training.attacks.text.rates import rounded
 from textveil_training.text_channel import TextChannel
@@ -39,8 +38,8 @@ def statistics(channel: TextChannel, *, seed: int, report: Callable[[int, int], 
         ``unchanged_median``, ``outputs_median`` and ``inputs_median`` (None where it is not known), ``words``, and
         ``draws`` where words were drawn.
     """
-    if isinstance(channel.plan.law, FbddLaw):
-        return _drawn(channel.plan.law, seed, report)
+    if isinstance(channel.plan.mechanism, Fbdd):
+        return _drawn(channel.plan.mechanism, seed, report)
     columns, words = channel.columns, channel.columns.outputs
     unchanged, spread = np.empty(len(words)), np.empty(len(words), np.int64)
     done = 0
@@ -74,12 +73,12 @@ def _smallest_sets(weights: NDArray[np.float64]) -> NDArray[np.int64]:
     return weights.shape[1] - np.count_nonzero(weights <= LEFT_OUT * weights[:, -1:], axis=1)
 
 
-def _drawn(law: FbddLaw, seed: int, report: Callable[[int, int], None]) -> dict[str, Any]:
+def _drawn(law: Fbdd, seed: int, report: Callable[[int, int], None]) -> dict[str, Any]:
     words = law.outputs.ids
     words = np.random.default_rng(seed).choice(words, min(WORDS, len(words)), replace=False)
     counts = np.zeros((len(words), len(law.metric.rows) - 1))
     for row, word in enumerate(words):
-        drawn = law.draw(np.full(DRAWS, word), entropy.random_words)
+        drawn = law.draw(np.full(DRAWS, word), entropy.random_uint64)
         counts[row] = np.bincount(drawn, minlength=counts.shape[1])
         report(row + 1, len(words))
     unchanged = counts[np.arange(len(words)), words] / DRAWS

@@ -1,0 +1,22 @@
+"""What can be computed about a finished bundle: losses of pairs of words, and what its levels do."""
+
+from textveil.audit.capped import LOG_MARGIN, CappedAudit, pure_ldp_levels
+from textveil.audit.exact import ExactAudit, largest_differences, log_totals
+from textveil.audit.levels import RELEASES, LevelSummary, Measures, summaries
+from textveil.audit.verify import Verification, verify_encoder, verify_text
+
+__all__ = [
+    "LOG_MARGIN",
+    "RELEASES",
+    "CappedAudit",
+    "ExactAudit",
+    "LevelSummary",
+    "Measures",
+    "Verification",
+    "largest_differences",
+    "log_totals",
+    "pure_ldp_levels",
+    "summaries",
+    "verify_encoder",
+    "verify_text",
+]

@@ -1,0 +1,35 @@
+"""Options that several commands share, typed once; the commands of the other wheels use them too."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+BundleOption = Annotated[
+    Path | None,
+    typer.Option("--bundle", "-b", help="Folder of a bundle; the built-in English one if left out."),
+]
+ExpectId = Annotated[str | None, typer.Option(help="Refuse the bundle unless this is its identity (see info).")]
+MechanismOption = Annotated[
+    str | None,
+    typer.Option("--mechanism", "-m", help="santext+ (the default), santext, fbdd, krr or random."),
+]
+EpsilonOption = Annotated[
+    str | None,
+    typer.Option(
+        "--epsilon", "-e", help="Privacy level by its epsilon, exactly as info lists it; any number for krr and fbdd."
+    ),
+]
+LevelOption = Annotated[str | None, typer.Option("--level", "-l", help="Privacy level by its name, as info lists it.")]
+TailOption = Annotated[
+    str | None,
+    typer.Option(
+        help="exact: every word has the weight of its own distance. capped: words beyond the stored neighbours share "
+        "one weight; faster, and closer to pure local DP. The bundle's default if left out."
+    ),
+]
+ReplacementOption = Annotated[
+    str | None,
+    typer.Option("--replacement-probability", "-p", help="santext+: how often a common word is replaced, in (0, 1]."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]

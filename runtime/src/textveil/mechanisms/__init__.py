@@ -1,0 +1,79 @@
+"""The mechanisms, their output distribution, and the exact integer sampling that they draw with."""
+
+from textveil.mechanisms.channel import Channel, EqualityScores, MetricScores, Progress, Scores, StoredScores
+from textveil.mechanisms.discrete_noise import NoiseTable, discrete_gaussian, discrete_laplace
+from textveil.mechanisms.distribution import UNKNOWN, Distribution
+from textveil.mechanisms.entropy import RandomUint64, random_uint64
+from textveil.mechanisms.fbdd import Fbdd, laplace_noise
+from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, Rows
+from textveil.mechanisms.metric import Floats, Metric, squared_distances
+from textveil.mechanisms.protocol import MECHANISMS, Mechanism, WeightedMechanism
+from textveil.mechanisms.randomized_response import RandomizedResponse
+from textveil.mechanisms.santext import CappedSanText, ExactSanText, rounding_slack
+from textveil.mechanisms.santext_plus import ReplacementCoin, mixture_epsilon
+from textveil.mechanisms.table import (
+    CAPPED,
+    EXACT,
+    KEPT,
+    OUTPUT_ROLE,
+    SANTEXT_OUTPUT,
+    SANTEXT_PLUS_OUTPUT,
+    SMALLEST_EXACT_WEIGHT,
+    LevelParameters,
+    Table,
+    largest_total,
+    wrong_weight,
+)
+from textveil.mechanisms.vector_noise import Releaser, noise_for
+from textveil.mechanisms.vector_parameters import BOX, L1, L2, ReleaseParameters, WordDropout
+
+__all__ = [
+    "BOX",
+    "CAPPED",
+    "EXACT",
+    "KEPT",
+    "L1",
+    "L2",
+    "MAX_TOTAL",
+    "MECHANISMS",
+    "OUTPUT_ROLE",
+    "SANTEXT_OUTPUT",
+    "SANTEXT_PLUS_OUTPUT",
+    "SMALLEST_EXACT_WEIGHT",
+    "UNKNOWN",
+    "CappedSanText",
+    "Channel",
+    "Distribution",
+    "EqualityScores",
+    "ExactSanText",
+    "Fbdd",
+    "Floats",
+    "Integers",
+    "LevelParameters",
+    "Mechanism",
+    "Metric",
+    "MetricScores",
+    "NoiseTable",
+    "Progress",
+    "RandomUint64",
+    "RandomizedResponse",
+    "ReleaseParameters",
+    "Releaser",
+    "ReplacementCoin",
+    "Rows",
+    "Scores",
+    "StoredScores",
+    "Table",
+    "WeightedMechanism",
+    "WordDropout",
+    "discrete_gaussian",
+    "discrete_laplace",
+    "laplace_noise",
+    "largest_total",
+    "mixture_epsilon",
+    "noise_for",
+    "random_uint64",
+    "rounding_slack",
+    "squared_distances",
+    "wrong_weight",
+]

@@ -1,0 +1,158 @@
+"""The privacy loss of a release, by kind. One kind is never taken for another.
+
+A release has several epsilons, and readers have been misled by one printed as another:
+
+* for any two texts (``WholeText``): local differential privacy;
+* for one coordinate of a vector (``PerCoordinate``): the epsilon of Lyu, He, Li 2020 is of this kind; for the whole
+  text it is ``dimension`` times larger;
+* for two texts that differ in one token (``PerWord``): smaller with word dropout, by their Theorem 2;
+* for one token of a rewritten text (``PerToken``), per unit of word distance (``PerDistance``).
+
+Comparing two kinds, or using one as a bare number, raises ``MixedKinds``.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, ClassVar, Self
+
+
+class MixedKinds(TypeError):
+    """One kind of privacy loss was compared with, or used as, another."""
+
+
+@dataclass(frozen=True, eq=False)
+class Loss:
+    """An epsilon and a delta of one kind. Losses are compared within their kind only.
+
+    Attributes:
+        epsilon: Rounded up where it is not exact.
+        delta: Rounded up where it is not exact; 0 for pure differential privacy.
+    """
+
+    epsilon: Decimal
+    delta: Decimal = Decimal(0)
+
+    about: ClassVar[str] = ""
+
+    def covers(self, other: Self) -> bool:
+        """Whether whatever has the other loss has this one too.
+
+        Raises:
+            MixedKinds: The other loss is of another kind.
+        """
+        self._of_one_kind(other)
+        return other.epsilon <= self.epsilon and other.delta <= self.delta
+
+    def __eq__(self, other: object) -> bool:
+        self._of_one_kind(other)
+        return isinstance(other, Loss) and (self.epsilon, self.delta) == (other.epsilon, other.delta)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.epsilon, self.delta))
+
+    def __lt__(self, other: object) -> bool:
+        raise MixedKinds("losses have no order: ask whether one covers the other")
+
+    __le__ = __gt__ = __ge__ = __lt__
+
+    def __float__(self) -> float:
+        raise MixedKinds(f"this is an epsilon for {self.about}: a bare number does not say so")
+
+    def __format__(self, spec: str) -> str:
+        if spec:
+            self.__float__()
+        return str(self)
+
+    def __str__(self) -> str:
+        delta = f", delta {_plain(self.delta)}" if self.delta else ""
+        return f"epsilon {_plain(self.epsilon)}{delta} for {self.about}"
+
+    def _of_one_kind(self, other: object) -> None:
+        if type(other) is not type(self):
+            raise MixedKinds(f"a loss for {self.about} is compared with something else")
+
+
+class WholeText(Loss):
+    """Between any two texts, whatever they are: local differential privacy."""
+
+    about = "any two texts"
+
+
+class PerCoordinate(Loss):
+    """Between any two texts, to somebody who is shown one coordinate and nothing else."""
+
+    about = "a single coordinate"
+
+
+class PerToken(Loss):
+    """Between two texts that differ in one token, whatever the two tokens are."""
+
+    about = "one token"
+
+
+class PerDistance(Loss):
+    """Between two texts that differ in one token, for every unit of distance between the two: metric privacy."""
+
+    about = "one token, per unit of distance"
+
+
+class PerWord(Loss):
+    """Between two texts that differ in one basic token: another one there, or none.
+
+    A basic token is a run of letters and digits, or one punctuation mark. ``O'Brien`` is three: two texts that differ
+    in ``j`` tokens have ``mu ** j`` in place of ``mu``.
+    """
+
+    about = "two texts that differ in one token"
+
+
+class Statement(ABC):
+    """What a release promises, of a text or of a vector: a function of the output and of public parameters alone."""
+
+    @property
+    @abstractmethod
+    def identity(self) -> str:
+        """Identity of the bundle that released it."""
+
+    @property
+    @abstractmethod
+    def losses(self) -> tuple[Loss, ...]:
+        """The privacy losses of the release, each of its own kind."""
+
+    @property
+    @abstractmethod
+    def not_protected(self) -> tuple[str, ...]:
+        """What the release shows in spite of the noise, in plain words."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain values for JSON. Safe to publish beside the output."""
+
+    @abstractmethod
+    def summary(self) -> str:
+        """Returns one line for a terminal."""
+
+    def _details(self) -> tuple[str, ...]:
+        """Lines between the summary and the identity of the bundle."""
+        return ()
+
+    def __str__(self) -> str:
+        lines = [self.summary(), *self._details(), f"bundle {self.identity}", "Not protected:"]
+        return "\n".join(lines + [f"  - {item}" for item in self.not_protected])
+
+
+def _plain(value: Decimal) -> str:
+    return f"{value.normalize():g}" if value else "0"
+
+
+def round_up(value: float, decimals: int = 4) -> float:
+    """Returns the next larger multiple of ``10**-decimals``: a printed bound can only overstate."""
+    scale = 10**decimals
+    return math.ceil(value * scale) / scale
+
+
+def round_down(value: float, decimals: int = 4) -> float:
+    """Returns the next smaller multiple of ``10**-decimals``."""
+    return -round_up(-value, decimals)

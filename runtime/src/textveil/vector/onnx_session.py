@@ -1,0 +1,90 @@
+"""The one module that runs onnxruntime: offline, silent, one input at a time."""
+
+import os
+import sys
+from contextlib import suppress
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.bundle.onnx_check import INPUTS, OUTPUT
+from textveil.errors import EncoderFailed, EncoderUnavailable
+
+#: Versions of onnxruntime that were seen, system call by system call, to open no socket and to write no file.
+OFFLINE_VERSIONS = ("1.28.",)
+_EXTRA = "install textveil with the extra encoder (in a clone: pip install './runtime[encoder]')"
+_SILENT = 4  # onnxruntime's level for fatal errors alone: its messages may tell ids of the text
+_SETTINGS = {
+    "session.intra_op.allow_spinning": "0",
+    "session.inter_op.allow_spinning": "0",
+    "session.load_model_format": "ONNX",
+    "session.x64quantprecision": "1",  # int8 products do not saturate on processors without VNNI
+}
+
+
+class OnnxSession:
+    """onnxruntime's session over checked bytes: offline, silent, one input at a time."""
+
+    def __init__(self, model: bytes, threads: int) -> None:
+        runtime = offline_onnxruntime()
+        options = runtime.SessionOptions()
+        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+        options.execution_mode = runtime.ExecutionMode.ORT_SEQUENTIAL
+        options.log_severity_level = _SILENT
+        for key, value in _SETTINGS.items():
+            options.add_session_config_entry(key, value)
+        self._options = runtime.RunOptions()
+        self._options.log_severity_level = _SILENT
+        session = None
+        with suppress(Exception):  # onnxruntime's errors have no common base, and their messages are long
+            session = runtime.InferenceSession(
+                model, options, providers=["CPUExecutionProvider"], enable_fallback=0, read_config_from_model=0
+            )
+        if session is None:
+            raise EncoderFailed("onnxruntime does not start the model of this bundle")
+        self._session = session
+        self._session._model_bytes = None  # it would keep a second copy of the model for as long as it lives
+
+    def run(self, ids: list[int]) -> NDArray[np.float32]:
+        """The vector of one input, shape ``(1, k)``.
+
+        Raises:
+            EncoderFailed: onnxruntime fails, or gives something else.
+        """
+        row = np.array([ids], dtype=np.int64)
+        inputs = dict(zip(INPUTS, (row, np.ones_like(row)), strict=True))
+        given: list[Any] = []
+        with suppress(Exception):  # not chained to ours: its message may hold ids of the text
+            given = self._session.run([OUTPUT], inputs, self._options)
+        if not given:
+            raise EncoderFailed("the model of this bundle fails on its input")
+        vectors = given[0]
+        if vectors.dtype != np.float32 or vectors.ndim != 2 or len(vectors) != 1:
+            raise EncoderFailed("the model of this bundle gives something else than one vector")
+        return vectors
+
+
+@cache
+def offline_onnxruntime() -> Any:
+    """The onnxruntime module, if it is one that stays offline whoever imported it.
+
+    Later versions report to their maker when a session is made, unless ``ORT_DISABLE_TELEMETRY=1`` stood in the
+    environment *before* the import; of an import by somebody else nobody can tell.
+
+    Raises:
+        EncoderUnavailable: There is none, or it is not known to stay offline.
+    """
+    told = "onnxruntime" not in sys.modules and os.environ.get("ORT_DISABLE_TELEMETRY") == "1"
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise EncoderUnavailable(f"encoding needs onnxruntime: {_EXTRA}") from error
+    version = str(getattr(onnxruntime, "__version__", ""))
+    if not told and not version.startswith(OFFLINE_VERSIONS):
+        raise EncoderUnavailable(
+            f"this version of onnxruntime is not known to stay offline: {_EXTRA}, or set "
+            "ORT_DISABLE_TELEMETRY=1 and load the encoder before anything else imports onnxruntime"
+        )
+    return onnxruntime
