@@ -27,9 +27,10 @@ from mutants import mutant
 from numpy.typing import NDArray
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import Bundle
+from textveil.mechanisms import metric
 from textveil.mechanisms.integer_sampling import MAX_TOTAL
 from textveil.mechanisms.metric import scores
-from textveil.mechanisms.santext import CappedSanText, ExactSanText, metric
+from textveil.mechanisms.santext import CappedSanText, ExactSanText
 from textveil.mechanisms.table import CAPPED, EXACT, LevelParameters, Table
 from textveil_export import neighbours
 from textveil_export.errors import ExportError

@@ -30,7 +30,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import Bundle
-from textveil.mechanisms.santext import entropy
+from textveil.mechanisms import entropy
 from textveil.mechanisms.table import CAPPED, EXACT, KEPT
 
 SOURCES = sorted(Path(textveil.__file__).parent.rglob("*.py"))

@@ -16,8 +16,9 @@ from mutants import mutant
 from numpy.typing import NDArray
 from scipy.stats import chi2
 from textveil.bundle.text_bundle import Bundle
-from textveil.mechanisms.santext import CappedSanText, ExactSanText, entropy
-from textveil.mechanisms.santext import integer_sampling as sampling
+from textveil.mechanisms import entropy
+from textveil.mechanisms import integer_sampling as sampling
+from textveil.mechanisms.santext import CappedSanText, ExactSanText
 from textveil.mechanisms.table import EXACT, OUTPUT_ROLE
 from textveil.text.options import table_mechanism
 from textveil_export.bundle_writer import write_bundle

@@ -21,9 +21,10 @@ from defined_law import defined_weights
 from mutants import mutant
 from numpy.typing import NDArray
 from textveil.bundle.text_bundle import TABLE
+from textveil.mechanisms import entropy
+from textveil.mechanisms import integer_sampling as sampling
 from textveil.mechanisms.integer_sampling import Rows
-from textveil.mechanisms.santext import CappedSanText, ExactSanText, entropy
-from textveil.mechanisms.santext import integer_sampling as sampling
+from textveil.mechanisms.santext import CappedSanText, ExactSanText
 from textveil.mechanisms.santext_plus import ReplacementCoin
 from textveil.mechanisms.table import EXACT, KEPT, LevelParameters, Table
 from textveil.text.options import Plan

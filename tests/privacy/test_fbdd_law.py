@@ -24,8 +24,8 @@ from scipy.special import gammainc
 from scipy.stats import beta, chi2, norm
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import Bundle
+from textveil.mechanisms import entropy, fbdd
 from textveil.mechanisms.fbdd import Fbdd, laplace_noise
-from textveil.mechanisms.santext import entropy, fbdd
 from textveil.mechanisms.table import SANTEXT_OUTPUT
 
 Floats = NDArray[np.float64]

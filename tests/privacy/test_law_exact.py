@@ -27,10 +27,11 @@ from mpmath import iv
 from mutants import mutant
 from numpy.typing import NDArray
 from textveil import Sanitizer
+from textveil.mechanisms import entropy
+from textveil.mechanisms import integer_sampling as sampling
 from textveil.mechanisms.integer_sampling import MAX_TOTAL, Rows
 from textveil.mechanisms.randomized_response import RandomizedResponse
-from textveil.mechanisms.santext import CappedSanText, entropy
-from textveil.mechanisms.santext import integer_sampling as sampling
+from textveil.mechanisms.santext import CappedSanText
 from textveil.mechanisms.santext_plus import ReplacementCoin
 from textveil.mechanisms.table import CAPPED, KEPT, Table
 

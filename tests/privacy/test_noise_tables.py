@@ -10,8 +10,8 @@ import pytest
 from mpmath import iv
 from mutants import mutant
 from textveil.errors import OptionError
+from textveil.mechanisms import discrete_noise as noise
 from textveil.mechanisms.discrete_noise import NoiseTable, discrete_gaussian, discrete_laplace, total_variation
-from textveil.mechanisms.santext import discrete_noise as noise
 from textveil.mechanisms.vector_noise import Noise, noise_for
 from textveil.mechanisms.vector_parameters import ReleaseParameters
 

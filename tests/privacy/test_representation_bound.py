@@ -11,9 +11,9 @@ from hypothesis.extra.numpy import arrays
 from mutants import mutant
 from numpy.typing import NDArray
 from textveil.errors import OptionError
+from textveil.mechanisms import entropy
+from textveil.mechanisms import vector_noise as representation
 from textveil.mechanisms.discrete_noise import Integers, Words
-from textveil.mechanisms.santext import entropy
-from textveil.mechanisms.santext import vector_noise as representation
 from textveil.mechanisms.vector_noise import Releaser, noise_for
 from textveil.mechanisms.vector_parameters import MAX_DIMENSION, MAX_GRID, ReleaseParameters
 

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from mpmath import iv
 from mutants import mutant
+from textveil.mechanisms import vector_noise as representation
 from textveil.mechanisms.discrete_noise import NoiseTable, discrete_laplace
-from textveil.mechanisms.santext import vector_noise as representation
 from textveil.mechanisms.vector_noise import Noise, Releaser, noise_for
 from textveil.mechanisms.vector_parameters import ReleaseParameters
 from textveil.vector.statement import realised

@@ -24,9 +24,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2, ncx2
 from textveil import Sanitizer
+from textveil.mechanisms import entropy
+from textveil.mechanisms import integer_sampling as sampling
 from textveil.mechanisms.integer_sampling import Rows
-from textveil.mechanisms.santext import CappedSanText, entropy
-from textveil.mechanisms.santext import integer_sampling as sampling
+from textveil.mechanisms.santext import CappedSanText
 from textveil.mechanisms.table import CAPPED, EXACT, KEPT, SANTEXT_PLUS_OUTPUT
 
 SIGNIFICANCE = 1e-9

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 from textveil.errors import OptionError
+from textveil.mechanisms import zcdp
 from textveil.mechanisms.discrete_noise import NoiseTable, discrete_gaussian
-from textveil.mechanisms.santext import zcdp
 from textveil.mechanisms.vector_noise import gaussian_delta, noise_for
 from textveil.mechanisms.vector_parameters import ReleaseParameters, WordDropout
 from textveil.release import Loss, MixedKinds, PerCoordinate, PerWord, WholeText
-from textveil.vector.statement import realised, statement, word_loss
+from textveil.vector.statement import realised, vector_statement, word_loss
 
 EPSILONS = ("0.5", "1", "2", "3", "4", "6", "8", "12")
 L1 = ReleaseParameters("l1", 8, 1024, "4")
@@ -63,7 +63,7 @@ def test_losses_of_one_kind_are_compared() -> None:
 
 
 def test_l1() -> None:
-    stated = statement(L1, "0", "bundle-id")
+    stated = vector_statement(L1, "0", "bundle-id")
     assert stated.summary() == "l1, 8 coordinates: epsilon 4 for any two texts"
     values = stated.to_dict()
     assert values["epsilon_whole_text"] == values["epsilon_per_coordinate"] == values["epsilon_per_word"] == 4.0
@@ -74,7 +74,7 @@ def test_l1() -> None:
 
 def test_box_is_labelled_with_its_true_epsilon() -> None:
     """The paper's epsilon of .05 per coordinate is 19.2 for the whole text."""
-    stated = statement(BOX, "0", "id")
+    stated = vector_statement(BOX, "0", "id")
     assert str(stated.per_coordinate) == "epsilon 0.05 for a single coordinate"
     assert str(stated.whole_text) == "epsilon 19.2 for any two texts"
     assert stated.summary().startswith(
@@ -85,7 +85,7 @@ def test_box_is_labelled_with_its_true_epsilon() -> None:
 
 
 def test_l2_has_a_delta() -> None:
-    stated = statement(L2, "0.25", "id")
+    stated = vector_statement(L2, "0.25", "id")
     values = stated.to_dict()
     assert str(stated.whole_text) == "epsilon 4, delta 0.000001 for any two texts"
     assert values["delta_whole_text"] == 1e-6
@@ -97,7 +97,7 @@ def test_l2_has_a_delta() -> None:
 
 def test_word_dropout_is_stated_beside_the_whole_text() -> None:
     """It changes the epsilon of a word and nothing else."""
-    plain, dropping = statement(L1, "0", "id"), statement(L1, "0.5", "id")
+    plain, dropping = vector_statement(L1, "0", "id"), vector_statement(L1, "0.5", "id")
     assert dropping.whole_text == plain.whole_text
     assert dropping.per_coordinate == plain.per_coordinate
     assert float(dropping.per_word.epsilon) == pytest.approx(math.log(0.5 * math.exp(4) + 0.5), abs=1e-8)
@@ -111,7 +111,7 @@ def test_word_dropout_is_stated_beside_the_whole_text() -> None:
 
 @pytest.mark.parametrize("parameters", [L1, L2, BOX], ids=lambda parameters: parameters.mode)
 def test_every_statement_says_what_it_does_not_cover(parameters: ReleaseParameters) -> None:
-    stated = statement(parameters, "0", "id")
+    stated = vector_statement(parameters, "0", "id")
     assert any("encoding the same text again" in item and "add up" in item for item in stated.not_protected)
     printed = str(stated).splitlines()
     assert printed[0] == stated.summary()
@@ -124,7 +124,7 @@ def test_every_statement_says_what_it_does_not_cover(parameters: ReleaseParamete
 def test_what_is_realised_is_covered_by_what_is_promised(mode: str, epsilon: str) -> None:
     """And is not far below it: 1e-6 of epsilon, or a hundredth of delta."""
     dimension, grid, delta = {"l1": (16, 1024, None), "l2": (16, 1024, "1e-6"), "box": (384, 16, None)}[mode]
-    stated = statement(ReleaseParameters(mode, dimension, grid, epsilon, delta), "0", "id")
+    stated = vector_statement(ReleaseParameters(mode, dimension, grid, epsilon, delta), "0", "id")
     assert stated.whole_text.covers(stated.realised)
     if mode == "l2":
         assert stated.realised.epsilon == Decimal(epsilon)
@@ -134,14 +134,14 @@ def test_what_is_realised_is_covered_by_what_is_promised(mode: str, epsilon: str
 
 
 def test_an_epsilon_of_many_digits_is_covered_too() -> None:
-    stated = statement(ReleaseParameters("l1", 2, 64, "1.00000000000000000001"), "0", "id")
+    stated = vector_statement(ReleaseParameters("l1", 2, 64, "1.00000000000000000001"), "0", "id")
     assert stated.whole_text.covers(stated.realised)
 
 
 @pytest.mark.parametrize("dropout", ["1", "-0.1", "nan", "half", "1e-99", ""])
 def test_a_dropout_out_of_range_is_refused(dropout: str) -> None:
     with pytest.raises(OptionError, match="word dropout"):
-        statement(L1, dropout, "id")
+        vector_statement(L1, dropout, "id")
 
 
 # Word dropout.

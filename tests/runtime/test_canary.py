@@ -24,7 +24,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from textveil import Sanitizer, TextveilError
 from textveil.errors import InputError, OptionError
-from textveil.mechanisms.santext import integer_sampling as sampling
+from textveil.mechanisms import integer_sampling as sampling
 from textveil.text import segmentation
 from textveil.text.lexicon import Lexicon
 
@@ -239,7 +239,7 @@ def test_errors_about_words_do_not_tell(english: Sanitizer) -> None:
 
 
 def test_bad_bytes_do_not_tell(tiny: Sanitizer, tmp_path: Path) -> None:
-    from textveil.cli.io import sanitize_lines
+    from textveil.cli.sanitize import sanitize_lines
 
     path = tmp_path / "bad.txt"
     path.write_bytes(f"the\n{SECRET} ".encode() + b"\xff " + SECRET.encode())

@@ -9,7 +9,7 @@ from defined_law import defined_weights
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from textveil import Sanitizer
-from textveil.mechanisms.santext import integer_sampling as sampling
+from textveil.mechanisms import integer_sampling as sampling
 from textveil.mechanisms.table import CAPPED, EXACT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 
 ALL = (

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from small_encoders import DIMENSION, sign_encoder, write_encoder
 from textveil.bundle.encoder_bundle import open_encoder
+from textveil.mechanisms import vector_noise as representation
 from textveil.mechanisms.discrete_noise import discrete_laplace
-from textveil.mechanisms.santext import vector_noise as representation
 from textveil.mechanisms.vector_parameters import ReleaseParameters
 from textveil.vector import statement as accounting
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from textveil import Result, Sanitizer
-from textveil.cli.io import sanitize_lines
-from textveil.cli.main import io as lines
+from textveil.cli import io as lines
+from textveil.cli.sanitize import sanitize_lines
 from textveil.errors import InputError
-from textveil.mechanisms.santext import entropy
+from textveil.mechanisms import entropy
 
 reading = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from textveil import Result, Sanitizer, TextveilError
 from textveil.errors import BundleError, InputError, OptionError, UnknownLevel, UnknownMechanism
-from textveil.mechanisms.santext import entropy
-from textveil.mechanisms.santext import santext as mechanisms
+from textveil.mechanisms import entropy
+from textveil.mechanisms import protocol as mechanisms
 from textveil.mechanisms.santext_plus import ReplacementCoin
 from textveil.text import sanitizer as sanitizer_module
 from textveil.text import segmentation
@@ -581,8 +581,10 @@ def test_errors_list_what_there_is(tiny: Sanitizer) -> None:
         tiny.sanitize("the", epsilon=5)
     with pytest.raises(UnknownMechanism, match=re.escape(", ".join(mechanisms.MECHANISMS)) + "$"):
         tiny.sanitize("the", mechanism="x")
-    with pytest.raises(TypeError, match="unexpected keyword"):
+    with pytest.raises(OptionError, match=r"^unknown option; there are mechanism, .*, sanitize_punctuation$"):
         tiny.sanitize("the", allow=["doctor"])  # type: ignore[call-arg]
+    with pytest.raises(OptionError, match="^strict is now sanitize_punctuation"):
+        tiny.sanitize("the", strict=True)  # type: ignore[call-arg]
 
 
 # --- one word, two words -------------------------------------------------------------------------------------------

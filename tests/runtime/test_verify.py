@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import small_bundles
 from textveil import Sanitizer
-from textveil.audit.verify import verify
+from textveil.audit.verify import verify_text as verify
 from textveil.cli.console import run
 from textveil.cli.main import main as cli
 from textveil.errors import BundleDamaged

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import norm
-from textveil.mechanisms.santext import zcdp
+from textveil.mechanisms import zcdp
 from textveil_training.dpnr.bound import bounded
 from textveil_training.dpnr.channels import InvalidChannel, ceiling, joint, reference
 from textveil_training.dpnr.placement import (

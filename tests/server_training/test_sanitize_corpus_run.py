@@ -19,7 +19,7 @@ from scipy import stats
 from small_corpus import LAW, LINES, WORDS, Runner, words_of
 from textveil import Sanitizer
 from textveil.errors import IdentityMismatch, OutputError
-from textveil.mechanisms.santext import entropy
+from textveil.mechanisms import entropy
 from textveil_training.errors import DataOptionError, UnreadableFile, WorkerFailed
 
 ALPHA = 1e-9

@@ -110,8 +110,12 @@ def cache_key(options: Options) -> tuple[object, ...]:
     """A key that two sets of options share only if they mean the same.
 
     Raises:
-        OptionError: ``deny`` is not a collection of strings.
+        OptionError: There is no option of that name, or ``deny`` is not a collection of strings.
     """
+    if "strict" in options:
+        raise OptionError("strict is now sanitize_punctuation")
+    if not set(options) <= set(Options.__annotations__):
+        raise OptionError(f"unknown option; there are {', '.join(Options.__annotations__)}")
     deny = options.get("deny", ())
     if isinstance(deny, str) or not isinstance(deny, Collection) or not all(isinstance(word, str) for word in deny):
         raise OptionError("deny takes a collection of words")
