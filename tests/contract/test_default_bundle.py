@@ -13,8 +13,8 @@ from textveil.plan import table_law
 from textveil.table import CAPPED, EXACT, KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 from textveil_export import neighbours, weights
 from textveil_export.roles import english_lists
-from textveil_export.wordlist import coverage
 from unchanged import unchanged_shares
+from word_lists import compare_word_lists
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
@@ -121,7 +121,7 @@ def test_unknown_words_lie_at_the_median_distance(bundle):
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the held-out corpora are not here")
 def test_coverage_of_text_that_was_not_used_for_the_list(bundle):
-    words = list(bundle.ids)
+    words, coverage = list(bundle.ids), compare_word_lists.coverage
     ag = (DATA / "ag_private" / "ag_data.txt").read_text(encoding="utf-8").split("=" * 20)[2]
     qnli = (DATA / "qnli" / "dev.tsv").read_text(encoding="utf-8").split("\n")[1:]
     assert coverage(words, [line.split("\t")[1] for line in ag.splitlines() if line.strip()]) >= 0.94
