@@ -137,12 +137,14 @@ def record(names: list[str], proofs: Path = PROOFS) -> list[Claim]:
 def follow(proofs: Path = PROOFS) -> Iterator[str]:
     """Corrects the module of functions that are gone from theirs, where exactly one other module defines the name.
 
-    The recorded hash stays: a function that moved and changed must still be looked at.
+    One with the same code comes first. The recorded hash stays: a function that moved and changed must still be
+    looked at.
     """
-    lost = [claim for claim in claims(proofs) if current_hash(claim) is None]
-    for claim in lost:
-        files = [file for source in SOURCES for file in sorted(source.rglob("*.py"))]
-        homes = [file for file in files if code_hash(file.read_text("utf-8"), claim.name) is not None]
+    files = [file for source in SOURCES for file in sorted(source.rglob("*.py"))]
+    for claim in [claim for claim in claims(proofs) if current_hash(claim) is None]:
+        digests = {file: code_hash(file.read_text("utf-8"), claim.name) for file in files}
+        unchanged = [file for file, digest in digests.items() if digest == claim.recorded]
+        homes = unchanged or [file for file, digest in digests.items() if digest is not None]
         if len(homes) != 1:
             yield f"{claim.function}: {len(homes)} modules define it now; edit {claim.proof.name} by hand"
             continue
