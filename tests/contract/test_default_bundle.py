@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scripts import load_script
 from textveil import Sanitizer
 from textveil.bundle import LAW
 from textveil.default_bundle import DEFAULT_BUNDLE, DEFAULT_IDENTITY
@@ -14,7 +15,6 @@ from textveil.table import CAPPED, EXACT, KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUT
 from textveil_export import neighbours, weights
 from textveil_export.roles import english_lists
 from unchanged import unchanged_shares
-from word_lists import compare_word_lists
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
@@ -121,7 +121,7 @@ def test_unknown_words_lie_at_the_median_distance(bundle):
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the held-out corpora are not here")
 def test_coverage_of_text_that_was_not_used_for_the_list(bundle):
-    words, coverage = list(bundle.ids), compare_word_lists.coverage
+    words, coverage = list(bundle.ids), load_script("benchmarks/compare_word_lists.py").coverage
     ag = (DATA / "ag_private" / "ag_data.txt").read_text(encoding="utf-8").split("=" * 20)[2]
     qnli = (DATA / "qnli" / "dev.tsv").read_text(encoding="utf-8").split("\n")[1:]
     assert coverage(words, [line.split("\t")[1] for line in ag.splitlines() if line.strip()]) >= 0.94

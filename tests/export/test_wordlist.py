@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 import regex
-from word_lists import ROOT, build_english, compare_word_lists
+from scripts import ROOT, load_script
+
+build_english = load_script("artifacts/words/build_english.py")
+compare_word_lists = load_script("benchmarks/compare_word_lists.py")
 
 LISTS = ROOT / "export" / "src" / "textveil_export" / "lists"
 WORDS = ROOT / "artifacts" / "words"

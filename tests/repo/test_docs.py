@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from word_lists import ROOT, load_script
+from scripts import ROOT, load_script
 
 build = load_script("docs/build.py")
 prose = load_script("docs/prose.py")

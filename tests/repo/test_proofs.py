@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from word_lists import ROOT, load_script
+from scripts import ROOT, load_script
 
 record = load_script("docs/proofs/record.py")
 PROOFS = sorted(path for path in record.PROOFS.glob("*.md") if path.name != "README.md")
