@@ -12,9 +12,9 @@ Every shell block has a comment in the line above it, which GitHub does not show
     <!-- not run: REASON -->             too long, or needs data or a GPU
     <!-- output of DATE: REASON -->      not run now; the text block below it was written by hand then
 
-`<!-- no command on this page is run: REASON -->` in the first line marks a whole page. A run block also gets a hash of
-itself, so that output from before an edit is found. The blocks of one page run in order in one new folder, which holds
-copies of the files in docs/examples and a link to artifacts.
+A run block also gets a hash of itself, so that output from before an edit is found. The blocks of one page run in order
+in one new folder, which holds copies of the files in docs/examples and a link to artifacts. Blocks of the folders in
+NOT_RUN need no comment.
 """
 
 import hashlib
@@ -38,6 +38,8 @@ APPS = {
     "textveil-export": "textveil_export.cli:app",
     "textveil-train": "textveil_training.cli:app",
 }
+#: Folders and pages whose unmarked blocks are not run, and why.
+NOT_RUN = {"docs/results/": "they need the data sets, and hours to days"}
 #: Pages whose blocks are still to be marked.
 UNMARKED = ("README.md", "runtime/README.md", "server_training/README.md")
 
@@ -50,7 +52,6 @@ _RUN = re.compile(
     r"run(?P<options>(?:, first (?P<lines>\d+) lines)?(?:, exit (?P<exit>\d+))?)(?:, wrote (?P<hash>\w+))?"
 )
 _NOT_RUN = re.compile(r"(not run|output of \d{4}-\d\d-\d\d): \S.*")
-_WHOLE_PAGE = re.compile(r"\A<!-- no command on this page is run: \S.* -->\n")
 _NO_LANGUAGE = re.compile(r"^```\n(?=(?:textveil|pip|python)\b)", re.M)
 _FAILURE = re.compile(r"Traceback|\b\w*Error\b")
 
@@ -115,9 +116,18 @@ def _hash(options: str, commands: str) -> str:
     return hashlib.sha256(f"{options}\n{commands}".encode()).hexdigest()[:8]
 
 
-def problems(text: str) -> Iterator[str]:
-    """Yields what is wrong with a page: markers, stored outputs, commands and options that do not exist."""
-    whole_page = _WHOLE_PAGE.match(text)
+def needs_markers(page: Path) -> bool:
+    """Returns whether every block of a page must say whether it is run."""
+    return not str(page.relative_to(ROOT)).startswith(tuple(NOT_RUN))
+
+
+def problems(text: str, *, markers: bool = True) -> Iterator[str]:
+    """Yields what is wrong with a page: markers, stored outputs, commands and options that do not exist.
+
+    Args:
+        text: The page, Markdown.
+        markers: Whether every block must say whether it is run.
+    """
     for block in _BLOCK.finditer(text):
         line = text.count("\n", 0, block.start("commands"))
         marker, output = block["marker"] or "", block["output"]
@@ -125,7 +135,7 @@ def problems(text: str) -> Iterator[str]:
         if run is not None:
             if output is None or run["hash"] != _hash(run["options"], block["commands"]):
                 yield f"line {line}: the commands changed since their output was written: make docs"
-        elif not _NOT_RUN.fullmatch(marker) and not whole_page:
+        elif markers and not _NOT_RUN.fullmatch(marker):
             yield f"line {line}: the comment above this shell block does not say whether it is run"
         if (run is None or run["exit"] is None) and _FAILURE.search(output or ""):
             yield f"line {line}: the output below these commands is that of a failure"
@@ -197,12 +207,17 @@ def main(arguments: list[str]) -> None:
     if arguments == ["--check"]:
         marked = [page for page in pages() if str(page.relative_to(ROOT)) not in UNMARKED]
         wrong = [
-            f"{page.relative_to(ROOT)} {problem}" for page in marked for problem in problems(page.read_text("utf-8"))
+            f"{page.relative_to(ROOT)} {problem}"
+            for page in marked
+            for problem in problems(page.read_text("utf-8"), markers=needs_markers(page))
         ]
         sys.exit("\n".join(wrong) or 0)
     for page in [Path(argument) for argument in arguments] or pages():
         text = page.read_text("utf-8")
-        built = build(text) if _BLOCK.search(text) else text
+        try:
+            built = build(text) if _BLOCK.search(text) else text
+        except ValueError as error:
+            sys.exit(f"{page}: {error}")
         if built != text:
             page.write_text(built, "utf-8")
             print(page)

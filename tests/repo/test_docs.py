@@ -12,7 +12,7 @@ marked = [page for page in build.pages() if str(page.relative_to(ROOT)) not in b
 
 @pytest.mark.parametrize("page", marked, ids=lambda page: str(page.relative_to(ROOT)))
 def test_commands_exist_and_show_their_output(page: Path) -> None:
-    assert list(build.problems(page.read_text("utf-8"))) == []
+    assert list(build.problems(page.read_text("utf-8"), markers=build.needs_markers(page))) == []
 
 
 def test_the_pages_with_commands_are_found() -> None:
@@ -67,10 +67,12 @@ def test_what_is_wrong_with_a_block_is_told(block: str, problem: str) -> None:
     assert problem in found[0]
 
 
-def test_a_whole_page_can_be_marked() -> None:
-    page = "<!-- no command on this page is run: they need data -->\n# Title\n\n```sh\ntextveil info\n```\n"
-    assert list(build.problems(page)) == []
-    assert list(build.problems(page.replace("info", "inof"))) != []
+def test_commands_of_pages_that_are_not_run_must_exist_too() -> None:
+    page = "# Title\n\n```sh\ntextveil info\n```\n"
+    assert list(build.problems(page, markers=False)) == []
+    assert list(build.problems(page.replace("info", "inof"), markers=False)) != []
+    assert not build.needs_markers(ROOT / "docs" / "results" / "nlp.md")
+    assert build.needs_markers(ROOT / "docs" / "levels.md")
 
 
 def test_shell_blocks_are_split_into_commands() -> None:
