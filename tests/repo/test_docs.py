@@ -1,0 +1,115 @@
+"""The documents: every command exists and shows its output, and long sentences are found."""
+
+from pathlib import Path
+
+import pytest
+from scripts import ROOT, load_script
+
+build = load_script("docs/build.py")
+prose = load_script("docs/prose.py")
+marked = [page for page in build.pages() if str(page.relative_to(ROOT)) not in build.UNMARKED]
+
+
+@pytest.mark.parametrize("page", marked, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_exist_and_show_their_output(page: Path) -> None:
+    assert list(build.problems(page.read_text("utf-8"), markers=build.needs_markers(page))) == []
+
+
+def test_the_pages_with_commands_are_found() -> None:
+    names = {str(page.relative_to(ROOT)) for page in build.pages()}
+    assert names >= {"README.md", "export/README.md", "docs/levels.md", "docs/results/nlp.md", "artifacts/README.md"}
+    assert "artifacts/english-v2/README.md" not in names
+
+
+def test_a_page_is_built_and_then_has_no_problem() -> None:
+    page = "\n<!-- run, first 2 lines -->\n```sh\nseq 9 > nine.txt\ncat nine.txt\n```\n\nand\n\n"
+    page += "<!-- run, exit 1 -->\n```sh\nls nine.txt\nfalse\n```\n"
+    assert len(list(build.problems(page))) == 2
+    built = build.build(page)
+    assert "```\n\n```text\n1\n2\n...\n```\n\nand\n" in built
+    assert built.endswith("```\n\n```text\nnine.txt\n```\n")
+    assert list(build.problems(built)) == []
+    assert build.build(built) == built
+    changed = built.replace("seq 9", "seq 8")
+    assert [problem for problem in build.problems(changed) if "make docs" in problem]
+
+
+@pytest.mark.parametrize("commands", ["false", "true", "cat nothing-here"])
+def test_a_command_that_fails_or_is_silent_is_not_written(commands: str) -> None:
+    with pytest.raises(ValueError, match=r"exit status|print nothing"):
+        build.build(f"<!-- run -->\n```sh\n{commands}\n```\n")
+
+
+def test_what_is_not_run_stays_as_it_is() -> None:
+    page = "<!-- output of 2026-11-22: half an hour -->\n```sh\ntextveil info\n```\n\n```text\nby hand\n```\n"
+    assert build.build(page) == page
+    assert list(build.problems(page)) == []
+
+
+@pytest.mark.parametrize(
+    ("block", "problem"),
+    [
+        ("```sh\nls\n```\n", "does not say whether it is run"),
+        ("<!-- later -->\n```sh\nls\n```\n", "does not say whether it is run"),
+        ("<!-- not run: -->\n```sh\nls\n```\n", "does not say whether it is run"),
+        ("```\ntextveil info\n```\n", "without a language"),
+        ("<!-- not run: x -->\n```sh\ntextveil guess\n```\n", "no command guess"),
+        ("<!-- not run: x -->\n```sh\ncat a | textveil sanitize --levle strict > b\n```\n", "--levle"),
+        ("<!-- not run: x -->\n```sh\nVAR=1 textveil-train data inspect a b --format sst2\n```\n", "argument b"),
+        ("<!-- not run: x -->\n```sh\npython benchmarks/nothing.py\n```\n", "no benchmarks/nothing.py"),
+        ("<!-- not run: x -->\n```sh\npython benchmarks/compare_word_lists.py --dat a\n```\n", "no --dat"),
+        ("<!-- output of 2026-11-22: x -->\n```sh\nls\n```\n\n```text\nValueError: 1\n```\n", "failure"),
+    ],
+)
+def test_what_is_wrong_with_a_block_is_told(block: str, problem: str) -> None:
+    found = list(build.problems(block))
+    assert len(found) == 1
+    assert problem in found[0]
+
+
+def test_commands_of_pages_that_are_not_run_must_exist_too() -> None:
+    page = "# Title\n\n```sh\ntextveil info\n```\n"
+    assert list(build.problems(page, markers=False)) == []
+    assert list(build.problems(page.replace("info", "inof"), markers=False)) != []
+    assert not build.needs_markers(ROOT / "docs" / "results" / "nlp.md")
+    assert build.needs_markers(ROOT / "docs" / "levels.md")
+
+
+def test_shell_blocks_are_split_into_commands() -> None:
+    text = """
+A=1 .venv/bin/textveil info  # it's a comment
+for l in a b; do
+  textveil sanitize -t "a | b" < in.txt 2>&1 2> log | sort > out.txt
+done
+"""
+    assert list(build.split(text)) == [
+        [".venv/bin/textveil", "info"],
+        ["for", "l", "in", "a", "b"],
+        ["textveil", "sanitize", "-t", "a | b"],
+        ["sort"],
+        ["done"],
+    ]
+
+
+def test_sentences_are_short() -> None:
+    found = {
+        name: list(prose.problems((ROOT / name).read_text("utf-8"), *limits)) for name, limits in prose.LIMITS.items()
+    }
+    assert not any(found.values()), found
+
+
+def test_sentences_are_counted() -> None:
+    text = "# A heading. Not prose\n\nOne two `three four`. [Five six](x.md) Seven!\nEight et al. Nine? 10 is.\n\n"
+    text += "- an item\n- another\n  one. Two.\n\n```sh\nnot prose. Not\n```\n\n| no | prose |\n"
+    assert prose.sentences(text) == [
+        "One two `three four`.",
+        "Five six Seven!",
+        "Eight et al. Nine?",
+        "10 is.",
+        "- an item",
+        "- another one.",
+        "Two.",
+    ]
+    assert [prose.count_words(sentence) for sentence in prose.sentences(text)] == [4, 3, 4, 2, 2, 2, 1]
+    assert list(prose.problems(text, 3, 4)) == []
+    assert [problem[:3] for problem in prose.problems(text, 2, 3)] == ["2.6", "4 w", "4 w"]
