@@ -231,7 +231,7 @@ def run(
     ks: Sequence[int] = KS,
 ) -> None:
     """Measures everything that the output does not have yet."""
-    done = {(r["criterion"], r["target"], r["law"]) for r in records(output)} if output.exists() else set()
+    done = {(r["criterion"], r["target"], r["mechanism"]) for r in records(output)} if output.exists() else set()
     comparison = Comparison(Bundle(bundle), sst2, flatten_to, ks)
     with output.open("a", encoding="utf-8") as file:
 
@@ -252,7 +252,7 @@ def run(
                         {
                             "criterion": criterion,
                             "target": target,
-                            "law": name,
+                            "mechanism": name,
                             "parameter": round(parameter, 4),
                             "pure_ldp": round(level, 3),
                             **comparison.measure(law),
@@ -273,9 +273,9 @@ def records(path: Path) -> Iterator[dict[str, Any]]:
 def markdown(path: Path) -> str:
     """The records as Markdown tables, one for each criterion and target."""
     found = list(records(path))
-    clean = next(r for r in found if r["law"] == "unsanitised")
+    clean = next(r for r in found if r["mechanism"] == "unsanitised")
     lines = [f"Unsanitised text: SST-2 {clean['sst2']:.3f}", ""]
-    groups = dict.fromkeys((r["criterion"], r["target"]) for r in found if r["law"] != "unsanitised")
+    groups = dict.fromkeys((r["criterion"], r["target"]) for r in found if r["mechanism"] != "unsanitised")
     for criterion, target in sorted(groups):
         lines += [
             f"**Certified epsilon {target:g}**" if criterion == CERTIFIED else f"**Pure LDP level {target:g}**",
@@ -286,7 +286,7 @@ def markdown(path: Path) -> str:
         for r in found:
             if (r["criterion"], r["target"]) == (criterion, target):
                 lines.append(
-                    f"| {r['law']} | {r['parameter']:.2f} | {r['pure_ldp']:.1f} | {r['unchanged_median']:.3f} | "
+                    f"| {r["mechanism"]} | {r['parameter']:.2f} | {r['pure_ldp']:.1f} | {r['unchanged_median']:.3f} | "
                     f"{r['unchanged_mean']:.3f} | {r['rarely_unchanged']:.3f} | {r['bayes']:.3f} | {r['cosine']:.3f} | "
                     f"{r['sst2']:.3f} |"
                 )
