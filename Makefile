@@ -1,5 +1,5 @@
 # make check is exactly what CI runs.
-.PHONY: check lint test bundle
+.PHONY: check lint test bundle results
 
 check:
 	bash .ci/run
@@ -14,3 +14,7 @@ test:
 # Rebuild the default bundle (about half an hour); see artifacts/README.md.
 bundle:
 	.venv/bin/textveil-export table --vocabulary english --name "English words, version 2" -k 60 --certified-epsilon 7,8,9,10,11,12.5 --certified-epsilon-capped 9,11,12.5,13.5,14,15.5 --force -o artifacts/english-v2
+
+# Rewrite the generated tables and pictures of docs/results from the stored records; needs requirements-dev.txt.
+results:
+	.venv/bin/python benchmarks/report/write.py
