@@ -41,8 +41,8 @@ def read_grid(*paths: Path) -> Grid:
 
     Raises:
         RecordError: A line is malformed or of no known kind, there are no baselines, they differ, an accuracy has no
-            bounds beside it, or it exceeds its ceiling by more than four standard errors. That is a fault in the noise or
-            in the accounting, and no result.
+            bounds beside it, or it exceeds its ceiling by more than four standard errors. That is a fault in the noise
+            or in the accounting, and no result.
     """
     baselines, bounds, heads = [], [], []
     for path in paths:
