@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 from pages import points, short, table
-from records import read_runs
+from records import RecordError, read_runs
 
 Attribute = dict[str, Any]
 Cell = Callable[[Attribute], str]
@@ -17,17 +17,12 @@ def tables(results: Path) -> dict[str, str]:
     vectors = read_lines(results / "fairness_ag-l1.json")
     texts = read_lines(results / "fairness_ag-balanced.json")
     text_rows = texts.assign(label=["raw text", "balanced"])
-    changed = text_rows[text_rows.label == "balanced"].assign(label="")
+    changed = text_rows[1:].assign(label="")
     return {
         "accuracy": _with_all(vectors, _sides),
-        "gaps": _by_person(vectors.replace({"label": {"this model without noise": "without noise"}}), _gap()),
-        "changes": _by_person(
-            vectors[vectors.kind != "clean"].replace({"label": {"this model without noise": "without noise"}}),
-            _gap("change_from_clean"),
-        ),
-        "gaps-same-topics": _by_person(
-            vectors.replace({"label": {"this model without noise": "without noise"}}), _gap("within_classes")
-        ),
+        "gaps": _by_person(vectors, _gap()),
+        "changes": _by_person(vectors[vectors.kind != "clean"], _gap("change_from_clean")),
+        "gaps-same-topics": _by_person(vectors, _gap("within_classes")),
         "sanitized-text": table(
             ["", "all texts", *_names(texts)],
             [
@@ -43,18 +38,23 @@ def tables(results: Path) -> dict[str, str]:
 def read_lines(path: Path) -> pd.DataFrame:
     """Returns the measurements of a record, a row for each model and level.
 
-    The model without noise is the same at every level, so only its first line is kept.
+    The private model without noise is the same at every level, so only its first line is kept.
 
     Returns:
         Columns ``kind`` (``clean``, ``without noise`` or ``private``), ``label``, ``accuracy``, ``standard_error`` and
         ``attributes``.
+
+    Raises:
+        RecordError: The model without noise differs between levels.
     """
     run = read_runs(path).iloc[0]
     lines = pd.json_normalize(run["result.lines"], max_level=1)
     lines = lines.rename(columns=lambda name: name.removeprefix("result."))
     levels = lines["release.epsilon"].map(short)
-    named = {"clean": "clean model", "without noise": "this model without noise"}
+    named = {"clean": "clean model", "without noise": "private model, no noise"}
     lines["label"] = [named.get(kind, level) for kind, level in zip(lines.kind, levels, strict=True)]
+    if lines[lines.kind == "without noise"].accuracy.nunique() > 1:
+        raise RecordError(f"{path.name}: the model without noise differs between levels")
     order = lines.kind.map({"clean": 0, "no privacy": 0, "without noise": 1, "private": 2})
     return lines.assign(order=order).sort_values("order", kind="stable").drop_duplicates("label")
 

@@ -32,10 +32,10 @@ def filled(page: str, parts: Mapping[str, str]) -> str:
     return PART.sub(lambda found: f"{found[1]}\n{parts[found[2]].strip()}\n\n{found[3]}", page)
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, keep_empty: bool = False) -> str:
-    """Returns a Markdown table; columns that are empty in every row are left out unless they are to be kept."""
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Returns a Markdown table; columns that are empty in every row are left out."""
     body = [list(row) for row in rows]
-    kept = [place for place in range(len(columns)) if keep_empty or any(row[place] for row in body)]
+    kept = [place for place in range(len(columns)) if any(row[place] for row in body)]
     lines = [[line[place] for place in kept] for line in (list(columns), ["---"] * len(columns), *body)]
     return "".join("| " + " | ".join(line) + " |\n" for line in lines)
 
@@ -68,6 +68,6 @@ def short(value: float | None, digits: int = 4) -> str:
     return f"{value:.6f}".rstrip("0").rstrip(".") if "e" in text else text
 
 
-def signed(value: float, error: float, *, scale: float = 100) -> str:
-    """Returns a difference with its sign and its error, in points."""
-    return f"{scale * value:+.1f} ± {scale * error:.1f}"
+def signed(difference: float, error: float) -> str:
+    """Returns a difference of shares with its sign, and behind ± its error, in points."""
+    return f"{100 * difference:+.1f} ± {100 * error:.1f}"

@@ -181,7 +181,7 @@ def test_a_grid_that_cannot_be(trained: Path, run: Run, options: tuple[str, ...]
 
 @pytest.mark.usefixtures("trained")
 def test_a_map_of_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The script beside the tables of results: a column for the clean vectors and each level, a row for each coloring."""
+    """The script of the map: a column for the clean vectors and for each level, a row for each coloring."""
     monkeypatch.syspath_prepend(Path(__file__).parents[2] / "benchmarks" / "report")
     from text_map import text_maps
 
