@@ -1,5 +1,5 @@
 # make check is exactly what CI runs.
-.PHONY: check lint test bundle
+.PHONY: check lint test bundle results
 
 check:
 	bash .ci/run
@@ -24,3 +24,6 @@ docs-check:
 	.venv/bin/python docs/build.py --check
 	.venv/bin/python docs/prose.py
 	.venv/bin/python docs/proofs/record.py
+# Rewrite the generated tables and pictures of docs/results from the stored records; needs requirements-dev.txt.
+results:
+	.venv/bin/python benchmarks/report/write.py

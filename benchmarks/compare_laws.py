@@ -1,7 +1,6 @@
 """What certified calibration buys: laws at equal certified epsilon, and at equal pure LDP level.
 
     python benchmarks/compare_laws.py BUNDLE --sst2 FOLDER -o benchmarks/results/compare_english.jsonl
-    python benchmarks/compare_laws.py --markdown benchmarks/results/compare_english.jsonl
 
 For every law one record is written as soon as it is measured; a second run goes on where the first one stopped. All
 laws are SanText's (every word drawn, mechanism ``santext``) on the same vocabulary and metric:
@@ -241,7 +240,7 @@ def run(
     ks: Sequence[int] = KS,
 ) -> None:
     """Measures everything that the output does not have yet."""
-    done = {(r["criterion"], r["target"], r["law"]) for r in records(output)} if output.exists() else set()
+    done = {(r["criterion"], r["target"], r["mechanism"]) for r in records(output)} if output.exists() else set()
     comparison = Comparison(Bundle(bundle), sst2, flatten_to, ks)
     with output.open("a", encoding="utf-8") as file:
 
@@ -251,7 +250,7 @@ def run(
             print(record, flush=True)
 
         if ("none", 0, "unsanitised") not in done:
-            write({"criterion": "none", "target": 0, "law": "unsanitised", **comparison.measure(None)})
+            write({"criterion": "none", "target": 0, "mechanism": "unsanitised", **comparison.measure(None)})
         for criterion, targets in ((CERTIFIED, certified), (PURE, pure)):
             for name in names(comparison):
                 left = [target for target in targets if (criterion, target, name) not in done]
@@ -262,7 +261,7 @@ def run(
                         {
                             "criterion": criterion,
                             "target": target,
-                            "law": name,
+                            "mechanism": name,
                             "parameter": round(parameter, 4),
                             "pure_ldp": round(level, 3),
                             **comparison.measure(law),
@@ -280,30 +279,6 @@ def records(path: Path) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, file)
 
 
-def markdown(path: Path) -> str:
-    """The records as Markdown tables, one for each criterion and target."""
-    found = list(records(path))
-    clean = next(r for r in found if r["law"] == "unsanitised")
-    lines = [f"Unsanitised text: SST-2 {clean['sst2']:.3f}", ""]
-    groups = dict.fromkeys((r["criterion"], r["target"]) for r in found if r["law"] != "unsanitised")
-    for criterion, target in sorted(groups):
-        lines += [
-            f"**Certified epsilon {target:g}**" if criterion == CERTIFIED else f"**Pure LDP level {target:g}**",
-            "",
-            "| law | alpha (k-RR: epsilon) | pure LDP | N, median | N, mean | N < .01 | Bayes | cosine | SST-2 |",
-            "|---|---|---|---|---|---|---|---|---|",
-        ]
-        for r in found:
-            if (r["criterion"], r["target"]) == (criterion, target):
-                lines.append(
-                    f"| {r['law']} | {r['parameter']:.2f} | {r['pure_ldp']:.1f} | {r['unchanged_median']:.3f} | "
-                    f"{r['unchanged_mean']:.3f} | {r['rarely_unchanged']:.3f} | {r['bayes']:.3f} | {r['cosine']:.3f} | "
-                    f"{r['sst2']:.3f} |"
-                )
-        lines.append("")
-    return "\n".join(lines)
-
-
 def main() -> None:
     """Parses the command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -314,11 +289,7 @@ def main() -> None:
     parser.add_argument("--pure", type=float, nargs="*", default=[10, 12])
     parser.add_argument("--flatten-to", type=float, default=1.0, help="as for textveil-export table")
     parser.add_argument("--capped", type=int, nargs="*", default=KS, help="neighbours of the capped laws")
-    parser.add_argument("--markdown", type=Path, help="print the tables of these records and leave")
     arguments = parser.parse_args()
-    if arguments.markdown:
-        print(markdown(arguments.markdown))
-        return
     if not (arguments.bundle and arguments.sst2 and arguments.output):
         parser.error("BUNDLE, --sst2 and --output are needed")
     a = arguments

@@ -179,13 +179,15 @@ def test_a_grid_that_cannot_be(trained: Path, run: Run, options: tuple[str, ...]
     assert run("grid", "clean.toml", *GRID, "-o", "none.jsonl")[0] == 1
 
 
-def test_a_map_of_texts(trained: Path, run: Run) -> None:
-    checkpoints = ("--clean", "clean", "--checkpoint", "l1")
-    code, out, err = run("report", "map", "rows.txt", "--format", "ag-entities", *checkpoints, "-o", "map.png")
-    assert (code, out, err) == (0, "", "")
-    assert (trained / "map.png").read_bytes().startswith(b"\x89PNG")
-    code, out, err = run("report", "map", "rows.txt", "--format", "ag-entities", *checkpoints, "-o", "no/map.png")
-    assert (code, out, err.split(": ")[1]) == (1, "", "output")
+@pytest.mark.usefixtures("trained")
+def test_a_map_of_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The script of the map: a column for the clean vectors and for each level, a row for each coloring."""
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "benchmarks" / "report")
+    from text_map import text_maps
+
+    figure = text_maps(Path("rows.txt"), "ag-entities", Path("clean"), Path("l1"), ["4"], 600, 0)
+    assert [axes.get_title(loc="left") for axes in figure.axes[:2]] == ["without privacy", "released, epsilon 4"]
+    assert [axes.get_ylabel() for axes in figure.axes[::2]] == ["class", "George W. Bush"]
 
 
 @pytest.mark.parametrize("name", ["l3:2", "l1", "l1:", "l1:x", "l1:0", "l2:-1", "box:1", "l1:²"])

@@ -11,7 +11,6 @@ from textveil.cli import run
 from textveil_training import __version__
 from textveil_training.commands import corpus, dpnr, fairness, finetune, grid, pretrain
 from textveil_training.commands.attack import attack_app
-from textveil_training.commands.report import report_app
 from textveil_training.data import FormatName, ReadOptions, summarise
 
 app = typer.Typer(
@@ -31,7 +30,6 @@ app.command("fairness")(fairness.fairness)
 app.command("pretrain")(pretrain.pretrain)
 app.command("sanitize-corpus")(corpus.sanitize_corpus)
 app.add_typer(attack_app, name="attack")
-app.add_typer(report_app, name="report")
 
 
 def _tell_version(wanted: bool) -> None:

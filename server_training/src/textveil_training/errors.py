@@ -218,23 +218,3 @@ class WorkerFailed(CorpusError):
     """A process that sanitised a part of a corpus failed, or was ended."""
 
     code = "corpus-worker"
-
-
-class ReportError(TrainingError):
-    """What was measured cannot be reported: there is nothing, it contradicts itself, or matplotlib is missing."""
-
-    code = "report"
-
-
-class RecordError(ReportError):
-    """A run record is malformed, of an unknown version, or lacks something that a report needs.
-
-    Attributes:
-        place: File and, in JSON Lines, line; or None when no file had been opened.
-    """
-
-    code = "report-record"
-
-    def __init__(self, reason: str, place: Place | None = None) -> None:
-        super().__init__(reason if place is None else f"{place}: {reason}")
-        self.place = place

@@ -1,0 +1,41 @@
+"""Tables of docs/results/certified.md, from the records of ``benchmarks/compare_laws.py``."""
+
+from pathlib import Path
+
+import pandas as pd
+from pages import table
+from records import read_objects
+
+COLUMNS = {
+    "mechanism": "mechanism",
+    "parameter": "alpha (k-RR: epsilon)",
+    "pure_ldp": "pure LDP",
+    "unchanged_median": "N, median",
+    "unchanged_mean": "N, mean",
+    "rarely_unchanged": "N < .01",
+    "bayes": "Bayes",
+    "cosine": "cosine",
+    "sst2": "SST-2",
+}
+DIGITS = {"parameter": 2, "pure_ldp": 1}
+
+
+def tables(results: Path) -> dict[str, str]:
+    """Returns the generated parts of the page by name."""
+    return {name: compared(results / f"compare_{name}.jsonl") for name in ("english", "wordpiece")}
+
+
+def compared(path: Path) -> str:
+    """Returns a table for each criterion and target of one file."""
+    found = pd.DataFrame([record for _, record in read_objects(path)])
+    clean = found[found.mechanism == "unsanitised"].iloc[0]
+    parts = [f"Unsanitized text: SST-2 {clean.sst2:.3f}"]
+    measured = found[found.mechanism != "unsanitised"]
+    for (criterion, target), group in measured.groupby(["criterion", "target"]):
+        title = "Certified epsilon" if criterion == "certified" else "Pure LDP level"
+        rows = [
+            [row["mechanism"], *(f"{row[column]:.{DIGITS.get(column, 3)}f}" for column in list(COLUMNS)[1:])]
+            for _, row in group.iterrows()
+        ]
+        parts.append(f"**{title} {target:g}**\n\n{table(list(COLUMNS.values()), rows)}")
+    return "\n\n".join(part.strip() for part in parts)

@@ -1,0 +1,210 @@
+"""Tables and pictures of docs/results/dpnr.md, from the files ``benchmarks/results/dpnr_*.jsonl``.
+
+``textveil-train grid`` writes them. A file holds a line of baselines (the clean model, the majority class), bounds by
+level, and a line for each head that was trained, with its figures by level.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import charts
+import pandas as pd
+from matplotlib.figure import Figure
+from pages import points, spread, table
+from records import RecordError, read_objects
+
+PERSONS = ("George W. Bush", "John Kerry", "Yasser Arafat", "Tony Blair", "Ariel Sharon")
+BOUNDS = ["mode", "delta", "word_dropout", "level"]
+LABELS = {"label_response": "its label, randomized response", "label_channel": "its label, best channel"}
+"""Attackers who see a label, by the name that a grid has for them."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What some files of a grid measured on the same data and the same clean model.
+
+    Attributes:
+        baselines: The line of the clean model and of the majority class.
+        heads: A row for each head and level: ``name`` (mode and dimension), the columns of ``BOUNDS``, ``seed``, its
+            figures (``accuracy``, ``attack``, ``by_attribute``, ...) and its bounds (``ceiling``, ``reference``, ...).
+    """
+
+    baselines: dict[str, Any]
+    heads: pd.DataFrame
+
+
+def read_grid(*paths: Path) -> Grid:
+    """Reads files of a grid.
+
+    Raises:
+        RecordError: A line is malformed or of no known kind, there are no baselines, they differ, an accuracy has no
+            bounds beside it, or it exceeds its ceiling by more than four standard errors. That is a fault in the noise
+            or in the accounting, and no result.
+    """
+    baselines, bounds, heads = [], [], []
+    for path in paths:
+        for place, line in read_objects(path):
+            kind = line.get("kind")
+            if kind == "baselines":
+                baselines.append(line)
+            elif kind == "bounds":
+                bounds.append({**line, "best_codes": line["placed"]["accuracies"][0]})
+            elif kind == "cell":
+                heads += _heads(line, place)
+            else:
+                raise RecordError(f"{place}: this is no line of baselines, bounds or a head")
+    if not baselines or not heads:
+        raise RecordError("there are no baselines or no heads")
+    if any(_origin(line) != _origin(baselines[0]) for line in baselines):
+        raise RecordError("the grids are of different data or of different clean models")
+    known = pd.DataFrame(
+        bounds, columns=[*BOUNDS, "ceiling", "reference", "label_randomised_response", "best_codes", "clean"]
+    )
+    merged = pd.DataFrame(heads).merge(known.drop_duplicates(BOUNDS), on=BOUNDS, how="left")
+    if merged.ceiling.isna().any():
+        raise RecordError("an accuracy has no ceiling and no reference beside it")
+    return Grid(baselines[0], merged.assign(epsilon=merged.level.astype(float)).sort_values("epsilon", kind="stable"))
+
+
+def _heads(line: dict[str, Any], place: str) -> list[dict[str, Any]]:
+    described = line["description"]
+    name = f"{described['mode']}, k = {described['dimension']}"
+    if len(described["levels"]) > 1:
+        name += ", one head for all"
+    same = {
+        "name": name, "mode": described["mode"], "delta": described["delta"] or "", "seed": line["seed"],
+        "word_dropout": described["word_dropout"],
+    }  # fmt: skip
+    for level, figures in line["levels"].items():
+        if figures["exceeds_ceiling"]:
+            raise RecordError(
+                f"{place}: the accuracy at {level} exceeds its ceiling: the noise or the accounting is faulty"
+            )
+    return [{**same, "level": level, **figures} for level, figures in line["levels"].items()]
+
+
+def _origin(line: dict[str, Any]) -> tuple[Any, Any]:
+    return line["data"], line["clean"]["confusion"]
+
+
+def tables(results: Path) -> dict[str, str]:
+    """Returns the generated parts of the page by name."""
+    ag = read_grid(*(results / f"dpnr_ag_{name}.jsonl" for name in ("l1", "l1_shared", "modes")))
+    dropout = read_grid(results / "dpnr_ag_dropout.jsonl")
+    return {
+        "accuracy": accuracy(ag),
+        "box-384": accuracy(read_grid(results / "dpnr_ag_box384.jsonl")),
+        "attackers": attackers(ag),
+        "word-dropout": word_dropout(dropout),
+        "persons": persons(ag),
+        "sst2": accuracy(_sst2(results)),
+    }
+
+
+def pictures(results: Path) -> dict[str, Figure]:
+    """Returns the pictures of the page by file name."""
+    ag = read_grid(*(results / f"dpnr_ag_{name}.jsonl" for name in ("l1_shared", "l1", "modes")))
+    return {
+        "dpnr_ag.png": charts.accuracy_of_vectors(ag.heads, ag.baselines),
+        "dpnr_sst2.png": charts.accuracy_of_vectors(_sst2(results).heads, _sst2(results).baselines),
+    }
+
+
+def _sst2(results: Path) -> Grid:
+    return read_grid(results / "dpnr_sst2.jsonl", results / "dpnr_sst2_shared.jsonl")
+
+
+def _groups(heads: pd.DataFrame) -> Iterable[pd.DataFrame]:
+    """Heads that differ in their seed only, by level, in the order of the files."""
+    return [group for _, group in heads.groupby(["epsilon", "name", "word_dropout"], sort=False)]
+
+
+def accuracy(grid: Grid) -> str:
+    """Accuracy beside its bounds."""
+    rows = []
+    for group in _groups(grid.heads):
+        first = group.iloc[0]
+        share = group.accuracy.mean() / first.best_codes
+        others = (first.best_codes, first.reference, first.ceiling, first.label_randomised_response)
+        rows.append([first.level, first["name"], spread(group.accuracy), f"{share:.1%}", *map(points, others)])
+    columns = ["epsilon", "mode", "accuracy", "of the best codes", "best codes", "reference", "ceiling", "label RR"]
+    return table(columns, rows)
+
+
+def word_dropout(grid: Grid) -> str:
+    """Accuracy with words removed before the encoder reads."""
+    rows = []
+    for group in _groups(grid.heads.sort_values(["epsilon", "word_dropout"], kind="stable")):
+        first = group.iloc[0]
+        word = f"{math.ceil(first.epsilon_per_word * 1000) / 1000:.3f}"  # rounded up: never below what holds
+        figures = [spread(group.accuracy), points(first.best_codes), points(first.clean)]
+        rows.append([first.level, first.word_dropout, word, first["name"], *figures])
+    columns = [
+        "epsilon, whole text",
+        "word dropout",
+        "epsilon, one word",
+        "mode",
+        "accuracy",
+        "best codes",
+        "clean model",
+    ]
+    return table(columns, rows)
+
+
+def attackers(grid: Grid) -> str:
+    """What attackers infer of the persons, from vectors and from labels; of several heads, the one for all levels."""
+    rows = [
+        ["-", said, *_leak(pd.Series([grid.baselines[name]["attack"]])), "", ""]
+        for name, said in (("majority", "nothing"), ("clean", "the clean model's vectors"))
+    ]
+    for group in _groups(_one_head_for_all(grid.heads)):
+        level, attack = group.level.iloc[0], group.attack
+        rows.append([level, "released vectors", *_leak(attack.str["vectors"]), "", ""])
+        for name, said in LABELS.items():
+            more = attack.str[f"over_{name}"]
+            beyond = [_difference(more, figure) for figure in ("auc", "f_tuned")]
+            rows.append([level, said, *_leak(attack.str[name]), *beyond])
+    columns = [
+        "epsilon",
+        "what the attacker sees",
+        "1-F at .5",
+        "1-X",
+        "F, tuned",
+        "AUC",
+        "vectors beyond it: AUC",
+        "F",
+    ]
+    return table(columns, rows)
+
+
+def _one_head_for_all(heads: pd.DataFrame) -> pd.DataFrame:
+    """The one l1 head for all levels, and l1 heads of their own at the levels that it does not serve."""
+    l1 = heads[heads["mode"] == "l1"]
+    shared = l1.name.str.endswith("for all")
+    return l1[shared | ~l1.level.isin(l1[shared].level)]
+
+
+def _leak(attacks: "pd.Series[Any]") -> list[str]:
+    return [spread(attacks.str[name].astype(float)) for name in ("privacy", "demographic_privacy", "f_tuned", "auc")]
+
+
+def _difference(more: "pd.Series[Any]", figure: str) -> str:
+    error = "auc_standard_error" if figure == "auc" else "f_standard_error"
+    return f"{100 * more.str[figure].mean():+.1f} ± {100 * more.str[error].mean():.1f}"
+
+
+def persons(grid: Grid) -> str:
+    """Accuracy of the main task on texts with and without each person."""
+    clean = [_with_and_without(pd.Series([one])) for one in grid.baselines["clean"]["by_attribute"]]
+    rows = [["clean model", *clean]]
+    for group in _groups(_one_head_for_all(grid.heads)):
+        cells = [_with_and_without(group.by_attribute.str[number]) for number in range(len(PERSONS))]
+        rows.append([group.level.iloc[0], *cells])
+    return table(["epsilon", *PERSONS], rows)
+
+
+def _with_and_without(figures: "pd.Series[Any]") -> str:
+    return " / ".join(points(figures.str[side].astype(float).mean()) for side in ("present", "absent"))

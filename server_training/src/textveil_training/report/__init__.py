@@ -1,1 +1,0 @@
-"""What runs measured, as one page and as tables: utility against privacy, for every mechanism."""

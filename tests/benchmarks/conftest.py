@@ -1,0 +1,6 @@
+"""Makes the scripts of benchmarks/report importable."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "report"))

@@ -1,0 +1,31 @@
+"""The pages of docs/results say what the stored records say, and every picture on them can be drawn."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import write
+from matplotlib.figure import Figure
+from pages import filled
+
+
+@pytest.mark.parametrize("name", write.PAGES)
+def test_writing_a_page_again_changes_nothing(name: str) -> None:
+    page = (write.DOCS / name).read_text(encoding="utf-8")
+    assert filled(page, write.PAGES[name](write.RECORDS)) == page
+
+
+@pytest.mark.parametrize("pictures", write.PICTURES, ids=lambda pictures: pictures.__module__)
+def test_pictures_are_made(pictures: Callable[[Path], dict[str, Figure]], tmp_path: Path) -> None:
+    for name, figure in pictures(write.RECORDS).items():
+        assert (write.DOCS / name).exists()
+        figure.savefig(tmp_path / "made.png", dpi=40)
+        assert (tmp_path / "made.png").stat().st_size > 2000
+
+
+def test_every_picture_stands_on_a_page() -> None:
+    shown = {
+        found for page in write.DOCS.glob("*.md") for found in re.findall(r"!\[[^]]*\]\(([^)]+)\)", page.read_text())
+    }
+    assert shown == {str(path.relative_to(write.DOCS)) for path in write.DOCS.rglob("*.png")}
