@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from textveil.console import say
 
-from textveil_training.commands import law_options
+from textveil_training.cli import mechanism_options
 from textveil_training.data import FormatName
 from textveil_training.errors import MissingSplit, SettingError
 
@@ -20,12 +20,12 @@ def text(
     split: Annotated[
         str | None, typer.Option("--split", help="Of a folder; dev if left out and there is one, else everything.")
     ] = None,
-    bundle: law_options.Bundle = None,
-    mechanism: law_options.Mechanism = None,
-    epsilon: law_options.Epsilon = None,
-    level: law_options.Level = None,
-    tail: law_options.Tail = None,
-    replacement_probability: law_options.ReplacementProbability = None,
+    bundle: mechanism_options.Bundle = None,
+    mechanism: mechanism_options.Mechanism = None,
+    epsilon: mechanism_options.Epsilon = None,
+    level: mechanism_options.Level = None,
+    tail: mechanism_options.Tail = None,
+    replacement_probability: mechanism_options.ReplacementProbability = None,
     model: Annotated[
         str | None,
         typer.Option(

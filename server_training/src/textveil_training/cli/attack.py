@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from textveil_training.commands import attack_text
+from textveil_training.cli import attack_text
 from textveil_training.data import FormatName
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from textveil.console import say
 
-from textveil_training.commands import law_options
+from textveil_training.cli import mechanism_options
 
 
 def pretrain(
@@ -30,12 +30,12 @@ def pretrain(
         bool,
         typer.Option("--raw", help="Mask raw text: the control. A law, if one is named, then only serves to measure."),
     ] = False,
-    bundle: law_options.Bundle = None,
-    mechanism: law_options.Mechanism = None,
-    epsilon: law_options.Epsilon = None,
-    level: law_options.Level = None,
-    tail: law_options.Tail = None,
-    replacement_probability: law_options.ReplacementProbability = None,
+    bundle: mechanism_options.Bundle = None,
+    mechanism: mechanism_options.Mechanism = None,
+    epsilon: mechanism_options.Epsilon = None,
+    level: mechanism_options.Level = None,
+    tail: mechanism_options.Tail = None,
+    replacement_probability: mechanism_options.ReplacementProbability = None,
     text_key: Annotated[str, typer.Option("--text-key", help="Key of the text (jsonl).")] = "text",
     steps: Annotated[int, typer.Option("--steps", min=0, help="Optimiser steps; 0 for --epochs.")] = 0,
     epochs: Annotated[int, typer.Option("--epochs", help="Passes over the texts, without --steps.")] = 1,

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from textveil.errors import OutputError
 
-from textveil_training.commands import report_page
+from textveil_training.cli import report_page
 from textveil_training.data import FORMATS, FormatName
 
 report_app = typer.Typer(rich_markup_mode=None, help="Tables and pictures.")

@@ -35,7 +35,7 @@ def page(
     from textveil.atomic import atomic_output
     from textveil.errors import OutputError
 
-    from textveil_training.commands.report import write_picture
+    from textveil_training.cli.report import write_picture
     from textveil_training.progress import bars
     from textveil_training.report.bundles import with_bundles
     from textveil_training.report.page import html, plots_of, sections

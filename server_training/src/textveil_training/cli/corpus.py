@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from textveil.console import say
 
-from textveil_training.commands import law_options
+from textveil_training.cli import mechanism_options
 from textveil_training.data import FormatName
 from textveil_training.errors import DataOptionError, printable
 
@@ -20,12 +20,12 @@ def sanitize_corpus(
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where files of the same names go; must be empty.")
     ],
     format_name: Annotated[FormatName, typer.Option("--format", help="The format they are in (see data inspect).")],
-    bundle: law_options.Bundle = None,
-    mechanism: law_options.Mechanism = None,
-    epsilon: law_options.Epsilon = None,
-    level: law_options.Level = None,
-    tail: law_options.Tail = None,
-    replacement_probability: law_options.ReplacementProbability = None,
+    bundle: mechanism_options.Bundle = None,
+    mechanism: mechanism_options.Mechanism = None,
+    epsilon: mechanism_options.Epsilon = None,
+    level: mechanism_options.Level = None,
+    tail: mechanism_options.Tail = None,
+    replacement_probability: mechanism_options.ReplacementProbability = None,
     deny: Annotated[
         Path | None, typer.Option(help="File of words, one per line, that are sensitive although common (santext+).")
     ] = None,
