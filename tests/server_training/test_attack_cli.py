@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textveil_training.attacks.received import read_released
+from textveil_training.attacks.vectors.released import read_released
 from textveil_training.cli.grid import named_mode
 from textveil_training.dpnr import grid as dpnr_grid
 from textveil_training.dpnr import train as train_module

@@ -7,7 +7,7 @@ from published_noise import published_release, scaled_to_box
 from textveil.entropy import random_words
 from textveil.release_parameters import MODES, ReleaseParameters
 from textveil.representation import Releaser
-from textveil_training.attacks.shared_scalar import recovery, without_scalar
+from textveil_training.attacks.vectors.shared_scalar import recovery, without_scalar
 
 Vectors = NDArray[np.float64]
 

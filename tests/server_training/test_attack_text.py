@@ -15,7 +15,7 @@ from textveil_training.attacks.text.bayes import bayes, closed_forms
 from textveil_training.attacks.text.nearest import nearest, ranks
 from textveil_training.attacks.text.released import Released, release
 from textveil_training.attacks.text.repeated import repeated
-from textveil_training.attacks.text.statistics import statistics
+from textveil_training.attacks.text.spread import statistics
 from textveil_training.errors import EmptyData
 from textveil_training.text_channel import TextChannel
 

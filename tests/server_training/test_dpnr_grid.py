@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from textveil_training.attacks.attributes import Settings
+from textveil_training.attacks.vectors.attribute_inference import Settings
 from textveil_training.dpnr import private_figures
 from textveil_training.dpnr.channels import ceiling, reference
 from textveil_training.dpnr.grid import Cell, Grid, read_lines

@@ -14,7 +14,7 @@ from textveil_training.dpnr.placement import Search
 from textveil_training.dpnr.task import Split
 from textveil_training.errors import SubgroupError
 from textveil_training.fairness import run as fairness_run
-from textveil_training.fairness.decisions import CLEAN, OPEN, PRIVATE, divided, of_texts
+from textveil_training.fairness.correctness import CLEAN, OPEN, PRIVATE, divided, of_texts
 from tiny_training import private_recipe, recipe_text, sentences, write_encoder
 
 Run = Callable[..., tuple[int, str, str]]

@@ -10,7 +10,7 @@ from textveil_training.cli import attack_text
 from textveil_training.data import FormatName
 
 if TYPE_CHECKING:
-    from textveil_training.attacks.attributes import Settings
+    from textveil_training.attacks.vectors.attribute_inference import Settings
     from textveil_training.dpnr.task import Task
 
 SEEN = {"vectors": "vectors", "label_response": "label, randomised", "label_channel": "label, best channel"}
@@ -61,7 +61,7 @@ def attributes(
     """
     import torch
 
-    from textveil_training.attacks.attributes import Settings, infer_nothing
+    from textveil_training.attacks.vectors.attribute_inference import Settings, infer_nothing
     from textveil_training.dpnr.private_figures import attributes_of
     from textveil_training.dpnr.recipe import DataPart
     from textveil_training.dpnr.task import load_task
@@ -90,7 +90,7 @@ def _from_checkpoint(
 ) -> dict[str, Any]:
     import tempfile
 
-    from textveil_training.attacks.attributes import infer
+    from textveil_training.attacks.vectors.attribute_inference import infer
     from textveil_training.dpnr.private_figures import attacked, attributes_of
     from textveil_training.dpnr.stored_features import StoredFeatures
     from textveil_training.progress import bars
@@ -110,8 +110,8 @@ def _from_checkpoint(
 
 
 def _received(folder: Path, task: "Task", settings: "Settings") -> dict[str, Any]:
-    from textveil_training.attacks.attributes import infer, infer_from_label
-    from textveil_training.attacks.received import read_released
+    from textveil_training.attacks.vectors.attribute_inference import infer, infer_from_label
+    from textveil_training.attacks.vectors.released import read_released
     from textveil_training.dpnr.channels import response_channel
     from textveil_training.dpnr.private_figures import attributes_of
     from textveil_training.errors import InvalidJson

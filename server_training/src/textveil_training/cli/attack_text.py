@@ -72,7 +72,7 @@ def text(
     import torch
 
     from textveil_training.attacks.text import ATTACKS, Place, Settings, recorded
-    from textveil_training.attacks.text.table import table
+    from textveil_training.cli.attack_text_table import table
     from textveil_training.data import ReadOptions, available_splits, load
     from textveil_training.progress import bars
     from textveil_training.text_channel import TextChannel

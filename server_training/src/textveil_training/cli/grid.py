@@ -41,7 +41,7 @@ def grid(
     """Train and measure heads for modes, levels, word dropouts and seeds; lines that are in FILE are kept."""
     import torch
 
-    from textveil_training.attacks.attributes import Settings
+    from textveil_training.attacks.vectors.attribute_inference import Settings
     from textveil_training.dpnr.grid import Cell, Grid
     from textveil_training.dpnr.heads import with_representation
     from textveil_training.dpnr.recipe import check, read_recipe

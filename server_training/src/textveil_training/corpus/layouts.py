@@ -13,8 +13,8 @@ from json.decoder import JSONDecoder, scanstring  # type: ignore[attr-defined]  
 
 from textveil_training.data.attributed import SEPARATOR
 from textveil_training.data.demographic import first_review, user_object
+from textveil_training.data.formats import format_named
 from textveil_training.data.plain import is_heading
-from textveil_training.data.registry import format_named
 from textveil_training.data.rows import split_columns
 from textveil_training.errors import InvalidJson, Place, UnreadableFile, WrongColumnCount
 

@@ -17,7 +17,7 @@ import torch
 from textveil.atomic import atomic_output
 from torch import Tensor
 
-from textveil_training.attacks.attributes import Settings, infer, infer_nothing
+from textveil_training.attacks.vectors.attribute_inference import Settings, infer, infer_nothing
 from textveil_training.dpnr.channels import ceiling, randomised_response, reference
 from textveil_training.dpnr.checkpoint import Description
 from textveil_training.dpnr.heads import train_head, with_representation

@@ -15,7 +15,7 @@ from textveil_training.dpnr.measure import DRAWS
 from textveil_training.dpnr.task import Split
 from textveil_training.encoders import device_named
 from textveil_training.errors import CheckpointError, SubgroupError
-from textveil_training.fairness.decisions import (
+from textveil_training.fairness.correctness import (
     CLEAN,
     OPEN,
     Answers,

@@ -27,7 +27,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from textveil_training.attacks.text.context import Reader
+from textveil_training.attacks.text.masked_lm import Reader
 from textveil_training.attacks.text.priors import TEXT, ZIPF
 from textveil_training.attacks.text.rates import told
 from textveil_training.attacks.text.released import Released

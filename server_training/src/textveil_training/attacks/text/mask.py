@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from textveil_training.attacks.text.context import Pieces, Reader
+from textveil_training.attacks.text.masked_lm import Pieces, Reader
 from textveil_training.attacks.text.rates import told
 from textveil_training.attacks.text.released import Released
 from textveil_training.likelihoods import Ids

@@ -15,7 +15,7 @@ from textveil_training.attacks.text.nearest import nearest
 from textveil_training.attacks.text.rates import told
 from textveil_training.attacks.text.released import Released, release
 from textveil_training.attacks.text.repeated import repeated
-from textveil_training.attacks.text.statistics import statistics
+from textveil_training.attacks.text.spread import statistics
 from textveil_training.encoders import PRECISIONS
 from textveil_training.errors import SettingError
 from textveil_training.likelihoods import Doubles, Ids
@@ -189,7 +189,7 @@ def _stage(report: Report, name: str) -> Callable[[int, int], None]:
 
 
 def _reader(channel: TextChannel, settings: Settings, device: str) -> Any:
-    from textveil_training.attacks.text.context import Reader
+    from textveil_training.attacks.text.masked_lm import Reader
     from textveil_training.encoders import device_named
 
     device_named(device)  # before anything takes time

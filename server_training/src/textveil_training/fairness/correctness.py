@@ -16,7 +16,7 @@ from textveil.accounting import statement
 from textveil.release_parameters import WordDropout
 from torch import Tensor
 
-from textveil_training.data.registry import format_named
+from textveil_training.data.formats import format_named
 from textveil_training.dpnr import checkpoint as files
 from textveil_training.dpnr.checkpoint import Description
 from textveil_training.dpnr.evaluation import device_features

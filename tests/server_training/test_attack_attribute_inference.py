@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.metrics import f1_score, roc_auc_score
 from textveil.release_parameters import ReleaseParameters
 from textveil.representation import Releaser
-from textveil_training.attacks.attributes import Settings, infer, infer_from_label, infer_nothing
-from textveil_training.attacks.scores import leak
+from textveil_training.attacks.vectors.attribute_inference import Settings, infer, infer_from_label, infer_nothing
+from textveil_training.attacks.vectors.scores import leak
 from textveil_training.data import AttributedText, load
 from textveil_training.dpnr.channels import ceiling, exceeds, response_channel
 

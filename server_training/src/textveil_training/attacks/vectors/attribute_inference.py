@@ -25,7 +25,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from textveil_training.attacks.scores import Bits, Floats, Leak, leak
+from textveil_training.attacks.vectors.scores import Bits, Floats, Leak, leak
 
 Vectors = NDArray[np.floating]
 Observe = Callable[[str], Vectors]

@@ -9,9 +9,9 @@ import pytest
 import torch
 from neighbour_models import SPECIAL, NeighbourModel, strength_of, write_vocabulary
 from small_bundles import Lists, pieces, scattered, small_bundle, spellings
-from textveil_training.attacks.text import Settings, attack, context, priors
-from textveil_training.attacks.text.context import Reader
+from textveil_training.attacks.text import Settings, attack, masked_lm, priors
 from textveil_training.attacks.text.contextual import WordPrior
+from textveil_training.attacks.text.masked_lm import Reader
 from textveil_training.attacks.text.released import release
 from textveil_training.errors import CheckpointError, EncoderMismatch, SettingError
 from textveil_training.pretrain.network import LoadedMaskedLM
@@ -47,7 +47,7 @@ def plant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plant:
         vocabulary = write_vocabulary(tmp_path, words)
         model = NeighbourModel(len(SPECIAL) + len(words), strength)
         loaded = LoadedMaskedLM(model, vocabulary, lowercase=lowercase, new_head=not head)  # type: ignore[arg-type]
-        monkeypatch.setattr(context, "load_masked_lm", lambda source: loaded)
+        monkeypatch.setattr(masked_lm, "load_masked_lm", lambda source: loaded)
         return model
 
     return planted
