@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from textveil.plan import Options
 from textveil_training.corpus import sanitize_corpus
-from textveil_training.errors import CheckpointError, InvalidScore, ResumeError, SettingError, UnknownLaw
+from textveil_training.errors import CheckpointError, InvalidScore, ResumeError, SettingError, ReleaseMismatch
 from textveil_training.finetune.examples import Rows, Task, load_task
 from textveil_training.finetune.features import fitted_head, pearson
 from textveil_training.finetune.inputs import joined
@@ -230,12 +230,12 @@ def test_the_law_of_a_sanitised_corpus_is_found(corpus: Path, monkeypatch: pytes
 def test_raw_text_beside_a_record_is_not_taken_for_sanitised(corpus: Path) -> None:
     raw = corpus.parent / "raw"
     (corpus / "copy-1" / "train.tsv").write_bytes((raw / "train.tsv").read_bytes())
-    with pytest.raises(UnknownLaw, match="not as the record"):
+    with pytest.raises(ReleaseMismatch, match="not as the record"):
         law_of("sst2", corpus / "copy-1")
     assert law_of("sst2", corpus / "copy-1" / "dev.tsv") is not None
     (corpus / "copy-2" / "more.tsv").write_text("sentence\tlabel\nraw\t1\n")
     assert law_of("sst2", corpus / "copy-2") is not None, "a file that the format does not read is nobody's"
-    with pytest.raises(UnknownLaw):
+    with pytest.raises(ReleaseMismatch):
         law_of("sst2", corpus / "copy-2" / "more.tsv")
     (corpus / "raw").mkdir()
     (corpus / "raw" / "train.tsv").write_bytes((raw / "train.tsv").read_bytes())

@@ -7,7 +7,7 @@ from typing import Any
 
 from textveil_training.corpus.record import FORMAT
 from textveil_training.data import files_of
-from textveil_training.errors import InvalidJson, UnknownLaw
+from textveil_training.errors import InvalidJson, ReleaseMismatch
 from textveil_training.tensor_files import sha256
 
 _TERMS = (
@@ -40,7 +40,7 @@ def law_of(format_name: str, path: Path) -> dict[str, Any] | None:
 
     Raises:
         InvalidJson: There is a record that cannot be read.
-        UnknownLaw: A file is not one that the record names, by its hash: raw text, say, put in the place of another.
+        ReleaseMismatch: A file is not one that the record names, by its hash: raw text, say, put in the place of another.
     """
     path = path.resolve()  # a relative path may have no parent in its name
     folder = path if path.is_dir() else path.parent
@@ -59,7 +59,7 @@ def law_of(format_name: str, path: Path) -> dict[str, Any] | None:
             except (KeyError, TypeError) as error:
                 raise InvalidJson("the record beside the corpus has other keys") from error
             if any((file.name, sha256(file)) not in written for file in files_of(format_name, path)):
-                raise UnknownLaw(
+                raise ReleaseMismatch(
                     "a file is not as the record of sanitize-corpus beside it says: which law it went through is "
                     "unknown (without that record it would count as raw text)"
                 )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from textveil_training.data.rows import file_name
-from textveil_training.errors import Place, RecordError
+from textveil_training.errors import FileLocation, RecordError
 
 
 class Fields:
@@ -18,7 +18,7 @@ class Fields:
         place: Where it was read.
     """
 
-    def __init__(self, content: Mapping[str, Any], place: Place) -> None:
+    def __init__(self, content: Mapping[str, Any], place: FileLocation) -> None:
         self.content, self.place = content, place
 
     def at(self, path: str) -> Any:
@@ -98,7 +98,7 @@ class Fields:
         return value
 
 
-def objects(path: Path) -> Iterator[tuple[Place, Any]]:
+def objects(path: Path) -> Iterator[tuple[FileLocation, Any]]:
     """The JSON values of a file with their places: one, over as many lines as it likes, or one on each line.
 
     Raises:
@@ -107,20 +107,20 @@ def objects(path: Path) -> Iterator[tuple[Place, Any]]:
     name = file_name(path)
     text = _read(path)
     if text is None:
-        raise RecordError("the file cannot be read, or is not UTF-8", Place(name))
+        raise RecordError("the file cannot be read, or is not UTF-8", FileLocation(name))
     value, wrong = _parse(text)
     if wrong is None:
-        yield Place(name), value
+        yield FileLocation(name), value
         return
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     several = path.suffix == ".jsonl" or (len(lines) > 1 and _parse(lines[0][1])[1] is None)
     if not several:
-        raise RecordError("malformed JSON", Place(name, wrong or None))
+        raise RecordError("malformed JSON", FileLocation(name, wrong or None))
     for number, line in lines:
         value, wrong = _parse(line)
         if wrong is not None:
-            raise RecordError("malformed JSON", Place(name, number))
-        yield Place(name, number), value
+            raise RecordError("malformed JSON", FileLocation(name, number))
+        yield FileLocation(name, number), value
 
 
 def _read(path: Path) -> str | None:

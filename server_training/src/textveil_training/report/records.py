@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from textveil_training.errors import Place, RecordError, ReportError
+from textveil_training.errors import FileLocation, RecordError, ReportError
 from textveil_training.report.fields import Fields, objects
 from textveil_training.report.figures import figures_of, intervals_of
 from textveil_training.report.laws import Law, law_of, told_together
@@ -62,7 +62,7 @@ class Run:
     begun: str
     finished: str | None
     wall_s: float | None
-    place: Place
+    place: FileLocation
 
     @property
     def frozen(self) -> bool:
@@ -182,7 +182,7 @@ def _files(path: Path) -> list[tuple[Path, bool]]:
     return [(file, False) for file in sorted(shown)]
 
 
-def _run(content: Any, place: Place) -> Run | None:
+def _run(content: Any, place: FileLocation) -> Run | None:
     """The record, or None where it is something else or of a kind that this report does not know."""
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
         return None

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil_training.data.rows import FilePath, file_name, read_lines
-from textveil_training.errors import InvalidJson, Place, WrongColumnCount
+from textveil_training.errors import FileLocation, InvalidJson, WrongColumnCount
 
 
 def read_released(path: FilePath, texts: int) -> tuple[NDArray[np.float64], float]:
@@ -28,16 +28,18 @@ def read_released(path: FilePath, texts: int) -> tuple[NDArray[np.float64], floa
     """
     vectors: list[list[float]] = []
     epsilons: set[float] = set()
-    for place, line in read_lines(path):
+    for location, line in read_lines(path):
         vector, epsilon = _fields(line)
         if vector is None or epsilon is None:
-            raise InvalidJson("the line is not a vector with its statement", place)
+            raise InvalidJson("the line is not a vector with its statement", location)
         vectors.append(vector)
         epsilons.add(epsilon)
         if len(vector) != len(vectors[0]) or len(epsilons) > 1:
-            raise InvalidJson("the line has another dimension or epsilon than the first", place)
+            raise InvalidJson("the line has another dimension or epsilon than the first", location)
     if len(vectors) != texts:
-        raise WrongColumnCount(f"there are {len(vectors)} vectors for {texts} texts", Place(file_name(Path(path))))
+        raise WrongColumnCount(
+            f"there are {len(vectors)} vectors for {texts} texts", FileLocation(file_name(Path(path)))
+        )
     return np.array(vectors), epsilons.pop()
 
 
