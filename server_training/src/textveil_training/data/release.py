@@ -7,8 +7,8 @@ from typing import Any
 
 from textveil_training.corpus.record import FORMAT
 from textveil_training.data import files_of
+from textveil_training.engine.tensor_files import sha256
 from textveil_training.errors import InvalidJson, UnknownLaw
-from textveil_training.tensor_files import sha256
 
 _TERMS = (
     "mechanism",
