@@ -13,7 +13,7 @@ from textveil.default_encoder import DEFAULT_ENCODER, DEFAULT_IDENTITY, default_
 from textveil.noise import discrete_laplace
 from textveil.release_parameters import WordDropout
 from textveil.representation import Noise, Releaser
-from textveil_training.dpnr import channels
+from textveil_training.bounds import channels
 from textveil_training.dpnr.recipe import read_recipe
 
 ROOT = Path(__file__).parents[2]

@@ -12,8 +12,8 @@ from textveil.release_parameters import ReleaseParameters
 from textveil.representation import Releaser
 from textveil_training.attacks.vectors.attribute_inference import Settings, infer, infer_from_label, infer_nothing
 from textveil_training.attacks.vectors.scores import leak
+from textveil_training.bounds.channels import ceiling, exceeds, response_channel
 from textveil_training.data import AttributedText, load
-from textveil_training.dpnr.channels import ceiling, exceeds, response_channel
 
 Floats = NDArray[np.float64]
 Bits = NDArray[np.bool_]

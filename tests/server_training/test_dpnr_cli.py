@@ -10,10 +10,10 @@ import small_encoders
 import torch
 from safetensors.numpy import save_file
 from textveil import console
-from textveil_training.dpnr import train as train_module
-from textveil_training.dpnr.placement import Search
+from textveil_training.bounds.placement import Search
 from textveil_training.dpnr.received import VectorClassifier
 from textveil_training.errors import ReleaseError
+from textveil_training.tasks import dpnr as train_module
 from tiny_training import private_recipe, recipe_text, write_data, write_encoder
 
 Capture = pytest.CaptureFixture[str]

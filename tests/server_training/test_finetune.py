@@ -11,16 +11,16 @@ import torch
 from safetensors.torch import load_file, save_file
 from textveil.plan import Options
 from textveil_training.corpus import sanitize_corpus
-from textveil_training.errors import CheckpointError, InvalidScore, ResumeError, SettingError, ReleaseMismatch
+from textveil_training.data.release import law_of
+from textveil_training.engine.loop import Report, no_report
+from textveil_training.engine.tensor_files import sha256
+from textveil_training.engine.tokens import Tokeniser
+from textveil_training.errors import CheckpointError, InvalidScore, ReleaseMismatch, ResumeError, SettingError
 from textveil_training.finetune.examples import Rows, Task, load_task
 from textveil_training.finetune.features import fitted_head, pearson
 from textveil_training.finetune.inputs import joined
-from textveil_training.finetune.law import law_of
-from textveil_training.finetune.run import Place, finetune, measured_scores, predictions
 from textveil_training.finetune.settings import Settings
-from textveil_training.loop import Report, no_report
-from textveil_training.tensor_files import sha256
-from textveil_training.token_ids import Tokeniser
+from textveil_training.tasks.finetune import Place, finetune, measured_scores, predictions
 from tiny_training import KITCHEN, WEATHER, write_encoder
 
 

@@ -112,7 +112,7 @@ def _from_checkpoint(
 def _received(folder: Path, task: "Task", settings: "Settings") -> dict[str, Any]:
     from textveil_training.attacks.vectors.attribute_inference import infer, infer_from_label
     from textveil_training.attacks.vectors.released import read_released
-    from textveil_training.dpnr.channels import response_channel
+    from textveil_training.bounds.channels import response_channel
     from textveil_training.dpnr.private_figures import attributes_of
     from textveil_training.errors import InvalidJson
 

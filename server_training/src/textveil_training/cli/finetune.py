@@ -55,13 +55,13 @@ def finetune(
     from textveil.console import say
 
     from textveil_training.data import ReadOptions
+    from textveil_training.data.release import law_of
+    from textveil_training.engine.run import Place
     from textveil_training.errors import DataOptionError
-    from textveil_training.finetune import run
     from textveil_training.finetune.examples import check_options, load_task
-    from textveil_training.finetune.law import law_of
     from textveil_training.finetune.settings import Settings
-    from textveil_training.output_folder import Place
     from textveil_training.progress import bars
+    from textveil_training.tasks import finetune as run
 
     settings = Settings(
         encoder=encoder,

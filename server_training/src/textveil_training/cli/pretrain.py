@@ -107,9 +107,9 @@ def pretrain(
     import torch
     from textveil.plan import Options
 
-    from textveil_training.output_folder import Place
-    from textveil_training.pretrain.run import pretrain as train
+    from textveil_training.engine.run import Place
     from textveil_training.progress import bars
+    from textveil_training.tasks.pretrain import pretrain as train
     from textveil_training.text_channel import TextChannel
 
     if threads:

@@ -24,12 +24,12 @@ from textveil_training.dpnr.features import read_features
 from textveil_training.dpnr.measure import DRAWS, decided, release_parameters
 from textveil_training.dpnr.networks import Model
 from textveil_training.dpnr.task import Split, load_split
-from textveil_training.encoders import device_named
+from textveil_training.engine.encoders import device_named
+from textveil_training.engine.loop import Report, no_report
+from textveil_training.engine.tensor_files import sha256
+from textveil_training.engine.tokens import Tokeniser
 from textveil_training.errors import CheckpointError, SubgroupError
 from textveil_training.fairness.subgroups import CONFIDENCE, MINIMUM, Subgroups, subgroups
-from textveil_training.loop import Report, no_report
-from textveil_training.tensor_files import sha256
-from textveil_training.token_ids import Tokeniser
 
 Law = dict[str, Any]
 Predict = Callable[[tuple[str, ...]], NDArray[np.int64]]
@@ -157,9 +157,9 @@ def of_model(
             the texts that the model was trained on.
         DeviceError: The device is not there.
     """
-    from textveil_training.finetune.law import law_of
+    from textveil_training.data.release import law_of
     from textveil_training.finetune.network import read_model
-    from textveil_training.finetune.run import predictions
+    from textveil_training.tasks.finetune import predictions
 
     _, description, _ = read_model(folder)
     labels = description.labels

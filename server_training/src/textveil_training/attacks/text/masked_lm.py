@@ -13,10 +13,10 @@ import torch
 from torch import Tensor
 
 from textveil_training.attacks.text.released import Released
+from textveil_training.engine.tokens import Tokeniser
 from textveil_training.errors import CheckpointError, EncoderMismatch, SettingError
 from textveil_training.pretrain.network import LoadedMaskedLM, load_masked_lm
 from textveil_training.text_channel import Ids, TextChannel, Tokens
-from textveil_training.token_ids import Tokeniser
 
 Pieces = tuple[int, ...]
 

@@ -11,9 +11,9 @@ from typing import Any
 from textveil.errors import OutputError
 
 from textveil_training.attacks.text.run import Report, Settings, attack, described, digest
-from textveil_training.encoders import device_named
+from textveil_training.engine.encoders import device_named
+from textveil_training.engine.record import FORMAT, RunRecord
 from textveil_training.errors import ResumeError
-from textveil_training.run_record import FORMAT, RunRecord
 from textveil_training.text_channel import TextChannel
 
 KIND = "attack-text"

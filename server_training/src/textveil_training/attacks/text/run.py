@@ -16,10 +16,10 @@ from textveil_training.attacks.text.rates import told
 from textveil_training.attacks.text.released import Released, release
 from textveil_training.attacks.text.repeated import repeated
 from textveil_training.attacks.text.spread import statistics
-from textveil_training.encoders import PRECISIONS
+from textveil_training.engine.encoders import PRECISIONS
+from textveil_training.engine.tensor_files import sha256
 from textveil_training.errors import SettingError
 from textveil_training.likelihoods import Doubles, Ids
-from textveil_training.tensor_files import sha256
 from textveil_training.text_channel import TextChannel
 
 Report = Callable[[str, int, int], None]
@@ -114,7 +114,7 @@ def digest(examples: Sequence[Sequence[str]]) -> str:
 
 
 def _model_hash(source: str | None) -> str | None:
-    from textveil_training.encoders import encoder_folder
+    from textveil_training.engine.encoders import encoder_folder
 
     weights = None if source is None else Path(encoder_folder(source)) / "model.safetensors"
     if weights is None or not weights.is_file():
@@ -190,7 +190,7 @@ def _stage(report: Report, name: str) -> Callable[[int, int], None]:
 
 def _reader(channel: TextChannel, settings: Settings, device: str) -> Any:
     from textveil_training.attacks.text.masked_lm import Reader
-    from textveil_training.encoders import device_named
+    from textveil_training.engine.encoders import device_named
 
     device_named(device)  # before anything takes time
     assert settings.model is not None  # or these attacks would have been skipped
@@ -211,7 +211,7 @@ def _with_model(
     """Mask-token inference and the contextual attack, which share what the model says of the sanitised texts."""
     from textveil_training.attacks.text.contextual import ContextualBayes
     from textveil_training.attacks.text.mask import MaskInference
-    from textveil_training.encoders import device_named
+    from textveil_training.engine.encoders import device_named
 
     options: dict[str, Any] = {"batch": settings.batch, "precision": settings.precision, "device": device_named(device)}
     mask = MaskInference(reader, released, sample) if "mask" in wanted else None

@@ -11,23 +11,23 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from textveil_training.encoders import encoder_folder, precision_for
+from textveil_training.engine.encoders import encoder_folder, precision_for
+from textveil_training.engine.loop import Loop, Position, Report, Stage, no_report, seeded
+from textveil_training.engine.memory import return_large_blocks
+from textveil_training.engine.processes import Alone, processes
+from textveil_training.engine.record import RunRecord
+from textveil_training.engine.run import Place, check_output, make_output
+from textveil_training.engine.tensor_files import sha256
+from textveil_training.engine.tokens import Tokeniser, bucketed_lengths
 from textveil_training.errors import CheckpointError, EncoderMismatch, SettingError
-from textveil_training.loop import Loop, Position, Report, Stage, no_report, seeded
-from textveil_training.output_folder import Place, check_output, make_output
 from textveil_training.pretrain.aligned import Strings, check_pieces
 from textveil_training.pretrain.division import divided, log_frequencies
 from textveil_training.pretrain.masking import Masker
-from textveil_training.pretrain.memory import return_large_blocks
 from textveil_training.pretrain.network import WEIGHTS, load_masked_lm, write_masked_lm
 from textveil_training.pretrain.objective import InParts, Objective
-from textveil_training.pretrain.processes import Alone, processes
 from textveil_training.pretrain.settings import Settings
 from textveil_training.pretrain.sources import Texts
-from textveil_training.run_record import RunRecord
-from textveil_training.tensor_files import sha256
 from textveil_training.text_channel import TextChannel
-from textveil_training.token_ids import Tokeniser, bucketed_lengths
 
 KIND = "pretrain"
 STAGE = "pretrain"

@@ -21,8 +21,8 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
+from textveil_training.engine.tensor_files import write_tensors
 from textveil_training.errors import LossError, ResumeError
-from textveil_training.tensor_files import write_tensors
 
 SAVE_EVERY_S = 300.0
 

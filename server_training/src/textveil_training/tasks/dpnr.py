@@ -11,22 +11,22 @@ import torch
 from textveil.release_parameters import WordDropout
 from torch import Tensor
 
+from textveil_training.bounds.placement import Search, place
 from textveil_training.dpnr import checkpoint as files
 from textveil_training.dpnr.evaluation import device_features
 from textveil_training.dpnr.features import pooled_features, read_features, write_features
 from textveil_training.dpnr.measure import measured
 from textveil_training.dpnr.networks import Classifier, Model
 from textveil_training.dpnr.noise_levels import NoiseLevels
-from textveil_training.dpnr.placement import Search, place
 from textveil_training.dpnr.recipe import Recipe
 from textveil_training.dpnr.stages import StageMaker, Stored, Texts
 from textveil_training.dpnr.task import Task
-from textveil_training.encoders import device_named, load_encoder
+from textveil_training.engine.encoders import device_named, load_encoder
+from textveil_training.engine.loop import Loop, Position, Report, Stage, no_report, seeded
+from textveil_training.engine.record import RunRecord
+from textveil_training.engine.tensor_files import sha256
+from textveil_training.engine.tokens import Tokeniser, Words
 from textveil_training.errors import CheckpointError, EmptyClass, RecipeError
-from textveil_training.loop import Loop, Position, Report, Stage, no_report, seeded
-from textveil_training.run_record import RunRecord
-from textveil_training.tensor_files import sha256
-from textveil_training.token_ids import Tokeniser, Words
 
 STATE = "unfinished.safetensors"
 COPIES = 4

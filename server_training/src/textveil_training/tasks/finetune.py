@@ -13,7 +13,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from textveil_training.encoders import device_named, load_encoder, precision_for
+from textveil_training.engine.encoders import device_named, load_encoder, precision_for
+from textveil_training.engine.loop import Loop, Position, Report, Stage, Update, no_report
+from textveil_training.engine.record import RunRecord
+from textveil_training.engine.run import Place, check_output, make_output
+from textveil_training.engine.tokens import Tokeniser, bucketed
 from textveil_training.errors import CheckpointError
 from textveil_training.finetune.examples import Rows, Task
 from textveil_training.finetune.features import features, fitted_head, pearson, pooled
@@ -28,10 +32,6 @@ from textveil_training.finetune.network import (
     write_model,
 )
 from textveil_training.finetune.settings import Settings
-from textveil_training.loop import Loop, Position, Report, Stage, Update, no_report
-from textveil_training.output_folder import Place, check_output, make_output
-from textveil_training.run_record import RunRecord
-from textveil_training.token_ids import Tokeniser, bucketed
 
 KIND = "finetune"
 STATE = "unfinished.safetensors"

@@ -7,7 +7,7 @@ decides by Bayes from what arrives, ``z = c_yhat + n``:
     A(c) = integral of max_y sum_yhat P(yhat, y) p(z - c_yhat) dz
 
 The largest ``A`` over all codes and dimensions is what the mode's noise allows a decision to keep. It is at most the
-*reference* of ``textveil_training.dpnr.channels``, which may choose any private channel; what lies between the two is
+*reference* of ``textveil_training.bounds.channels``, which may choose any private channel; what lies between the two is
 the price of additive noise. A trained head is compared with this figure, and may start from these codes.
 
 ``A`` is maximised by gradient ascent from several starts, with noise drawn once by a scrambled Sobol sequence (common
@@ -25,8 +25,8 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq, minimize_scalar
 
-from textveil_training.dpnr.bound import bounded, sensitivity
-from textveil_training.dpnr.channels import InvalidChannel, joint
+from textveil_training.bounds.channels import InvalidChannel, joint
+from textveil_training.bounds.noise import bounded, sensitivity
 
 Mode = Literal["l1", "l2", "box"]
 Floats = NDArray[np.float64]

@@ -7,8 +7,8 @@ from typing import Any
 
 from textveil_training.corpus.record import FORMAT
 from textveil_training.data import files_of
+from textveil_training.engine.tensor_files import sha256
 from textveil_training.errors import InvalidJson, ReleaseMismatch
-from textveil_training.tensor_files import sha256
 
 _TERMS = (
     "mechanism",
@@ -40,7 +40,7 @@ def law_of(format_name: str, path: Path) -> dict[str, Any] | None:
 
     Raises:
         InvalidJson: There is a record that cannot be read.
-        ReleaseMismatch: A file is not one that the record names, by its hash: raw text, say, put in the place of another.
+        ReleaseMismatch: A file is not one that the record names, by its hash: for example raw text in its place.
     """
     path = path.resolve()  # a relative path may have no parent in its name
     folder = path if path.is_dir() else path.parent

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from textveil_training.encoders import device_named
+from textveil_training.engine.encoders import device_named
 from textveil_training.errors import SettingError
 
 

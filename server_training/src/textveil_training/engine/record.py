@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from textveil.atomic import atomic_output
 
-from textveil_training.loop import Position
+from textveil_training.engine.loop import Position
 
 FORMAT = "textveil-run"
 VERSION = 1
