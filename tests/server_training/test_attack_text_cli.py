@@ -57,8 +57,8 @@ def test_all_attacks_stand_in_one_record(place: Path, run: Run, tmp_path: Path) 
     assert lines[-1][:2] == ["medians", "over"]
     found = json.loads(record.read_text())
     assert (found["format"], found["format_version"], found["kind"]) == ("textveil-run", 1, "attack-text")
-    assert found["law"]["mechanism"] == "santext+"
-    assert found["law"]["bundle_name"] == "small"
+    assert found["release"]["mechanism"] == "santext+"
+    assert found["release"]["bundle_name"] == "small"
     assert found["data"]["splits"]["all"]["examples"] == 20
     assert len(found["start"]) == len(found["data"]["splits"]["all"]["sha256"]) == 64
     assert found["finished"] >= found["begun"]

@@ -43,7 +43,7 @@ def text(
         int, typer.Option("--tokens", min=1, help="At most so many tokens for mask, contextual and repeated.")
     ] = 4000,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the choice of texts and tokens, not of draws.")] = 0,
-    batch: Annotated[int, typer.Option("--batch", min=1, help="Texts at a time through the model.")] = 64,
+    batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Texts at a time through the model.")] = 64,
     max_tokens: Annotated[int, typer.Option("--max-tokens", min=5, help="Longer texts are cut around the mask.")] = 128,
     precision: Annotated[str, typer.Option("--precision", help="Of the model: float32 or bfloat16.")] = "bfloat16",
     output: Annotated[
@@ -71,7 +71,7 @@ def text(
     """
     import torch
 
-    from textveil_training.attacks.text import ATTACKS, Place, Settings, recorded
+    from textveil_training.attacks.text import ATTACKS, Settings, run_and_record
     from textveil_training.cli.attack_text_table import table
     from textveil_training.data import ReadOptions, available_splits, load
     from textveil_training.progress import bars
@@ -85,7 +85,7 @@ def text(
         tokens=tokens,
         statistics=with_statistics,
         seed=seed,
-        batch=batch,
+        batch_size=batch_size,
         max_tokens=max_tokens,
         precision=precision,
     )
@@ -111,8 +111,16 @@ def text(
         raise MissingSplit("a split is empty")
     try:
         with bars() as report:
-            place = Place(output, resume, device)
-            record = recorded(channel, examples, settings, (format_name, split), place, report)
+            record = run_and_record(
+                channel,
+                examples,
+                settings,
+                (format_name, split),
+                report,
+                output=output,
+                resume=resume,
+                device=device,
+            )
     except KeyboardInterrupt:
         if output is not None:
             say("textveil-train: interrupted; the attacks that are done are kept, and --resume does the others")

@@ -1,8 +1,8 @@
-"""Texts as a masked language model reads them, with one token after the other replaced by [MASK].
+"""Texts as a masked language model reads them, with one token at a time replaced by [MASK].
 
-The attacker sees the sanitised text with its gaps and token boundaries. A token of any number of pieces is replaced
-by a single [MASK]; how many pieces the original had, the attacker does not know. Where the bundle's tokens are
-WordPieces they are the model's own, one to one. A text that is too long is cut around the [MASK].
+The attacker sees the sanitized text with its gaps and token boundaries. A token of any number of pieces is replaced by
+a single [MASK], since the attacker does not know how many pieces the original had. Tokens of a bundle of WordPieces are
+the model's own pieces, one to one. A text that is too long is cut around the [MASK].
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -26,8 +26,8 @@ class Masked:
     """A text with one [MASK].
 
     Attributes:
-        pieces: Ids with [CLS] and [SEP], shape ``(length,)``.
-        at: Where the [MASK] is.
+        pieces: Piece ids with [CLS] and [SEP], shape ``(length,)``.
+        at: Position of the [MASK] in ``pieces``.
     """
 
     pieces: Tensor = field(repr=False)
@@ -35,28 +35,28 @@ class Masked:
 
 
 class Reader:
-    """A masked language model, and the tokens of a bundle in its pieces.
+    """A masked language model that reads the tokens of a bundle.
 
     Args:
-        channel: The bundle.
+        channel: The mechanism with its bundle.
         source: The model: ``minilm``, a folder, or the id of a model on a hub.
-        max_tokens: Longer texts are cut around the [MASK], [CLS] and [SEP] counted.
+        max_tokens: Pieces at which a text is cut around the [MASK], [CLS] and [SEP] counted.
 
     Attributes:
-        loaded: The model.
-        tokeniser: Its pieces.
+        loaded: The model and its vocabulary.
+        tokeniser: Tokenizer of the model.
 
     Raises:
-        CheckpointError: It cannot be loaded, or its head is not trained.
+        CheckpointError: The model cannot be loaded, or its head is not trained.
         EncoderMismatch: The bundle's pieces are not the model's, or the model is cased.
-        SettingError: The model reads no texts of that length.
+        SettingError: The model cannot read texts of that length.
     """
 
     def __init__(self, channel: TextChannel, source: str, max_tokens: int) -> None:
         self.loaded: LoadedMaskedLM = load_masked_lm(source)
         if self.loaded.new_head:
             raise CheckpointError("that model has no trained head to predict words with: pretrain it first")
-        if not self.loaded.lowercase:  # it would answer in capitals what is asked for in lower case
+        if not self.loaded.lowercase:  # it would answer in capitals where the originals are in lower case
             raise EncoderMismatch("sanitised words are lower case here, and that masked language model is cased")
         if max_tokens > self.loaded.model.config.max_position_embeddings:
             raise SettingError("max_tokens is more than the masked language model can read")
@@ -67,15 +67,15 @@ class Reader:
         self.spelled = cache(self._spelled)
 
     def _spelled(self, text: str) -> Pieces:
-        """The pieces of a spelling, or of a gap."""
+        """Returns the pieces of a spelling, or of a gap."""
         return tuple(self.tokeniser.words(text).pieces.tolist())
 
     def symbol(self, spelling: str) -> Pieces:
-        """The pieces of a symbol of the bundle's vocabulary."""
+        """Returns the pieces of a symbol of the bundle's vocabulary."""
         return (self.tokeniser.ids[spelling],) if self._channel.pieces else self.spelled(spelling)
 
     def originals(self, text: Tokens) -> list[Pieces]:
-        """The pieces of every token as the text has it, unknown words too."""
+        """Returns the pieces of every original token, unknown words too."""
         unknown, pairs = self._channel.unknown, zip(text.inputs.tolist(), text.spelled, strict=True)
         if not self._channel.pieces:
             return [self.spelled(spelling) for _, spelling in pairs]
@@ -85,22 +85,22 @@ class Reader:
         ]
 
     def drawn(self, outputs: Ids) -> list[Pieces]:
-        """The pieces of every output of a text."""
+        """Returns the pieces of every output of a text."""
         return [self.symbol(self._channel.spell(token)) for token in outputs.tolist()]
 
-    def masked(self, text: Tokens, tokens: Sequence[Pieces], place: int) -> Masked:
-        """A text with one token replaced by [MASK].
+    def masked(self, text: Tokens, tokens: Sequence[Pieces], position: int) -> Masked:
+        """Replaces one token of a text by [MASK].
 
         Args:
-            text: Its gaps stand between the tokens.
-            tokens: The pieces of each token.
-            place: Which token is replaced.
+            text: The text, whose gaps stand between the tokens.
+            tokens: Pieces of each token.
+            position: Position of the token to replace.
         """
         row: list[int] = []
         at = 0
         for number, (gap, pieces) in enumerate(zip(text.gaps, tokens, strict=False)):
             row += self.spelled(gap)
-            if number == place:
+            if number == position:
                 at = len(row)
                 row.append(self.tokeniser.mask)
             else:
@@ -112,47 +112,47 @@ class Reader:
         return Masked(torch.tensor([self.tokeniser.first, *window, self.tokeniser.last]), at - start + 1)
 
     def variants(self, released: Released, sample: Ids, *, clean: bool) -> list[Masked]:
-        """One text for every token of a sample, that token replaced by [MASK].
+        """Makes one text for every token of a sample, with that token replaced by [MASK].
 
         Args:
-            released: Texts and outputs.
-            sample: Tokens.
-            clean: In the texts as they were; else in what came out.
+            released: Texts and their outputs.
+            sample: Indices of the tokens.
+            clean: Whether the raw texts are used; else the sanitized ones.
         """
         found: list[Masked] = []
         of_text, tokens = -1, []
-        for text, place in zip(released.text[sample].tolist(), released.place[sample].tolist(), strict=True):
+        for text, position in zip(released.text[sample].tolist(), released.position[sample].tolist(), strict=True):
             if text != of_text:
                 of_text = text
                 tokens = self.originals(released.texts[text]) if clean else self.drawn(released.drawn[text])
-            found.append(self.masked(released.texts[text], tokens, place))
+            found.append(self.masked(released.texts[text], tokens, position))
         return found
 
     def logits(
         self,
         variants: Sequence[Masked],
         *,
-        batch: int,
+        batch_size: int,
         device: torch.device,
         precision: str,
         report: Callable[[int, int], None],
     ) -> Iterator[tuple[Tensor, Tensor]]:
-        """What the model makes of each [MASK].
+        """Predicts the piece at each [MASK].
 
         Args:
-            variants: The texts.
-            batch: Texts at a time, those of like length together.
-            device: Where the model runs; it is moved there.
-            precision: ``float32`` or ``bfloat16`` in the encoder.
+            variants: Texts with one [MASK] each.
+            batch_size: Texts at a time; texts of similar length go together.
+            device: Device that the model is moved to and runs on.
+            precision: Precision of the encoder, ``float32`` or ``bfloat16``.
             report: Called with texts done and texts in all.
 
         Yields:
-            Numbers of some variants, shape ``(n,)``, and logits of all pieces, float32, shape ``(n, vocabulary)``.
+            Indices of some variants, shape ``(n,)``, and logits of all pieces, float32, shape ``(n, vocabulary)``.
         """
         model = self.loaded.model.to(device)
         order = torch.tensor([len(variant.pieces) for variant in variants]).argsort(stable=True)
         done = 0
-        for chosen in order.split(batch):
+        for chosen in order.split(batch_size):
             some = [variants[number] for number in chosen.tolist()]
             pad = torch.nn.utils.rnn.pad_sequence
             ids = pad([text.pieces for text in some], batch_first=True, padding_value=self.tokeniser.padding)

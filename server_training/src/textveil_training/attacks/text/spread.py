@@ -1,11 +1,10 @@
-"""How the law spreads words: the statistics of a mechanism that stand beside every attack.
+"""How far a mechanism spreads words: the statistics that stand beside every attack.
 
-Over all words that come out of draws, each counting once (Feyisetan, Balle, Diethe, Drake 2020; Yue et al. 2021,
-section 5.2): ``N_x = Pr[M(x) = x]``; ``S_x``, the smallest number of outputs that hold .95 of the mass of x; and for
-every such word as output ``S*_y``, the number of inputs that are never kept and make y at least .01 times as likely
-as the likeliest of them does. Of words that are replaced: the coin of common words is left out. ``fbdd`` has no
-weights; there ``N_x`` and ``S_x`` are found from 1,000 draws of each of some words, as Feyisetan et al. do, and
-``S*_y`` is not.
+They are taken over all words that a draw can give, each counting once (Feyisetan, Balle, Diethe, Drake 2020; Yue et al.
+2021, section 5.2): ``N_x = Pr[M(x) = x]``; ``S_x``, the smallest number of outputs that hold .95 of the mass of x; and
+``S*_y``, the number of inputs that are never kept and make y at least .01 times as likely as the likeliest of them
+does. The coin of common words is left out. ``fbdd`` has no integer weights: there ``N_x`` and ``S_x`` are estimated
+from 1,000 draws of each of some words, as Feyisetan et al. do, and ``S*_y`` is not known.
 """
 
 from collections.abc import Callable
@@ -19,46 +18,47 @@ from textveil.fbdd import FbddLaw
 from textveil_training.attacks.text.rates import rounded
 from textveil_training.text_channel import TextChannel
 
-#: ``S_x`` leaves out at most this share of the mass.
+#: Largest share of the mass that ``S_x`` leaves out.
 LEFT_OUT = 0.05
-#: ``S*_y`` counts inputs with at least this share of the largest likelihood.
+#: Share of the largest likelihood that an input needs to count in ``S*_y``.
 LIKELY_SHARE = 0.01
-#: Words and draws of each, where there are no weights.
+#: Words, and draws of each, where there are no weights.
 WORDS, DRAWS = 200, 1000
+#: Words at a time: some 80 MB for 20,000 inputs.
+_BLOCK = 256
 
 
 def statistics(channel: TextChannel, *, seed: int, report: Callable[[int, int], None]) -> dict[str, Any]:
-    """Medians of ``N_x``, ``S_x`` and ``S*_y``: values that occur.
+    """Computes the medians of ``N_x``, ``S_x`` and ``S*_y``; a median is a value that occurs.
 
     Args:
-        channel: The law.
-        seed: Of the choice of words where there are no weights.
+        channel: The mechanism.
+        seed: Seed of the choice of words where there are no weights.
         report: Called with words done and words in all.
 
     Returns:
-        ``unchanged_median``, ``outputs_median`` and ``inputs_median`` (None where it is not known), ``words``, and
-        ``draws`` where words were drawn.
+        ``unchanged_median`` (N), ``outputs_median`` (S), ``inputs_median`` (S*; None where it is not known),
+        ``words``, and ``draws`` where words were drawn.
     """
     if isinstance(channel.plan.law, FbddLaw):
-        return _drawn(channel.plan.law, seed, report)
-    columns, words = channel.columns, channel.columns.outputs
+        return _estimated(channel.plan.law, seed, report)
+    drawn = channel.distribution(whole=False)
+    words = drawn.outputs
     unchanged, spread = np.empty(len(words)), np.empty(len(words), np.int64)
-    done = 0
-    for part, weights in columns.rows(words):
-        here = slice(done, done + len(part))
-        unchanged[here] = weights[np.arange(len(part)), part] / columns.totals[part]
-        spread[here] = _smallest_sets(weights)
-        done += len(part)
-        report(done, 2 * len(words))
-    factors = np.where(channel.plan.keepable, 0, 1 / columns.totals)
     sources = np.empty(len(words), np.int64)
-    done = 0
-    for part, weights in columns.blocks(words):
-        weights *= factors
-        floor = LIKELY_SHARE * weights.max(axis=1, keepdims=True)
-        sources[done : done + len(part)] = np.count_nonzero(weights >= floor, axis=1)
-        done += len(part)
-        report(len(words) + done, 2 * len(words))
+    never_kept = ~channel.plan.keepable
+    for start in range(0, len(words), _BLOCK):
+        part, here = words[start : start + _BLOCK], slice(start, start + _BLOCK)
+        weights = drawn.weights_from(part).astype(np.float64)
+        unchanged[here] = weights[np.arange(len(part)), part] / weights.sum(axis=1)
+        spread[here] = _smallest_sets(weights)
+        report(start + len(part), 2 * len(words))
+    for start in range(0, len(words), _BLOCK):
+        part, here = words[start : start + _BLOCK], slice(start, start + _BLOCK)
+        likelihoods = drawn.columns(part) * never_kept
+        floor = LIKELY_SHARE * likelihoods.max(axis=1, keepdims=True)
+        sources[here] = np.count_nonzero(likelihoods >= floor, axis=1)
+        report(len(words) + start + len(part), 2 * len(words))
     return {
         "words": len(words),
         "unchanged_median": rounded(_median(unchanged)),
@@ -68,18 +68,18 @@ def statistics(channel: TextChannel, *, seed: int, report: Callable[[int, int], 
 
 
 def _smallest_sets(weights: NDArray[np.float64]) -> NDArray[np.int64]:
-    """How many of the largest weights of each row hold all but ``LEFT_OUT`` of its sum. Uses up the weights."""
+    """Counts the largest weights of each row that hold all but ``LEFT_OUT`` of its sum. Overwrites the weights."""
     weights.sort(axis=1)
     np.cumsum(weights, axis=1, out=weights)
     return weights.shape[1] - np.count_nonzero(weights <= LEFT_OUT * weights[:, -1:], axis=1)
 
 
-def _drawn(law: FbddLaw, seed: int, report: Callable[[int, int], None]) -> dict[str, Any]:
-    words = law.outputs.ids
+def _estimated(mechanism: FbddLaw, seed: int, report: Callable[[int, int], None]) -> dict[str, Any]:
+    words = mechanism.outputs.ids
     words = np.random.default_rng(seed).choice(words, min(WORDS, len(words)), replace=False)
-    counts = np.zeros((len(words), len(law.metric.rows) - 1))
+    counts = np.zeros((len(words), len(mechanism.metric.rows) - 1))
     for row, word in enumerate(words):
-        drawn = law.draw(np.full(DRAWS, word), entropy.random_words)
+        drawn = mechanism.draw(np.full(DRAWS, word), entropy.random_words)
         counts[row] = np.bincount(drawn, minlength=counts.shape[1])
         report(row + 1, len(words))
     unchanged = counts[np.arange(len(words)), words] / DRAWS
