@@ -219,7 +219,7 @@ def test_tokens_of_a_sample_keep_their_places(folders: dict[str, Path], plant: P
     generator = np.random.default_rng(4)
     texts = [f"{' '.join([word] * int(generator.integers(2, 7)))}!" for word in generator.choice(WORDS, 80)]
     channel = TextChannel(folders["all"], mechanism="random")
-    for settings in ({"tokens": 57, "batch": 5}, {"tokens": 999, "batch": 7}, {"texts": 9, "tokens": 20}):
+    for settings in ({"tokens": 57, "batch_size": 5}, {"tokens": 999, "batch_size": 7}, {"texts": 9, "tokens": 20}):
         found = run(channel, texts, attacks=("mask",), seed=3, **settings)
         assert found["mask"]["clean_top1"] == 1
         assert found["mask"]["tokens"] == found["sampled_tokens"] <= settings["tokens"]
