@@ -33,12 +33,12 @@ from textveil.sampling import Integers
 from textveil.segmentation import segments
 from textveil.table import CAPPED, EXACT, SANTEXT_OUTPUT, LevelLaw, Table
 from textveil.words import Lexicon
-from textveil_export.dial import by_certified_epsilon
-from textveil_export.exact_search import AllScores, pure_losses
-from textveil_export.flatten import flat_base, in_steps
-from textveil_export.neighbours import smallest
-from textveil_export.sources import no_progress
-from textveil_export.weights import Setting, level_law
+from textveil_export.certify.exact import AllScores, pure_losses
+from textveil_export.progress import no_progress
+from textveil_export.text.calibrate_epsilon import by_certified_epsilon
+from textveil_export.text.flatten import flat_base, in_steps
+from textveil_export.text.neighbors import smallest
+from textveil_export.text.weights import Setting, level_law
 from textveil_training.data import load
 
 KS = (16, 64, 256, 1024)

@@ -30,7 +30,7 @@ from textveil.calibration import LevelSummary, summaries
 from textveil.default_bundle import DEFAULT_BUNDLE
 from textveil.mechanisms import ExactLaw, TableLaw
 from textveil.table import CAPPED
-from textveil_export.exact_search import AllScores, pure_losses
+from textveil_export.certify.exact import AllScores, pure_losses
 from textveil_training.data import share_of
 
 SUBSET = 10_000

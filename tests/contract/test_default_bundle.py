@@ -11,8 +11,9 @@ from textveil.default_bundle import DEFAULT_BUNDLE, DEFAULT_IDENTITY
 from textveil.mechanisms import TableLaw
 from textveil.plan import table_law
 from textveil.table import CAPPED, EXACT, KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
-from textveil_export import neighbours, weights
-from textveil_export.roles import english_lists
+from textveil_export.text import neighbors as neighbours
+from textveil_export.text import weights
+from textveil_export.text.word_sets import english_lists
 from textveil_export.wordlist import coverage
 from unchanged import unchanged_shares
 

@@ -9,9 +9,9 @@ import small_bundles
 from defined_law import outputs
 from mutants import mutant
 from textveil.table import CAPPED, EXACT
-from textveil_export import bayes
-from textveil_export.channel import channels
-from textveil_export.statistics import spreads
+from textveil_export.leakage import bayes
+from textveil_export.leakage.channel import channels
+from textveil_export.leakage.statistics import spreads
 
 COIN = Fraction(3, 10)
 
@@ -140,7 +140,7 @@ def test_intervals_cover_as_often_as_they_say(tiny):
 
 def test_a_simulation_is_reproducible_whatever_the_number_of_cores(tiny, monkeypatch):
     first = rates_of_each(tiny, trials=300)
-    monkeypatch.setattr("textveil_export.channel.cpu_count", lambda: 1)
-    monkeypatch.setattr("textveil_export.search.cpu_count", lambda: 1)
+    monkeypatch.setattr("textveil_export.leakage.channel.cpu_count", lambda: 1)
+    monkeypatch.setattr("textveil_export.certify.worst_pair.cpu_count", lambda: 1)
     assert rates_of_each(tiny, trials=300) == first
     assert rates_of_each(tiny, trials=300, seed=1) != first

@@ -19,10 +19,10 @@ from textveil.exact_audit import ExactAudit, largest_differences, log_totals
 from textveil.plan import table_law
 from textveil.table import EXACT
 from textveil.verify import verify
-from textveil_export import exact_search
-from textveil_export.bundle_writer import write_bundle
-from textveil_export.certify import certify
+from textveil_export.certify import exact as exact_search
+from textveil_export.certify.certificate import certify
 from textveil_export.errors import CertificationError
+from textveil_export.text.write import write_bundle
 
 GEOMETRIES = {
     "scattered": (small_bundles.scattered(24, 6, 1), ("1.5", "9")),

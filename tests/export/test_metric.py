@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from textveil_export import metric
 from textveil_export.errors import ExportError, SourceError
-from textveil_export.neighbours import nearest
+from textveil_export.text import quantize as metric
+from textveil_export.text.neighbors import nearest
 
 
 def test_one_step_for_the_whole_matrix():

@@ -15,11 +15,12 @@ from textveil.bundle import Bundle
 from textveil.console import run
 from textveil.errors import BundleDamaged, BundleVersion
 from textveil.table import CAPPED, EXACT
-from textveil_export import cli, statistics
-from textveil_export.certify import certify
-from textveil_export.channel import channels
-from textveil_export.records import write_certificate, write_statistics
-from textveil_export.statistics import distribution, measure, spreads
+from textveil_export import cli
+from textveil_export.certify.certificate import certify
+from textveil_export.leakage import statistics
+from textveil_export.leakage.channel import channels
+from textveil_export.leakage.statistics import distribution, measure, spreads
+from textveil_export.text.records import write_certificate, write_statistics
 
 
 def spread_of_each(bundle):

@@ -31,9 +31,9 @@ from textveil.mechanisms import ExactLaw, TableLaw
 from textveil.metric import scores
 from textveil.sampling import MAX_TOTAL
 from textveil.table import CAPPED, EXACT, LevelLaw, Table
-from textveil_export import neighbours
 from textveil_export.errors import ExportError
-from textveil_export.weights import GRID, Setting, level_law, score_weights
+from textveil_export.text import neighbors as neighbours
+from textveil_export.text.weights import GRID, Setting, level_law, score_weights
 
 Reals = NDArray[np.float64]
 
