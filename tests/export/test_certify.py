@@ -25,8 +25,7 @@ from textveil_export.certify.certificate import certify
 from textveil_export.certify.worst_pair import Worst, Worsts
 from textveil_export.certify.worst_pair import sensitive_inputs as all_sensitive
 from textveil_export.errors import CertificationError
-from textveil_export.text.records import write_certificate
-from textveil_export.text.write import write_bundle
+from textveil_export.text.write import write_bundle, write_certificate
 
 GEOMETRIES = {
     "scattered": small_bundles.scattered(24, 6, 1),

@@ -17,7 +17,7 @@ from textveil_export import cli
 from textveil_export.certify.certificate import certify
 from textveil_export.errors import WriteError
 from textveil_export.leakage.statistics import measure
-from textveil_export.text.records import write_certificate, write_statistics
+from textveil_export.text.write import write_certificate, write_statistics
 
 matplotlib = pytest.importorskip("matplotlib", reason="the extra textveil-export[report] is not installed")
 

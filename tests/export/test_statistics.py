@@ -20,7 +20,7 @@ from textveil_export.certify.certificate import certify
 from textveil_export.leakage import statistics
 from textveil_export.leakage.channel import channels
 from textveil_export.leakage.statistics import distribution, measure, spreads
-from textveil_export.text.records import write_certificate, write_statistics
+from textveil_export.text.write import write_certificate, write_statistics
 
 
 def spread_of_each(bundle):

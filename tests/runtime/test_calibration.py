@@ -13,7 +13,7 @@ from textveil.errors import BundleDamaged, NoStatistics, OptionError, UnknownMec
 from textveil.report import share
 from textveil_export.certify.certificate import certify
 from textveil_export.leakage.statistics import measure
-from textveil_export.text.records import write_certificate, write_statistics
+from textveil_export.text.write import write_certificate, write_statistics
 
 LEVELS = {"a": "1", "b": "3", "c": "5", "d": "9"}
 #: Medians of N_x and Bayes recoveries that are easy to reason with, level by level.

@@ -11,8 +11,7 @@ from textveil_export.certify import certificate
 from textveil_export.cli.progress_bars import bars
 from textveil_export.leakage import bayes
 from textveil_export.leakage.statistics import measure
-from textveil_export.text.card import certificate_table
-from textveil_export.text.records import write_certificate, write_statistics
+from textveil_export.text.write import write_certificate, write_statistics
 
 BundleArgument = Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle.")]
 
@@ -30,7 +29,7 @@ def certify(
         certificates = certificate.certify(opened, progress)
     if not dry_run:
         write_certificate(opened, certificates)
-    print(certificate_table(certificates))
+    print(_certificate_table(certificates))
 
 
 def statistics(
@@ -60,3 +59,22 @@ def report(
 
     for path in write_report(Bundle(bundle), output):
         print(path)
+
+
+def _certificate_table(certificates: certificate.Certificates) -> str:
+    """Certificates as a table for a terminal."""
+    lines = [
+        f"{'level':<11}{'mechanism':<11}{'tail':<8}{'alpha':>8}{'textbook':>10}{'certified':>11}{'attained':>10}"
+        f"{'sensitive':>11}{'pure LDP':>10}  at"
+    ]
+    for name, mechanisms in certificates.items():
+        for mechanism, tails in mechanisms.items():
+            for tail, proven in tails.items():
+                pair = proven.attained
+                where = f"{pair.input}, {pair.other_input} -> {pair.output} (d {pair.distance:.3f})"
+                lines.append(
+                    f"{name:<11}{mechanism:<11}{tail:<8}{proven.exponent:>8}{proven.epsilon_textbook:>10g}"
+                    f"{proven.epsilon_certified:>11.4f}{pair.epsilon:>10.4f}{proven.epsilon_certified_sensitive:>11.4f}"
+                    f"{proven.epsilon_pure_ldp:>10.4f}  {where}"
+                )
+    return "\n".join(lines)

@@ -18,9 +18,8 @@ from textveil_export.text import sources
 from textveil_export.text.build import DEFAULT_K, DEFAULT_LEVEL, Recipe, build_bundle
 from textveil_export.text.calibrate_epsilon import DEFAULT_LEVELS
 from textveil_export.text.ranks import by_frequency
-from textveil_export.text.records import write_certificate, write_statistics
 from textveil_export.text.word_sets import LISTS, Policy, english_lists
-from textveil_export.text.write import write_bundle
+from textveil_export.text.write import write_bundle, write_certificate, write_statistics
 
 DEFAULT_TAILS = "exact,capped"
 ENGLISH_WORDS = LISTS / "english_words.txt"

@@ -23,7 +23,7 @@ from textveil_export.encoder.session import Session
 from textveil_export.encoder.vocabulary import keep_pieces
 from textveil_export.errors import AccuracyError, ExportError, SizeError, SourceError
 from textveil_export.progress import Progress, no_progress
-from textveil_export.text.build import to_json
+from textveil_export.text.write import to_json
 
 #: Most bytes of a bundle, all files together.
 MAX_BYTES = 25_000_000

@@ -18,6 +18,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from textveil_export.encoder.onnx_graph import strip
 from textveil_export.errors import ExportError
+from textveil_export.text.quantize import quantize_by_row
 
 _EMBEDDINGS, _HEAD = "words.weight", "/head/"
 
@@ -146,9 +147,7 @@ def _quantise_rows(model: onnx.ModelProto) -> None:
     (matrix,) = [tensor for tensor in graph.initializer if tensor.name == _EMBEDDINGS]
     (node,) = [node for node in graph.node if node.op_type == "Gather" and node.input[0] == _EMBEDDINGS]
     rows: NDArray[np.float32] = numpy_helper.to_array(matrix)
-    largest = np.abs(rows).max(axis=1, keepdims=True)
-    scales = np.where(largest > 0, largest / 127, 1).astype(np.float32)
-    integers = np.rint(rows / scales).astype(np.int8)
+    integers, scales = quantize_by_row(rows)
     graph.initializer.remove(matrix)
     graph.initializer.extend(
         [numpy_helper.from_array(integers, "words.rows"), numpy_helper.from_array(scales, "words.scales")]

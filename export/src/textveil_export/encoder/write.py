@@ -7,12 +7,12 @@ from textveil.bundle_files import ENCODER_BUNDLE, MANIFEST
 from textveil.encoder import Encoder
 from textveil.encoder_bundle import CARD, FORMAT_VERSION, MODEL, PIECES, RELEASE
 
+from textveil_export.atomic import whole_folder
 from textveil_export.encoder.build import MAX_BYTES, EncoderContents
 from textveil_export.encoder.card import encoder_card
 from textveil_export.encoder.footprint import footprint
 from textveil_export.errors import SizeError
-from textveil_export.text.build import to_json
-from textveil_export.text.write import add_file, whole_folder
+from textveil_export.text.write import add_file, to_json
 
 
 def write_encoder(contents: EncoderContents, folder: Path, *, reproduce: str = "", force: bool = False) -> Encoder:

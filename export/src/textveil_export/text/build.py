@@ -1,6 +1,5 @@
 """From a source to the contents of a bundle: every number that ships is decided here."""
 
-import json
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -21,12 +20,12 @@ from textveil.table import (
 from textveil_export import __version__
 from textveil_export.errors import ExportError
 from textveil_export.progress import Progress, no_progress
-from textveil_export.text import calibrate_epsilon as dial
-from textveil_export.text import neighbors as neighbours
-from textveil_export.text import quantize as metric
-from textveil_export.text import weights
+from textveil_export.text.calibrate_epsilon import Key, by_certified_epsilon, by_unchanged_share
+from textveil_export.text.near_duplicates import merge_near_duplicates
+from textveil_export.text.neighbors import nearest, smallest
+from textveil_export.text.quantize import quantize, unknown_row
 from textveil_export.text.sources import Source
-from textveil_export.text.weights import Setting, level_law
+from textveil_export.text.weights import GRID, Setting, level_law
 from textveil_export.text.word_sets import Policy, assign_roles
 
 DEFAULT_LEVEL = "balanced"
@@ -97,8 +96,8 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
     Raises:
         ExportError: The recipe does not fit the source.
     """
-    rows = metric.quantise(source.vectors)
-    kept, merged = metric.merge_near_duplicates(rows, progress)
+    rows = quantize(source.vectors)
+    kept, merged = merge_near_duplicates(rows, progress)
     if len(kept) < 2:
         raise ExportError("all vectors are near-duplicates of one another")
     rows = rows[kept]
@@ -109,15 +108,15 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
 
     roles = assign_roles(spellings, source.tokens, recipe.policy)
     outputs = np.flatnonzero(roles & SANTEXT_OUTPUT)
-    near, squares, median = neighbours.nearest(rows, outputs, recipe.k, progress)
+    near, squares, median = nearest(rows, outputs, recipe.k, progress)
     if median == 0:
         raise ExportError("more than half of all pairs of vectors are equal: there is no metric to speak of")
-    unknown, extra = metric.unknown_row(rows, median)
+    unknown, extra = unknown_row(rows, median)
     ((_, to_unknown),) = squared_distances(unknown[None], rows[outputs])
-    unknown_near, unknown_squares = neighbours.smallest(to_unknown + extra, outputs, recipe.k)
+    unknown_near, unknown_squares = smallest(to_unknown + extra, outputs, recipe.k)
     near = np.concatenate([near, unknown_near])
     all_rows = np.concatenate([rows, unknown[None]])
-    distances = Metric(all_rows, weights.GRID, median, extra)
+    distances = Metric(all_rows, GRID, median, extra)
     near_scores = distances.scores(np.concatenate([squares, unknown_squares]))
     if near_scores.max() > np.iinfo(np.uint16).max:
         raise ExportError("a neighbour is more than ten times the median distance away")
@@ -132,7 +131,7 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
         "tokens": source.tokens,
         "symbols": symbols,
         "neighbours": recipe.k,
-        "grid": weights.GRID,
+        "grid": GRID,
         "median_squared_distance": median,
         "unknown_extra_squared_distance": extra,
     }
@@ -206,13 +205,13 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
     )
 
 
-def _settings(table: Table, distances: Metric, recipe: Recipe, progress: Progress) -> dict[dial.Key, Setting]:
+def _settings(table: Table, distances: Metric, recipe: Recipe, progress: Progress) -> dict[Key, Setting]:
     """The exponent and base measure of every law, by level name, mechanism and tail; levels in order."""
     if recipe.certified_epsilons is not None:
         targets = {tail: recipe.certified_epsilons[tail] for tail in recipe.tails}
-        return dial.by_certified_epsilon(table, distances, targets, progress, flatten_to=recipe.flatten_to)
+        return by_certified_epsilon(table, distances, targets, progress, flatten_to=recipe.flatten_to)
     if recipe.levels is None:
-        return dial.by_unchanged_share(table, recipe.tails, distances)
+        return by_unchanged_share(table, recipe.tails, distances)
     return {
         (name, mechanism, tail): Setting(exponent)
         for name, exponent in recipe.levels.items()
@@ -234,8 +233,3 @@ def _largest_score(distances: Metric, outputs: NDArray[np.intp]) -> int:
     """The largest score of any input and output."""
     inputs = np.arange(len(distances.rows))
     return max(int(distances.scores(squared[:, outputs].max())) for _, squared in distances.squared_to_all(inputs))
-
-
-def to_json(content: dict[str, Any]) -> str:
-    """JSON as it is written to bundles: readable, stable, UTF-8, newline at the end."""
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

@@ -2,7 +2,6 @@
 
 from textveil.bundle import EMBEDDINGS
 
-from textveil_export.certify.certificate import Certificates
 from textveil_export.text.build import Contents
 
 CARD = "README.md"
@@ -77,22 +76,3 @@ promise.
 
 Licence: {manifest["licence"]}. {manifest["attribution"]}
 """
-
-
-def certificate_table(certificates: Certificates) -> str:
-    """Certificates as a table for a terminal."""
-    lines = [
-        f"{'level':<11}{'mechanism':<11}{'tail':<8}{'alpha':>8}{'textbook':>10}{'certified':>11}{'attained':>10}"
-        f"{'sensitive':>11}{'pure LDP':>10}  at"
-    ]
-    for name, mechanisms in certificates.items():
-        for mechanism, tails in mechanisms.items():
-            for tail, proven in tails.items():
-                pair = proven.attained
-                where = f"{pair.input}, {pair.other_input} -> {pair.output} (d {pair.distance:.3f})"
-                lines.append(
-                    f"{name:<11}{mechanism:<11}{tail:<8}{proven.exponent:>8}{proven.epsilon_textbook:>10g}"
-                    f"{proven.epsilon_certified:>11.4f}{pair.epsilon:>10.4f}{proven.epsilon_certified_sensitive:>11.4f}"
-                    f"{proven.epsilon_pure_ldp:>10.4f}  {where}"
-                )
-    return "\n".join(lines)

@@ -1,12 +1,13 @@
 """Exact nearest neighbours by brute force, in blocks."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from textveil.metric import squared_distances
 
 from textveil_export.errors import ExportError
 from textveil_export.progress import Progress, no_progress
-from textveil_export.text.quantize import MedianOfPairs
 
 
 def nearest(
@@ -57,3 +58,29 @@ def smallest(
         keys = np.partition(keys, k - 1, axis=1)[:, :k]
     keys = np.sort(keys, axis=1)
     return candidates[keys % width], keys // width
+
+
+@dataclass
+class MedianOfPairs:
+    """The exact median of integer squared distances over all ordered pairs, gathered block by block."""
+
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def up_to(cls, largest: int) -> "MedianOfPairs":
+        return cls(np.zeros(largest + 1, dtype=np.int64))
+
+    def add(self, squared: NDArray[np.int64]) -> None:
+        """Counts a block."""
+        counted = np.bincount(squared.ravel())
+        self.counts[: len(counted)] += counted
+
+    def median(self, identical: int) -> int:
+        """The lower median, leaving out ``identical`` pairs of a word with itself (squared distance 0)."""
+        counts = self.counts.copy()
+        counts[0] -= identical
+        return int(np.searchsorted(np.cumsum(counts), (counts.sum() + 1) // 2))
+
+    def largest(self) -> int:
+        """The largest squared distance."""
+        return int(np.flatnonzero(self.counts)[-1])

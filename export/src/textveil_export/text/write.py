@@ -1,20 +1,38 @@
-"""Writes a bundle so that it is there whole or not at all."""
+"""Writes text bundles: the bundle itself, and later its certificate and its statistics.
+
+A bundle is there whole or not at all. A certificate or statistics are put into a bundle that is already there; its
+identity stays. An old record is first taken out of the manifest. An interruption therefore leaves a sound bundle
+without the record, never one with half of it or with another bundle's.
+"""
 
 import hashlib
+import json
 import os
-import secrets
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from safetensors.numpy import save as save_tensors
-from textveil.bundle import LAW, Bundle
+from textveil.bundle import (
+    CERTIFICATE,
+    CERTIFICATE_FORMAT,
+    CERTIFICATE_VERSION,
+    LAW,
+    STATISTICS,
+    STATISTICS_FORMAT,
+    STATISTICS_VERSION,
+    Bundle,
+)
 from textveil.bundle_files import MANIFEST
 
-from textveil_export.errors import WriteError
-from textveil_export.text.build import Contents, to_json
+from textveil_export import __version__
+from textveil_export.atomic import replace_file, whole_folder
+from textveil_export.certify.certificate import Certificates
+from textveil_export.text.build import Contents
 from textveil_export.text.card import CARD, card
+
+_NUMBERS = re.compile(r"\[\s+(-?[\d.][^\[\]{}\"]*?)\s+\]")
 
 
 def write_bundle(contents: Contents, folder: Path, *, force: bool = False) -> Bundle:
@@ -37,37 +55,57 @@ def write_bundle(contents: Contents, folder: Path, *, force: bool = False) -> Bu
     return Bundle(folder)
 
 
-@contextmanager
-def whole_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
-    """Gives a hidden folder beside the target, to be filled, checked, and at the end renamed into place.
+def write_certificate(
+    bundle: Bundle,
+    certificates: Certificates,
+    labels: dict[str, dict[str, float]] | None = None,
+) -> Bundle:
+    """Writes ``certificate.json`` and labels the levels with what was proven.
 
     Args:
-        folder: Where it goes. Its parent must exist.
-        force: Replace a bundle that is already there.
+        bundle: The bundle that was certified.
+        certificates: By level name, mechanism and tail.
+        labels: What to call the levels by, by tail and level name, no less than what was proven; the proven value
+            itself if left out.
 
-    Yields:
-        The hidden folder; after any error it is gone, and the target is as it was.
+    Returns:
+        The bundle, opened again.
 
     Raises:
-        WriteError: The target exists, or the disk is full or not writable.
+        WriteError: The disk is full or not writable.
     """
-    folder = Path(os.path.abspath(folder))
-    if folder.exists() and not (force and (folder / MANIFEST).is_file()):
-        raise WriteError(
-            "the output folder exists and is not a bundle" if force else "the output folder exists (use --force)"
-        )
-    token = secrets.token_hex(4)
-    partial = folder.with_name(f".{folder.name}.partial-{token}")
-    try:
-        try:
-            partial.mkdir()
-            yield partial
-            _sync_folder(partial)
-            _publish(partial, folder, token)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
-    except OSError as error:
-        raise WriteError(f"the bundle cannot be written: {os.strerror(error.errno or 0)}") from error
+    levels = {
+        name: {
+            mechanism: {tail: certificate.to_dict() for tail, certificate in tails.items()}
+            for mechanism, tails in laws.items()
+        }
+        for name, laws in certificates.items()
+    }
+    content = _headed(bundle, CERTIFICATE_FORMAT, CERTIFICATE_VERSION, {"levels": levels})
+
+    def label(manifest: dict[str, Any], there: bool) -> None:
+        _label(manifest, certificates if there else None, labels)
+
+    return _write(bundle, CERTIFICATE, to_json(content), label)
+
+
+def write_statistics(bundle: Bundle, statistics: dict[str, Any]) -> Bundle:
+    """Writes ``statistics.json``.
+
+    Args:
+        bundle: The bundle that was measured.
+        statistics: What ``statistics.measure`` gives.
+
+    Returns:
+        The bundle, opened again.
+
+    Raises:
+        WriteError: The disk is full or not writable.
+    """
+    text = to_json(_headed(bundle, STATISTICS_FORMAT, STATISTICS_VERSION, statistics))
+    # Arrays of numbers are histograms: one line each.
+    text = _NUMBERS.sub(lambda match: "[" + " ".join(match[1].split()) + "]", text)
+    return _write(bundle, STATISTICS, text, lambda manifest, there: None)
 
 
 def add_file(folder: Path, name: str, data: bytes) -> dict[str, object]:
@@ -77,6 +115,11 @@ def add_file(folder: Path, name: str, data: bytes) -> dict[str, object]:
         file.flush()
         os.fsync(file.fileno())
     return {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+
+
+def to_json(content: dict[str, Any]) -> str:
+    """JSON as it is written to bundles: readable, stable, UTF-8, newline at the end."""
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
 def _write_files(contents: Contents, folder: Path) -> None:
@@ -92,24 +135,33 @@ def _write_files(contents: Contents, folder: Path) -> None:
     add_file(folder, MANIFEST, to_json({**contents.manifest, "files": entries}).encode())
 
 
-def _publish(partial: Path, folder: Path, token: str) -> None:
-    old = folder.with_name(f".{folder.name}.old-{token}")
-    if folder.exists():
-        folder.rename(old)
-    try:
-        partial.rename(folder)
-    except BaseException:  # Ctrl-C between the two as well
-        if old.exists():
-            old.rename(folder)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
-    _sync_folder(folder.parent)
+def _headed(bundle: Bundle, name: str, version: int, content: dict[str, Any]) -> dict[str, Any]:
+    software = f"textveil-export {__version__}"
+    return {"format": name, "format_version": version, "identity": bundle.identity, "software": software, **content}
 
 
-def _sync_folder(folder: Path) -> None:
-    with suppress(OSError):  # not every file system lets a folder be flushed
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+def _write(bundle: Bundle, name: str, text: str, label: Callable[[dict[str, Any], bool], None]) -> Bundle:
+    """Puts a file beside the manifest and lists it there; ``label`` adapts the manifest to its being there, or not."""
+    manifest = json.loads((bundle.path / MANIFEST).read_text(encoding="utf-8"))
+    data = text.encode()
+    if manifest["files"].pop(name, None) is not None:
+        label(manifest, False)
+        replace_file(bundle.path / MANIFEST, to_json(manifest))
+    replace_file(bundle.path / name, text)
+    manifest["files"][name] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+    label(manifest, True)
+    replace_file(bundle.path / MANIFEST, to_json(manifest))
+    return Bundle(bundle.path)
+
+
+def _label(
+    manifest: dict[str, Any], certificates: Certificates | None, names: dict[str, dict[str, float]] | None
+) -> None:
+    manifest["label"] = "textbook" if certificates is None else "certified"
+    for level, mechanisms in manifest["levels"].items():
+        for mechanism, tails in mechanisms.items():
+            for tail, labels in tails.items():
+                labels["epsilon_certified"] = None
+                if certificates is not None:
+                    proven = certificates[level][mechanism][tail].epsilon_certified
+                    labels["epsilon_certified"] = proven if names is None else names[tail][level]
