@@ -51,7 +51,7 @@ def median_unchanged(bundle, tail, exponent):
     if tail == CAPPED:
         return float(np.median(unchanged_shares(bundle.table, "santext+", law)))
     exact = ExactLaw(TableLaw.of(bundle.table, "santext+", law), bundle.metric)
-    rows = {word: exact.weights_of(int(word)) for word in np.flatnonzero(exact.capped.base)}
+    rows = {word: exact.channel.weights_from(np.array([int(word)]))[0] for word in np.flatnonzero(exact.capped.base)}
     return float(np.median([row[word] / row.sum() for word, row in rows.items()]))
 
 

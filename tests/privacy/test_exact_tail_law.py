@@ -83,9 +83,9 @@ def test_weights_are_those_of_the_definition(geometry: str, k: int | None, mecha
     ):
         found = exact_law(bundle, mechanism, law)
         expected = defined_weights(bundle, mechanism, law)
-        assert [found.weights_of(x).tolist() for x in _all(bundle)] == expected
+        assert [found.channel.weights_from(np.array([x]))[0].tolist() for x in _all(bundle)] == expected
         if k is None and law.base is None:
-            capped = [found.capped.weights_of(x).tolist() for x in _all(bundle)]
+            capped = [found.capped.channel.weights_from(np.array([x]))[0].tolist() for x in _all(bundle)]
             assert capped == expected  # a row that stores every output has no tail
 
 
@@ -96,7 +96,7 @@ def test_words_that_are_not_stored_are_never_heavier_than_the_tail() -> None:
             bundle = in_memory(geometry, k)
             law = exact_law(bundle, "santext", level_law(bundle, 1 << 40, 3))
             for x in _all(bundle):
-                weights, row = law.weights_of(x), law.capped.rows(np.array([x]))
+                weights, row = law.channel.weights_from(np.array([x]))[0], law.capped.rows(np.array([x]))
                 stored = np.isin(np.arange(len(weights)), row.stored[0])
                 assert (weights[stored] >= row.tail[0]).all()
                 assert (weights[~stored] <= row.tail[0]).all()

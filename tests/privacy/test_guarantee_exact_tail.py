@@ -49,7 +49,7 @@ def exact_rows(table: Table, metric: Metric, mechanism: str, law: LevelLaw) -> W
     """Weights of the possible outputs under every input."""
     exact = ExactLaw(TableLaw.of(table, mechanism, law), metric)
     allowed = np.flatnonzero(exact.capped.base)
-    return [exact.weights_of(x)[allowed].tolist() for x in range(table.symbols + 1)]
+    return [exact.channel.weights_from(np.array([x]))[0][allowed].tolist() for x in range(table.symbols + 1)]
 
 
 def found(bundle: Bundle, law: LevelLaw, mechanism: str = "santext", weights: Weights | None = None) -> list[Finding]:
@@ -155,7 +155,7 @@ def test_rows_that_are_capped_beside_rows_that_are_not_are_found(opened: Callabl
     weights = exact_rows(bundle.table, bundle.metric, "santext", law)
     capped = TableLaw.of(bundle.table, "santext", law)
     for x in range(0, bundle.table.symbols, 2):
-        weights[x] = capped.weights_of(x)[outputs(bundle, "santext")].tolist()
+        weights[x] = capped.channel.weights_from(np.array([x]))[0][outputs(bundle, "santext")].tolist()
     assert found(bundle, law, weights=weights)
 
 

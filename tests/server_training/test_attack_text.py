@@ -55,7 +55,7 @@ def matrix(channel: TextChannel, *, whole: bool = True) -> np.ndarray:
     """``Pr[M(x) = y]`` from the law's own weights and coin, shape ``(inputs, symbols)``."""
     law, coin = channel.plan.law, channel.plan.coin
     assert isinstance(law, WeightedLaw)
-    rows = np.array([law.weights_of(x) for x in range(channel.unknown + 1)], float)
+    rows = np.array([law.channel.weights_from(np.array([x]))[0] for x in range(channel.unknown + 1)], float)
     rows /= rows.sum(axis=1, keepdims=True)
     if coin is not None and whole:
         for x in np.flatnonzero(channel.plan.keepable):

@@ -46,7 +46,7 @@ def defined(channel: TextChannel, *, whole: bool) -> np.ndarray:
     assert isinstance(law, WeightedLaw)
     found = np.zeros((channel.unknown + 1, channel.unknown))
     for x in range(channel.unknown + 1):
-        weights = law.weights_of(x)
+        weights = law.channel.weights_from(np.array([x]))[0]
         found[x] = weights / weights.sum(dtype=np.float64)
         if whole and coin is not None and channel.plan.keepable[x]:
             replaced = coin.threshold / 2**64
@@ -90,7 +90,7 @@ def test_a_score_past_the_end_has_the_last_weight(folders: dict[str, Path], end:
     law = replace(law, capped=replace(law.capped, weights=law.capped.weights[:end]))
     columns = likelihoods.ExactColumns(law)
     ((_, found),) = columns.blocks(np.arange(channel.unknown))
-    truth = np.array([law.weights_of(x) for x in range(channel.unknown + 1)])
+    truth = np.array([law.channel.weights_from(np.array([x]))[0] for x in range(channel.unknown + 1)])
     np.testing.assert_allclose(found.T, truth, rtol=1e-15)
     np.testing.assert_allclose(columns.totals, truth.sum(axis=1, dtype=np.float64), rtol=1e-12)
 

@@ -1,25 +1,26 @@
-"""The audit of a law: by how much an output can favour one input over another, on the integers that ship.
+"""The audit of a capped mechanism: how much an output can favor one input over another, on the integers that ship.
 
 For two inputs the loss is the largest log-ratio over all outputs,
 
     loss(x, x') = max over y of  ln Pr[M(x) = y] - ln Pr[M(x') = y]
                 = max(T(x) / T(x'),  max over y stored for x of m(x, y) / m(x', y))  in logs  + ln Z(x') - ln Z(x),
 
-with ``Pr[M(x) = y] = q(y) m(x, y) / Z(x)`` and ``m >= T >= 1``: an output that is not stored for ``x`` has
+with ``Pr[M(x) = y] = q(y) m(x, y) / Z(x)`` and ``m = W[c(x, y)] >= T >= 1``: an output that is not stored for ``x`` has
 ``m(x, y) = T(x)`` and ``m(x', y) >= T(x')``, so the tail term covers it (docs/proofs/audit.md). Nothing is drawn.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from textveil.channel import BLOCK, Channel
 from textveil.mechanisms import TableLaw
+from textveil.metric import Floats
 from textveil.sampling import Integers
-
-Floats = NDArray[np.float64]
 
 #: Added to every log-ratio: far more than double precision can lose in it, far less than anybody can see.
 LOG_MARGIN = 1e-11
@@ -27,30 +28,28 @@ LOG_MARGIN = 1e-11
 
 @dataclass(frozen=True)
 class Audit:
-    """The losses of one law of a table.
+    """The losses of one capped mechanism.
 
     Attributes:
-        law: The law.
+        law: The mechanism.
     """
 
     law: TableLaw
 
+    @property
+    def channel(self) -> Channel:
+        """The output distribution of the mechanism."""
+        return self.law.channel
+
     @cached_property
     def log_stored(self) -> Floats:
         """``ln m(x, y_j)`` of every stored word, shape ``(inputs, k)``, whether an output or not."""
-        return np.log(self.law.weights.astype(np.float64))[self.law.table.scores]
+        return self.channel.log_weights[self.law.table.scores]
 
     @property
     def log_tail(self) -> Floats:
         """``ln T(x)``, shape ``(inputs,)``."""
         return self.log_stored[:, -1]
-
-    @cached_property
-    def log_total(self) -> Floats:
-        """``ln Z(x)``, shape ``(inputs,)``."""
-        inputs = np.arange(self.law.table.symbols + 1)
-        parts = np.array_split(inputs, max(1, len(inputs) // 4096))
-        return np.concatenate([np.log(self.law.rows(part).totals.astype(np.float64)) for part in parts])
 
     @cached_property
     def log_largest(self) -> Floats:
@@ -59,12 +58,13 @@ class Audit:
         return np.maximum(stored.max(axis=1), self.log_tail)
 
     def bounds(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> Floats:
-        """Cheap upper bounds of ``losses``: as if ``x'`` had every output of ``x`` in its tail. Broadcasts."""
-        numerator = (self.log_largest - self.log_total)[first]
-        return numerator + (self.log_total - self.log_tail)[second] + LOG_MARGIN
+        """Returns cheap upper bounds of ``losses``: as if ``x'`` had every output of ``x`` in its tail. Broadcasts."""
+        log_total = self.channel.log_totals
+        numerator = (self.log_largest - log_total)[first]
+        return numerator + (log_total - self.log_tail)[second] + LOG_MARGIN
 
     def lipschitz_bounds(self, first: NDArray[np.intp], second: NDArray[np.intp], differences: Integers) -> Floats:
-        """Upper bounds of ``losses`` that are true only if the stored neighbours and scores are those of the metric.
+        """Returns upper bounds of ``losses`` that hold only if the stored neighbors and scores are the metric's.
 
         The capped score ``min(u(x, y), u(x, y_k))`` then changes by at most ``u(x, x') + 1`` from ``x`` to ``x'``, for
         every output.
@@ -75,10 +75,11 @@ class Audit:
             differences: At least ``u(x, x') + 1``, shape ``(n,)``.
         """
         steps = np.minimum(differences, len(self._envelope) - 1)
-        return self._envelope[steps] + self.log_total[second] - self.log_total[first] + LOG_MARGIN
+        log_total = self.channel.log_totals
+        return self._envelope[steps] + log_total[second] - log_total[first] + LOG_MARGIN
 
     def losses(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> tuple[Floats, NDArray[np.int64]]:
-        """The loss of pairs of inputs, rounded up by ``LOG_MARGIN``, and the outputs that attain it.
+        """Returns the loss of pairs of inputs, rounded up by ``LOG_MARGIN``, and the outputs that attain it.
 
         Args:
             first: Inputs ``x``, shape ``(n,)``.
@@ -87,78 +88,52 @@ class Audit:
         Returns:
             Losses, shape ``(n,)``, and output ids, shape ``(n,)``; -1 where it is any word stored for neither.
         """
-        stored = self.law.table.neighbours[first].astype(np.int64)
-        ratios = self.log_stored[first] - self._log_weights(second, stored)
+        channel, stored = self.channel, self.law.table.neighbours[first].astype(np.int64)
+        ratios = self.log_stored[first] - channel.log_weights[channel.scores.of_pairs(second[:, None], stored)]
         ratios[~self._is_output[first]] = -np.inf
         best = ratios.argmax(axis=1)
         along = np.arange(len(first))
         tail = self.log_tail[first] - self.log_tail[second]
         outputs = np.where(ratios[along, best] >= tail, stored[along, best], -1)
         largest = np.maximum(ratios[along, best], tail)
-        return largest + self.log_total[second] - self.log_total[first] + LOG_MARGIN, outputs
+        return largest + channel.log_totals[second] - channel.log_totals[first] + LOG_MARGIN, outputs
 
     def pure_loss(self) -> tuple[float, int]:
-        """The pure LDP level: the largest log-ratio over all pairs of inputs and all outputs, and its output.
-
-        For an output ``y`` it is ``max_x ln Pr[M(x) = y] - min_x ln Pr[M(x) = y]``. Inputs that do not store ``y``
-        have ``T(x) q(y) / Z(x)``; those that do have more.
-        """
-        table, base = self.law.table, self.law.base
-        tails = self.log_tail - self.log_total
-        stored = self.log_stored - self.log_total[:, None]
-        largest = np.full(table.symbols, tails.max())
-        np.maximum.at(largest, table.neighbours.ravel(), stored.ravel())
-        order = np.argsort(tails, kind="stable")
-        smallest = np.full(table.symbols, np.inf)
-        np.minimum.at(smallest, table.neighbours.ravel(), stored.ravel())
-        for output in np.flatnonzero(base):
-            storing = self._inputs_storing(int(output))
-            position = 0  # the smallest tail among inputs that do not store this output
-            while position < len(order) and order[position] in storing:
-                position += 1
-            if position < len(order):
-                smallest[output] = min(smallest[output], tails[order[position]])
-        gaps = np.where(base > 0, largest - smallest, -np.inf)
-        return float(gaps.max()) + LOG_MARGIN, int(gaps.argmax())
+        """Returns the pure LDP level of what is drawn, and the output that attains it (``pure_ldp_levels``)."""
+        return pure_ldp_levels([self.channel])[0]
 
     @cached_property
     def _envelope(self) -> Floats:
-        return envelope(np.log(self.law.weights.astype(np.float64)))
+        return envelope(np.log(self.channel.score_weights.astype(np.float64)))
 
     @cached_property
     def _is_output(self) -> NDArray[np.bool_]:
-        return self.law.base[self.law.table.neighbours] > 0
+        return self.channel.base[self.law.table.neighbours] > 0
 
-    @cached_property
-    def _storing(self) -> tuple[Integers, Integers]:
-        """Inputs sorted by the output they store, and where each output's inputs begin."""
-        flat = self.law.table.neighbours.astype(np.int64).ravel()
-        order = np.argsort(flat, kind="stable")
-        starts = np.searchsorted(flat[order], np.arange(self.law.table.symbols + 1))
-        return order // self.law.table.neighbours.shape[1], starts
 
-    def _inputs_storing(self, output: int) -> set[int]:
-        inputs, starts = self._storing
-        return set(inputs[starts[output] : starts[output + 1]].tolist())
+def pure_ldp_levels(channels: Sequence[Channel]) -> list[tuple[float, int]]:
+    """Returns the pure LDP level of mechanisms that share their scores, and the output that attains each.
 
-    @cached_property
-    def _lookup(self) -> tuple[Integers, Floats]:
-        """Keys ``input * inputs + output`` in ascending order with ``ln m``, to find a stored word by bisection."""
-        stored = self.law.table.neighbours.astype(np.int64)
-        order = np.argsort(stored, axis=1)
-        keys = np.arange(len(stored))[:, None] * len(stored) + np.take_along_axis(stored, order, axis=1)
-        return keys.ravel(), np.take_along_axis(self.log_stored, order, axis=1).ravel()
+    The level is ``max over y of (max over x of ln Pr[M(x) = y] - min over x of ln Pr[M(x) = y])`` of what is drawn,
+    rounded up by ``LOG_MARGIN``. Every input counts, whether it stores the output or not.
 
-    def _log_weights(self, inputs: NDArray[np.intp], outputs: Integers) -> Floats:
-        """``ln m(x, y)`` for inputs, shape ``(n,)``, and some outputs of each, shape ``(n, j)``."""
-        keys, values = self._lookup
-        wanted = inputs[:, None] * (self.law.table.symbols + 1) + outputs
-        position = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where(keys[position] == wanted, values[position], self.log_tail[inputs][:, None])
+    Args:
+        channels: The mechanisms, all on the same ``scores``.
+    """
+    scores = channels[0].scores
+    gaps = np.full((len(channels), scores.symbols), -np.inf)
+    for start in range(0, scores.symbols, BLOCK):
+        outputs = np.arange(start, min(start + BLOCK, scores.symbols))
+        of_outputs = scores.to_outputs(outputs)
+        for gap, channel in zip(gaps, channels, strict=True):
+            logs = np.take(channel.log_weights, of_outputs)
+            logs -= channel.log_totals
+            gap[outputs] = np.where(channel.base[outputs] > 0, logs.max(axis=1) - logs.min(axis=1), -np.inf)
+    return [(float(gap.max()) + LOG_MARGIN, int(gap.argmax())) for gap in gaps]
 
 
 def envelope(log_weights: Floats) -> Floats:
-    """``E[n] = max over a of ln W[a] - ln W[a + n]``, the most that ``n`` steps of score can change a log-weight.
+    """Returns ``E[n] = max over a of ln W[a] - ln W[a + n]``: the most that ``n`` steps of score change a log-weight.
 
     Non-decreasing, shape ``(scores + 1,)``; from the last entry on ``n`` no longer matters, since scores past the end
     share a weight.
@@ -169,11 +144,11 @@ def envelope(log_weights: Floats) -> Floats:
 
 
 def round_up(value: float, decimals: int = 4) -> float:
-    """The next larger multiple of ``10**-decimals``: a printed bound can only overstate."""
+    """Returns the next larger multiple of ``10**-decimals``: a printed bound can only overstate."""
     scale = 10**decimals
     return math.ceil(value * scale) / scale
 
 
 def round_down(value: float, decimals: int = 4) -> float:
-    """The next smaller multiple of ``10**-decimals``."""
+    """Returns the next smaller multiple of ``10**-decimals``."""
     return -round_up(-value, decimals)

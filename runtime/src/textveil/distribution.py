@@ -1,4 +1,4 @@
-"""The exact law of one word, for audits and curiosity."""
+"""``Distribution``: the exact output distribution of one word."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from textveil.sampling import Integers
+from textveil.channel import Channel
 
 UNKNOWN = "<unk>"
 
@@ -26,21 +26,21 @@ class Distribution:
     symbol: str
 
     @classmethod
-    def of(cls, vocabulary: Sequence[str], row: Integers, token: int, kept_of_2_64: int) -> "Distribution":
-        """The law from one row of weights.
+    def of(cls, vocabulary: Sequence[str], channel: Channel, token: int) -> "Distribution":
+        """Returns the exact distribution of one input.
 
         Args:
             vocabulary: Symbols by id.
-            row: Weight of every symbol when a replacement is drawn, shape ``(symbols,)``.
+            channel: The mechanism's output distribution.
             token: Input id; ``len(vocabulary)`` is ``<unk>``.
-            kept_of_2_64: Probability, in units of 2**-64, that the word is kept and no replacement drawn.
         """
-        outputs = np.flatnonzero(row)
-        weights = {int(y): int(row[y]) for y in outputs}
-        if kept_of_2_64:
+        row = channel.weights_from(np.array([token]))[0]
+        weights = {int(y): int(row[y]) for y in np.flatnonzero(row)}
+        kept = channel.kept_of_2_64 if channel.keepable is not None and channel.keepable[token] else 0
+        if kept:
             total = sum(weights.values())
-            weights = {y: weight * (2**64 - kept_of_2_64) for y, weight in weights.items()}
-            weights[token] = weights.get(token, 0) + total * kept_of_2_64
+            weights = {y: weight * (2**64 - kept) for y, weight in weights.items()}
+            weights[token] = weights.get(token, 0) + total * kept
         symbol = vocabulary[token] if token < len(vocabulary) else UNKNOWN
         ids = sorted(y for y, weight in weights.items() if weight)
         return cls(tuple(vocabulary[y] for y in ids), tuple(weights[y] for y in ids), symbol)

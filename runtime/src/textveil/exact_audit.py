@@ -63,11 +63,10 @@ class ExactAudit:
         return LOG_MARGIN + 2 * len(self.law.capped.base) * 2.0**-53
 
     def loss(self, first: int, second: int) -> tuple[float, int]:
-        """The loss of one pair of inputs, over every output, and the output that attains it."""
-        pair = np.array([first, second])
-        ((_, squared),) = self.law.metric.squared_to_all(pair)
-        logs = self.log_weights[np.minimum(self.law.metric.scores(squared[:, :-1]), len(self.log_weights) - 1)]
-        ratios = np.where(self.law.capped.base > 0, logs[0] - logs[1], -np.inf)
+        """Returns the loss of one pair of inputs, over every output, and the output that attains it."""
+        channel = self.law.channel
+        logs = channel.log_weights[channel.scores.from_inputs(np.array([first, second]))]
+        ratios = np.where(channel.base > 0, logs[0] - logs[1], -np.inf)
         output = int(ratios.argmax())
         return float(ratios[output] + self.log_total[second] - self.log_total[first]), output
 

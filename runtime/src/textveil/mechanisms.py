@@ -17,12 +17,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
+from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textveil import sampling
+from textveil.channel import Channel, EqualityScores, MetricScores, Scores, StoredScores
 from textveil.errors import OptionError
 from textveil.metric import Metric
 from textveil.sampling import Integers, Rows
@@ -46,10 +48,11 @@ class Law(Protocol):
 
 @runtime_checkable
 class WeightedLaw(Law, Protocol):
-    """A law that is integer weights over the outputs for every input: it can be told as well as drawn from."""
+    """A mechanism with integer weights, whose output distribution can be computed as well as drawn from."""
 
-    def weights_of(self, token: int) -> Integers:
-        """The weight of every symbol as output of one input, shape ``(symbols,)``. Exact."""
+    @property
+    def channel(self) -> Channel:
+        """The output distribution of every input."""
         ...
 
 
@@ -87,8 +90,14 @@ class TableLaw:
         excess = (weights - tail[:, None]) * self.base[stored]
         return Rows(stored, np.cumsum(excess, axis=1), tail, self.base_sums)
 
-    def weights_of(self, token: int) -> Integers:
-        return self.rows(np.array([token])).weights(0)
+    @cached_property
+    def channel(self) -> Channel:
+        """The output distribution of every input."""
+        return self.channel_on(StoredScores(self.table))
+
+    def channel_on(self, scores: Scores) -> Channel:
+        """Returns the channel on scores that several levels share."""
+        return Channel(scores, self.weights, self.base)
 
     def draw(self, inputs: Integers, random_words: RandomWords) -> Integers:
         return _draw(self.rows, inputs, random_words)
@@ -116,9 +125,14 @@ class ExactLaw:
         weights = self.capped.weights
         return weights[np.minimum(self.metric.scores(self.metric.squared(inputs, outputs)), len(weights) - 1)]
 
-    def weights_of(self, token: int) -> Integers:
-        symbols = np.arange(self.capped.table.symbols)
-        return self.capped.base * self.tail_weights(np.full(len(symbols), token), symbols)
+    @cached_property
+    def channel(self) -> Channel:
+        """The output distribution of every input."""
+        return self.channel_on(MetricScores(self.metric))
+
+    def channel_on(self, scores: Scores) -> Channel:
+        """Returns the channel on scores that several levels share."""
+        return Channel(scores, self.capped.weights, self.capped.base)
 
     def draw(self, inputs: Integers, random_words: RandomWords) -> Integers:
         unique, row_of = np.unique(inputs, return_inverse=True)
@@ -175,8 +189,11 @@ class ResponseLaw:
         tail = np.full(len(inputs), self.tail, dtype=np.int64)
         return Rows(stored, (own * self.excess)[:, None], tail, np.cumsum(self.is_output))
 
-    def weights_of(self, token: int) -> Integers:
-        return self.rows(np.array([token])).weights(0)
+    @cached_property
+    def channel(self) -> Channel:
+        """The output distribution of every input."""
+        weights = np.array([self.tail + self.excess, self.tail], dtype=np.int64)
+        return Channel(EqualityScores(len(self.is_output)), weights, self.is_output)
 
     def draw(self, inputs: Integers, random_words: RandomWords) -> Integers:
         return _draw(self.rows, inputs, random_words)

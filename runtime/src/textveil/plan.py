@@ -1,8 +1,9 @@
 """From the options of a call to everything its draws need: law, coin, sensitive words, terms of the statement."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
+from functools import cached_property
 from typing import TypedDict
 
 import numpy as np
@@ -10,9 +11,10 @@ from numpy.typing import NDArray
 
 from textveil import entropy
 from textveil.bundle import TABLE_MECHANISMS, TAILS, Bundle, Level
+from textveil.channel import Channel
 from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
 from textveil.fbdd import FbddLaw
-from textveil.mechanisms import MECHANISMS, ExactLaw, Law, ReplacementCoin, ResponseLaw, TableLaw
+from textveil.mechanisms import MECHANISMS, ExactLaw, Law, ReplacementCoin, ResponseLaw, TableLaw, WeightedLaw
 from textveil.privacy import (
     CERTIFIED,
     PURE_LDP,
@@ -69,6 +71,21 @@ class Plan:
     coin: ReplacementCoin | None
     keepable: NDArray[np.bool_]
     terms: Terms
+
+    @cached_property
+    def channel(self) -> Channel:
+        """The output distribution of every input, the coin of common words included.
+
+        Raises:
+            OptionError: The mechanism has no integer weights (``fbdd``).
+        """
+        if not isinstance(self.law, WeightedLaw):
+            raise OptionError(
+                f"{self.terms.mechanism} has no table of weights: its distribution is known from draws only"
+            )
+        if self.coin is None:
+            return self.law.channel
+        return replace(self.law.channel, keepable=self.keepable, kept_of_2_64=2**64 - self.coin.threshold)
 
     def draw(self, inputs: NDArray[np.int64], whole: NDArray[np.bool_]) -> NDArray[np.int64]:
         """One output for every token: coins of common words first, then one draw per replaced token, in order.

@@ -13,7 +13,6 @@ from textveil.bundle import Bundle
 from textveil.default_bundle import DEFAULT_BUNDLE, DEFAULT_IDENTITY
 from textveil.distribution import Distribution
 from textveil.errors import BundleError, InputError, OptionError
-from textveil.mechanisms import WeightedLaw
 from textveil.plan import Options, Plan, cache_key, make_plan
 from textveil.privacy import PrivacyStatement, Terms
 from textveil.words import Lexicon
@@ -129,12 +128,8 @@ class Sanitizer:
             OptionError: An option is not supported, the mechanism has no weights (``fbdd``), or ``word`` is more than
                 one token.
         """
-        plan = self._plan(options)
-        if not isinstance(plan.law, WeightedLaw):
-            raise OptionError(f"{plan.terms.mechanism} has no table of weights: its law is known from draws only")
-        token = self._single_token(word)
-        kept = 2**64 - plan.coin.threshold if plan.coin is not None and plan.keepable[token] else 0
-        return Distribution.of(self.bundle.vocabulary, plan.law.weights_of(token), token, kept)
+        channel = self._plan(options).channel
+        return Distribution.of(self.bundle.vocabulary, channel, self._single_token(word))
 
     def distance(self, first: str, second: str) -> float:
         """Distance of two words in the metric of the guarantee; 1 is the median over pairs of words.

@@ -127,7 +127,7 @@ class StoredColumns:
         """Some inputs in order, a block at a time, and their weights to every symbol, shape ``(block, symbols)``."""
         for start in range(0, len(inputs), BLOCK):
             part = inputs[start : start + BLOCK]
-            yield part, np.stack([self._law.weights_of(int(x)) for x in part]).astype(np.float64)
+            yield part, self._law.channel.weights_from(part).astype(np.float64)
 
 
 Columns = ExactColumns | StoredColumns
