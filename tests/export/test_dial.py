@@ -14,8 +14,9 @@ from textveil.console import run
 from textveil.mechanisms import ExactLaw, TableLaw
 from textveil.table import CAPPED, EXACT, KEPT, OUTPUT_ROLE, SMALLEST_EXACT_WEIGHT, Table
 from textveil_export import cli
+from textveil_export.certify.all_scores import AllScores
 from textveil_export.certify.certificate import certify
-from textveil_export.certify.exact import AllScores, worst_exact_ratios
+from textveil_export.certify.exact import worst_exact_ratios
 from textveil_export.cli import table
 from textveil_export.errors import ExportError
 from textveil_export.text import calibrate_epsilon as dial

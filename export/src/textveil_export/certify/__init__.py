@@ -1,8 +1,9 @@
 """The epsilon of a finished table, proven over all pairs of words."""
 
+from textveil_export.certify.all_scores import AllScores
 from textveil_export.certify.capped import worst_ratios
 from textveil_export.certify.certificate import Attained, Certificates, LevelCertificate, certify
-from textveil_export.certify.exact import AllScores, pure_losses, worst_exact_ratios
+from textveil_export.certify.exact import worst_exact_ratios
 from textveil_export.certify.worst_pair import sensitive_inputs
 
 __all__ = [
@@ -11,7 +12,6 @@ __all__ = [
     "Certificates",
     "LevelCertificate",
     "certify",
-    "pure_losses",
     "sensitive_inputs",
     "worst_exact_ratios",
     "worst_ratios",

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from textveil.audit import Audit, Floats
 from textveil.metric import Metric
 
-from textveil_export.certify.worst_pair import Worsts, in_order, near_pairs
+from textveil_export.certify.worst_pair import Worsts, near_pairs
 from textveil_export.errors import CertificationError
+from textveil_export.parallel import in_order
 from textveil_export.progress import Progress, no_progress
 
 _BLOCK = 128

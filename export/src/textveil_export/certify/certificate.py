@@ -11,15 +11,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.audit import Audit, round_down, round_up
+from textveil.audit import Audit, pure_ldp_levels, round_down, round_up
 from textveil.bundle import Bundle, Level
 from textveil.distribution import UNKNOWN
 from textveil.mechanisms import ExactLaw, TableLaw
 from textveil.metric import Metric
 from textveil.table import CAPPED, EXACT, SANTEXT_OUTPUT, Table
 
+from textveil_export.certify.all_scores import AllScores
 from textveil_export.certify.capped import worst_ratios
-from textveil_export.certify.exact import AllScores, pure_losses, worst_exact_ratios
+from textveil_export.certify.exact import worst_exact_ratios
 from textveil_export.certify.worst_pair import Worst, Worsts, sensitive_inputs
 from textveil_export.errors import CertificationError
 from textveil_export.progress import Progress, no_progress
@@ -119,9 +120,10 @@ def _certify_capped(bundle: Bundle, metric: Metric, laws: _Laws, progress: Progr
 def _certify_exact(bundle: Bundle, metric: Metric, laws: _Laws, progress: Progress) -> list[LevelCertificate]:
     every = AllScores.of(metric, progress)
     _check_rows(bundle.table, every, progress)
-    audits = every.audits([ExactLaw(law, metric) for _, _, law in laws], progress)
+    exact = [ExactLaw(law, metric) for _, _, law in laws]
+    audits = every.audits(exact)
     worsts = worst_exact_ratios(every, audits, sensitive_inputs(bundle.table), progress)
-    pure = pure_losses(every, audits, progress)
+    pure = pure_ldp_levels([law.channel_on(every) for law in exact])
     certificates: list[LevelCertificate] = []
     for (level, mechanism, _), audit, worst, loss in zip(laws, audits, worsts, pure, strict=True):
         attained = _attained(bundle, worst.over_all, *audit.loss(worst.over_all.first, worst.over_all.second))

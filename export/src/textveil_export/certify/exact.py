@@ -1,99 +1,27 @@
-"""The largest loss per unit of distance of laws with an exact tail, over all pairs of inputs.
+"""The largest loss per unit of distance of mechanisms with an exact tail, over all pairs of inputs.
 
-All scores are kept in one temporary file (two bytes a pair): every stage is then a look-up. Inputs that are outputs of
-the mechanism need no look at other outputs (``textveil.exact_audit``); for the others a pair that is not settled by
-cheaper bounds has all outputs scanned, once for all levels, since the scan is about distances alone.
+Inputs that are outputs of the mechanism need no look at other outputs (``textveil.exact_audit``). For the others a pair
+that is not settled by cheaper bounds has all outputs scanned, once for all levels: the scan is about distances alone.
+Proof: docs/proofs/exact-tail.md.
 """
 
-import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from functools import partial
 from os import cpu_count
-from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.audit import LOG_MARGIN
-from textveil.exact_audit import ExactAudit, largest_differences, log_totals
-from textveil.mechanisms import ExactLaw
-from textveil.metric import Metric
+from textveil.exact_audit import ExactAudit, largest_differences
 
-from textveil_export.certify.worst_pair import Worsts, in_order, near_pairs
-from textveil_export.errors import ExportError
+from textveil_export.certify.all_scores import AllScores
+from textveil_export.certify.worst_pair import Worsts, near_pairs
+from textveil_export.parallel import in_order
 from textveil_export.progress import Progress, no_progress
 
-_BLOCK = 64
 _NEAREST_OUTPUTS = 1024
 _SCANNED_AT_ONCE = 512
-
-
-@dataclass(frozen=True)
-class AllScores:
-    """The scores of all pairs of inputs.
-
-    Attributes:
-        metric: What they are scores of.
-        scores: ``floor(grid d(x, y))``, shape ``(inputs, inputs)``, in a temporary file.
-        largest: The largest of them.
-    """
-
-    metric: Metric
-    scores: NDArray[np.uint16]
-    largest: int
-    _differences: dict[bytes, "Differences"] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, metric: Metric, progress: Progress = no_progress) -> "AllScores":
-        """Computes them. The file takes two bytes a pair in the folder for temporary files, and has no name.
-
-        Raises:
-            ExportError: A distance is too large, or the disk is full.
-        """
-        inputs = len(metric.rows)
-        largest = 0
-        try:
-            with tempfile.TemporaryFile() as file:
-                file.truncate(2 * inputs * inputs)
-                scores = np.memmap(file, dtype=np.uint16, mode="r+", shape=(inputs, inputs))
-                for part, squared in metric.squared_to_all(np.arange(inputs)):
-                    block = metric.scores(squared)
-                    largest = max(largest, int(block.max()))
-                    if largest > np.iinfo(np.uint16).max:
-                        raise ExportError("two words are more than ten times the median distance apart")
-                    scores[part] = block
-                    progress("measuring all pairs", int(part[-1]) + 1, inputs)
-        except OSError as error:
-            raise ExportError("no space for the scores of all pairs in the folder for temporary files") from error
-        return cls(metric, scores, largest)
-
-    def blocks(self, size: int = _BLOCK) -> Iterable[NDArray[np.intp]]:
-        """All inputs, in blocks of consecutive ones."""
-        inputs = np.arange(len(self.scores))
-        return (inputs[start : start + size] for start in range(0, len(inputs), size))
-
-    def differences(self, is_output: NDArray[np.bool_]) -> "Differences":
-        """Differences of scores for a set of outputs, shape ``(inputs,)``; kept for the next search."""
-        key = is_output.tobytes()
-        if key not in self._differences:
-            self._differences[key] = Differences(self, is_output)
-        return self._differences[key]
-
-    def audits(self, laws: Sequence[ExactLaw], progress: Progress = no_progress) -> list[ExactAudit]:
-        """The audits of some laws, with the normalisers of all inputs."""
-        totals = self.each("summing rows", lambda block: log_totals(laws, self.scores[block]), progress)
-        return [ExactAudit(law, total) for law, total in zip(laws, np.concatenate(totals, axis=1), strict=True)]
-
-    def each(self, stage: str, work: Callable[[NDArray[np.intp]], Any], progress: Progress) -> list[Any]:
-        """Does some work for every block of inputs, on all cores; the results in order."""
-        results = []
-        with ThreadPoolExecutor(cpu_count()) as pool:
-            for block, result in zip(self.blocks(), in_order(pool, work, self.blocks()), strict=True):
-                results.append(result)
-                progress(stage, int(block[-1]) + 1, len(self.scores))
-        return results
 
 
 def worst_exact_ratios(
@@ -122,7 +50,7 @@ def worst_exact_ratios(
         groups.setdefault(search.is_output.tobytes(), []).append(search)
     with ThreadPoolExecutor(cpu_count()) as pool:
         for number, group in enumerate(groups.values(), 1):
-            differences = every.differences(group[0].is_output)
+            differences = Differences.of(every, group[0].is_output)
             scan_row = partial(_scan_others, differences, group)
             for done, _ in enumerate(in_order(pool, scan_row, range(len(differences.inputs))), 1):
                 progress(f"certifying other inputs ({number} of {len(groups)})", done, len(differences.inputs))
@@ -197,6 +125,11 @@ class Differences:
         self._exact = np.zeros(self._upper.shape, dtype=bool)
         self._farthest = np.concatenate([every.scores[b][:, self._outputs].max(axis=1) for b in every.blocks(256)])
 
+    @classmethod
+    def of(cls, every: AllScores, is_output: NDArray[np.bool_]) -> "Differences":
+        """Returns the differences for a set of outputs, shape ``(inputs,)``; an earlier search may have made them."""
+        return every.once(is_output.tobytes(), lambda: cls(every, is_output))
+
     def upper(self, position: int) -> NDArray[np.int32]:
         """Upper bounds for ``x = inputs[position]`` and all ``x'``, shape ``(inputs,)``."""
         x = self.inputs[position]
@@ -228,29 +161,3 @@ class Differences:
         if len(rest):
             np.maximum(upper, self._farthest - scores[rest[0]], out=upper)
         return np.minimum(upper, scores + 1)
-
-
-def pure_losses(
-    every: AllScores, audits: Sequence[ExactAudit], progress: Progress = no_progress
-) -> list[tuple[float, int]]:
-    """The pure LDP level of several laws and the output that attains it: over all pairs of inputs and all outputs."""
-
-    shape = len(audits), len(every.scores)
-    largest, smallest = np.full(shape, -np.inf), np.full(shape, np.inf)
-    lock = Lock()
-
-    def extremes(block: NDArray[np.intp]) -> None:
-        for number, audit in enumerate(audits):
-            scores = np.minimum(every.scores[block], len(audit.log_weights) - 1)
-            logs = audit.log_weights[scores] - audit.log_total[block][:, None]
-            highest, lowest = logs.max(axis=0), logs.min(axis=0)
-            with lock:
-                np.maximum(largest[number], highest, out=largest[number])
-                np.minimum(smallest[number], lowest, out=smallest[number])
-
-    every.each("certifying pure LDP levels", extremes, progress)
-    losses: list[tuple[float, int]] = []
-    for number, audit in enumerate(audits):
-        gaps = np.where(audit.law.capped.base > 0, (largest[number] - smallest[number])[:-1], -np.inf)
-        losses.append((float(gaps.max()) + LOG_MARGIN, int(gaps.argmax())))
-    return losses

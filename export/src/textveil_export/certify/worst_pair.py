@@ -1,9 +1,6 @@
-"""What both searches for the worst pair share: the worst so far, and work on several cores in order."""
+"""The worst pair of inputs found so far, by loss per unit of distance, and which pairs are looked at first."""
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from os import cpu_count
 from threading import Lock
 from typing import Any
 
@@ -80,14 +77,3 @@ def near_pairs(neighbours: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.i
     apart = first != second
     first, second = first[apart], second[apart]
     return np.concatenate([first, second]), np.concatenate([second, first])
-
-
-def in_order(pool: ThreadPoolExecutor, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-    """Like ``pool.map``, but only as many items exist at a time as there are workers."""
-    pending: list[Future[Any]] = []
-    for item in items:
-        pending.append(pool.submit(work, item))
-        if len(pending) > (cpu_count() or 1):
-            yield pending.pop(0).result()
-    for future in pending:
-        yield future.result()

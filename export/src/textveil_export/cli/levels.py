@@ -9,8 +9,8 @@ from textveil.report import levels_table
 
 from textveil_export.certify import certificate
 from textveil_export.cli.progress_bars import bars
-from textveil_export.leakage import bayes
-from textveil_export.leakage.statistics import measure
+from textveil_export.leakage.bayes import TRIALS
+from textveil_export.leakage.statistics import SEED, measure
 from textveil_export.text.write import write_certificate, write_statistics
 
 BundleArgument = Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle.")]
@@ -34,8 +34,8 @@ def certify(
 
 def statistics(
     bundle: BundleArgument,
-    trials: Annotated[int, typer.Option(min=2, help="Words in the simulation of repeated releases.")] = bayes.TRIALS,
-    seed: Annotated[int, typer.Option(min=0, help="Of that simulation; it is recorded.")] = bayes.SEED,
+    trials: Annotated[int, typer.Option(min=2, help="Words in the simulation of repeated releases.")] = TRIALS,
+    seed: Annotated[int, typer.Option(min=0, help="Of that simulation; it is recorded.")] = SEED,
 ) -> None:
     """Measure what every level does to words, and write it into the bundle for textveil levels and calibrate.
 

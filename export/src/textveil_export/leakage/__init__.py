@@ -1,18 +1,24 @@
 """What a sanitized word still tells: how far words spread, and how often an attacker guesses them."""
 
-from textveil_export.leakage.bayes import Rate, priors, recovery_rates, simulate, zipf
-from textveil_export.leakage.channel import Channel, channels
-from textveil_export.leakage.statistics import Spread, measure, spreads
+from textveil_export.leakage.bayes import Guesses, Rate, among, guess, one_release, recovery_rates, simulate, zipf
+from textveil_export.leakage.channels import candidates, channels
+from textveil_export.leakage.spread import LEFT_OUT, LIKELY_SHARE, Spread, measure_spread
+from textveil_export.leakage.statistics import measure
 
 __all__ = [
-    "Channel",
+    "LEFT_OUT",
+    "LIKELY_SHARE",
+    "Guesses",
     "Rate",
     "Spread",
+    "among",
+    "candidates",
     "channels",
+    "guess",
     "measure",
-    "priors",
+    "measure_spread",
+    "one_release",
     "recovery_rates",
     "simulate",
-    "spreads",
     "zipf",
 ]

@@ -13,8 +13,9 @@ from textveil.mechanisms import ExactLaw, TableLaw
 from textveil.metric import Metric
 from textveil.table import EXACT, OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT, Table
 
+from textveil_export.certify.all_scores import AllScores
 from textveil_export.certify.capped import worst_ratios
-from textveil_export.certify.exact import AllScores, worst_exact_ratios
+from textveil_export.certify.exact import worst_exact_ratios
 from textveil_export.certify.worst_pair import sensitive_inputs
 from textveil_export.errors import ExportError
 from textveil_export.progress import Progress, no_progress
@@ -165,7 +166,7 @@ def _exact(table: Table, every: AllScores, sensitive: NDArray[np.bool_], progres
         finished = [
             TableLaw.of(table, law.mechanism, level_law(table, law.tail, law.setting, every.largest)) for law in laws
         ]
-        audits = every.audits([ExactLaw(law, every.metric) for law in finished], progress)
+        audits = every.audits([ExactLaw(law, every.metric) for law in finished])
         return [round_up(worst.over_all.ratio) for worst in worst_exact_ratios(every, audits, sensitive, progress)]
 
     return certified

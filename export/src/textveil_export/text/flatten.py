@@ -10,7 +10,7 @@ others.
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil_export.certify.exact import AllScores
+from textveil_export.certify.all_scores import AllScores
 from textveil_export.progress import Progress, no_progress
 
 _MAX_ROUNDS = 150
