@@ -26,19 +26,19 @@ from typing import Any
 import numpy as np
 import torch
 from textveil import entropy
-from textveil.audit import Audit
+from textveil.audit import Audit, pure_ldp_levels
 from textveil.bundle import Bundle
 from textveil.mechanisms import ExactLaw, ResponseLaw, TableLaw
 from textveil.sampling import Integers
 from textveil.segmentation import segments
 from textveil.table import CAPPED, EXACT, SANTEXT_OUTPUT, LevelLaw, Table
 from textveil.words import Lexicon
-from textveil_export.dial import by_certified_epsilon
-from textveil_export.exact_search import AllScores, pure_losses
-from textveil_export.flatten import flat_base, in_steps
-from textveil_export.neighbours import smallest
-from textveil_export.sources import no_progress
-from textveil_export.weights import Setting, level_law
+from textveil_export.certify import AllScores
+from textveil_export.progress import no_progress
+from textveil_export.text.calibrate_epsilon import by_certified_epsilon
+from textveil_export.text.flatten import flat_base, in_steps
+from textveil_export.text.neighbors import smallest
+from textveil_export.text.weights import Setting, level_law
 from textveil_training.data import load
 
 KS = (16, 64, 256, 1024)
@@ -167,7 +167,7 @@ class Comparison:
     def pure(self, law: TableLaw | ExactLaw) -> float:
         """The pure LDP level."""
         if isinstance(law, ExactLaw):
-            return pure_losses(self.every, self.every.audits([law]))[0][0]
+            return pure_ldp_levels([law.channel_on(self.every)])[0][0]
         return Audit(law).pure_loss()[0]
 
     def at_certified(self, name: str, targets: Sequence[float]) -> list[tuple[Law, float]]:

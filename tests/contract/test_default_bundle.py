@@ -11,8 +11,9 @@ from textveil.default_bundle import DEFAULT_BUNDLE, DEFAULT_IDENTITY
 from textveil.mechanisms import TableLaw
 from textveil.plan import table_law
 from textveil.table import CAPPED, EXACT, KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
-from textveil_export import neighbours, weights
-from textveil_export.roles import english_lists
+from textveil_export.text import weights
+from textveil_export.text.neighbors import smallest
+from textveil_export.text.word_sets import english_lists
 from textveil_export.wordlist import coverage
 from unchanged import unchanged_shares
 
@@ -98,7 +99,7 @@ def test_the_table_can_be_recomputed_from_the_rows(bundle):
     candidates = np.flatnonzero(table.roles & SANTEXT_OUTPUT)
     sample = np.append(np.arange(0, table.symbols, 97), table.symbols)
     for inputs, squared in bundle.metric.squared_to_all(sample):
-        near, squares = neighbours.smallest(squared[:, candidates], candidates, table.neighbours.shape[1])
+        near, squares = smallest(squared[:, candidates], candidates, table.neighbours.shape[1])
         assert (near == table.neighbours[inputs]).all()
         assert (bundle.metric.scores(squares) == table.scores[inputs]).all()
 

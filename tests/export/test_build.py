@@ -13,14 +13,16 @@ from textveil.console import run
 from textveil.errors import BundleDamaged
 from textveil.mechanisms import ExactLaw, TableLaw
 from textveil.table import CAPPED, EXACT
-from textveil_export import bundle_writer, cli, weights
-from textveil_export.build import Recipe, build
-from textveil_export.bundle_writer import write_bundle
-from textveil_export.dial import DEFAULT_LEVELS
+from textveil_export import cli
 from textveil_export.errors import ExportError, WriteError
-from textveil_export.roles import Policy
-from textveil_export.sources import Source
-from textveil_export.weights import Setting
+from textveil_export.text import weights
+from textveil_export.text import write as bundle_writer
+from textveil_export.text.build import Recipe, build_bundle
+from textveil_export.text.calibrate_epsilon import DEFAULT_LEVELS
+from textveil_export.text.sources import Source
+from textveil_export.text.weights import Setting
+from textveil_export.text.word_sets import Policy
+from textveil_export.text.write import write_bundle
 from unchanged import unchanged_shares
 
 POLICY = Policy(0.9, frozenset(), frozenset(), frozenset())
@@ -39,7 +41,7 @@ def source():
 
 @pytest.fixture(scope="module")
 def contents(source):
-    return build(source, Recipe("made up", POLICY, k=16))
+    return build_bundle(source, Recipe("made up", POLICY, k=16))
 
 
 def median_unchanged(bundle, tail, exponent):
@@ -55,7 +57,7 @@ def median_unchanged(bundle, tail, exponent):
 
 @pytest.mark.parametrize("tail", [CAPPED, EXACT])
 def test_the_default_levels_meet_their_shares(source, tmp_path, tail):
-    bundle = write_bundle(build(source, Recipe("made up", POLICY, k=16, tails=(tail,))), tmp_path / "bundle")
+    bundle = write_bundle(build_bundle(source, Recipe("made up", POLICY, k=16, tails=(tail,))), tmp_path / "bundle")
     assert [level.name for level in bundle.levels] == list(DEFAULT_LEVELS)
     for level in bundle.levels:
         exponent = level.laws["santext+", tail].exponent
@@ -67,29 +69,29 @@ def test_the_default_levels_meet_their_shares(source, tmp_path, tail):
 def test_levels_that_a_small_vocabulary_cannot_tell_apart():
     source = Source(["a", "b", "c"], np.eye(3, dtype=np.float32), "word", {})
     with pytest.raises(ExportError, match="name levels yourself"):
-        build(source, Recipe("tiny", POLICY, k=2))
+        build_bundle(source, Recipe("tiny", POLICY, k=2))
 
 
 def test_an_exponent_beyond_integers(source):
     with pytest.raises(ExportError, match="too large"):
-        build(source, Recipe("made up", POLICY, k=16, levels={"balanced": Decimal(500)}))
+        build_bundle(source, Recipe("made up", POLICY, k=16, levels={"balanced": Decimal(500)}))
 
 
 def test_the_default_level_must_be_a_level(source):
     with pytest.raises(ExportError, match="default level"):
-        build(source, Recipe("made up", POLICY, k=16, levels={"one": Decimal(5)}))
+        build_bundle(source, Recipe("made up", POLICY, k=16, levels={"one": Decimal(5)}))
 
 
 def test_bundles_are_reproducible(source, contents, tmp_path):
     first = write_bundle(contents, tmp_path / "first")
-    second = write_bundle(build(source, Recipe("made up", POLICY, k=16)), tmp_path / "second")
+    second = write_bundle(build_bundle(source, Recipe("made up", POLICY, k=16)), tmp_path / "second")
     assert first.identity == second.identity
     for path in first.path.iterdir():
         assert path.read_bytes() == (second.path / path.name).read_bytes()
 
 
 def test_without_embedding_rows(source, tmp_path):
-    bundle = write_bundle(build(source, Recipe("made up", POLICY, k=4, embeddings=False)), tmp_path / "bundle")
+    bundle = write_bundle(build_bundle(source, Recipe("made up", POLICY, k=4, embeddings=False)), tmp_path / "bundle")
     assert bundle.metric is None
     assert "cannot tell distances" in (bundle.path / "README.md").read_text()
 

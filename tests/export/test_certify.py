@@ -18,15 +18,14 @@ from textveil.console import run
 from textveil.errors import BundleDamaged
 from textveil.mechanisms import TableLaw
 from textveil.table import CAPPED, EXACT
-from textveil_export import certify as certification
 from textveil_export import cli
-from textveil_export.bundle_writer import write_bundle
-from textveil_export.capped_search import worst_ratios
-from textveil_export.certify import certify
+from textveil_export.certify import certificate as certification
+from textveil_export.certify.capped import worst_ratios
+from textveil_export.certify.certificate import certify
+from textveil_export.certify.worst_pair import Worst, Worsts
+from textveil_export.certify.worst_pair import sensitive_inputs as all_sensitive
 from textveil_export.errors import CertificationError
-from textveil_export.records import write_certificate
-from textveil_export.search import Worst, Worsts
-from textveil_export.search import sensitive_inputs as all_sensitive
+from textveil_export.text.write import write_bundle, write_certificate
 
 GEOMETRIES = {
     "scattered": small_bundles.scattered(24, 6, 1),

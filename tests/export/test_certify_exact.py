@@ -19,10 +19,12 @@ from textveil.exact_audit import ExactAudit, largest_differences, log_totals
 from textveil.plan import table_law
 from textveil.table import EXACT
 from textveil.verify import verify
-from textveil_export import exact_search
-from textveil_export.bundle_writer import write_bundle
-from textveil_export.certify import certify
+from textveil_export.certify import all_scores
+from textveil_export.certify import exact as exact_search
+from textveil_export.certify.all_scores import AllScores
+from textveil_export.certify.certificate import certify
 from textveil_export.errors import CertificationError
+from textveil_export.text.write import write_bundle
 
 GEOMETRIES = {
     "scattered": (small_bundles.scattered(24, 6, 1), ("1.5", "9")),
@@ -91,7 +93,7 @@ def test_with_a_base_measure(tmp_path, geometry):
 @pytest.mark.parametrize("geometry", ["scattered", "clusters", "lopsided"])
 def test_small_blocks_and_few_near_outputs(tmp_path, monkeypatch, geometry):
     """As in a large vocabulary: many blocks, and most outputs not among the nearest that are looked at first."""
-    monkeypatch.setattr(exact_search, "_BLOCK", 3)
+    monkeypatch.setattr(all_scores, "_BLOCK", 3)
     monkeypatch.setattr(exact_search, "_NEAREST_OUTPUTS", 2)
     monkeypatch.setattr(exact_search, "_SCANNED_AT_ONCE", 2)
     bundle = open_small(tmp_path / "b", geometry, 3)
@@ -226,10 +228,10 @@ SEARCH_FAULTS = {
         "self.log_total[first] - self.log_total[second]",
     ),
     "normalisers lack the base measure": (
-        exact_search,
-        "log_totals",
-        "@ base.astype(np.float64)",
-        "@ np.ones(len(base))",
+        AllScores,
+        "totals",
+        "@ base",
+        "@ np.ones_like(base)",
     ),
 }
 

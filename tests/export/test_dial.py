@@ -13,15 +13,18 @@ from textveil.bundle import TABLE, TABLE_MECHANISMS
 from textveil.console import run
 from textveil.mechanisms import ExactLaw, TableLaw
 from textveil.table import CAPPED, EXACT, KEPT, OUTPUT_ROLE, SMALLEST_EXACT_WEIGHT, Table
-from textveil_export import cli, dial
-from textveil_export.build import Recipe, build
-from textveil_export.bundle_writer import write_bundle
-from textveil_export.certify import certify
+from textveil_export import cli
+from textveil_export.certify.all_scores import AllScores
+from textveil_export.certify.certificate import certify
+from textveil_export.certify.exact import worst_exact_ratios
+from textveil_export.cli import table
 from textveil_export.errors import ExportError
-from textveil_export.exact_search import AllScores, worst_exact_ratios
-from textveil_export.flatten import flat_base, in_steps, wanted_totals
-from textveil_export.sources import Source
-from textveil_export.weights import Setting, fits, level_law
+from textveil_export.text import calibrate_epsilon as dial
+from textveil_export.text.build import Recipe, build_bundle
+from textveil_export.text.flatten import flat_base, in_steps, wanted_totals
+from textveil_export.text.sources import Source
+from textveil_export.text.weights import Setting, fits, level_law
+from textveil_export.text.write import write_bundle
 
 GEOMETRIES = {
     "scattered": (small_bundles.scattered(24, 6, 1), {EXACT: ("4", "7"), CAPPED: ("3", "6")}),
@@ -64,7 +67,7 @@ def test_every_target_covers_the_truth(tmp_path, geometry):
         tails=(EXACT, CAPPED),
         default_level="low",
     )
-    bundle = write_bundle(build(Source(words, vectors.astype(np.float32), "word", {}), recipe), tmp_path / "b")
+    bundle = write_bundle(build_bundle(Source(words, vectors.astype(np.float32), "word", {}), recipe), tmp_path / "b")
     certificates = certify(bundle)
     for level in bundle.levels:
         for (mechanism, tail), law in level.laws.items():
@@ -192,8 +195,8 @@ class TestCommand:
             assert not base[~is_output].any()
 
     def test_bare_numbers_name_their_levels(self, tmp_path):
-        assert list(cli._targets("6, 9.5", None, (EXACT,))[EXACT]) == ["e6", "e9.5"]
-        assert list(cli._targets("1,2,3,4,5,6", None, (CAPPED,))[CAPPED]) == list(dial.DEFAULT_LEVELS)
+        assert list(table._targets("6, 9.5", None, (EXACT,))[EXACT]) == ["e6", "e9.5"]
+        assert list(table._targets("1,2,3,4,5,6", None, (CAPPED,))[CAPPED]) == list(dial.DEFAULT_LEVELS)
 
     @pytest.mark.parametrize("targets", ["x", "a=", "9,8", "6,6", "-1", "nan", ""])
     def test_targets_that_cannot_be(self, tmp_path, capsys, targets):

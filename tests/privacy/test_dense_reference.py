@@ -31,9 +31,9 @@ from textveil.mechanisms import ExactLaw, TableLaw
 from textveil.metric import scores
 from textveil.sampling import MAX_TOTAL
 from textveil.table import CAPPED, EXACT, LevelLaw, Table
-from textveil_export import neighbours
 from textveil_export.errors import ExportError
-from textveil_export.weights import GRID, Setting, level_law, score_weights
+from textveil_export.text.neighbors import nearest, smallest
+from textveil_export.text.weights import GRID, Setting, level_law, score_weights
 
 Reals = NDArray[np.float64]
 
@@ -266,7 +266,7 @@ def test_neighbours_are_those_of_a_full_sort(data: st.DataObject) -> None:
     )
     candidates = sorted(data.draw(st.sets(st.integers(0, count - 1), min_size=2)))
     k = data.draw(st.integers(1, len(candidates)))
-    near, squares, median = neighbours.nearest(np.array(rows, dtype=np.int8), np.array(candidates), k)
+    near, squares, median = nearest(np.array(rows, dtype=np.int8), np.array(candidates), k)
     assert (near.tolist(), squares.tolist(), median) == naive_nearest(rows, candidates, k)
 
 
@@ -275,7 +275,7 @@ def test_neighbours_across_blocks() -> None:
     generator = np.random.default_rng(31)
     rows = generator.integers(-3, 4, (2 * metric.BLOCK + 7, 3)).astype(np.int8)
     candidates = np.flatnonzero(generator.random(len(rows)) < 0.7)
-    near, squares, median = neighbours.nearest(rows, candidates, 12)
+    near, squares, median = nearest(rows, candidates, 12)
     assert (near.tolist(), squares.tolist(), median) == naive_nearest(rows.tolist(), candidates.tolist(), 12)
 
 
@@ -284,9 +284,9 @@ def test_ties_broken_another_way_are_seen() -> None:
     rows = np.array([[0], [1], [-1], [1], [3]], dtype=np.int8)
     candidates = np.arange(5)
     ((_, squared),) = metric.squared_distances(rows, rows)
-    faulty = mutant(neighbours.smallest, "np.arange(width)", "np.arange(width)[::-1]")
+    faulty = mutant(smallest, "np.arange(width)", "np.arange(width)[::-1]")
     right = naive_nearest(rows.tolist(), candidates.tolist(), 2)
-    assert neighbours.smallest(squared, candidates, 2)[0].tolist() == right[0]
+    assert smallest(squared, candidates, 2)[0].tolist() == right[0]
     assert faulty(squared, candidates, 2)[0].tolist() != right[0]
 
 
@@ -294,7 +294,7 @@ def test_k_outside_its_range_is_refused() -> None:
     rows = np.array([[0], [1], [5]], dtype=np.int8)
     for k in (0, 3):
         with pytest.raises(ExportError):
-            neighbours.nearest(rows, np.array([0, 2]), k)
+            nearest(rows, np.array([0, 2]), k)
 
 
 @given(

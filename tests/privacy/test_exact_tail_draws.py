@@ -20,7 +20,7 @@ from textveil.bundle import Bundle
 from textveil.mechanisms import ExactLaw, TableLaw
 from textveil.plan import table_law
 from textveil.table import EXACT, OUTPUT_ROLE
-from textveil_export.bundle_writer import write_bundle
+from textveil_export.text.write import write_bundle
 
 SIGNIFICANCE = 1e-9
 DRAWS = 200_000

@@ -36,7 +36,7 @@ from textveil.mechanisms import TableLaw
 from textveil.privacy import rounding_slack
 from textveil.table import CAPPED, KEPT, SANTEXT_PLUS_OUTPUT, LevelLaw, Table
 from textveil_export.errors import ExportError
-from textveil_export.weights import score_weights
+from textveil_export.text.weights import score_weights
 
 
 def rows_of(table: Table, mechanism: str, law: LevelLaw) -> Weights:

@@ -27,7 +27,7 @@ from textveil.metric import Metric
 from textveil.privacy import TEXTBOOK, rounding_slack
 from textveil.table import EXACT, LevelLaw, Table
 from textveil_export.errors import ExportError
-from textveil_export.weights import Setting, level_law
+from textveil_export.text.weights import Setting, level_law
 
 MECHANISMS = ("santext", "santext+")
 

@@ -11,9 +11,9 @@ from textveil.bundle import Bundle
 from textveil.calibration import LevelSummary, calibrate, summaries
 from textveil.errors import BundleDamaged, NoStatistics, OptionError, UnknownMechanism, WishNotMet
 from textveil.report import share
-from textveil_export.certify import certify
-from textveil_export.records import write_certificate, write_statistics
-from textveil_export.statistics import measure
+from textveil_export.certify.certificate import certify
+from textveil_export.leakage.statistics import measure
+from textveil_export.text.write import write_certificate, write_statistics
 
 LEVELS = {"a": "1", "b": "3", "c": "5", "d": "9"}
 #: Medians of N_x and Bayes recoveries that are easy to reason with, level by level.

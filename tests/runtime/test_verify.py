@@ -10,7 +10,7 @@ from textveil.console import run
 from textveil.errors import BundleDamaged
 from textveil.table import CAPPED, EXACT
 from textveil.verify import verify
-from textveil_export.certify import certify
+from textveil_export.certify.certificate import certify
 
 
 def small(folder, *tails):

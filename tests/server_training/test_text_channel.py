@@ -9,7 +9,7 @@ import pytest
 from small_bundles import contents, metric_of, outlier, pieces, scattered, small_bundle, spellings, with_base
 from textveil.errors import OptionError
 from textveil.mechanisms import ExactLaw, WeightedLaw
-from textveil_export.bundle_writer import write_bundle
+from textveil_export.text.write import write_bundle
 from textveil_training.text_channel import TextChannel
 
 COUNT = 40
