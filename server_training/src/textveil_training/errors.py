@@ -148,6 +148,12 @@ class TrainingError(TextveilError):
     code = "training"
 
 
+class MissingExtra(TrainingError):
+    """A command needs a package that an extra of this wheel installs."""
+
+    code = "extra"
+
+
 class RecipeError(TrainingError):
     """A recipe is not TOML, lacks a key, has an unknown key, or has a value that makes no sense."""
 

@@ -3,6 +3,13 @@
 They measure what one attacker achieves and bound nothing. The bound is in the statement of a release.
 """
 
+from importlib.util import find_spec
+
+from textveil_training.errors import MissingExtra
+
+if find_spec("textveil_export") is None:  # closed forms of leakage have their home in that wheel
+    raise MissingExtra("attacks on text need the wheel textveil-export: install the extra, textveil-training[attacks]")
+
 from textveil_training.attacks.text.record import run_and_record
 from textveil_training.attacks.text.run import ATTACKS, Settings, attack
 

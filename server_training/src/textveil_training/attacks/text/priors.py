@@ -1,23 +1,15 @@
-"""Priors: what an attacker believes of a token before seeing its output, as distributions over the inputs."""
+"""Priors: what an attacker believes of a token before seeing its output, as distributions over the inputs.
+
+The public prior is the Zipf-Mandelbrot one that the statistics of a bundle use (``textveil_export.leakage.zipf``).
+"""
 
 import numpy as np
+from textveil_export.leakage import zipf
 
 from textveil_training.text_channel import Doubles, Ids
 
 #: Names of the priors in records.
 ZIPF, TEXT = "zipf", "text"
-#: Shift of ranks in the Zipf-Mandelbrot law of English words.
-OFFSET = 2.7
-
-
-def zipf(inputs: int) -> Doubles:
-    """Returns the public Zipf-Mandelbrot prior ``pi(x)``, proportional to ``1 / (rank + 2.7)``, shape ``(inputs,)``.
-
-    Rank 1 is the first line of the vocabulary, which is in the order of a public corpus; ``<unk>`` has the last rank.
-    The statistics that a bundle carries use the same prior.
-    """
-    shares = 1 / (np.arange(1, inputs + 1) + OFFSET)
-    return shares / shares.sum()
 
 
 def of_text(tokens: Ids, inputs: int) -> Doubles:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from textveil_export.leakage import guess
 
 from textveil_training.attacks.text.priors import TEXT, ZIPF
 from textveil_training.attacks.text.rates import clustered_interval, rates_of
@@ -22,6 +23,8 @@ Singles = NDArray[np.float32]
 RELEASES = (1, 2, 5, 10, 20)
 #: Number of log likelihoods held at a time: 256 MB.
 _CELLS = 1 << 26
+#: Tokens whose posteriors are computed at a time.
+_ROWS = 64
 
 
 def repeated(
@@ -76,14 +79,8 @@ def _rates(parts: list[tuple[Ids, Doubles]], released: Released, sample: Ids) ->
 
 def _guesses(logs: Singles, prior: Doubles) -> tuple[Ids, Doubles]:
     """Returns the likeliest input of every token and its posterior, from log likelihoods ``(tokens, inputs)``."""
-    with np.errstate(divide="ignore"):
-        log_prior = np.log(prior).astype(np.float32)
-    guesses, largest = np.empty(len(logs), np.int64), np.empty(len(logs))
-    for row, of_token in enumerate(logs):
-        posterior = of_token + log_prior
-        guesses[row] = posterior.argmax()
-        posterior -= posterior[guesses[row]]
-        largest[row] = 1 / np.exp(posterior, dtype=np.float64).sum()
+    parts = [guess(logs[start : start + _ROWS].astype(np.float64), prior) for start in range(0, len(logs), _ROWS)]
+    guesses, largest = (np.concatenate(part) for part in zip(*parts, strict=True))
     return guesses, largest
 
 

@@ -14,18 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil import entropy
 from textveil.fbdd import FbddLaw
+from textveil_export.leakage import LEFT_OUT, measure_spread
 
 from textveil_training.attacks.text.rates import rounded
 from textveil_training.text_channel import TextChannel
 
-#: Largest share of the mass that ``S_x`` leaves out.
-LEFT_OUT = 0.05
-#: Share of the largest likelihood that an input needs to count in ``S*_y``.
-LIKELY_SHARE = 0.01
 #: Words, and draws of each, where there are no weights.
 WORDS, DRAWS = 200, 1000
-#: Words at a time: some 80 MB for 20,000 inputs.
-_BLOCK = 256
 
 
 def statistics(channel: TextChannel, *, seed: int, report: Callable[[int, int], None]) -> dict[str, Any]:
@@ -42,36 +37,17 @@ def statistics(channel: TextChannel, *, seed: int, report: Callable[[int, int], 
     """
     if isinstance(channel.plan.law, FbddLaw):
         return _estimated(channel.plan.law, seed, report)
-    drawn = channel.distribution(whole=False)
-    words = drawn.outputs
-    unchanged, spread = np.empty(len(words)), np.empty(len(words), np.int64)
-    sources = np.empty(len(words), np.int64)
-    never_kept = ~channel.plan.keepable
-    for start in range(0, len(words), _BLOCK):
-        part, here = words[start : start + _BLOCK], slice(start, start + _BLOCK)
-        weights = drawn.weights_from(part).astype(np.float64)
-        unchanged[here] = weights[np.arange(len(part)), part] / weights.sum(axis=1)
-        spread[here] = _smallest_sets(weights)
-        report(start + len(part), 2 * len(words))
-    for start in range(0, len(words), _BLOCK):
-        part, here = words[start : start + _BLOCK], slice(start, start + _BLOCK)
-        likelihoods = drawn.columns(part) * never_kept
-        floor = LIKELY_SHARE * likelihoods.max(axis=1, keepdims=True)
-        sources[here] = np.count_nonzero(likelihoods >= floor, axis=1)
-        report(len(words) + start + len(part), 2 * len(words))
+
+    def step(stage: str, done: int, total: int) -> None:
+        report(done, total)
+
+    found = measure_spread(channel.distribution(whole=False), ~channel.plan.keepable, step)
     return {
-        "words": len(words),
-        "unchanged_median": rounded(_median(unchanged)),
-        "outputs_median": int(_median(spread)),
-        "inputs_median": int(_median(sources)),
+        "words": len(found.unchanged),
+        "unchanged_median": rounded(_median(found.unchanged)),
+        "outputs_median": int(_median(found.likely_outputs)),
+        "inputs_median": int(_median(found.likely_inputs)),
     }
-
-
-def _smallest_sets(weights: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Counts the largest weights of each row that hold all but ``LEFT_OUT`` of its sum. Overwrites the weights."""
-    weights.sort(axis=1)
-    np.cumsum(weights, axis=1, out=weights)
-    return weights.shape[1] - np.count_nonzero(weights <= LEFT_OUT * weights[:, -1:], axis=1)
 
 
 def _estimated(mechanism: FbddLaw, seed: int, report: Callable[[int, int], None]) -> dict[str, Any]:
@@ -90,6 +66,13 @@ def _estimated(mechanism: FbddLaw, seed: int, report: Callable[[int, int], None]
         "outputs_median": int(_median(_smallest_sets(counts))),
         "inputs_median": None,
     }
+
+
+def _smallest_sets(counts: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Counts the outputs that hold all but one part in ``LEFT_OUT`` of each row; overwrites the counts."""
+    counts.sort(axis=1)
+    np.cumsum(counts, axis=1, out=counts)
+    return counts.shape[1] - np.count_nonzero(LEFT_OUT * counts <= counts[:, -1:], axis=1)
 
 
 def _median(values: NDArray[Any]) -> float:
