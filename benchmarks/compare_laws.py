@@ -1,6 +1,7 @@
 """What certified calibration buys: laws at equal certified epsilon, and at equal pure LDP level.
 
     python benchmarks/compare_laws.py BUNDLE --sst2 FOLDER -o benchmarks/results/compare_english.jsonl
+    python benchmarks/compare_laws.py --markdown benchmarks/results/compare_english.jsonl
 
 For every law one record is written as soon as it is measured; a second run goes on where the first one stopped. All
 laws are SanText's (every word drawn, mechanism ``santext``) on the same vocabulary and metric:
@@ -24,34 +25,27 @@ from typing import Any
 
 import numpy as np
 import torch
-from textveil.audit import CappedAudit
+from textveil import entropy
+from textveil.audit import Audit, pure_ldp_levels
 from textveil.bundle import Bundle
-from textveil.mechanisms import (
-    CAPPED,
-    EXACT,
-    SANTEXT_OUTPUT,
-    CappedSanText,
-    ExactSanText,
-    Integers,
-    LevelParameters,
-    RandomizedResponse,
-    Table,
-    entropy,
-)
-from textveil.text import Lexicon, segments
-from textveil_export.dial import by_certified_epsilon
-from textveil_export.exact_search import AllScores, pure_losses
-from textveil_export.flatten import flat_base, in_steps
-from textveil_export.neighbours import smallest
-from textveil_export.sources import no_progress
-from textveil_export.weights import Setting, level_law
+from textveil.mechanisms import ExactLaw, ResponseLaw, TableLaw
+from textveil.sampling import Integers
+from textveil.segmentation import segments
+from textveil.table import CAPPED, EXACT, SANTEXT_OUTPUT, LevelLaw, Table
+from textveil.words import Lexicon
+from textveil_export.certify import AllScores
+from textveil_export.progress import no_progress
+from textveil_export.text.calibrate_epsilon import by_certified_epsilon
+from textveil_export.text.flatten import flat_base, in_steps
+from textveil_export.text.neighbors import smallest
+from textveil_export.text.weights import Setting, level_law
 from textveil_training.data import load
 
 KS = (16, 64, 256, 1024)
 CERTIFIED, PURE = "certified", "pure LDP"
 TRAINING_SENTENCES = 20_000
 _PURE_TOLERANCE = 0.02
-Law = CappedSanText | ExactSanText | RandomizedResponse
+Law = TableLaw | ExactLaw | ResponseLaw
 
 
 class Comparison:
@@ -84,10 +78,7 @@ class Comparison:
         lexicon = Lexicon(self.bundle)
         sentences, labels = [], []
         for example in load("sst2", folder, name):
-            words = [
-                lexicon.word(segment, sanitize_punctuation=False, carry_case=False)
-                for segment in segments(example.text)
-            ]
+            words = [lexicon.word(segment, strict=False, carry_case=False) for segment in segments(example.text)]
             tokens = [token for word in words for token in word.inputs]
             sentences.append(np.array(tokens, dtype=np.int64))
             labels.append(int(example.label))
@@ -124,7 +115,7 @@ class Comparison:
         }
 
     def _probabilities(self, law: Law, block: Any) -> np.ndarray:
-        if isinstance(law, ExactSanText):
+        if isinstance(law, ExactLaw):
             weights = law.capped.weights.astype(np.float64)
             scores = np.minimum(self.every.scores[block][:, :-1], len(weights) - 1)
             dense = weights[scores] * law.capped.base
@@ -140,7 +131,7 @@ class Comparison:
         features, labels = {}, {}
         for name, (sentences, gold) in self.sets.items():
             inputs = np.concatenate(sentences)
-            outputs = inputs if law is None else law.draw(inputs, entropy.random_uint64)
+            outputs = inputs if law is None else law.draw(inputs, entropy.random_words)
             lengths = np.array([len(sentence) for sentence in sentences])
             vectors = np.zeros((len(sentences), self.unit.shape[1]), dtype=np.float32)
             np.add.at(vectors, np.repeat(np.arange(len(sentences)), lengths), self.unit[outputs])
@@ -166,18 +157,18 @@ class Comparison:
 
     # Laws at a target.
 
-    def finished(self, tail: str, setting: Setting, table: Table | None = None) -> CappedSanText | ExactSanText:
+    def finished(self, tail: str, setting: Setting, table: Table | None = None) -> TableLaw | ExactLaw:
         """The integer law of a setting."""
         table = table or self.bundle.table
-        law: LevelParameters = level_law(table, tail, setting, self.every.largest)
-        capped = CappedSanText.of(table, "santext", law)
-        return ExactSanText(capped, self.metric) if tail == EXACT else capped
+        law: LevelLaw = level_law(table, tail, setting, self.every.largest)
+        capped = TableLaw.of(table, "santext", law)
+        return ExactLaw(capped, self.metric) if tail == EXACT else capped
 
-    def pure(self, law: CappedSanText | ExactSanText) -> float:
+    def pure(self, law: TableLaw | ExactLaw) -> float:
         """The pure LDP level."""
-        if isinstance(law, ExactSanText):
-            return pure_losses(self.every, self.every.audits([law]))[0][0]
-        return CappedAudit(law).pure_loss()[0]
+        if isinstance(law, ExactLaw):
+            return pure_ldp_levels([law.channel_on(self.every)])[0][0]
+        return Audit(law).pure_loss()[0]
 
     def at_certified(self, name: str, targets: Sequence[float]) -> list[tuple[Law, float]]:
         """A law with each of these certified epsilons, and its exponent."""
@@ -186,7 +177,7 @@ class Comparison:
         if name == "k-RR":
             near = min(int(np.sort(self.every.scores[block], axis=1)[:, 1].min()) for block in self.every.blocks(512))
             epsilons = [Decimal(str(target)) * near / self.metric.grid for target in targets]
-            return [(RandomizedResponse.of(self.bundle.table, e), float(e)) for e in epsilons]
+            return [(ResponseLaw.randomised_response(self.bundle.table, e), float(e)) for e in epsilons]
         tail, table = (CAPPED, self.tables[int(name.split()[1])]) if name.startswith("capped") else (EXACT, None)
         settings = by_certified_epsilon(
             table or self.bundle.table,
@@ -207,7 +198,7 @@ class Comparison:
 
     def _at_pure(self, name: str, target: float) -> tuple[Law, float]:
         if name == "k-RR":
-            return RandomizedResponse.of(self.bundle.table, Decimal(str(target))), target
+            return ResponseLaw.randomised_response(self.bundle.table, Decimal(str(target))), target
         if name == "textbook":  # what SanText's analysis gives for any two words: 2 alpha times the diameter
             alpha = Decimal(str(round(target / 2 / (self.every.largest / self.metric.grid), 4)))
             return self.finished(EXACT, Setting(alpha)), float(alpha)
@@ -240,7 +231,7 @@ def run(
     ks: Sequence[int] = KS,
 ) -> None:
     """Measures everything that the output does not have yet."""
-    done = {(r["criterion"], r["target"], r["mechanism"]) for r in records(output)} if output.exists() else set()
+    done = {(r["criterion"], r["target"], r["law"]) for r in records(output)} if output.exists() else set()
     comparison = Comparison(Bundle(bundle), sst2, flatten_to, ks)
     with output.open("a", encoding="utf-8") as file:
 
@@ -250,18 +241,18 @@ def run(
             print(record, flush=True)
 
         if ("none", 0, "unsanitised") not in done:
-            write({"criterion": "none", "target": 0, "mechanism": "unsanitised", **comparison.measure(None)})
+            write({"criterion": "none", "target": 0, "law": "unsanitised", **comparison.measure(None)})
         for criterion, targets in ((CERTIFIED, certified), (PURE, pure)):
             for name in names(comparison):
                 left = [target for target in targets if (criterion, target, name) not in done]
                 at = comparison.at_certified if criterion == CERTIFIED else comparison.at_pure
                 for target, (law, parameter) in zip(left, at(name, left) if left else [], strict=True):
-                    level = comparison.pure(law) if not isinstance(law, RandomizedResponse) else _response_level(law)
+                    level = comparison.pure(law) if not isinstance(law, ResponseLaw) else _response_level(law)
                     write(
                         {
                             "criterion": criterion,
                             "target": target,
-                            "mechanism": name,
+                            "law": name,
                             "parameter": round(parameter, 4),
                             "pure_ldp": round(level, 3),
                             **comparison.measure(law),
@@ -269,7 +260,7 @@ def run(
                     )
 
 
-def _response_level(law: RandomizedResponse) -> float:
+def _response_level(law: ResponseLaw) -> float:
     return math.log((law.tail + law.excess) / law.tail)
 
 
@@ -277,6 +268,30 @@ def records(path: Path) -> Iterator[dict[str, Any]]:
     """The records of a file."""
     with path.open(encoding="utf-8") as file:
         yield from map(json.loads, file)
+
+
+def markdown(path: Path) -> str:
+    """The records as Markdown tables, one for each criterion and target."""
+    found = list(records(path))
+    clean = next(r for r in found if r["law"] == "unsanitised")
+    lines = [f"Unsanitised text: SST-2 {clean['sst2']:.3f}", ""]
+    groups = dict.fromkeys((r["criterion"], r["target"]) for r in found if r["law"] != "unsanitised")
+    for criterion, target in sorted(groups):
+        lines += [
+            f"**Certified epsilon {target:g}**" if criterion == CERTIFIED else f"**Pure LDP level {target:g}**",
+            "",
+            "| law | alpha (k-RR: epsilon) | pure LDP | N, median | N, mean | N < .01 | Bayes | cosine | SST-2 |",
+            "|---|---|---|---|---|---|---|---|---|",
+        ]
+        for r in found:
+            if (r["criterion"], r["target"]) == (criterion, target):
+                lines.append(
+                    f"| {r['law']} | {r['parameter']:.2f} | {r['pure_ldp']:.1f} | {r['unchanged_median']:.3f} | "
+                    f"{r['unchanged_mean']:.3f} | {r['rarely_unchanged']:.3f} | {r['bayes']:.3f} | {r['cosine']:.3f} | "
+                    f"{r['sst2']:.3f} |"
+                )
+        lines.append("")
+    return "\n".join(lines)
 
 
 def main() -> None:
@@ -289,7 +304,11 @@ def main() -> None:
     parser.add_argument("--pure", type=float, nargs="*", default=[10, 12])
     parser.add_argument("--flatten-to", type=float, default=1.0, help="as for textveil-export table")
     parser.add_argument("--capped", type=int, nargs="*", default=KS, help="neighbours of the capped laws")
+    parser.add_argument("--markdown", type=Path, help="print the tables of these records and leave")
     arguments = parser.parse_args()
+    if arguments.markdown:
+        print(markdown(arguments.markdown))
+        return
     if not (arguments.bundle and arguments.sst2 and arguments.output):
         parser.error("BUNDLE, --sst2 and --output are needed")
     a = arguments

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 from small_checkpoints import LABELS, VOCABULARY
-from textveil_export.encoder_checkpoint import load_checkpoint
-from textveil_export.encoder_evaluation import classify
-from textveil_export.encoder_onnx import Reference
+from textveil_export.encoder.checkpoint import load_checkpoint
+from textveil_export.encoder.evaluation import classify
+from textveil_export.encoder.onnx_graph import Reference
 from textveil_export.errors import CheckpointError
 from textveil_training.dpnr.checkpoint import Description, write_checkpoint
 from textveil_training.dpnr.networks import Model

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scripts import load_script
 from textveil import Sanitizer
-from textveil.bundle.defaults import DEFAULT_BUNDLE
-from textveil.bundle.defaults import DEFAULT_BUNDLE_ID as DEFAULT_IDENTITY
-from textveil.bundle.text_bundle import LAW
-from textveil.mechanisms.santext import CappedSanText
-from textveil.mechanisms.table import CAPPED, EXACT, KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
-from textveil.text.options import table_mechanism
-from textveil_export import neighbours, weights
-from textveil_export.roles import english_lists
+from textveil.bundle import LAW
+from textveil.default_bundle import DEFAULT_BUNDLE, DEFAULT_IDENTITY
+from textveil.mechanisms import TableLaw
+from textveil.plan import table_law
+from textveil.table import CAPPED, EXACT, KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
+from textveil_export.text import weights
+from textveil_export.text.neighbors import smallest
+from textveil_export.text.word_sets import english_lists
+from textveil_export.wordlist import coverage
 from unchanged import unchanged_shares
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -39,7 +39,7 @@ def test_its_vocabulary_and_levels(bundle):
     assert bundle.tails == (CAPPED, EXACT)
     assert bundle.default_tail == EXACT
     for tail in bundle.tails:
-        exponents = [level.parameters["santext+", tail].exponent for level in bundle.levels]
+        exponents = [level.laws["santext+", tail].exponent for level in bundle.levels]
         assert exponents == sorted(exponents)
         assert len(set(exponents)) == 6
 
@@ -55,8 +55,8 @@ def stated_median(bundle, mechanism, tail):
 
 @pytest.mark.parametrize("mechanism", ["santext", "santext+"])
 def test_about_half_of_the_sensitive_words_change_at_the_default_level(bundle, mechanism):
-    level_law = default_level(bundle).parameters[mechanism, bundle.default_tail]
-    law = table_mechanism(bundle, mechanism, level_law)
+    level_law = default_level(bundle).laws[mechanism, bundle.default_tail]
+    law = table_law(bundle, mechanism, level_law)
     shares = []
     for word in np.flatnonzero(bundle.table.base_measure(mechanism, level_law))[::61]:
         row = law.channel.weights_from(np.array([int(word)]))[0]
@@ -67,11 +67,11 @@ def test_about_half_of_the_sensitive_words_change_at_the_default_level(bundle, m
 
 def test_the_stated_shares_are_those_of_the_law(bundle):
     """Of capped tails all of them, exactly; each share is that of the law of its word."""
-    law = default_level(bundle).parameters["santext", CAPPED]
+    law = default_level(bundle).laws["santext", CAPPED]
     shares = unchanged_shares(bundle.table, "santext", law)
     median = np.quantile(shares, 0.5, method="inverted_cdf")
     assert stated_median(bundle, "santext", CAPPED) == pytest.approx(median, rel=1e-5)
-    outputs = np.flatnonzero(CappedSanText.of(bundle.table, "santext", law).base)
+    outputs = np.flatnonzero(TableLaw.of(bundle.table, "santext", law).base)
     for word in ("doctor", "tumor", "boston"):
         told = Sanitizer(bundle).distribution(word, mechanism="santext", tail=CAPPED)
         position = int(np.searchsorted(outputs, bundle.ids[word]))
@@ -99,14 +99,14 @@ def test_the_table_can_be_recomputed_from_the_rows(bundle):
     candidates = np.flatnonzero(table.roles & SANTEXT_OUTPUT)
     sample = np.append(np.arange(0, table.symbols, 97), table.symbols)
     for inputs, squared in bundle.metric.squared_to_all(sample):
-        near, squares = neighbours.smallest(squared[:, candidates], candidates, table.neighbours.shape[1])
+        near, squares = smallest(squared[:, candidates], candidates, table.neighbours.shape[1])
         assert (near == table.neighbours[inputs]).all()
         assert (bundle.metric.scores(squares) == table.scores[inputs]).all()
 
 
 def test_the_weights_can_be_recomputed_from_the_exponents(bundle):
     for level in bundle.levels:
-        for law in level.parameters.values():
+        for law in level.laws.values():
             shift = int(law.weights[0]).bit_length() - 1
             expected = weights.score_weights(law.exponent, len(law.weights) - 1, shift, bundle.table.grid)
             assert (law.weights == expected).all()
@@ -122,7 +122,7 @@ def test_unknown_words_lie_at_the_median_distance(bundle):
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the held-out corpora are not here")
 def test_coverage_of_text_that_was_not_used_for_the_list(bundle):
-    words, coverage = list(bundle.ids), load_script("benchmarks/compare_word_lists.py").coverage
+    words = list(bundle.ids)
     ag = (DATA / "ag_private" / "ag_data.txt").read_text(encoding="utf-8").split("=" * 20)[2]
     qnli = (DATA / "qnli" / "dev.tsv").read_text(encoding="utf-8").split("\n")[1:]
     assert coverage(words, [line.split("\t")[1] for line in ag.splitlines() if line.strip()]) >= 0.94

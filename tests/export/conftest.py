@@ -47,7 +47,7 @@ def checkpoint_folder(tmp_path_factory):
 @pytest.fixture(scope="session")
 def checkpoint(checkpoint_folder):
     """The same, loaded."""
-    from textveil_export.encoder_checkpoint import load_checkpoint
+    from textveil_export.encoder.checkpoint import load_checkpoint
 
     return load_checkpoint(checkpoint_folder)
 
@@ -55,7 +55,7 @@ def checkpoint(checkpoint_folder):
 @pytest.fixture(scope="session")
 def graph(checkpoint, tmp_path_factory):
     """Its float32 graph."""
-    from textveil_export.encoder_onnx import export_graph
+    from textveil_export.encoder.onnx_graph import export_graph
 
     path = tmp_path_factory.mktemp("graph") / "float32.onnx"
     export_graph(checkpoint, path)
@@ -95,8 +95,8 @@ def all_recipes():
 
 
 def try_two_recipes(patch):
-    from textveil_export import encoder_build
-    from textveil_export.encoder_int8 import RECIPES
+    from textveil_export.encoder import build as encoder_build
+    from textveil_export.encoder.int8 import RECIPES
 
     real = encoder_build.EncoderSettings
     patch.setattr(encoder_build, "EncoderSettings", lambda **given: real(**given, recipes=RECIPES[:2]))

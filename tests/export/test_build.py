@@ -9,18 +9,20 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from textveil import Sanitizer
-from textveil.cli.console import run
+from textveil.console import run
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.santext import CappedSanText, ExactSanText
-from textveil.mechanisms.table import CAPPED, EXACT
-from textveil_export import bundle_writer, cli, weights
-from textveil_export.build import Recipe, build
-from textveil_export.bundle_writer import write_bundle
-from textveil_export.dial import DEFAULT_LEVELS
+from textveil.mechanisms import ExactLaw, TableLaw
+from textveil.table import CAPPED, EXACT
+from textveil_export import cli
 from textveil_export.errors import ExportError, WriteError
-from textveil_export.roles import Policy
-from textveil_export.sources import Source
-from textveil_export.weights import Setting
+from textveil_export.text import weights
+from textveil_export.text import write as bundle_writer
+from textveil_export.text.build import Recipe, build_bundle
+from textveil_export.text.calibrate_epsilon import DEFAULT_LEVELS
+from textveil_export.text.sources import Source
+from textveil_export.text.weights import Setting
+from textveil_export.text.word_sets import Policy
+from textveil_export.text.write import write_bundle
 from unchanged import unchanged_shares
 
 POLICY = Policy(0.9, frozenset(), frozenset(), frozenset())
@@ -39,26 +41,26 @@ def source():
 
 @pytest.fixture(scope="module")
 def contents(source):
-    return build(source, Recipe("made up", POLICY, k=16))
+    return build_bundle(source, Recipe("made up", POLICY, k=16))
 
 
 def median_unchanged(bundle, tail, exponent):
     """Median over SanText+'s outputs of the probability to stay unchanged, from the integers of an exponent."""
-    largest_score = len(bundle.levels[0].parameters["santext+", tail].weights) - 1
+    largest_score = len(bundle.levels[0].laws["santext+", tail].weights) - 1
     law = weights.level_law(bundle.table, tail, Setting(exponent), largest_score)
     if tail == CAPPED:
         return float(np.median(unchanged_shares(bundle.table, "santext+", law)))
-    exact = ExactSanText(CappedSanText.of(bundle.table, "santext+", law), bundle.metric)
+    exact = ExactLaw(TableLaw.of(bundle.table, "santext+", law), bundle.metric)
     rows = {word: exact.channel.weights_from(np.array([int(word)]))[0] for word in np.flatnonzero(exact.capped.base)}
     return float(np.median([row[word] / row.sum() for word, row in rows.items()]))
 
 
 @pytest.mark.parametrize("tail", [CAPPED, EXACT])
 def test_the_default_levels_meet_their_shares(source, tmp_path, tail):
-    bundle = write_bundle(build(source, Recipe("made up", POLICY, k=16, tails=(tail,))), tmp_path / "bundle")
+    bundle = write_bundle(build_bundle(source, Recipe("made up", POLICY, k=16, tails=(tail,))), tmp_path / "bundle")
     assert [level.name for level in bundle.levels] == list(DEFAULT_LEVELS)
     for level in bundle.levels:
-        exponent = level.parameters["santext+", tail].exponent
+        exponent = level.laws["santext+", tail].exponent
         assert exponent * 4 == int(exponent * 4)
         nearby = [median_unchanged(bundle, tail, exponent + change) for change in (Decimal("-0.25"), Decimal("0.25"))]
         assert nearby[0] < DEFAULT_LEVELS[level.name] < nearby[1]
@@ -67,29 +69,29 @@ def test_the_default_levels_meet_their_shares(source, tmp_path, tail):
 def test_levels_that_a_small_vocabulary_cannot_tell_apart():
     source = Source(["a", "b", "c"], np.eye(3, dtype=np.float32), "word", {})
     with pytest.raises(ExportError, match="name levels yourself"):
-        build(source, Recipe("tiny", POLICY, k=2))
+        build_bundle(source, Recipe("tiny", POLICY, k=2))
 
 
 def test_an_exponent_beyond_integers(source):
     with pytest.raises(ExportError, match="too large"):
-        build(source, Recipe("made up", POLICY, k=16, levels={"balanced": Decimal(500)}))
+        build_bundle(source, Recipe("made up", POLICY, k=16, levels={"balanced": Decimal(500)}))
 
 
 def test_the_default_level_must_be_a_level(source):
     with pytest.raises(ExportError, match="default level"):
-        build(source, Recipe("made up", POLICY, k=16, levels={"one": Decimal(5)}))
+        build_bundle(source, Recipe("made up", POLICY, k=16, levels={"one": Decimal(5)}))
 
 
 def test_bundles_are_reproducible(source, contents, tmp_path):
     first = write_bundle(contents, tmp_path / "first")
-    second = write_bundle(build(source, Recipe("made up", POLICY, k=16)), tmp_path / "second")
+    second = write_bundle(build_bundle(source, Recipe("made up", POLICY, k=16)), tmp_path / "second")
     assert first.identity == second.identity
     for path in first.path.iterdir():
         assert path.read_bytes() == (second.path / path.name).read_bytes()
 
 
 def test_without_embedding_rows(source, tmp_path):
-    bundle = write_bundle(build(source, Recipe("made up", POLICY, k=4, embeddings=False)), tmp_path / "bundle")
+    bundle = write_bundle(build_bundle(source, Recipe("made up", POLICY, k=4, embeddings=False)), tmp_path / "bundle")
     assert bundle.metric is None
     assert "cannot tell distances" in (bundle.path / "README.md").read_text()
 
@@ -173,7 +175,7 @@ class TestCommand:
         bundle = Sanitizer.load(target).bundle
         assert bundle.identity in capsys.readouterr().out
         for tail in ("exact", "capped"):
-            assert [(level.name, level.parameters["santext", tail].exponent) for level in bundle.levels] == [
+            assert [(level.name, level.laws["santext", tail].exponent) for level in bundle.levels] == [
                 ("low", Decimal(3)),
                 ("high", Decimal("9.5")),
             ]

@@ -9,19 +9,22 @@ import small_bundles
 from brute_force import Losses
 from defined_law import defined_weights
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import TABLE, TABLE_MECHANISMS
-from textveil.cli.console import run
-from textveil.mechanisms.santext import CappedSanText, ExactSanText
-from textveil.mechanisms.table import CAPPED, EXACT, KEPT, OUTPUT_ROLE, SMALLEST_EXACT_WEIGHT, Table
-from textveil_export import cli, dial
-from textveil_export.build import Recipe, build
-from textveil_export.bundle_writer import write_bundle
-from textveil_export.certify import certify
+from textveil.bundle import TABLE, TABLE_MECHANISMS
+from textveil.console import run
+from textveil.mechanisms import ExactLaw, TableLaw
+from textveil.table import CAPPED, EXACT, KEPT, OUTPUT_ROLE, SMALLEST_EXACT_WEIGHT, Table
+from textveil_export import cli
+from textveil_export.certify.all_scores import AllScores
+from textveil_export.certify.certificate import certify
+from textveil_export.certify.exact import worst_exact_ratios
+from textveil_export.cli import table
 from textveil_export.errors import ExportError
-from textveil_export.exact_search import AllScores, worst_exact_ratios
-from textveil_export.flatten import flat_base, in_steps, wanted_totals
-from textveil_export.sources import Source
-from textveil_export.weights import Setting, fits, level_law
+from textveil_export.text import calibrate_epsilon as dial
+from textveil_export.text.build import Recipe, build_bundle
+from textveil_export.text.flatten import flat_base, in_steps, wanted_totals
+from textveil_export.text.sources import Source
+from textveil_export.text.weights import Setting, fits, level_law
+from textveil_export.text.write import write_bundle
 
 GEOMETRIES = {
     "scattered": (small_bundles.scattered(24, 6, 1), {EXACT: ("4", "7"), CAPPED: ("3", "6")}),
@@ -44,8 +47,8 @@ def table_and_scores(geometry, k=5):
 
 def certified(table, every, mechanism, setting):
     """What is certified for a law with an exact tail."""
-    law = CappedSanText.of(table, mechanism, level_law(table, EXACT, setting, every.largest))
-    audits = every.audits([ExactSanText(law, every.metric)])
+    law = TableLaw.of(table, mechanism, level_law(table, EXACT, setting, every.largest))
+    audits = every.audits([ExactLaw(law, every.metric)])
     (worst,) = worst_exact_ratios(every, audits, np.append((table.roles & KEPT) == 0, True))
     return worst.over_all.ratio
 
@@ -64,10 +67,10 @@ def test_every_target_covers_the_truth(tmp_path, geometry):
         tails=(EXACT, CAPPED),
         default_level="low",
     )
-    bundle = write_bundle(build(Source(words, vectors.astype(np.float32), "word", {}), recipe), tmp_path / "b")
+    bundle = write_bundle(build_bundle(Source(words, vectors.astype(np.float32), "word", {}), recipe), tmp_path / "b")
     certificates = certify(bundle)
     for level in bundle.levels:
-        for (mechanism, tail), law in level.parameters.items():
+        for (mechanism, tail), law in level.laws.items():
             target = float(targets[tail][level.name])
             truth = Losses.of(bundle, mechanism, defined_weights(bundle, mechanism, law)).per_distance()
             proven = certificates[level.name][mechanism][tail].epsilon_certified
@@ -173,7 +176,7 @@ class TestCommand:
 
     def test_what_was_proven_is_just_below(self, dialled):
         for level in dialled.levels:
-            for (mechanism, tail), law in level.parameters.items():
+            for (mechanism, tail), law in level.laws.items():
                 proven = dialled.certificate["levels"][level.name][mechanism][tail]
                 target = dialled.certified_epsilon(level, mechanism, tail)
                 assert target - dial.TOLERANCE - 1e-4 <= proven["epsilon_certified"] <= target
@@ -181,7 +184,7 @@ class TestCommand:
                 assert float(law.exponent) < target < 2 * float(law.exponent)
 
     def test_base_measures_that_ship(self, dialled):
-        laws = [(key, law) for level in dialled.levels for key, law in level.parameters.items()]
+        laws = [(key, law) for level in dialled.levels for key, law in level.laws.items()]
         assert all(law.base is None for (_, tail), law in laws if tail == CAPPED)
         flattened = [(mechanism, law.base) for (mechanism, _), law in laws if law.base is not None]
         assert flattened
@@ -192,8 +195,8 @@ class TestCommand:
             assert not base[~is_output].any()
 
     def test_bare_numbers_name_their_levels(self, tmp_path):
-        assert list(cli._targets("6, 9.5", None, (EXACT,))[EXACT]) == ["e6", "e9.5"]
-        assert list(cli._targets("1,2,3,4,5,6", None, (CAPPED,))[CAPPED]) == list(dial.DEFAULT_LEVELS)
+        assert list(table._targets("6, 9.5", None, (EXACT,))[EXACT]) == ["e6", "e9.5"]
+        assert list(table._targets("1,2,3,4,5,6", None, (CAPPED,))[CAPPED]) == list(dial.DEFAULT_LEVELS)
 
     @pytest.mark.parametrize("targets", ["x", "a=", "9,8", "6,6", "-1", "nan", ""])
     def test_targets_that_cannot_be(self, tmp_path, capsys, targets):

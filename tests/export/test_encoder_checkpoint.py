@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 from small_checkpoints import LABELS, VOCABULARY, sign, write_checkpoint
-from textveil_export.encoder_checkpoint import load_checkpoint
+from textveil_export.encoder.checkpoint import load_checkpoint
 from textveil_export.errors import CheckpointError
 
 

@@ -10,13 +10,14 @@ import onnx
 import pytest
 from onnx import numpy_helper
 from small_checkpoints import LABELS, LETTERS, export, sign, texts
-from textveil.bundle.encoder_bundle import open_encoder
-from textveil.mechanisms.vector_parameters import WordDropout
-from textveil.vector.encoder import Encoder
-from textveil_export import encoder_build, encoder_int8
-from textveil_export.encoder_checkpoint import SPECIAL, Checkpoint
-from textveil_export.encoder_evaluation import prepare, read_labelled
-from textveil_export.encoder_session import Session
+from textveil.encoder import Encoder
+from textveil.encoder_bundle import open_encoder
+from textveil.release_parameters import WordDropout
+from textveil_export.encoder import build as encoder_build
+from textveil_export.encoder import int8 as encoder_int8
+from textveil_export.encoder.checkpoint import SPECIAL, Checkpoint
+from textveil_export.encoder.evaluation import prepare, read_labelled
+from textveil_export.encoder.session import Session
 from textveil_export.errors import SourceError
 
 FILES = {
@@ -127,7 +128,7 @@ def test_weights_scrambled_by_quantisation_do_not_ship(
                 tensor.CopyFrom(numpy_helper.from_array(-numpy_helper.to_array(tensor), tensor.name))
         onnx.save(model, target)
 
-    monkeypatch.setattr("textveil_export.encoder_candidates.quantise", scrambled)
+    monkeypatch.setattr("textveil_export.encoder.candidates.quantise", scrambled)
     assert export(checkpoint_folder, tmp_path / "out", encoder_data) == 1
     assert re.search("gate-accuracy: .*: int8 loses", capsys.readouterr().err)
     assert not any(tmp_path.iterdir())

@@ -8,12 +8,12 @@ import onnx
 import pytest
 from onnx import TensorProto, numpy_helper
 from small_checkpoints import texts, write_texts
-from textveil.bundle.onnx_check import check_model
-from textveil_export.encoder_candidates import Measured, by_preference, measure
-from textveil_export.encoder_checkpoint import Checkpoint
-from textveil_export.encoder_evaluation import Texts, prepare, read_labelled, vectors
-from textveil_export.encoder_int8 import RECIPES, Int8Recipe, graph_name, quantise
-from textveil_export.encoder_session import Session
+from textveil.onnx_model import check_model
+from textveil_export.encoder.candidates import Measured, by_preference, measure
+from textveil_export.encoder.checkpoint import Checkpoint
+from textveil_export.encoder.evaluation import Texts, prepare, read_labelled, vectors
+from textveil_export.encoder.int8 import RECIPES, Int8Recipe, graph_name, quantise
+from textveil_export.encoder.session import Session
 
 LAYERS, HEAD = 2, 2
 DEFAULT = Int8Recipe()

@@ -9,10 +9,10 @@ import pytest
 import torch
 from onnx import numpy_helper
 from small_checkpoints import MAX_TOKENS, VOCABULARY, write_checkpoint
-from textveil.bundle.onnx_check import check_model
-from textveil_export.encoder_checkpoint import Checkpoint, load_checkpoint
-from textveil_export.encoder_onnx import TOLERANCE, Reference, bounded, check_parity, export_graph
-from textveil_export.encoder_session import Session
+from textveil.onnx_model import check_model
+from textveil_export.encoder.checkpoint import Checkpoint, load_checkpoint
+from textveil_export.encoder.onnx_graph import TOLERANCE, Reference, bounded, check_parity, export_graph
+from textveil_export.encoder.session import Session
 from textveil_export.errors import ExportError, ParityError
 
 SETTINGS = [("l2", 3, 16), ("box", 5, 16), ("l1", 1, None)]

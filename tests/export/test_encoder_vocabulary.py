@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from small_checkpoints import LETTERS, MARKET, MATCH, VOCABULARY
-from textveil_export.encoder_checkpoint import SPECIAL, Checkpoint
-from textveil_export.encoder_evaluation import prepare
-from textveil_export.encoder_onnx import Reference, export_graph
-from textveil_export.encoder_session import Session
-from textveil_export.encoder_vocabulary import keep_pieces
+from textveil_export.encoder.checkpoint import SPECIAL, Checkpoint
+from textveil_export.encoder.evaluation import prepare
+from textveil_export.encoder.onnx_graph import Reference, export_graph
+from textveil_export.encoder.session import Session
+from textveil_export.encoder.vocabulary import keep_pieces
 from textveil_export.errors import ExportError, SourceError
 
 NEEDED = {*SPECIAL, *LETTERS}

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from small_checkpoints import export
 from textveil.errors import BundleError
-from textveil_export import encoder_build, encoder_writer
-from textveil_export.encoder_build import EncoderContents
+from textveil_export.encoder import build as encoder_build
+from textveil_export.encoder import write as encoder_writer
+from textveil_export.encoder.build import EncoderContents
 from textveil_export.errors import WriteError
 
 

@@ -5,26 +5,37 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from textveil_export import metric
+from textveil.metric import squared_distances
 from textveil_export.errors import ExportError, SourceError
-from textveil_export.neighbours import nearest
+from textveil_export.text.near_duplicates import _sampled_median, merge_near_duplicates
+from textveil_export.text.neighbors import nearest
+from textveil_export.text.quantize import quantize, quantize_by_row, unknown_row
 
 
 def test_one_step_for_the_whole_matrix():
-    rows = metric.quantise(np.array([[1.0, -2.0], [0.5, 0.0]], np.float32))
+    rows = quantize(np.array([[1.0, -2.0], [0.5, 0.0]], np.float32))
     assert rows.dtype == np.int8
     assert rows.tolist() == [[64, -127], [32, 0]]
 
 
+def test_one_step_for_each_row():
+    vectors = np.array([[1.0, -2.0], [0.5, 0.25], [0.0, 0.0]], np.float32)
+    rows, steps = quantize_by_row(vectors)
+    assert rows.dtype == np.int8
+    assert rows.tolist() == [[64, -127], [127, 64], [0, 0]]
+    assert steps.dtype == np.float32
+    assert steps.ravel().tolist() == [np.float32(2 / 127), np.float32(0.5 / 127), 1]
+
+
 def test_vectors_that_are_all_zero():
     with pytest.raises(SourceError, match="all zero"):
-        metric.quantise(np.zeros((3, 2), np.float32))
+        quantize(np.zeros((3, 2), np.float32))
 
 
 @given(arrays(np.int8, st.tuples(st.integers(1, 9), st.just(4)), elements=st.integers(-127, 127)))
 def test_blocks_are_exact(rows):
     expected = ((rows[:, None].astype(int) - rows[None].astype(int)) ** 2).sum(-1)
-    for start, block in metric.squared_distances(rows, rows, block=2):
+    for start, block in squared_distances(rows, rows, block=2):
         assert (block == expected[start : start + 2]).all()
 
 
@@ -32,7 +43,7 @@ def test_many_dimensions_are_exact_too():
     rows = np.full((2, 1100), 127, np.int8)  # beyond what float32 holds exactly
     rows[1] = -127
     rows[1, 0] = -126
-    ((_, block),) = metric.squared_distances(rows, rows)
+    ((_, block),) = squared_distances(rows, rows)
     assert block.tolist() == [[0, 1099 * 254**2 + 253**2], [1099 * 254**2 + 253**2, 0]]
 
 
@@ -42,7 +53,7 @@ def test_near_duplicates_join_the_most_frequent_representative():
     rows[7] = rows[3]
     rows[9, 1:] = rows[3, 1:]  # close to 3 and to 7, which is no representative
     rows[9, 0] = rows[3, 0] + (1 if rows[3, 0] < 0 else -1)
-    kept, merged = metric.merge_near_duplicates(rows)
+    kept, merged = merge_near_duplicates(rows)
     assert merged == {7: 3, 9: 3}
     assert kept == [i for i in range(60) if i not in (7, 9)]
 
@@ -51,11 +62,11 @@ def test_a_chain_is_not_one_symbol():
     """Greedy representatives: what is close to a merged word, but not to its representative, stays."""
     rng = np.random.default_rng(0)
     rows = rng.integers(-100, 101, (60, 20)).astype(np.int8)
-    step = int(0.08 * np.sqrt(metric._sampled_median(rows)))
+    step = int(0.08 * np.sqrt(_sampled_median(rows)))
     for place, word in enumerate((10, 20, 30)):
         rows[word] = rows[10]
         rows[word, 0] = -100 + place * step
-    _, merged = metric.merge_near_duplicates(rows)
+    _, merged = merge_near_duplicates(rows)
     assert merged == {20: 10}
 
 
@@ -76,7 +87,7 @@ def test_k_must_fit(k):
 def test_unknown_words_stand_apart():
     rows = np.random.default_rng(0).integers(-127, 128, (50, 30)).astype(np.int8)
     _, _, median = nearest(rows, np.arange(50), 1)
-    row, extra = metric.unknown_row(rows, median)
+    row, extra = unknown_row(rows, median)
     squared = ((rows.astype(int) - row) ** 2).sum(1) + extra
     assert extra > 0
     assert int(np.median(squared)) == median
@@ -84,4 +95,4 @@ def test_unknown_words_stand_apart():
 
 def test_unknown_words_need_no_extra_coordinate_where_the_mean_is_far():
     rows = np.array([[127, 0], [0, 127], [-127, -127]], np.int8)
-    assert metric.unknown_row(rows, 100)[1] == 0
+    assert unknown_row(rows, 100)[1] == 0

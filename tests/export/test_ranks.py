@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from textveil_export.errors import SourceError
-from textveil_export.ranks import by_frequency
-from textveil_export.sources import Source
+from textveil_export.text.ranks import by_frequency
+from textveil_export.text.sources import Source
 
 
 def test_words_are_counted_as_the_device_cuts_them(tmp_path):

@@ -14,16 +14,17 @@ from textveil.bundle.text_bundle import Bundle
 from textveil.cli.console import run
 from textveil.errors import NoStatistics
 from textveil_export import cli
-from textveil_export.certify import certify
+from textveil_export.certify.certificate import certify
 from textveil_export.errors import WriteError
-from textveil_export.examples import FILES, Draws, Examples, pieces
-from textveil_export.records import write_certificate, write_statistics
-from textveil_export.statistics import measure
+from textveil_export.leakage.statistics import measure
+from textveil_export.text.write import write_certificate, write_statistics
 
 matplotlib = pytest.importorskip("matplotlib", reason="the extra textveil-export[report] is not installed")
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
-from textveil_export import figures, level_page  # noqa: E402
+from textveil_export.report import figures  # noqa: E402
+from textveil_export.report import page as level_page  # noqa: E402
+from textveil_export.report.examples import FILES, Draws, Examples, pieces  # noqa: E402
 
 PICTURES = ("curves", "guessing", "unchanged", "outputs")
 VOID = {"meta", "br", "path", "use", "rect", "line", "circle"}
@@ -299,7 +300,7 @@ class TestCommand:
     def test_without_matplotlib(self, bundle, tmp_path, capsys, monkeypatch):
         for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
             monkeypatch.setitem(sys.modules, name, None)
-        for name in ("textveil_export.figures", "textveil_export.level_page"):
+        for name in ("textveil_export.report.figures", "textveil_export.report.page", "textveil_export.report"):
             monkeypatch.delitem(sys.modules, name)
         assert run(cli.app, "textveil-export", ["report", str(bundle.path), "-o", str(tmp_path / "out")]) == 1
         said = capsys.readouterr().err

@@ -3,7 +3,7 @@
 import pytest
 from textveil.mechanisms.table import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 from textveil_export.errors import ExportError
-from textveil_export.roles import Policy, assign_roles, english_lists
+from textveil_export.text.word_sets import Policy, assign_roles, english_lists
 
 OUT, PLUS = SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 NOBODY: frozenset[str] = frozenset()

@@ -4,8 +4,8 @@ import importlib.util
 
 import numpy as np
 import pytest
-from textveil_export import sources
 from textveil_export.errors import SourceError
+from textveil_export.text import sources
 
 
 def test_the_pieces_of_an_encoder(encoder_folder, pieces):

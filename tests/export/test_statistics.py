@@ -11,35 +11,36 @@ import small_bundles
 from interruption import interrupted
 from mutants import mutant
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import Bundle
-from textveil.cli.console import run
+from textveil.bundle import Bundle
+from textveil.console import run
 from textveil.errors import BundleDamaged, BundleVersion
-from textveil.mechanisms.table import CAPPED, EXACT
-from textveil_export import cli, statistics
-from textveil_export.certify import certify
-from textveil_export.channel import channels
-from textveil_export.records import write_certificate, write_statistics
-from textveil_export.statistics import distribution, measure, spreads
+from textveil.table import CAPPED, EXACT
+from textveil_export import cli
+from textveil_export.certify.certificate import certify
+from textveil_export.leakage import spread, statistics
+from textveil_export.leakage.channels import channels
+from textveil_export.leakage.spread import measure_spread
+from textveil_export.leakage.statistics import distribution, measure
+from textveil_export.text.write import write_certificate, write_statistics
 
 
 def spread_of_each(bundle):
     """The spread of every law, by level, mechanism and tail."""
     found = {}
     for tail in bundle.tails:
-        laws = channels(bundle, tail)
-        found |= {(law.level, law.mechanism, tail): spread for law, spread in zip(laws, spreads(laws), strict=True)}
+        found |= {(*key, tail): measure_spread(channel) for key, channel in channels(bundle, tail).items()}
     return found
 
 
 def assert_as_defined(bundle):
     found = spread_of_each(bundle)
     for level, mechanism, tail, rows in plain.laws(bundle):
-        spread = found.pop((level, mechanism, tail))
+        measured = found.pop((level, mechanism, tail))
         words, inputs = plain.outputs(bundle, mechanism), plain.candidates(bundle, mechanism)
-        assert spread.unchanged == pytest.approx([float(rows[x][x]) for x in words], rel=1e-14)
-        assert spread.likeliest == pytest.approx([float(max(rows[x])) for x in words], rel=1e-14)
-        assert spread.likely_outputs.tolist() == [plain.likely_outputs(rows[x]) for x in words]
-        assert spread.likely_inputs.tolist() == [plain.likely_inputs(rows, y, inputs) for y in words]
+        assert measured.unchanged == pytest.approx([float(rows[x][x]) for x in words], rel=1e-14)
+        assert measured.likeliest == pytest.approx([float(max(rows[x])) for x in words], rel=1e-14)
+        assert measured.likely_outputs.tolist() == [plain.likely_outputs(rows[x]) for x in words]
+        assert measured.likely_inputs.tolist() == [plain.likely_inputs(rows, y, inputs) for y in words]
     assert not found
 
 
@@ -53,8 +54,8 @@ def test_every_number_is_as_defined(tmp_path, geometry, k, base):
 @pytest.mark.parametrize(
     ("function", "old", "new"),
     [
-        ("_rows", "weights[word, inputs[word]]", "weights[word, inputs[word] - 1]"),
-        ("_rows", "(totals // _LEFT_OUT)", "(totals // 10)"),
+        ("_rows", "len(words)), words]", "len(words)), words - 1]"),
+        ("_rows", "(totals // LEFT_OUT)", "(totals // 10)"),
         ("_rows", "<= (totals", "< (totals"),  # at k = 1 all words are equally likely, and 95 % falls on a whole word
         ("_rows", "weights.sort(axis=1)", "pass"),
         ("_likely_inputs", "LIKELY_SHARE *", "2 * LIKELY_SHARE *"),
@@ -67,7 +68,7 @@ def test_a_planted_fault_is_seen(tmp_path, monkeypatch, function, old, new):
     ]
     for bundle in bundles:
         assert_as_defined(bundle)
-    monkeypatch.setattr(statistics, function, mutant(getattr(statistics, function), old, new))
+    monkeypatch.setattr(spread, function, mutant(getattr(spread, function), old, new))
 
     def seen(bundle):
         try:

@@ -35,7 +35,7 @@ from textveil.errors import BundleDamaged
 from textveil.mechanisms.santext import CappedSanText, rounding_slack
 from textveil.mechanisms.table import CAPPED, KEPT, SANTEXT_PLUS_OUTPUT, LevelParameters, Table
 from textveil_export.errors import ExportError
-from textveil_export.weights import score_weights
+from textveil_export.text.weights import score_weights
 
 
 def rows_of(table: Table, mechanism: str, law: LevelParameters) -> Weights:

@@ -27,7 +27,7 @@ from textveil.mechanisms.santext import CappedSanText, ExactSanText, rounding_sl
 from textveil.mechanisms.table import EXACT, LevelParameters, Table
 from textveil.text.statement import TEXTBOOK
 from textveil_export.errors import ExportError
-from textveil_export.weights import Setting, level_law
+from textveil_export.text.weights import Setting, level_law
 
 MECHANISMS = ("santext", "santext+")
 

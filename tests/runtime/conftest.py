@@ -15,13 +15,13 @@ import pytest
 from numpy.typing import NDArray
 from small_encoders import write_encoder
 from textveil import Sanitizer
-from textveil.cli.console import run
-from textveil.cli.main import app
-from textveil.mechanisms.table import CAPPED, EXACT
-from textveil_export.build import Contents, Recipe, build
-from textveil_export.bundle_writer import write_bundle
-from textveil_export.roles import Policy
-from textveil_export.sources import Source
+from textveil.cli import app
+from textveil.console import run
+from textveil.table import CAPPED, EXACT
+from textveil_export.text.build import Contents, Recipe, build_bundle
+from textveil_export.text.sources import Source
+from textveil_export.text.word_sets import Policy
+from textveil_export.text.write import write_bundle
 
 # Most frequent first. With the share below the first sixteen are common; "color" is a near copy of "colour".
 _WORDS = (
@@ -71,7 +71,7 @@ def contents_of(
         embeddings=embeddings,
         tails=tails,
     )
-    return build(Source(list(words), vectors_of(words), tokens, {"vectors": "made up"}), recipe)
+    return build_bundle(Source(list(words), vectors_of(words), tokens, {"vectors": "made up"}), recipe)
 
 
 @pytest.fixture(scope="session")

@@ -20,8 +20,8 @@ from textveil import Sanitizer, TextveilError
 from textveil.bundle.text_bundle import Bundle
 from textveil.cli.main import show_text as report
 from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, IdentityMismatch
-from textveil_export.build import Contents
-from textveil_export.bundle_writer import write_bundle
+from textveil_export.text.build import Contents
+from textveil_export.text.write import write_bundle
 
 FILES = ("manifest.json", "law.json", "vocabulary.tsv", "table.safetensors", "embeddings.safetensors", "README.md")
 REFUSED = (BundleDamaged, BundleVersion, BundleNotFound)

@@ -52,7 +52,7 @@ def refuses() -> Callable[..., DataError]:
                 pass
         error = caught.value
         assert type(error) is kind
-        assert (error.place.line if error.place is not None else None) == line
+        assert (error.location.line if error.location is not None else None) == line
         if line is not None:
             assert str(error).startswith(f"rows.txt, line {line}: ")
         told = f"{error!s} {error!r} {''.join(traceback.format_exception(error))}"

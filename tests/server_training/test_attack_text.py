@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from defined_law import squared_distances
 from small_bundles import Lists, lattice, pieces, scattered, small_bundle, spellings
-from textveil.mechanisms.protocol import WeightedMechanism
+from textveil.mechanisms import WeightedLaw
+from textveil_export.leakage import one_release
 from textveil_training.attacks.text import priors, rates
-from textveil_training.attacks.text.bayes import bayes, closed_forms
+from textveil_training.attacks.text.bayes import bayes
 from textveil_training.attacks.text.nearest import nearest, ranks
 from textveil_training.attacks.text.released import Released, release
 from textveil_training.attacks.text.repeated import repeated
-from textveil_training.attacks.text.statistics import statistics
+from textveil_training.attacks.text.spread import statistics
 from textveil_training.errors import EmptyData
 from textveil_training.text_channel import TextChannel
 
@@ -53,8 +54,8 @@ def texts(count: int, seed: int = 0, words: Sequence[str] = WORDS) -> list[tuple
 
 def matrix(channel: TextChannel, *, whole: bool = True) -> np.ndarray:
     """``Pr[M(x) = y]`` from the law's own weights and coin, shape ``(inputs, symbols)``."""
-    law, coin = channel.plan.mechanism, channel.plan.coin
-    assert isinstance(law, WeightedMechanism)
+    law, coin = channel.plan.law, channel.plan.coin
+    assert isinstance(law, WeightedLaw)
     rows = np.array([law.channel.weights_from(np.array([x]))[0] for x in range(channel.unknown + 1)], float)
     rows /= rows.sum(axis=1, keepdims=True)
     if coin is not None and whole:
@@ -74,14 +75,14 @@ def near(found: float, truth: float, standard_error: float) -> bool:
 def test_standard_errors_are_those_of_clusters() -> None:
     generator = np.random.default_rng(1)
     values = generator.random(400) < 0.3
-    alone = rates.mean(values, np.arange(400))
+    alone = rates.clustered_mean(values, np.arange(400))
     assert alone[1] == pytest.approx(values.std(ddof=1) / 20, rel=1e-9)
     # Four copies of everything tell nothing new.
-    copies = rates.mean(np.repeat(values, 4), np.repeat(np.arange(400), 4))
+    copies = rates.clustered_mean(np.repeat(values, 4), np.repeat(np.arange(400), 4))
     assert copies == pytest.approx(alone)
-    assert rates.mean(np.repeat(values, 4), np.arange(1600))[1] < 0.6 * alone[1]  # type: ignore[operator]
-    assert rates.mean(values, np.zeros(400))[1] is None
-    assert rates.interval(values, np.zeros(400, np.int64)) == [0, 1]
+    assert rates.clustered_mean(np.repeat(values, 4), np.arange(1600))[1] < 0.6 * alone[1]  # type: ignore[operator]
+    assert rates.clustered_mean(values, np.zeros(400))[1] is None
+    assert rates.clustered_interval(values, np.zeros(400, np.int64)) == [0, 1]
 
 
 def test_intervals_of_clusters_cover() -> None:
@@ -92,7 +93,7 @@ def test_intervals_of_clusters_cover() -> None:
         sizes = generator.integers(1, 30, 60)
         chance = generator.beta(1, 2, 60)  # of each text, mean 1/3, independent of its size
         owner = np.repeat(np.arange(60), sizes)
-        low, high = rates.interval(generator.random(len(owner)) < chance[owner], owner)
+        low, high = rates.clustered_interval(generator.random(len(owner)) < chance[owner], owner)
         covered += low <= 1 / 3 <= high
     assert 0.9 * 400 <= covered <= 0.99 * 400
 
@@ -101,41 +102,41 @@ def test_intervals_of_all_or_none_have_a_width() -> None:
     """Nothing hit in 20 texts of 10 tokens bounds the rate as 20 trials do, not as 200, and not at 0."""
     owner = np.repeat(np.arange(20), 10)
     for hit in (False, True):
-        low, high = rates.interval(np.full(200, hit), owner)
-        assert [low, high] == rates.wilson(20 * hit, 20)
+        low, high = rates.clustered_interval(np.full(200, hit), owner)
+        assert [low, high] == rates.wilson_interval(20 * hit, 20)
         assert high - low == pytest.approx(0.161, abs=1e-3)
     thirds = np.tile([True, False, False], 20)  # the same rate in every text: the error is rounding
-    assert rates.interval(thirds, np.repeat(np.arange(20), 3)) == rates.wilson(20 / 3, 20)
+    assert rates.clustered_interval(thirds, np.repeat(np.arange(20), 3)) == rates.wilson_interval(20 / 3, 20)
 
 
 def test_intervals_of_rare_hits_cover() -> None:
     """One token in 50, one cluster each: the plain interval of two standard errors would hold it far too seldom."""
     generator = np.random.default_rng(3)
     chance = 0.02
-    found = [rates.interval(generator.random(60) < chance, np.arange(60)) for _ in range(1000)]
+    found = [rates.clustered_interval(generator.random(60) < chance, np.arange(60)) for _ in range(1000)]
     assert np.mean([low <= chance <= high for low, high in found]) > 0.93
     assert all(0 <= low < high <= 1 for low, high in found)
 
 
 def test_intervals_of_one_token_a_text_are_wilsons() -> None:
     hits = np.arange(400) < 100
-    low, high = rates.wilson(100, 400)
-    assert rates.interval(hits, np.arange(400)) == pytest.approx([low, high], abs=1e-3)
+    low, high = rates.wilson_interval(100, 400)
+    assert rates.clustered_interval(hits, np.arange(400)) == pytest.approx([low, high], abs=1e-3)
 
 
 def test_wilson_intervals() -> None:
-    assert rates.wilson(0, 100)[0] == 0
-    assert 0.02 < rates.wilson(0, 100)[1] < 0.05
-    low, high = rates.wilson(5000, 10000)
+    assert rates.wilson_interval(0, 100)[0] == 0
+    assert 0.02 < rates.wilson_interval(0, 100)[1] < 0.05
+    low, high = rates.wilson_interval(5000, 10000)
     assert (low, high) == pytest.approx((0.5 - 0.0098, 0.5 + 0.0098), abs=1e-4)
 
 
 def test_words_that_are_never_kept_are_told_apart() -> None:
     values, clusters = np.array([1.0, 0, 1, 1]), np.array([0, 0, 1, 1])
-    found = rates.told({"a": values}, clusters, np.array([True, True, False, False]))
+    found = rates.rates_of({"a": values}, clusters, np.array([True, True, False, False]))
     assert (found["tokens"], found["a"], found["sensitive"]["tokens"], found["sensitive"]["a"]) == (4, 0.75, 2, 0.5)
     assert found["sensitive"]["standard_error"] is None
-    assert "sensitive" not in rates.told({"a": values}, clusters, np.ones(4, bool))
+    assert "sensitive" not in rates.rates_of({"a": values}, clusters, np.ones(4, bool))
 
 
 # What was read and drawn.
@@ -147,7 +148,7 @@ def test_every_token_stands_beside_its_output(folders: dict[str, Path]) -> None:
     assert released.inputs.tolist() == [3, 4, channel.unknown, 5]
     assert released.text.tolist() == [0, 0, 3, 3]
     assert released.example.tolist() == [0, 0, 2, 2]
-    assert released.place.tolist() == [0, 1, 0, 1]
+    assert released.position.tolist() == [0, 1, 0, 1]
     assert released.whole.all()
     assert released.sensitive.all(), "krr keeps nothing by a coin"
     assert released.outputs[[0, 1, 3]].tolist() == [3, 4, 5]
@@ -258,7 +259,8 @@ def test_a_simulation_of_another_law_is_noticed(folders: dict[str, Path]) -> Non
     """The comparison has power: guesses that are best for one level, outputs of the next."""
     one, other = (TextChannel(folders["words"], mechanism="santext", level=level) for level in ("l0", "l1"))
     prior = priors.zipf(COUNT + 1)
-    rate, guesses = closed_forms(one, {"zipf": prior}, whole=True, report=no_steps)["zipf"]
+    found = one_release(one.distribution(), {"zipf": prior})["zipf"]
+    rate, guesses = found.rate, found.inputs
     drawn = np.random.default_rng(3).choice(COUNT + 1, 4000, p=prior)
     hits = (guesses[other.plan.draw(drawn, np.ones(4000, bool))] == drawn).mean()
     assert not near(hits, rate, math.sqrt(rate * (1 - rate) / 4000))
@@ -296,7 +298,7 @@ def test_largest_posteriors_say_how_often_guesses_are_right(folders: dict[str, P
 def test_posteriors_of_another_law_are_noticed(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     channel, other = (TextChannel(folders["words"], mechanism="santext", level=level) for level in ("l0", "l1"))
     released = release(channel, texts(400))
-    monkeypatch.setattr(channel, "likelihood_blocks", other.likelihood_blocks)
+    monkeypatch.setattr(channel, "distribution", other.distribution)
     row = repeated(channel, released, np.arange(len(released)), both(channel, released), no_steps, (2,))["2"]
     row = row["text_prior"]
     assert not near(row["rate"], row["largest_posterior"], 0.5 / math.sqrt(len(released)))
@@ -354,7 +356,7 @@ def test_parts_of_words_are_not_told_by_a_coin(folders: dict[str, Path]) -> None
 def test_statistics_are_those_of_the_rows_and_columns(folders: dict[str, Path], options: dict[str, str]) -> None:
     channel = TextChannel(folders["words"], **options)
     rows = matrix(channel, whole=False)
-    words = channel.columns.outputs.tolist()
+    words = channel.distribution().outputs.tolist()
     unchanged, spread, sources = [], [], []
     for x in words:
         unchanged.append(rows[x, x])

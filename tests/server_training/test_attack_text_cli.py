@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from neighbour_models import write_bert
 from small_bundles import contents, pieces, scattered, small_bundle, spellings
-from textveil.bundle.text_bundle import EMBEDDINGS
-from textveil_export.bundle_writer import write_bundle
+from textveil.bundle import EMBEDDINGS
+from textveil_export.text.write import write_bundle
 from textveil_training.attacks.text import run as run_module
-from textveil_training.tensor_files import sha256
+from textveil_training.engine.tensor_files import sha256
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -57,8 +57,8 @@ def test_all_attacks_stand_in_one_record(place: Path, run: Run, tmp_path: Path) 
     assert lines[-1][:2] == ["medians", "over"]
     found = json.loads(record.read_text())
     assert (found["format"], found["format_version"], found["kind"]) == ("textveil-run", 1, "attack-text")
-    assert found["law"]["mechanism"] == "santext+"
-    assert found["law"]["bundle_name"] == "small"
+    assert found["release"]["mechanism"] == "santext+"
+    assert found["release"]["bundle_name"] == "small"
     assert found["data"]["splits"]["all"]["examples"] == 20
     assert len(found["start"]) == len(found["data"]["splits"]["all"]["sha256"]) == 64
     assert found["finished"] >= found["begun"]

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from textveil_training.data import load
-from textveil_training.dpnr.channels import (
+from textveil_training.bounds.channels import (
     InvalidChannel,
     best_channel,
     ceiling,
@@ -21,6 +20,7 @@ from textveil_training.dpnr.channels import (
     response_channel,
     standard_error,
 )
+from textveil_training.data import load
 
 Floats = NDArray[np.float64]
 AG = Path(__file__).parents[3] / "shared" / "data" / "ag_private" / "ag_data.txt"

@@ -11,9 +11,9 @@ from textveil_training.data.rows import read_lines, read_rows, score_field
 from textveil_training.errors import (
     DataError,
     EmptyData,
+    FileLocation,
     InvalidScore,
     InvalidUtf8,
-    Place,
     UnreadableFile,
     WrongColumnCount,
     WrongLayout,
@@ -31,8 +31,8 @@ def texts(path: Path) -> list[str]:
 
 def test_lines_are_numbered_from_one_and_name_the_file(write: Write) -> None:
     assert list(read_lines(write("a\nb\n"))) == [
-        (Place("rows.txt", 1), "a"),
-        (Place("rows.txt", 2), "b"),
+        (FileLocation("rows.txt", 1), "a"),
+        (FileLocation("rows.txt", 2), "b"),
     ]
 
 
@@ -73,7 +73,7 @@ def test_the_offset_of_an_invalid_byte_is_its_place_in_the_file(
     with pytest.raises(InvalidUtf8) as caught:
         texts(path)
     assert caught.value.byte == len(prefix.encode())
-    assert caught.value.place == Place("rows.txt", prefix.count("\n") + 1)
+    assert caught.value.location == FileLocation("rows.txt", prefix.count("\n") + 1)
 
 
 def test_a_byte_order_mark_counts_in_the_offset(write: Write, refuses: Refuses, canary: str) -> None:
@@ -132,7 +132,7 @@ def test_quotation_marks_are_characters(write: Write) -> None:
 
 @given(score=st.decimals(min_value=0, max_value=5, places=3))
 def test_scores_in_range_are_read(score: object) -> None:
-    assert score_field(f"{score:f}", 0.0, 5.0, Place("rows.txt", 1)) == float(f"{score:f}")
+    assert score_field(f"{score:f}", 0.0, 5.0, FileLocation("rows.txt", 1)) == float(f"{score:f}")
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_scores_in_range_are_read(score: object) -> None:
 )
 def test_other_scores_are_refused(value: str) -> None:
     with pytest.raises(InvalidScore):
-        score_field(value, 0.0, 5.0, Place("rows.txt", 1))
+        score_field(value, 0.0, 5.0, FileLocation("rows.txt", 1))
 
 
 def test_a_reader_streams(write: Write) -> None:

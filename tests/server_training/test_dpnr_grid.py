@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from textveil_training.attacks.attributes import Settings
+from textveil_training.attacks.vectors.attribute_inference import Settings
+from textveil_training.bounds.channels import ceiling, reference
+from textveil_training.bounds.placement import Search, place
 from textveil_training.dpnr import private_figures
-from textveil_training.dpnr.channels import ceiling, reference
 from textveil_training.dpnr.grid import Cell, Grid, read_lines
 from textveil_training.dpnr.heads import train_head, with_representation
 from textveil_training.dpnr.networks import Classifier
-from textveil_training.dpnr.placement import Search, place
 from textveil_training.dpnr.recipe import Recipe, read_recipe
 from textveil_training.dpnr.task import Split, Task
 

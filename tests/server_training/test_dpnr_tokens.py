@@ -8,7 +8,7 @@ from scipy import stats
 from textveil.mechanisms.vector_parameters import WordDropout
 from textveil.text.wordpiece import WordPiece
 from textveil_training.dpnr.evaluation import removed
-from textveil_training.token_ids import SPECIAL, Tokeniser, bucketed, in_order_of_length
+from textveil_training.engine.tokens import SPECIAL, Tokeniser, bucketed, in_order_of_length
 from tiny_training import sentences, write_encoder
 
 

@@ -11,16 +11,16 @@ import torch
 from safetensors.torch import load_file, save_file
 from textveil.text.options import Options
 from textveil_training.corpus import sanitize_corpus
-from textveil_training.errors import CheckpointError, InvalidScore, ResumeError, SettingError, UnknownLaw
+from textveil_training.data.release import law_of
+from textveil_training.engine.loop import Report, no_report
+from textveil_training.engine.tensor_files import sha256
+from textveil_training.engine.tokens import Tokeniser
+from textveil_training.errors import CheckpointError, InvalidScore, ReleaseMismatch, ResumeError, SettingError
 from textveil_training.finetune.examples import Rows, Task, load_task
 from textveil_training.finetune.features import fitted_head, pearson
 from textveil_training.finetune.inputs import joined
-from textveil_training.finetune.law import law_of
-from textveil_training.finetune.run import Place, finetune, measured_scores, predictions
 from textveil_training.finetune.settings import Settings
-from textveil_training.loop import Report, no_report
-from textveil_training.tensor_files import sha256
-from textveil_training.token_ids import Tokeniser
+from textveil_training.tasks.finetune import Place, finetune, measured_scores, predictions
 from tiny_training import KITCHEN, WEATHER, write_encoder
 
 
@@ -230,12 +230,12 @@ def test_the_law_of_a_sanitised_corpus_is_found(corpus: Path, monkeypatch: pytes
 def test_raw_text_beside_a_record_is_not_taken_for_sanitised(corpus: Path) -> None:
     raw = corpus.parent / "raw"
     (corpus / "copy-1" / "train.tsv").write_bytes((raw / "train.tsv").read_bytes())
-    with pytest.raises(UnknownLaw, match="not as the record"):
+    with pytest.raises(ReleaseMismatch, match="not as the record"):
         law_of("sst2", corpus / "copy-1")
     assert law_of("sst2", corpus / "copy-1" / "dev.tsv") is not None
     (corpus / "copy-2" / "more.tsv").write_text("sentence\tlabel\nraw\t1\n")
     assert law_of("sst2", corpus / "copy-2") is not None, "a file that the format does not read is nobody's"
-    with pytest.raises(UnknownLaw):
+    with pytest.raises(ReleaseMismatch):
         law_of("sst2", corpus / "copy-2" / "more.tsv")
     (corpus / "raw").mkdir()
     (corpus / "raw" / "train.tsv").write_bytes((raw / "train.tsv").read_bytes())

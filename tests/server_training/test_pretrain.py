@@ -15,20 +15,20 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from small_pretraining import run, write_all
-from textveil_training import loop
-from textveil_training.encoders import load_encoder
+from textveil_training.engine import loop
+from textveil_training.engine.encoders import load_encoder
+from textveil_training.engine.loop import Loop, Position, Stage
+from textveil_training.engine.processes import Alone
+from textveil_training.engine.record import RunRecord
+from textveil_training.engine.tokens import Tokeniser
 from textveil_training.errors import CheckpointError, LossError, ResumeError
-from textveil_training.loop import Loop, Position, Stage
 from textveil_training.pretrain import masking
 from textveil_training.pretrain.aligned import Corpus, Strings
 from textveil_training.pretrain.masking import Masker
 from textveil_training.pretrain.network import load_masked_lm
 from textveil_training.pretrain.objective import Objective
-from textveil_training.pretrain.processes import Alone
-from textveil_training.pretrain.run import STATE, precision_for
-from textveil_training.run_record import RunRecord
+from textveil_training.tasks.pretrain import STATE, precision_for
 from textveil_training.text_channel import TextChannel
-from textveil_training.token_ids import Tokeniser
 
 WEIGHTS = "model.safetensors"
 LIKE_THE_TIME = ("wall_s", "cpu_s", "tokens_per_s")

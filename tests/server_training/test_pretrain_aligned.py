@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import torch
 from small_bundles import Lists, pieces, scattered, small_bundle
-from textveil.text.options import Plan
-from textveil.text.sanitizer import Sanitizer
+from textveil.plan import Plan
+from textveil.sanitizer import Sanitizer
+from textveil_training.engine.tokens import Tokeniser
 from textveil_training.errors import EncoderMismatch
 from textveil_training.pretrain.aligned import Corpus, Strings, check_pieces, ragged
 from textveil_training.pretrain.masking import IGNORED, Masked, Masker
 from textveil_training.text_channel import TextChannel
-from textveil_training.token_ids import Tokeniser
 
 WORDS = ["they", "don", "do", "can", "n't", "'s", "'ll", "o'clock", "cat", "house", "señor", "run", "baba", "walk"]
 TEXTS = [

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from textveil_training.dpnr.channels import ceiling, exceeds
+from textveil_training.bounds.channels import ceiling, exceeds
 from textveil_training.dpnr.grid import read_lines
 
 RECORDS = sorted((Path(__file__).parents[2] / "benchmarks" / "results").glob("dpnr_*.jsonl"))

@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from textveil_training.corpus import sanitize_corpus
 from textveil_training.corpus.layouts import cut_block, layout_of
 from textveil_training.data import FormatName, ReadOptions, load
-from textveil_training.errors import DataError, InvalidJson, Place, UnknownFormat, UnreadableFile, WrongColumnCount
+from textveil_training.errors import (
+    DataError,
+    FileLocation,
+    InvalidJson,
+    UnknownFormat,
+    UnreadableFile,
+    WrongColumnCount,
+)
 
 Write = Callable[..., Path]
 
@@ -162,7 +169,7 @@ def test_members_are_found_where_they_are(row: dict[str, Any], key: str, text: s
     row |= {key: text}
     for ascii_only in (True, False):
         line = json.dumps(row, ensure_ascii=ascii_only, indent=indent).replace("\n", " ")
-        parts = layout_of("jsonl", [key]).cut(line, Place("rows.txt", 1))
+        parts = layout_of("jsonl", [key]).cut(line, FileLocation("rows.txt", 1))
         assert parts[1] == text
         changed = parts[0] + json.dumps("other") + parts[2]
         assert json.loads(changed) == row | {key: "other"}
@@ -179,10 +186,10 @@ def test_an_object_is_what_the_decoder_takes_for_one(line: str, cut_at: int) -> 
             is_object = False
         cut_row = layout_of("jsonl", ["no such key"]).cut
         if is_object:
-            assert cut_row(candidate, Place("rows.txt", 1)) == [candidate]
+            assert cut_row(candidate, FileLocation("rows.txt", 1)) == [candidate]
             continue
         with pytest.raises(InvalidJson) as caught:
-            cut_row(candidate, Place("rows.txt", 1))
+            cut_row(candidate, FileLocation("rows.txt", 1))
         assert caught.value.__context__ is None
 
 

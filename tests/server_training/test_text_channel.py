@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from small_bundles import contents, metric_of, outlier, pieces, scattered, small_bundle, spellings, with_base
 from textveil.errors import OptionError
-from textveil.mechanisms.protocol import WeightedMechanism
-from textveil.mechanisms.santext import ExactSanText
-from textveil_export.bundle_writer import write_bundle
-from textveil_training import likelihoods
+from textveil.mechanisms import ExactLaw, WeightedLaw
+from textveil_export.text.write import write_bundle
 from textveil_training.text_channel import TextChannel
 
 COUNT = 40
@@ -42,9 +40,9 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def defined(channel: TextChannel, *, whole: bool) -> np.ndarray:
-    """``Pr[M(x) = y]`` input by input from the law's own weights, shape ``(inputs, symbols)``."""
-    law, coin = channel.plan.mechanism, channel.plan.coin
-    assert isinstance(law, WeightedMechanism)
+    """``Pr[M(x) = y]`` input by input from the mechanism's own weights, shape ``(inputs, symbols)``."""
+    law, coin = channel.plan.law, channel.plan.coin
+    assert isinstance(law, WeightedLaw)
     found = np.zeros((channel.unknown + 1, channel.unknown))
     for x in range(channel.unknown + 1):
         weights = law.channel.weights_from(np.array([x]))[0]
@@ -58,59 +56,56 @@ def defined(channel: TextChannel, *, whole: bool) -> np.ndarray:
 
 @pytest.mark.parametrize("kind", ["words", "outlier", "pieces", "flattened"])
 @pytest.mark.parametrize("options", LAWS, ids=lambda options: "-".join(map(str, options.values())))
-def test_likelihoods_are_those_of_the_law(
-    folders: dict[str, Path], kind: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(likelihoods, "BLOCK", 7)  # several blocks, the last one short
+def test_likelihoods_are_those_of_the_mechanism(folders: dict[str, Path], kind: str, options: dict[str, Any]) -> None:
     channel = TextChannel(folders[kind], **options)
     for whole in (True, False):
         truth = defined(channel, whole=whole)
-        found = channel.likelihoods(range(channel.unknown), whole=whole)
+        blocks = channel.distribution(whole=whole).column_blocks(
+            np.arange(channel.unknown), size=7
+        )  # the last is short
+        found = np.concatenate([block for _, block in blocks]).T
         assert found.shape == truth.shape
-        np.testing.assert_allclose(found, truth, rtol=1e-6, atol=0)
-        np.testing.assert_allclose(found.sum(axis=1, dtype=np.float64), 1, rtol=1e-6)
+        np.testing.assert_allclose(found, truth, rtol=1e-12, atol=0)
+        np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
     if options.get("replacement_probability") != "1" and options["mechanism"] == "santext+":
         assert (defined(channel, whole=True) != defined(channel, whole=False)).any()
 
 
 def test_outputs_come_in_any_order_and_more_than_once(folders: dict[str, Path]) -> None:
-    wanted = [5, 1, 5, 39, 0]
+    wanted = np.array([5, 1, 5, 39, 0])
     for options in ({"tail": "exact"}, {"tail": "capped"}, {"mechanism": "krr", "epsilon": "3"}):
         channel = TextChannel(folders["words"], **options)
-        everything = channel.likelihoods(range(channel.unknown))
-        assert (channel.likelihoods(iter(wanted)) == everything[:, wanted]).all()
-        assert channel.likelihoods([]).shape == (channel.unknown + 1, 0)
+        distribution = channel.distribution()
+        everything = distribution.columns(np.arange(channel.unknown))
+        assert (distribution.columns(wanted) == everything[wanted]).all()
+        assert distribution.columns(wanted[:0]).shape == (0, channel.unknown + 1)
 
 
 @pytest.mark.parametrize("end", [1, 2, 3000, 6001])
 def test_a_score_past_the_end_has_the_last_weight(folders: dict[str, Path], end: int) -> None:
     """Weights that end early, at a score that some pairs have: the look-up must end at the same place."""
     channel = TextChannel(folders["words"], mechanism="santext", level="l0", tail="exact")
-    law = channel.plan.mechanism
-    assert isinstance(law, ExactSanText)
+    law = channel.plan.law
+    assert isinstance(law, ExactLaw)
     law = replace(law, capped=replace(law.capped, weights=law.capped.weights[:end]))
-    columns = likelihoods.ExactColumns(law)
-    ((_, found),) = columns.blocks(np.arange(channel.unknown))
-    truth = np.array([law.channel.weights_from(np.array([x]))[0] for x in range(channel.unknown + 1)])
-    np.testing.assert_allclose(found.T, truth, rtol=1e-15)
-    np.testing.assert_allclose(columns.totals, truth.sum(axis=1, dtype=np.float64), rtol=1e-12)
+    inputs, outputs = np.meshgrid(np.arange(channel.unknown + 1), np.arange(channel.unknown), indexing="ij")
+    truth = law.capped.base * law.tail_weights(inputs.ravel(), outputs.ravel()).reshape(inputs.shape)
+    assert (truth == law.channel.weights_to(np.arange(channel.unknown)).T).all()
+    assert (law.channel.totals == truth.sum(axis=1)).all()
 
 
 def test_a_wrong_coin_would_be_noticed(folders: dict[str, Path]) -> None:
     """The comparison has power: a coin that keeps too often, and one that keeps parts of words."""
     right = TextChannel(folders["pieces"], mechanism="santext+", replacement_probability="0.3")
     wrong = TextChannel(folders["pieces"], mechanism="santext+", replacement_probability="0.31")
-    outputs = range(right.unknown)
-    for one, other in (
-        (right.likelihoods(outputs), wrong.likelihoods(outputs)),
-        (right.likelihoods(outputs), right.likelihoods(outputs, whole=False)),
-    ):
-        assert not np.allclose(one, other, rtol=1e-3)
+    outputs = np.arange(right.unknown)
+    for other in (wrong.distribution(), right.distribution(whole=False)):
+        assert not np.allclose(right.distribution().columns(outputs), other.columns(outputs), rtol=1e-3)
 
 
 def test_without_weights_there_are_no_likelihoods(folders: dict[str, Path]) -> None:
     with pytest.raises(OptionError, match="no table of weights"):
-        TextChannel(folders["words"], mechanism="fbdd", epsilon="10").likelihoods([0])
+        TextChannel(folders["words"], mechanism="fbdd", epsilon="10").distribution()
 
 
 def test_tokens_and_draws_stand_side_by_side(folders: dict[str, Path]) -> None:

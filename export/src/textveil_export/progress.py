@@ -1,39 +1,22 @@
-"""Progress bars for long work, on standard error and only on a terminal."""
+"""How far long work has come, told to whoever wants to show it."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-
-from textveil_export.sources import Progress as Report
+Progress = Callable[[str, int, int], None]
+"""Called with a stage, the steps done and the steps in all."""
 
 
-@contextmanager
-def bars() -> Iterator[Report]:
-    """Gives a function to report progress with: one bar per stage."""
-    console = Console(stderr=True)
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not console.is_terminal,
-    ) as progress:
-        tasks = {}
+def no_progress(stage: str, done: int, total: int) -> None:
+    """Reports nothing."""
 
-        def report(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = progress.add_task(stage, total=total)
-            progress.update(tasks[stage], completed=done)
 
-        yield report
+def part_of(progress: Progress, prefix: str, number: int, parts: int) -> Progress:
+    """Returns a progress that reports one of several equal parts of every stage.
+
+    Args:
+        progress: What is reported to.
+        prefix: Put before the name of every stage.
+        number: Parts that are done.
+        parts: Parts in all.
+    """
+    return lambda stage, done, total: progress(prefix + stage, number * total + done, parts * total)

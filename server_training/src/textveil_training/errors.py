@@ -1,7 +1,7 @@
-"""Named errors of the data readers: one tree, stable codes, one line each.
+"""The errors of this wheel: one tree under ``TextveilError``, each class with a stable code, messages of one line.
 
-A message says where (file name, line number, byte) and what is wrong. It never holds a character of the
-file's content, and never an argument of the caller: a file is named only once it has been opened.
+A message says where (file name, line number, byte) and what is wrong. It never holds a character of a file's content,
+and never an argument of the caller: a file is named only after it has been opened.
 """
 
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from textveil.errors import TextveilError
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where in the data something is wrong.
+class FileLocation:
+    """A file, and a line in it, that an error message names.
 
     Attributes:
         file_name: Last part of the file's path, made printable (see ``printable``).
-        line: Line number from 1, or None when the file as a whole is meant.
+        line: Line number from 1, or None for the file as a whole.
     """
 
     file_name: str
@@ -26,26 +26,26 @@ class Place:
 
 
 def printable(text: str) -> str:
-    """Replaces every character that could break a line or steer a terminal by U+FFFD."""
+    """Replaces every character that could break a line or control a terminal by U+FFFD."""
     return "".join(character if character.isprintable() else "\ufffd" for character in text)
 
 
 class DataError(TextveilError):
-    """Data cannot be used. Base of the errors below.
+    """Data cannot be used. Base class of the data errors.
 
     Attributes:
-        place: Where, or None when no file had been opened.
+        location: File and line of the fault, or None if no file had been opened yet.
     """
 
     code = "data"
 
-    def __init__(self, reason: str, place: Place | None = None) -> None:
-        super().__init__(reason if place is None else f"{place}: {reason}")
-        self.place = place
+    def __init__(self, reason: str, location: FileLocation | None = None) -> None:
+        super().__init__(reason if location is None else f"{location}: {reason}")
+        self.location = location
 
 
 class DataOptionError(DataError):
-    """The caller asked for something the format does not have."""
+    """The caller asked for something that the format does not have."""
 
     code = "data-option"
 
@@ -78,18 +78,18 @@ class InvalidUtf8(DataError):
     """A line is not UTF-8.
 
     Attributes:
-        byte: Offset of the first invalid byte from the beginning of the file.
+        byte: Offset of the first invalid byte, from the beginning of the file.
     """
 
     code = "data-encoding"
 
-    def __init__(self, reason: str, place: Place | None = None, *, byte: int | None = None) -> None:
-        super().__init__(reason, place)
+    def __init__(self, reason: str, location: FileLocation | None = None, *, byte: int | None = None) -> None:
+        super().__init__(reason, location)
         self.byte = byte
 
 
 class WrongLayout(DataError):
-    """The header is another one, or there are rows where the format has none."""
+    """The header is not that of the format, or there are rows where the format has none."""
 
     code = "data-layout"
 
@@ -125,55 +125,61 @@ class InvalidScore(DataError):
 
 
 class InvalidAttributes(DataError):
-    """A list of private attributes is not a list of ascending indices in range."""
+    """The private attributes of a row are not ascending indices in range."""
 
     code = "data-attributes"
 
 
 class InvalidJson(DataError):
-    """A line is not a JSON object with the wanted keys."""
+    """A line is not a JSON object with the expected keys."""
 
     code = "data-json"
 
 
-class UnknownLaw(DataError):
-    """Sanitised text is not what the record beside it is of."""
+class ReleaseMismatch(DataError):
+    """Sanitized text does not match the record that lies beside it."""
 
     code = "data-law"
 
 
 class TrainingError(TextveilError):
-    """A training cannot be started or gone on with. Base of the errors below."""
+    """A training run cannot be started or continued. Base class of the training errors."""
 
     code = "training"
 
 
+class MissingExtra(TrainingError):
+    """A command needs a package that an extra of this wheel installs."""
+
+    code = "extra"
+
+
 class RecipeError(TrainingError):
-    """A recipe is not TOML, lacks a key, has one too many, or a value that makes no sense."""
+    """A recipe is not TOML, lacks a key, has an unknown key, or has a value that makes no sense."""
 
     code = "recipe"
 
 
 class CheckpointError(TrainingError):
-    """A checkpoint is missing, damaged, or has another architecture than was asked for."""
+    """A checkpoint is missing, damaged, or of another architecture than the one asked for."""
 
     code = "checkpoint"
 
 
 class ResumeError(TrainingError):
-    """A run cannot be continued: nothing to continue, or it was started with another recipe or other data."""
+    """A run cannot be continued: there is none, or it was started with another recipe or with other data."""
 
     code = "resume"
 
 
 class DeviceError(TrainingError):
-    """The device that was asked for is not there."""
+    """The requested device does not exist."""
 
     code = "device"
 
 
 class SettingError(TrainingError):
-    """A setting of a training is out of range."""
+    """A setting is out of range."""
 
     code = "setting"
 
@@ -185,7 +191,7 @@ class LossError(TrainingError):
 
 
 class EncoderMismatch(TrainingError):
-    """A bundle and an encoder do not read text alike."""
+    """A bundle and an encoder do not split text into the same tokens."""
 
     code = "encoder-mismatch"
 
@@ -197,7 +203,7 @@ class EmptyClass(TrainingError):
 
 
 class SubgroupError(TrainingError):
-    """Accuracy by subgroup cannot be told: no attributes, too few texts, or models and data that do not belong."""
+    """Accuracy by subgroup cannot be measured: no attributes, too few texts, or models and data do not match."""
 
     code = "subgroup"
 
@@ -209,12 +215,32 @@ class ReleaseError(TrainingError):
 
 
 class CorpusError(TextveilError):
-    """A corpus cannot be sanitised as asked."""
+    """A corpus cannot be sanitized as requested."""
 
     code = "corpus"
 
 
 class WorkerFailed(CorpusError):
-    """A process that sanitised a part of a corpus failed, or was ended."""
+    """A process that sanitized a part of a corpus failed or was killed."""
 
     code = "corpus-worker"
+
+
+class ReportError(TrainingError):
+    """What was measured cannot be reported: there is nothing, it contradicts itself, or matplotlib is missing."""
+
+    code = "report"
+
+
+class RecordError(ReportError):
+    """A run record is malformed, of an unknown version, or lacks something that a report needs.
+
+    Attributes:
+        location: File, and line in JSON Lines, or None if no file had been opened yet.
+    """
+
+    code = "report-record"
+
+    def __init__(self, reason: str, location: FileLocation | None = None) -> None:
+        super().__init__(reason if location is None else f"{location}: {reason}")
+        self.location = location

@@ -1,10 +1,10 @@
-"""A bundle with one set of options as a channel from tokens to tokens: what was read, what came out, how likely it was.
+"""A bundle with one set of options, as a channel from tokens to tokens.
 
-This is what training on, and attacking, sanitised text need beside the text itself: which token became which. The
-device never keeps that pairing; here it is made from public text, or from text that is the caller's own.
+Training on sanitized text, and attacking it, need to know which token became which. The device never keeps that
+pairing. Here it is made from public text, or from text that belongs to the caller.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,15 +12,15 @@ from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import DEFAULT_BUNDLE, Bundle
-from textveil.errors import OptionError
-from textveil.mechanisms import WeightedMechanism
-from textveil.text import Lexicon, Options, make_plan, segments
-
-from textveil_training.likelihoods import Columns, Doubles, columns_of
+from textveil.bundle import Bundle
+from textveil.channel import Channel
+from textveil.default_bundle import DEFAULT_BUNDLE
+from textveil.plan import Options, make_plan
+from textveil.segmentation import segments
+from textveil.words import Lexicon
 
 Ids = NDArray[np.int64]
-Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +28,10 @@ class Tokens:
     """The tokens of one text, as the mechanism sees them.
 
     Attributes:
-        inputs: Input ids, ``<unk>`` last, shape ``(n,)``.
-        whole: Whether each is a word in one piece, shape ``(n,)``.
-        spelled: What the text has in the place of each, in lower case, also of unknown words.
-        gaps: What stands before each and after the last, and passes through as it is: ``n + 1`` strings.
+        inputs: Input id of each token, the last id for ``<unk>``, shape ``(n,)``.
+        whole: Whether each token is a word in one piece, shape ``(n,)``.
+        spelled: Spelling of each token in the text, in lower case; unknown words too.
+        gaps: Strings before each token and after the last one, which pass through unchanged: ``n + 1`` of them.
     """
 
     inputs: Ids = field(repr=False)
@@ -41,15 +41,15 @@ class Tokens:
 
 
 class TextChannel:
-    """One law of a bundle, token by token.
+    """One mechanism of a bundle, applied token by token.
 
     Args:
         bundle: Folder of a bundle; the built-in English one if left out.
-        options: As in ``Sanitizer.sanitize``.
+        options: Options as in ``Sanitizer.sanitize``.
 
     Attributes:
-        bundle: The bundle.
-        plan: What the options come to; ``plan.terms`` is what a statement says.
+        bundle: The opened bundle.
+        plan: Mechanism, coin and terms that the options resolve to; ``plan.terms`` is what a statement says.
 
     Raises:
         BundleError, OptionError: As ``Sanitizer.load`` and ``Sanitizer.sanitize``.
@@ -67,19 +67,17 @@ class TextChannel:
 
     @property
     def unknown(self) -> int:
-        """Input id of ``<unk>``; it is never an output."""
+        """Input id of ``<unk>``, which is never an output; also the number of symbols."""
         return self.bundle.table.symbols
 
     def read(self, text: str) -> Tokens:
-        """The tokens of a text."""
+        """Splits a text into tokens and gaps."""
         inputs: list[int] = []
         whole: list[bool] = []
         spelled: list[str] = []
         gaps = [""]
         for segment in segments(text):
-            word = self._lexicon.word(
-                segment, sanitize_punctuation=self.plan.terms.sanitize_punctuation, carry_case=False
-            )
+            word = self._lexicon.word(segment, strict=self.plan.terms.strict, carry_case=False)
             if not word.inputs:
                 gaps[-1] += segment
             gaps += [""] * len(word.inputs)
@@ -92,7 +90,7 @@ class TextChannel:
         return Tokens(np.array(inputs, np.int64), np.array(whole, bool), tuple(spelled), tuple(gaps))
 
     def draw(self, texts: Sequence[Tokens]) -> list[Ids]:
-        """Output ids of some texts, drawn afresh: what ``Sanitizer.sanitize`` would write.
+        """Draws fresh output ids for some texts, with the distribution of ``Sanitizer.sanitize``.
 
         Privacy:
             A release of every text.
@@ -104,62 +102,21 @@ class TextChannel:
         return np.split(outputs, np.cumsum([len(text.inputs) for text in texts])[:-1])
 
     def spell(self, token: int) -> str:
-        """A symbol as the vocabulary has it; ``<unk>`` for the unknown word."""
+        """Returns the vocabulary's spelling of a symbol, ``<unk>`` for the unknown word."""
         return "<unk>" if token == self.unknown else self.bundle.vocabulary[token]
 
+    def distribution(self, *, whole: bool = True) -> Channel:
+        """Returns ``Pr[M(x) = y]``.
+
+        Args:
+            whole: For words in one piece, which SanText+'s coin may keep; else for parts of words, which it never
+                keeps.
+
+        Raises:
+            OptionError: The mechanism has no integer weights (``fbdd``).
+        """
+        return self.plan.channel if whole or self.plan.coin is None else self._never_kept
+
     @cached_property
-    def columns(self) -> Columns:
-        """The weights of the law by output, the coin left out; made once, totals when first asked for.
-
-        Raises:
-            OptionError: The mechanism has no table of weights (``fbdd``).
-        """
-        law = self.plan.mechanism
-        if not isinstance(law, WeightedMechanism):
-            raise OptionError(f"{self.plan.terms.mechanism} has no table of weights: its law is known from draws only")
-        return columns_of(law, self.unknown + 1)
-
-    def likelihood_blocks(self, outputs: Ids, *, whole: bool = True) -> Iterator[tuple[Ids, Doubles]]:
-        """``Pr[M(x) = y]`` for all inputs, the coin of common words included, a block of outputs at a time.
-
-        Args:
-            outputs: Output ids y, shape ``(n,)``, in any order.
-            whole: Of words in one piece; else of parts of words, which the coin never keeps.
-
-        Yields:
-            Some of the outputs, in their order, and their likelihoods, shape ``(block, symbols + 1)``; inputs by id,
-            ``<unk>`` last.
-
-        Raises:
-            OptionError: The mechanism has no table of weights (``fbdd``).
-        """
-        factors = 1 / self.columns.totals
-        kept = 0.0
-        if self.plan.coin is not None and whole:
-            kept = 1 - self.plan.coin.threshold / 2**64
-            factors[self.plan.keepable] *= 1 - kept
-        for part, weights in self.columns.blocks(outputs):
-            weights *= factors
-            weights[np.arange(len(part)), part] += np.where(self.plan.keepable[part], kept, 0)
-            yield part, weights
-
-    def likelihoods(self, outputs: Iterable[int], *, whole: bool = True) -> Floats:
-        """``Pr[M(x) = y]`` for all inputs and some outputs, the coin of common words included.
-
-        Args:
-            outputs: Output ids y, n of them.
-            whole: Of words in one piece; else of parts of words, which the coin never keeps.
-
-        Returns:
-            Shape ``(symbols + 1, n)``, rows by input id, ``<unk>`` last; four bytes each.
-
-        Raises:
-            OptionError: The mechanism has no table of weights (``fbdd``).
-        """
-        columns = np.fromiter(outputs, np.int64)
-        found = np.empty((len(columns), self.unknown + 1), np.float32)
-        done = 0
-        for part, block in self.likelihood_blocks(columns, whole=whole):
-            found[done : done + len(part)] = block
-            done += len(part)
-        return found.T
+    def _never_kept(self) -> Channel:
+        return self.plan.channel.drawn

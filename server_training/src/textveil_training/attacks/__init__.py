@@ -1,1 +1,1 @@
-"""What an attacker makes of released vectors: private attributes of a text, and noise that is no noise."""
+"""What an attacker learns from released vectors (``vectors``) and from sanitized text (``text``)."""

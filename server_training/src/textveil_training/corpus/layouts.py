@@ -13,12 +13,12 @@ from json.decoder import JSONDecoder, scanstring  # type: ignore[attr-defined]  
 
 from textveil_training.data.attributed import SEPARATOR
 from textveil_training.data.demographic import first_review, user_object
+from textveil_training.data.formats import format_named
 from textveil_training.data.plain import is_heading
-from textveil_training.data.registry import format_named
 from textveil_training.data.rows import split_columns
-from textveil_training.errors import InvalidJson, Place, UnreadableFile, WrongColumnCount
+from textveil_training.errors import FileLocation, InvalidJson, UnreadableFile, WrongColumnCount
 
-Cut = Callable[[str, Place], list[str]]
+Cut = Callable[[str, FileLocation], list[str]]
 
 _BYTE_ORDER_MARK = "\ufeff"
 _BLANKS = re.compile(r"[ \t\n\r]*")
@@ -39,7 +39,7 @@ class Layout:
     """How the lines of a format are cut.
 
     Attributes:
-        cut: From a line without its end, and its place, to an odd number of parts: carried, text, carried, ...,
+        cut: From a line without its end, and its location, to an odd number of parts: carried, text, carried, ...,
             carried. It raises ``DataError`` for a line that is no row of the format.
         headers: Lines at the beginning of a file that are carried whole.
         encode: How a text is written into a line.
@@ -86,19 +86,19 @@ def cut_block(block: bytes, layout: Layout, file_name: str, first_line: int) -> 
     except UnicodeDecodeError:
         text = None
     if text is None:  # the reader has seen the whole file before
-        raise UnreadableFile("the file was changed while it was read", Place(file_name))
+        raise UnreadableFile("the file was changed while it was read", FileLocation(file_name))
     mark = _BYTE_ORDER_MARK if first_line == 1 and text.startswith(_BYTE_ORDER_MARK) else ""
     lines = text.removeprefix(mark).split("\n")
     last = lines.pop()  # nothing, or a line without an end
     cut = []
     for number, line in enumerate(lines, first_line):
         content = line.removesuffix("\r")
-        parts = [content] if number <= layout.headers else layout.cut(content, Place(file_name, number))
+        parts = [content] if number <= layout.headers else layout.cut(content, FileLocation(file_name, number))
         parts[-1] += "\r\n" if len(content) < len(line) else "\n"
         cut.append(parts)
     if last:
         number = first_line + len(lines)
-        cut.append([last] if number <= layout.headers else layout.cut(last, Place(file_name, number)))
+        cut.append([last] if number <= layout.headers else layout.cut(last, FileLocation(file_name, number)))
     if cut:
         cut[0][0] = mark + cut[0][0]
     return cut
@@ -107,8 +107,8 @@ def cut_block(block: bytes, layout: Layout, file_name: str, first_line: int) -> 
 def _columns(count: int, *texts: int) -> Cut:
     """Rows of ``count`` columns; ``texts`` are the indices of those that are texts."""
 
-    def cut(line: str, place: Place) -> list[str]:
-        return _parts(split_columns(line, count, place), texts)
+    def cut(line: str, location: FileLocation) -> list[str]:
+        return _parts(split_columns(line, count, location), texts)
 
     return cut
 
@@ -127,26 +127,26 @@ def _parts(row: list[str], texts: Collection[int]) -> list[str]:
     return [*parts, carried]
 
 
-def _attributed(line: str, place: Place) -> list[str]:
+def _attributed(line: str, location: FileLocation) -> list[str]:
     """``label<TAB>text<TAB>indices``, and lines of equals signs between splits."""
     if line.strip() == SEPARATOR:
         return [line]
-    return _parts(split_columns(line, 3, place), (1,))
+    return _parts(split_columns(line, 3, location), (1,))
 
 
-def _blog_topics(line: str, place: Place) -> list[str]:
+def _blog_topics(line: str, location: FileLocation) -> list[str]:
     """Five columns, the last of which is a text that may hold tabs. Rows that the reader passes over are texts too."""
     row = line.split("\t", 4)
     if len(row) != 5:
-        raise WrongColumnCount(f"the row has {len(row)} columns instead of 5", place)
+        raise WrongColumnCount(f"the row has {len(row)} columns instead of 5", location)
     return _parts(row, (4,))
 
 
-def _text(line: str, place: Place) -> list[str]:
+def _text(line: str, location: FileLocation) -> list[str]:
     return ["", line, ""] if line.strip() else [line]
 
 
-def _wikitext(line: str, place: Place) -> list[str]:
+def _wikitext(line: str, location: FileLocation) -> list[str]:
     """A paragraph, or a heading whose equals signs are carried."""
     if not line.strip():
         return [line]
@@ -154,7 +154,7 @@ def _wikitext(line: str, place: Place) -> list[str]:
     return ["", line, ""] if heading is None else list(heading.groups())
 
 
-def _trustpilot_user(line: str, place: Place) -> list[str]:
+def _trustpilot_user(line: str, location: FileLocation) -> list[str]:
     """What the reader uses of a user: gender, year of birth, and rating, date, title and text of the first review.
 
     All else that is known of a user (name, place, profile, other reviews) is left out, and so is a user whom the
@@ -162,8 +162,8 @@ def _trustpilot_user(line: str, place: Place) -> list[str]:
     """
     user = user_object(line)
     if user is None:
-        raise InvalidJson("the line is not an object in JSON or in Python's notation", place)
-    if first_review(user, place) is None:
+        raise InvalidJson("the line is not an object in JSON or in Python's notation", location)
+    if first_review(user, location) is None:
         return ["{}"]
     review = user["reviews"][0]
     texts = [text or "" for text in review["text"]]
@@ -179,18 +179,18 @@ def _trustpilot_user(line: str, place: Place) -> list[str]:
 def _json_members(text_keys: frozenset[str]) -> Cut:
     """Objects; the values of some keys are texts, the others stay byte for byte."""
 
-    def cut(line: str, place: Place) -> list[str]:
+    def cut(line: str, location: FileLocation) -> list[str]:
         spans = _member_spans(line)
         if spans is None:
-            raise InvalidJson("the line is not a JSON object", place)
+            raise InvalidJson("the line is not a JSON object", location)
         found = [(value, start, end) for key, value, start, end in spans if key in text_keys]
         if len(found) != len({key for key, *_ in spans if key in text_keys}):
-            raise InvalidJson("a key of a text stands twice", place)
+            raise InvalidJson("a key of a text stands twice", location)
         parts: list[str] = []
         position = 0
         for value, start, end in found:
             if not isinstance(value, str):
-                raise InvalidJson("the text is not a string", place)
+                raise InvalidJson("the text is not a string", location)
             parts += [line[position:start], value]
             position = end
         return [*parts, line[position:]]

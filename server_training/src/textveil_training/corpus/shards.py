@@ -15,7 +15,7 @@ from textveil.bundle import atomic_output
 from textveil.text import Options
 
 from textveil_training.corpus.layouts import Layout, cut_block
-from textveil_training.errors import Place, ResumeError, UnreadableFile
+from textveil_training.errors import FileLocation, ResumeError, UnreadableFile
 
 SHARD_LINES = 4096
 SHARD_BYTES = 8 << 20
@@ -130,7 +130,7 @@ def sanitize_shard(
     """
     block = _read(source, shard.start, shard.end)
     if hashlib.sha256(block).hexdigest() != shard.sha256:
-        raise UnreadableFile("the file was changed while it was read", Place(source.name))
+        raise UnreadableFile("the file was changed while it was read", FileLocation(source.name))
     lines = cut_block(block, layout, source.name, shard.first_line)
     results = iter(sanitizer.sanitize_batch([text for parts in lines for text in parts[1::2]], **law))
     rows = texts = tokens = most_tokens = 0
@@ -193,7 +193,7 @@ def _groups(source: Source, shard_lines: int) -> Iterator[list[bytes]]:
     except OSError as error:
         reason = error.strerror
     if reason is not None:
-        raise UnreadableFile(f"the file cannot be read ({reason})", Place(source.name))
+        raise UnreadableFile(f"the file cannot be read ({reason})", FileLocation(source.name))
     if lines:
         yield lines
 
@@ -205,4 +205,4 @@ def _read(source: Source, start: int, end: int) -> bytes:
             return file.read(end - start)
     except OSError as error:
         reason = error.strerror
-    raise UnreadableFile(f"the file cannot be read ({reason})", Place(source.name))
+    raise UnreadableFile(f"the file cannot be read ({reason})", FileLocation(source.name))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from textveil_training.corpus.shards import Source
 from textveil_training.corpus.workspace import RECORD, UNFINISHED
-from textveil_training.data.registry import ReadOptions, format_named, load
+from textveil_training.data.formats import ReadOptions, format_named, load
 from textveil_training.errors import DataOptionError, MissingSplit, UnreadableFile
 
 

@@ -18,8 +18,8 @@ from textveil.bundle import atomic_output
 from textveil.errors import OutputError
 
 from textveil_training.corpus.shards import Counts, Shard, read_shard
+from textveil_training.engine.tensor_files import sha256
 from textveil_training.errors import CorpusError, ResumeError
-from textveil_training.tensor_files import sha256
 
 RECORD = "record.json"
 UNFINISHED = ".unfinished"

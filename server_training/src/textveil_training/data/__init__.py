@@ -8,8 +8,8 @@ from textveil_training.data.examples import (
     LabelledText,
     ScoredPair,
 )
-from textveil_training.data.registry import FORMATS, Format, FormatName, ReadOptions, available_splits, files_of, load
-from textveil_training.data.shares import share_of, split
+from textveil_training.data.formats import FORMATS, Format, FormatName, ReadOptions, available_splits, files_of, load
+from textveil_training.data.hash_split import share_of, split
 from textveil_training.data.summary import Summary, summarise
 
 __all__ = [

@@ -17,7 +17,7 @@ from textveil_training.data.rows import (
     split_columns,
     text_field,
 )
-from textveil_training.errors import DataOptionError, InvalidAttributes, MissingSplit, Place, WrongLayout
+from textveil_training.errors import DataOptionError, FileLocation, InvalidAttributes, MissingSplit, WrongLayout
 
 SPLITS = ("train", "dev", "test")
 SEPARATOR = "=" * 20
@@ -94,33 +94,33 @@ def _rows(
 ) -> Iterator[AttributedText]:
     finished = 0  # splits whose separator has been seen
     rows = 0  # of the current split
-    for place, line in read_lines(path):
+    for location, line in read_lines(path):
         if line.strip() == SEPARATOR:
             if rows == 0:
-                raise MissingSplit("a split ends here that holds no row", place)
+                raise MissingSplit("a split ends here that holds no row", location)
             if finished < len(SPLITS) and SPLITS[finished] == split:
                 return
             finished += 1
             rows = 0
             continue
         if finished == len(SPLITS):
-            raise WrongLayout(f"there is a row after the last of the {len(SPLITS)} splits", place)
-        example = _example(line, labels, indices, allow_none, place)
+            raise WrongLayout(f"there is a row after the last of the {len(SPLITS)} splits", location)
+        example = _example(line, labels, indices, allow_none, location)
         rows += 1
         if split is None or split == SPLITS[finished]:
             yield example
     found = finished + (rows > 0)
     if found < len(SPLITS):
-        raise MissingSplit(f"the file has {found} of {len(SPLITS)} splits", Place(file_name(path)))
+        raise MissingSplit(f"the file has {found} of {len(SPLITS)} splits", FileLocation(file_name(path)))
 
 
 def _example(
-    line: str, labels: Collection[str] | None, indices: dict[str, int], allow_none: bool, place: Place
+    line: str, labels: Collection[str] | None, indices: dict[str, int], allow_none: bool, location: FileLocation
 ) -> AttributedText:
-    label, text, listed = split_columns(line, 3, place)
+    label, text, listed = split_columns(line, 3, location)
     present = tuple(indices.get(index, -1) for index in listed.split())
     if -1 in present or list(present) != sorted(set(present)):
-        raise InvalidAttributes(f"column 3 does not list ascending indices below {len(indices)}", place)
+        raise InvalidAttributes(f"column 3 does not list ascending indices below {len(indices)}", location)
     if not present and not allow_none:
-        raise InvalidAttributes("column 3 is empty", place)
-    return AttributedText(text_field(text, place), label_field(label, labels, place), present)
+        raise InvalidAttributes("column 3 is empty", location)
+    return AttributedText(text_field(text, location), label_field(label, labels, location), present)

@@ -23,7 +23,7 @@ from typing import Any, cast
 from textveil_training.data.attributed import read_attributed
 from textveil_training.data.examples import AttributedText
 from textveil_training.data.rows import FilePath, label_field, read_lines, text_field
-from textveil_training.errors import InvalidAttributes, InvalidJson, Place, WrongColumnCount
+from textveil_training.errors import FileLocation, InvalidAttributes, InvalidJson, WrongColumnCount
 
 TRUSTPILOT_LABELS = ("0", "1", "2", "3", "4")
 """Ratings, one star less than given: from 0 for one star to 4 for five."""
@@ -86,16 +86,16 @@ def read_blog_topics(path: FilePath) -> Iterator[AttributedText]:
         InvalidAttributes: The age group or the gender is another one.
         DataError: The file cannot be read or is empty, or a row has too few columns, no text or an unknown topic.
     """
-    for place, line in read_lines(path):
+    for location, line in read_lines(path):
         row = line.split("\t", _BLOG_COLUMNS - 1)
         if len(row) != _BLOG_COLUMNS:
-            raise WrongColumnCount(f"the row has {len(row)} columns instead of {_BLOG_COLUMNS}", place)
+            raise WrongColumnCount(f"the row has {len(row)} columns instead of {_BLOG_COLUMNS}", location)
         topic, age, gender, _, text = row
         if age not in ("1", "3") or gender not in ("m", "f"):
-            raise InvalidAttributes("columns 2 and 3 are not an age group (1, 3) and a gender (m, f)", place)
+            raise InvalidAttributes("columns 2 and 3 are not an age group (1, 3) and a gender (m, f)", location)
         if topic != "None":
             present = tuple(index for index, holds in enumerate((age == "1", gender == "f")) if holds)
-            yield AttributedText(text_field(text, place), label_field(topic, BLOG_LABELS, place), present)
+            yield AttributedText(text_field(text, location), label_field(topic, BLOG_LABELS, location), present)
 
 
 def read_trustpilot_users(path: FilePath) -> Iterator[AttributedText]:
@@ -111,11 +111,11 @@ def read_trustpilot_users(path: FilePath) -> Iterator[AttributedText]:
         InvalidAttributes: The gender is neither F nor M.
         DataError: The file cannot be read or is empty, or a rating is none from 1 to 5.
     """
-    for place, line in read_lines(path):
+    for location, line in read_lines(path):
         user = user_object(line)
         if user is None:
-            raise InvalidJson("the line is not an object in JSON or in Python's notation", place)
-        example = first_review(user, place)
+            raise InvalidJson("the line is not an object in JSON or in Python's notation", location)
+        example = first_review(user, location)
         if example is not None:
             yield example
 
@@ -131,39 +131,39 @@ def user_object(line: str) -> dict[str, Any] | None:
     return None
 
 
-def first_review(user: dict[str, Any], place: Place) -> AttributedText | None:
+def first_review(user: dict[str, Any], location: FileLocation) -> AttributedText | None:
     """The example that ``read_trustpilot_users`` makes of a user, or None for a user it passes over; see there."""
-    reviews = _of_type(user.get("reviews"), list, place)
-    gender = _of_type(user.get("gender"), str, place)
-    born = _number(user.get("birth_year"), place)
-    review = _of_type(reviews[0], dict, place) if reviews else None
+    reviews = _of_type(user.get("reviews"), list, location)
+    gender = _of_type(user.get("gender"), str, location)
+    born = _number(user.get("birth_year"), location)
+    review = _of_type(reviews[0], dict, location) if reviews else None
     if review is None or gender is None or born is None:
         return None
-    written = _of_type(review.get("date"), str, place)
-    rating = _number(review.get("rating"), place)
-    parts = _of_type(review.get("text"), list, place)
+    written = _of_type(review.get("date"), str, location)
+    rating = _number(review.get("rating"), location)
+    parts = _of_type(review.get("text"), list, location)
     if written is None or rating is None or parts is None:
         return None
     if gender not in _GENDERS:
-        raise InvalidAttributes("the gender is neither F nor M", place)
-    age = (_number(written.split("-")[0], place) or 0) - born
-    title = _of_type(review.get("title"), str, place) or ""
-    text = " ".join([title, *(_of_type(part, str, place) or "" for part in parts)]).strip()
+        raise InvalidAttributes("the gender is neither F nor M", location)
+    age = (_number(written.split("-")[0], location) or 0) - born
+    title = _of_type(review.get("title"), str, location) or ""
+    text = " ".join([title, *(_of_type(part, str, location) or "" for part in parts)]).strip()
     if YOUNGER_THAN <= age <= OLDER_THAN or not text:
         return None
     present = tuple(index for index, holds in enumerate((_GENDERS[gender], age < YOUNGER_THAN)) if holds)
-    return AttributedText(text, label_field(str(rating - 1), TRUSTPILOT_LABELS, place), present)
+    return AttributedText(text, label_field(str(rating - 1), TRUSTPILOT_LABELS, location), present)
 
 
-def _of_type(value: Any, kind: type, place: Place) -> Any:
+def _of_type(value: Any, kind: type, location: FileLocation) -> Any:
     if value is not None and not isinstance(value, kind):
-        raise InvalidJson("a value has another type than it should have", place)
+        raise InvalidJson("a value has another type than it should have", location)
     if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
-        raise InvalidJson("a string holds a lone surrogate", place)
+        raise InvalidJson("a string holds a lone surrogate", location)
     return value
 
 
-def _number(value: Any, place: Place) -> int | None:
+def _number(value: Any, location: FileLocation) -> int | None:
     """A whole number, given as one or in ASCII digits; None for None and for the empty string."""
     if value is None or value == "":
         return None
@@ -171,4 +171,4 @@ def _number(value: Any, place: Place) -> int | None:
         return value
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 9:
         return int(value)
-    raise InvalidJson("a value is not a whole number", place)
+    raise InvalidJson("a value is not a whole number", location)

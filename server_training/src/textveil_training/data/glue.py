@@ -23,8 +23,8 @@ def read_sst2(path: FilePath) -> Iterator[LabelledText]:
         DataError: The file cannot be read, is empty or has another header, or a row has another number of
             columns, no text, no label or an unknown one.
     """
-    for place, (text, label) in read_rows(path, 2, header=("sentence", "label")):
-        yield LabelledText(text_field(text, place), label_field(label, SST2_LABELS, place))
+    for location, (text, label) in read_rows(path, 2, header=("sentence", "label")):
+        yield LabelledText(text_field(text, location), label_field(label, SST2_LABELS, location))
 
 
 def read_qnli(path: FilePath) -> Iterator[LabelledPair]:
@@ -38,7 +38,7 @@ def read_qnli(path: FilePath) -> Iterator[LabelledPair]:
             columns, no text, no label or an unknown one.
     """
     header = ("index", "question", "sentence", "label")
-    for place, (_, question, sentence, label) in read_rows(path, 4, header):
+    for location, (_, question, sentence, label) in read_rows(path, 4, header):
         yield LabelledPair(
-            text_field(question, place), text_field(sentence, place), label_field(label, QNLI_LABELS, place)
+            text_field(question, location), text_field(sentence, location), label_field(label, QNLI_LABELS, location)
         )

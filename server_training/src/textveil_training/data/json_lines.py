@@ -6,7 +6,7 @@ from typing import cast
 
 from textveil_training.data.examples import Document, LabelledText
 from textveil_training.data.rows import FilePath, label_field, read_lines, text_field
-from textveil_training.errors import InvalidJson, MissingLabel, MissingText, Place
+from textveil_training.errors import FileLocation, InvalidJson, MissingLabel, MissingText
 
 
 def read_json_lines(
@@ -35,15 +35,15 @@ def read_json_lines(
         UnknownLabel: A label is not in ``labels``.
         DataError: The file cannot be read, is empty or not UTF-8.
     """
-    for place, line in read_lines(path):
+    for location, line in read_lines(path):
         row = _parse(line)
         if row is None:
-            raise InvalidJson("the line is not a JSON object", place)
-        text = text_field(_text(row, text_key, place), place)
+            raise InvalidJson("the line is not a JSON object", location)
+        text = text_field(_text(row, text_key, location), location)
         if label_key is None:
             yield Document(text)
         else:
-            yield LabelledText(text, label_field(_label(row, label_key, place), labels, place))
+            yield LabelledText(text, label_field(_label(row, label_key, location), labels, location))
 
 
 def _parse(line: str) -> dict[str, object] | None:
@@ -55,28 +55,28 @@ def _parse(line: str) -> dict[str, object] | None:
     return cast(dict[str, object], row) if isinstance(row, dict) else None
 
 
-def _text(row: dict[str, object], key: str, place: Place) -> str:
+def _text(row: dict[str, object], key: str, location: FileLocation) -> str:
     value = row.get(key)
     if value is None:
-        raise MissingText("the text is missing", place)
+        raise MissingText("the text is missing", location)
     if not isinstance(value, str):
-        raise InvalidJson("the text is not a string", place)
-    return _encodable(value, place)
+        raise InvalidJson("the text is not a string", location)
+    return _encodable(value, location)
 
 
-def _label(row: dict[str, object], key: str, place: Place) -> str:
+def _label(row: dict[str, object], key: str, location: FileLocation) -> str:
     value = row.get(key)
     if value is None:
-        raise MissingLabel("the label is missing", place)
+        raise MissingLabel("the label is missing", location)
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):
-        raise InvalidJson("the label is neither a string nor an integer", place)
-    return _encodable(value, place)
+        raise InvalidJson("the label is neither a string nor an integer", location)
+    return _encodable(value, location)
 
 
-def _encodable(value: str, place: Place) -> str:
+def _encodable(value: str, location: FileLocation) -> str:
     """JSON can escape half of a surrogate pair, which no UTF-8 file can hold and no tokeniser expects."""
     if any("\ud800" <= character <= "\udfff" for character in value):
-        raise InvalidJson("a string holds a lone surrogate", place)
+        raise InvalidJson("a string holds a lone surrogate", location)
     return value

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 
 from textveil_training.data.examples import Document, LabelledText
 from textveil_training.data.rows import FilePath, file_name, label_field, read_lines, read_rows, text_field
-from textveil_training.errors import EmptyData, Place
+from textveil_training.errors import EmptyData, FileLocation
 
 
 def read_labelled(path: FilePath, labels: Collection[str] | None = None) -> Iterator[LabelledText]:
@@ -18,8 +18,8 @@ def read_labelled(path: FilePath, labels: Collection[str] | None = None) -> Iter
         DataError: The file cannot be read or is empty, or a row has another number of columns, no text, no
             label, or one that is not in ``labels``.
     """
-    for place, (label, text) in read_rows(path, 2):
-        yield LabelledText(text_field(text, place), label_field(label, labels, place))
+    for location, (label, text) in read_rows(path, 2):
+        yield LabelledText(text_field(text, location), label_field(label, labels, location))
 
 
 def read_text(path: FilePath) -> Iterator[Document]:
@@ -34,7 +34,7 @@ def read_text(path: FilePath) -> Iterator[Document]:
             found = True
             yield Document(line)
     if not found:
-        raise EmptyData("there is no document", Place(file_name(path)))
+        raise EmptyData("there is no document", FileLocation(file_name(path)))
 
 
 def read_wikitext(
@@ -64,7 +64,7 @@ def read_wikitext(
         found = True
         yield Document(text)
     if not found:
-        raise EmptyData("there is no document", Place(file_name(path)))
+        raise EmptyData("there is no document", FileLocation(file_name(path)))
 
 
 def is_heading(line: str) -> bool:

@@ -1,4 +1,4 @@
-"""Lines, columns and fields of a text file, each with the place to name when it is malformed.
+"""Lines, columns and fields of a text file, each with the location to name when it is malformed.
 
 A line ends at LF, or at CR LF; nothing else ends one (Unicode has more line separators, and texts hold them).
 A byte order mark at the beginning of a file is dropped. Columns are separated by one tab and are never
@@ -17,11 +17,11 @@ from typing import BinaryIO
 
 from textveil_training.errors import (
     EmptyData,
+    FileLocation,
     InvalidScore,
     InvalidUtf8,
     MissingLabel,
     MissingText,
-    Place,
     UnknownLabel,
     UnreadableFile,
     WrongColumnCount,
@@ -40,14 +40,14 @@ def file_name(path: FilePath) -> str:
     return printable(Path(path).name)
 
 
-def read_lines(path: FilePath) -> Iterator[tuple[Place, str]]:
+def read_lines(path: FilePath) -> Iterator[tuple[FileLocation, str]]:
     """Streams the lines of a file, without their ends.
 
     Args:
         path: A UTF-8 text file.
 
     Yields:
-        The place and the text of each line, empty lines included.
+        The location and the text of each line, empty lines included.
 
     Raises:
         UnreadableFile: The file cannot be opened or read.
@@ -58,26 +58,26 @@ def read_lines(path: FilePath) -> Iterator[tuple[Place, str]]:
     start = 0  # bytes before this line
     with _open(path) as stream:
         for number in count(1):
-            place = Place(name, number)
-            line = _next_line(stream, place)
+            location = FileLocation(name, number)
+            line = _next_line(stream, location)
             if not line:
                 break
             skipped = len(_BYTE_ORDER_MARK) if number == 1 and line.startswith(_BYTE_ORDER_MARK) else 0
             text, invalid = _decode(line[skipped:])
             if invalid is not None:
                 byte = start + skipped + invalid
-                raise InvalidUtf8(f"not UTF-8 at byte {byte} of the file", place, byte=byte)
-            yield place, _without_line_end(text)
+                raise InvalidUtf8(f"not UTF-8 at byte {byte} of the file", location, byte=byte)
+            yield location, _without_line_end(text)
             start += len(line)
     if start == 0:
-        raise EmptyData("the file is empty", Place(name))
+        raise EmptyData("the file is empty", FileLocation(name))
 
 
 def read_rows(
     path: FilePath,
     columns: int,
     header: Sequence[str] | None = None,
-) -> Iterator[tuple[Place, list[str]]]:
+) -> Iterator[tuple[FileLocation, list[str]]]:
     """Streams the rows of a table whose columns are separated by tabs and not quoted.
 
     Args:
@@ -86,7 +86,7 @@ def read_rows(
         header: The column names the first line must hold, or None for a table without a header.
 
     Yields:
-        The place and the columns of each row, the header excluded.
+        The location and the columns of each row, the header excluded.
 
     Raises:
         UnreadableFile: The file cannot be opened or read.
@@ -97,18 +97,18 @@ def read_rows(
     """
     lines = read_lines(path)
     if header is not None:
-        place, line = next(lines)  # an empty file has raised EmptyData by now
+        location, line = next(lines)  # an empty file has raised EmptyData by now
         if line.split("\t") != list(header):
-            raise WrongLayout(f"the first line is not the header ({', '.join(header)})", place)
+            raise WrongLayout(f"the first line is not the header ({', '.join(header)})", location)
     number = 0
-    for place, line in lines:
-        yield place, split_columns(line, columns, place)
+    for location, line in lines:
+        yield location, split_columns(line, columns, location)
         number += 1
     if number == 0:
-        raise EmptyData("there is no row after the header", Place(file_name(path)))
+        raise EmptyData("there is no row after the header", FileLocation(file_name(path)))
 
 
-def split_columns(line: str, columns: int, place: Place) -> list[str]:
+def split_columns(line: str, columns: int, location: FileLocation) -> list[str]:
     """Splits a line at its tabs.
 
     Raises:
@@ -116,51 +116,51 @@ def split_columns(line: str, columns: int, place: Place) -> list[str]:
     """
     row = line.split("\t")
     if len(row) != columns:
-        raise WrongColumnCount(f"the row has {len(row)} columns instead of {columns}", place)
+        raise WrongColumnCount(f"the row has {len(row)} columns instead of {columns}", location)
     return row
 
 
-def text_field(value: str, place: Place) -> str:
+def text_field(value: str, location: FileLocation) -> str:
     """Returns a text unchanged.
 
     Raises:
         MissingText: The text is empty or blank.
     """
     if not value.strip():
-        raise MissingText("the text is missing", place)
+        raise MissingText("the text is missing", location)
     return value
 
 
-def label_field(value: str, labels: Collection[str] | None, place: Place) -> str:
+def label_field(value: str, labels: Collection[str] | None, location: FileLocation) -> str:
     """Returns a label unchanged.
 
     Args:
         value: The label as the file spells it.
         labels: The labels there are, or None to accept any.
-        place: Where it stands.
+        location: Where it stands.
 
     Raises:
         MissingLabel: The label is empty or blank.
         UnknownLabel: The label is not one of ``labels``.
     """
     if not value.strip():
-        raise MissingLabel("the label is missing", place)
+        raise MissingLabel("the label is missing", location)
     if labels is not None and value not in labels:
-        raise UnknownLabel(f"the label is not one of the {len(labels)} expected ones", place)
+        raise UnknownLabel(f"the label is not one of the {len(labels)} expected ones", location)
     return value
 
 
-def score_field(value: str, lowest: float, highest: float, place: Place) -> float:
+def score_field(value: str, lowest: float, highest: float, location: FileLocation) -> float:
     """Reads a decimal number in ASCII digits (``4``, ``3.665``; no exponent, blank, infinity or NaN).
 
     Raises:
         InvalidScore: The value is not such a number, or not from ``lowest`` to ``highest``.
     """
     if not _NUMBER.fullmatch(value):
-        raise InvalidScore("the score is not a number", place)
+        raise InvalidScore("the score is not a number", location)
     score = float(value)
     if not lowest <= score <= highest:
-        raise InvalidScore(f"the score is not from {lowest:g} to {highest:g}", place)
+        raise InvalidScore(f"the score is not from {lowest:g} to {highest:g}", location)
     return score
 
 
@@ -173,12 +173,12 @@ def _open(path: FilePath) -> BinaryIO:
     raise UnreadableFile(f"the file cannot be opened ({reason})")
 
 
-def _next_line(stream: BinaryIO, place: Place) -> bytes:
+def _next_line(stream: BinaryIO, location: FileLocation) -> bytes:
     try:
         return stream.readline()
     except OSError as error:
         reason = _reason(error)
-    raise UnreadableFile(f"the file cannot be read ({reason})", place)
+    raise UnreadableFile(f"the file cannot be read ({reason})", location)
 
 
 def _reason(error: Exception) -> str:

@@ -21,12 +21,12 @@ def read_sick(path: FilePath) -> Iterator[ScoredPair]:
             columns, no text, a score that is no number from 1 to 5, no judgement or an unknown one.
     """
     header = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment_judgment")
-    for place, (_, first, second, score, judgement) in read_rows(path, 5, header):
+    for location, (_, first, second, score, judgement) in read_rows(path, 5, header):
         yield ScoredPair(
-            text_field(first, place),
-            text_field(second, place),
-            score_field(score, 1.0, 5.0, place),
-            label_field(judgement, SICK_LABELS, place),
+            text_field(first, location),
+            text_field(second, location),
+            score_field(score, 1.0, 5.0, location),
+            label_field(judgement, SICK_LABELS, location),
         )
 
 
@@ -43,6 +43,6 @@ def read_medsts(path: FilePath) -> Iterator[ScoredPair]:
         DataError: The file cannot be read or is empty, or a row has another number of columns, no text, or a
             score that is no number from 0 to 5.
     """
-    for place, (first, second, score) in read_rows(path, 3):
-        similarity = score_field(score, 0.0, 5.0, place)
-        yield ScoredPair(text_field(first, place), text_field(second, place), similarity)
+    for location, (first, second, score) in read_rows(path, 3):
+        similarity = score_field(score, 0.0, 5.0, location)
+        yield ScoredPair(text_field(first, location), text_field(second, location), similarity)

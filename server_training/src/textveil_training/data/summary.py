@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from textveil_training.data.examples import AttributedText, Example, ScoredPair
-from textveil_training.data.registry import ReadOptions, available_splits, format_named, load
+from textveil_training.data.formats import ReadOptions, available_splits, format_named, load
 from textveil_training.data.rows import FilePath
 from textveil_training.errors import printable
 

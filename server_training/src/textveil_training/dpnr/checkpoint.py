@@ -16,9 +16,9 @@ from torch import nn
 
 from textveil_training.dpnr.networks import Model
 from textveil_training.dpnr.recipe import Recipe
-from textveil_training.encoders import load_encoder
+from textveil_training.engine.encoders import load_encoder
+from textveil_training.engine.tensor_files import sha256, write_tensors
 from textveil_training.errors import CheckpointError
-from textveil_training.tensor_files import sha256, write_tensors
 
 FORMAT = "textveil-checkpoint"
 VERSION = 1

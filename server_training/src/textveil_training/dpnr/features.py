@@ -9,10 +9,10 @@ from torch import Tensor
 
 from textveil_training.dpnr.networks import Model
 from textveil_training.dpnr.task import Split
+from textveil_training.engine.loop import Report, no_report
+from textveil_training.engine.tensor_files import write_tensors
+from textveil_training.engine.tokens import Tokeniser, Words, in_order_of_length
 from textveil_training.errors import CheckpointError
-from textveil_training.loop import Report, no_report
-from textveil_training.tensor_files import write_tensors
-from textveil_training.token_ids import Tokeniser, Words, in_order_of_length
 
 BATCH = 64
 

@@ -17,12 +17,12 @@ import torch
 from textveil.bundle import atomic_output
 from torch import Tensor
 
-from textveil_training.attacks.attributes import Settings, infer, infer_nothing
-from textveil_training.dpnr.channels import ceiling, randomised_response, reference
+from textveil_training.attacks.vectors.attribute_inference import Settings, infer, infer_nothing
+from textveil_training.bounds.channels import ceiling, randomised_response, reference
+from textveil_training.bounds.placement import Mode, Placement, Search, best_placement, place
 from textveil_training.dpnr.checkpoint import Description
 from textveil_training.dpnr.heads import train_head, with_representation
 from textveil_training.dpnr.networks import Classifier, Model
-from textveil_training.dpnr.placement import Mode, Placement, Search, best_placement, place
 from textveil_training.dpnr.private_figures import (
     accuracy_figures,
     attacked,
@@ -32,9 +32,9 @@ from textveil_training.dpnr.private_figures import (
 )
 from textveil_training.dpnr.recipe import Recipe
 from textveil_training.dpnr.task import Task
+from textveil_training.engine.loop import Report, no_report
+from textveil_training.engine.record import software
 from textveil_training.errors import ResumeError
-from textveil_training.loop import Report, no_report
-from textveil_training.run_record import software
 
 Features = Callable[[str], dict[str, Tensor]]
 """Pooled vectors by split for a word dropout, shape (copies, texts, width)."""

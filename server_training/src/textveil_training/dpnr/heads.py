@@ -12,14 +12,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from textveil_training.bounds.placement import Placement
 from textveil_training.dpnr.checkpoint import Description
 from textveil_training.dpnr.networks import Classifier, Model
 from textveil_training.dpnr.noise_levels import NoiseLevels
-from textveil_training.dpnr.placement import Placement
 from textveil_training.dpnr.recipe import Recipe
 from textveil_training.dpnr.stages import StageMaker, Stored
 from textveil_training.dpnr.task import Task
-from textveil_training.loop import Loop, Position
+from textveil_training.engine.loop import Loop, Position
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from textveil_training.dpnr.bound import noisy
-from textveil_training.dpnr.placement import noise_scale
+from textveil_training.bounds.noise import noisy
+from textveil_training.bounds.placement import noise_scale
 
 _KNOTS = 129
 
@@ -44,7 +44,7 @@ class NoiseLevels:
             Shape ``(draws, n, k)``, and ``ln epsilon`` of shape ``(draws, n, 1)``.
 
         Privacy:
-            None: continuous noise to train with; see ``textveil_training.dpnr.bound``.
+            None: continuous noise to train with; see ``textveil_training.bounds.noise``.
         """
         low, high = self._knots[0], self._knots[-1]
         log_epsilon = low + (high - low) * torch.rand(draws, len(vectors), 1, device=vectors.device)
@@ -56,7 +56,7 @@ class NoiseLevels:
         """As ``sampled``, at one epsilon and with a generator of its own: to compare epochs on equal noise.
 
         Privacy:
-            None; see ``textveil_training.dpnr.bound``.
+            None; see ``textveil_training.bounds.noise``.
         """
         log_epsilon = torch.tensor([[math.log(epsilon)]], device=vectors.device)
         scale = np.exp(np.interp(math.log(epsilon), self._knots, self._log_scales))

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from textveil.vector import vector_statement as statement
 from torch import Tensor
 
-from textveil_training.attacks.attributes import Settings, Vectors, infer, infer_from_label
-from textveil_training.attacks.scores import Bits, Floats
-from textveil_training.dpnr.channels import best_channel, exceeds, joint, response_channel
+from textveil_training.attacks.vectors.attribute_inference import Settings, Vectors, infer, infer_from_label
+from textveil_training.attacks.vectors.scores import Bits, Floats
+from textveil_training.bounds.channels import best_channel, exceeds, joint, response_channel
 from textveil_training.dpnr.checkpoint import Description
 from textveil_training.dpnr.measure import DRAWS, release_parameters, released
 from textveil_training.dpnr.networks import Classifier, Model

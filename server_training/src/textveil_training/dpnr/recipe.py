@@ -12,7 +12,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_type_hints
 
-from textveil_training.encoders import PRECISIONS
+from textveil_training.engine.encoders import PRECISIONS
 from textveil_training.errors import RecipeError, printable
 
 KINDS = ("clean", "adversarial", "dpnr")

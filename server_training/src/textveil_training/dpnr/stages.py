@@ -13,13 +13,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from textveil_training.dpnr.bound import bounded
+from textveil_training.bounds.noise import bounded
 from textveil_training.dpnr.networks import Classifier, Model
 from textveil_training.dpnr.noise_levels import NoiseLevels
 from textveil_training.dpnr.recipe import Recipe
 from textveil_training.dpnr.task import Split
-from textveil_training.loop import Stage, Update, seeded
-from textveil_training.token_ids import Tokeniser, Words, bucketed, in_order_of_length
+from textveil_training.engine.loop import Stage, Update, seeded
+from textveil_training.engine.tokens import Tokeniser, Words, bucketed, in_order_of_length
 
 MEASURED_AT_ONCE = 256
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from textveil_training.data import AttributedText, Example, LabelledText, load, split
-from textveil_training.data.registry import format_named
+from textveil_training.data.formats import format_named
 from textveil_training.dpnr.recipe import DataPart
 from textveil_training.errors import EmptyClass, MissingLabel, MissingSplit, RecipeError
 

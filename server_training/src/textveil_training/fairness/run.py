@@ -13,9 +13,12 @@ from textveil.errors import OutputError
 from textveil_training.dpnr import checkpoint as files
 from textveil_training.dpnr.measure import DRAWS
 from textveil_training.dpnr.task import Split
-from textveil_training.encoders import device_named
+from textveil_training.engine.encoders import device_named
+from textveil_training.engine.loop import Report, no_report
+from textveil_training.engine.record import RunRecord
+from textveil_training.engine.tensor_files import sha256
 from textveil_training.errors import CheckpointError, SubgroupError
-from textveil_training.fairness.decisions import (
+from textveil_training.fairness.correctness import (
     CLEAN,
     OPEN,
     Answers,
@@ -27,9 +30,6 @@ from textveil_training.fairness.decisions import (
 )
 from textveil_training.fairness.subgroups import MINIMUM
 from textveil_training.finetune.network import DESCRIPTION as MODEL_DESCRIPTION
-from textveil_training.loop import Report, no_report
-from textveil_training.run_record import RunRecord
-from textveil_training.tensor_files import sha256
 
 KIND = "fairness"
 

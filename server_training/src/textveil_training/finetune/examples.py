@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from textveil_training.data import Example, ReadOptions, ScoredPair, available_splits, load, share_of
-from textveil_training.data.registry import format_named
+from textveil_training.data.formats import format_named
 from textveil_training.errors import DataOptionError, EmptyClass, InvalidScore, MissingLabel, MissingSplit
 
 DEV_PERCENT = 5

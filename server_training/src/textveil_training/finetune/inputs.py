@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from textveil_training.token_ids import Tokeniser
+from textveil_training.engine.tokens import Tokeniser
 
 
 @dataclass(frozen=True, slots=True)

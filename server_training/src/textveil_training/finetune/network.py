@@ -16,9 +16,9 @@ from safetensors.torch import load_file
 from textveil.bundle import atomic_output
 from torch import Tensor, nn
 
-from textveil_training.encoders import load_encoder
+from textveil_training.engine.encoders import load_encoder
+from textveil_training.engine.tensor_files import sha256, write_tensors
 from textveil_training.errors import CheckpointError
-from textveil_training.tensor_files import sha256, write_tensors
 
 FORMAT = "textveil-finetuned"
 VERSION = 1

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from textveil_training.encoders import PRECISIONS
+from textveil_training.engine.encoders import PRECISIONS
 from textveil_training.errors import SettingError
 
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil.text import Lexicon, is_gap, is_string, key, segments, split_clitic
 
+from textveil_training.engine.tokens import Tokeniser
 from textveil_training.errors import EncoderMismatch
 from textveil_training.text_channel import TextChannel
-from textveil_training.token_ids import Tokeniser
 
 Integers = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from textveil_training.engine.tokens import Tokeniser
 from textveil_training.pretrain.aligned import Bools, Integers, Strings, ragged
-from textveil_training.token_ids import Tokeniser
 
 IGNORED = -100
 MASKED = 8 / 9

@@ -18,9 +18,9 @@ from textveil.errors import OutputError
 from torch import Tensor, nn
 from torch.nn import functional
 
-from textveil_training.encoders import encoder_folder, load_encoder
+from textveil_training.engine.encoders import encoder_folder, load_encoder
+from textveil_training.engine.tensor_files import write_tensors
 from textveil_training.errors import CheckpointError
-from textveil_training.tensor_files import write_tensors
 
 WEIGHTS = "model.safetensors"
 VOCABULARY = "vocab.txt"

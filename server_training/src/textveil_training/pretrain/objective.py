@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from textveil_training.loop import Update, seeded
+from textveil_training.engine.loop import Update, seeded
+from textveil_training.engine.processes import Alone
 from textveil_training.pretrain.aligned import Corpus, Integers
 from textveil_training.pretrain.masking import IGNORED, Masked, Masker
 from textveil_training.pretrain.network import MaskedLM
-from textveil_training.pretrain.processes import Alone
 
 MEASURED_AT_ONCE = 64
 

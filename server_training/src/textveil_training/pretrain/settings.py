@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from textveil_training.encoders import PRECISIONS
+from textveil_training.engine.encoders import PRECISIONS
 from textveil_training.errors import SettingError
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from textveil_training.data import FORMATS, ReadOptions, available_splits, load
-from textveil_training.data.registry import format_named
+from textveil_training.data.formats import format_named
 from textveil_training.errors import DataOptionError, MissingSplit
 
 

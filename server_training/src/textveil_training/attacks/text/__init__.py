@@ -1,9 +1,16 @@
-"""Attacks on sanitised text by somebody who knows the bundle, the mechanism and its options.
+"""Attacks on sanitized text by somebody who knows the bundle, the mechanism and its options.
 
-They measure; they bound nothing. What is bounded is said by the statement of a release.
+They measure what one attacker achieves and bound nothing. The bound is in the statement of a release.
 """
 
-from textveil_training.attacks.text.record import Place, recorded
+from importlib.util import find_spec
+
+from textveil_training.errors import MissingExtra
+
+if find_spec("textveil_export") is None:  # closed forms of leakage have their home in that wheel
+    raise MissingExtra("attacks on text need the wheel textveil-export: install the extra, textveil-training[attacks]")
+
+from textveil_training.attacks.text.record import run_and_record
 from textveil_training.attacks.text.run import ATTACKS, Settings, attack
 
-__all__ = ["ATTACKS", "Place", "Settings", "attack", "recorded"]
+__all__ = ["ATTACKS", "Settings", "attack", "run_and_record"]

@@ -1,97 +1,76 @@
-"""Bayes-optimal guesses of single tokens, without context: in closed form, and checked on draws.
+"""The Bayes attack: the best guess of a token from one output of it, without context.
 
-Whoever knows the law and a prior pi guesses, for an output y, ``g(y) = argmax_x pi(x) Pr[M(x) = y]``, and no guess
-from y alone is right more often (Bayes): with probability
+An attacker who knows the mechanism and a prior pi guesses, for an output y, ``g(y) = argmax_x pi(x) Pr[M(x) = y]``. By
+Bayes no guess from y alone is right more often. The top-1 accuracy in closed form is
 
     sum_y max_x pi(x) Pr[M(x) = y],
 
-summed over every output here, the coin of common words included (the closed form that the statistics of a bundle call
-``bayes_recovery_with_kept_words``). Which words are one piece is seen: where the text prior has parts of words, the
-sum is over that too. To guess ``<unk>`` rightly is to learn that a word is not in the vocabulary, not the word.
+summed over every output, the coin of common words included. The statistics of a bundle call it
+``bayes_recovery_with_kept_words``. Anybody sees which words are one piece, so where the prior of the text has parts of
+words too, the sum runs over both kinds. To guess ``<unk>`` rightly is to learn that a word is outside the vocabulary,
+not which word it is.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from textveil_export.leakage import one_release
 
 from textveil_training.attacks.text import priors
-from textveil_training.attacks.text.rates import rounded, told, wilson
+from textveil_training.attacks.text.rates import rates_of, rounded, wilson_interval
 from textveil_training.attacks.text.released import Released
-from textveil_training.likelihoods import Doubles, Ids
 from textveil_training.text_channel import TextChannel
 
-#: Tokens drawn from the prior for the check.
+#: Tokens drawn from the prior to check the closed form.
 DRAWS = 20_000
-
-
-def closed_forms(
-    channel: TextChannel, of_inputs: Mapping[str, Doubles], *, whole: bool, report: Callable[[int, int], None]
-) -> dict[str, tuple[float, Ids]]:
-    """The closed form for some priors, and the guess for every output.
-
-    Args:
-        channel: The law.
-        of_inputs: Priors by name, shape ``(inputs,)`` each; one that sums to less than 1 gives its part of the sum.
-        whole: For words in one piece, or for parts of words.
-        report: Called with outputs done and outputs in all.
-
-    Returns:
-        By name: the sum, and ``g``, shape ``(symbols,)``.
-    """
-    outputs = np.arange(channel.unknown)
-    sums = dict.fromkeys(of_inputs, 0.0)
-    guesses = {name: np.zeros(channel.unknown, np.int64) for name in of_inputs}
-    for part, likelihoods in channel.likelihood_blocks(outputs, whole=whole):
-        for name, prior in of_inputs.items():
-            joint = likelihoods * prior
-            best = joint.argmax(axis=1)
-            guesses[name][part] = best
-            sums[name] += float(joint[np.arange(len(part)), best].sum())
-        report(int(part[-1]) + 1, len(outputs))
-    return {name: (sums[name], guesses[name]) for name in of_inputs}
 
 
 def bayes(
     channel: TextChannel, released: Released, *, seed: int, report: Callable[[int, int], None], draws: int = DRAWS
 ) -> dict[str, Any]:
-    """Recovery under the Zipf prior and under the text's own frequencies.
+    """Measures the attack under the Zipf prior and under the text's own frequencies.
 
     Args:
-        channel: The law.
-        released: Texts and outputs.
-        seed: Of the words that are drawn from the prior; what comes out for them is the operating system's chance.
+        channel: The mechanism.
+        released: Texts and their outputs.
+        seed: Seed of the words drawn from the prior. Their outputs are drawn with the operating system's entropy.
         report: Called with outputs done and outputs in all.
-        draws: Words drawn for the check.
+        draws: Number of words drawn from the prior to check the closed form.
 
     Returns:
-        ``closed_form``, ``simulated`` with its 95 % ``interval`` (Wilson), and ``on_text``, under the Zipf prior;
-        ``text_prior`` has closed form and rate on the text for an attacker who knows the text's word frequencies.
+        Under the Zipf prior: ``closed_form``, ``simulated`` with its 95 % ``interval`` (Wilson), and ``on_text``.
+        ``text_prior`` holds closed form and accuracy on the text for an attacker who knows the text's frequencies.
     """
+
+    def step(stage: str, done: int, total: int) -> None:
+        report(done, total)
+
     inputs = channel.unknown + 1
     tokens, whole = released.inputs, released.whole
     public, of_text = priors.both(tokens, inputs).values()
     in_one = np.bincount(tokens[whole], minlength=inputs) / len(tokens)
-    found = closed_forms(channel, {priors.ZIPF: public, priors.TEXT: in_one}, whole=True, report=report)
-    parts = found
-    text_sum = found[priors.TEXT][0]
+    guessed = one_release(channel.distribution(), {priors.ZIPF: public, priors.TEXT: in_one}, step)
+    in_parts = guessed
+    text_sum = guessed[priors.TEXT].rate
     if not whole.all():
-        in_parts = {priors.ZIPF: public, priors.TEXT: of_text - in_one}
-        parts = closed_forms(channel, in_parts, whole=False, report=report)
-        text_sum += parts[priors.TEXT][0]
+        others = {priors.ZIPF: public, priors.TEXT: of_text - in_one}
+        in_parts = one_release(channel.distribution(whole=False), others, step)
+        text_sum += in_parts[priors.TEXT].rate
     drawn = np.random.default_rng(seed).choice(inputs, draws, p=public)
-    hits = int((found[priors.ZIPF][1][channel.plan.draw(drawn, np.ones(draws, bool))] == drawn).sum())
+    outputs = channel.plan.draw(drawn, np.ones(draws, bool))
+    hits = int((guessed[priors.ZIPF].inputs[outputs] == drawn).sum())
 
     def on_text(name: str) -> dict[str, Any]:
-        guess = np.where(whole, found[name][1][released.outputs], parts[name][1][released.outputs])
-        return told({"top1": guess == tokens}, released.example, released.sensitive)
+        guess = np.where(whole, *(part[name].inputs[released.outputs] for part in (guessed, in_parts)))
+        return rates_of({"top1": guess == tokens}, released.example, released.sensitive)
 
     return {
         "prior": priors.ZIPF,
         "without_release": rounded(public.max()),
-        "closed_form": rounded(found[priors.ZIPF][0]),
+        "closed_form": rounded(guessed[priors.ZIPF].rate),
         "simulated": rounded(hits / draws),
-        "interval": wilson(hits, draws),
+        "interval": wilson_interval(hits, draws),
         "draws": draws,
         "on_text": on_text(priors.ZIPF),
         "text_prior": {

@@ -1,23 +1,24 @@
-"""The contextual Bayes attack: what a masked language model expects at a place, times what the law says of its output.
+"""The contextual Bayes attack: a masked language model's prior for a token, times the likelihood of its output.
 
-For a token with output y in the sanitised context c the posterior is ``p(x | c) Pr[M(x) = y]``, normalised; the guess
-is the likeliest x. The sanitised neighbours are the context, and the token itself is [MASK]ed: the law has the last
-word on what its own output tells. The prior over the inputs of the bundle is made of the model's over pieces,
+For a token with output y in the sanitized context c the posterior is ``p(x | c) Pr[M(x) = y]``, normalized, and the
+guess is the likeliest x. The sanitized neighbors are the context; the token itself is [MASK]ed, because the mechanism
+gives the exact likelihood of its output. The prior over the inputs of the bundle comes from the model's prediction over
+pieces,
 
     p(x | c) = (1 - u(<unk>)) sum_s p_LM(first(s) | c) u(s) / U(first(s)) / C,    p(<unk> | c) = u(<unk>),
 
 over the spellings s of x, with u the unigram prior (a merged symbol's is shared by its spellings), ``U(f)`` the sum
 of u over spellings whose first piece is f, and C the sum of p_LM over first pieces with U > 0: a proper distribution.
-A bundle's WordPieces are the model's own, where u cancels. Reported beside it on the same tokens: the prior alone (no
-table) and the context-free Bayes attack (no context), so that one sees what context adds.
+For a bundle of WordPieces, the model's own, u cancels. On the same tokens two more attackers are measured, to show what
+context adds: the prior alone (no output) and the context-free Bayes attack (no context).
 
-A model that reads sanitised text is surer than it should be. An attacker who notices weighs it, ``p(x | c)^w u(x)^(1
-- w) Pr[M(x) = y]``: w = 1 is the attack above, w = 0 the context-free one. The tuned rate takes for each half of the
-texts the w that is best on the other half; whoever attacks others' texts finds it on texts of their own.
+A model that reads sanitized text is overconfident. An attacker who knows this gives it less weight,
+``p(x | c)^w u(x)^(1 - w) Pr[M(x) = y]``: w = 1 is the attack above, w = 0 the context-free one. The tuned rate takes
+for each half of the texts the w that is best on the other half; a real attacker would tune w on texts of their own.
 
-The likeliest of all inputs is often a common word, so an attacker who wants to be right as often as possible gives up
-rare words. One who is after the words that are never kept guesses among these alone: the targeted rates, of those
-words, with the context (w = 1) and without (w = 0).
+The likeliest of all inputs is often a common word, so an attacker who maximizes accuracy gives up rare words. The
+targeted rates are of an attacker who wants the words that are never kept, and guesses among these alone, with the
+context (w = 1) and without (w = 0).
 """
 
 from collections.abc import Mapping
@@ -27,28 +28,28 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from textveil_training.attacks.text.context import Reader
+from textveil_training.attacks.text.masked_lm import Reader
 from textveil_training.attacks.text.priors import TEXT, ZIPF
-from textveil_training.attacks.text.rates import told
+from textveil_training.attacks.text.rates import rates_of
 from textveil_training.attacks.text.released import Released
-from textveil_training.likelihoods import Doubles, Ids
-from textveil_training.text_channel import TextChannel
+from textveil_training.text_channel import Doubles, Ids, TextChannel
 
+#: Length of the longer list of guesses.
 LISTED = 10
-#: The weights of the context that are tried: none is the context-free attack, all is the contextual one.
+#: Weights w of the context: 0 is the context-free attack, 1 the contextual one.
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _PRIOR = "prior"
 _TARGETED = {"targeted_": 1.0, "targeted_context_free_": 0.0}
-"""Weights of the context of who guesses among inputs that are never kept, by the name of the rate."""
+"""Weight of the context in each targeted rate, by the prefix of its name."""
 
 
 class WordPrior:
-    """From logits over pieces to distributions over the inputs of a bundle.
+    """Turns logits over pieces into distributions ``p(x | c)`` over the inputs of a bundle.
 
     Args:
-        channel: The bundle.
-        reader: The model.
-        unigram: Prior over the inputs, shape ``(inputs,)``.
+        channel: The mechanism with its bundle.
+        reader: The masked language model.
+        unigram: Prior u over the inputs, shape ``(inputs,)``.
     """
 
     def __init__(self, channel: TextChannel, reader: Reader, unigram: Doubles) -> None:
@@ -63,7 +64,7 @@ class WordPrior:
         self._inputs = len(unigram)
 
     def __call__(self, logits: Tensor) -> Tensor:
-        """Shape ``(n, vocabulary)`` to ``(n, inputs)``; rows sum to 1."""
+        """Maps logits ``(n, vocabulary)`` to priors ``(n, inputs)``; each row sums to 1."""
         pieces = logits.softmax(dim=1)
         found = torch.zeros(len(logits), self._inputs)
         found.index_add_(1, self._symbol, pieces[:, self._first] * self._share)
@@ -76,10 +77,10 @@ class ContextualBayes:
     """Collects the guesses for a sample of tokens.
 
     Args:
-        channel: The law.
-        reader: The model.
-        released: Texts and outputs.
-        sample: Which tokens.
+        channel: The mechanism.
+        reader: The masked language model.
+        released: Texts and their outputs.
+        sample: Indices of the attacked tokens.
         unigrams: Priors over the inputs by name, shape ``(inputs,)`` each.
     """
 
@@ -100,14 +101,14 @@ class ContextualBayes:
             outputs, row = np.unique(released.outputs[sample[tokens]], return_inverse=True)
             self._row[tokens] = rows + row
             rows += len(outputs)
-            blocks = channel.likelihood_blocks(outputs, whole=whole)
+            blocks = channel.distribution(whole=whole).column_blocks(outputs)
             parts += [torch.from_numpy(block.astype(np.float32)) for _, block in blocks]
         self._likelihoods = torch.cat(parts)
         kinds = [(name, kind) for name in unigrams for kind in (_PRIOR, *WEIGHTS, *_TARGETED)]
         self._ranks = {kind: np.zeros(len(sample), np.int64) for kind in kinds}
 
     def take(self, numbers: Tensor, logits: Tensor) -> None:
-        """Ranks the inputs of some tokens by what the model says of their places."""
+        """Ranks the true inputs of some tokens, given the model's logits at their positions."""
         likelihoods = self._likelihoods[torch.from_numpy(self._row[numbers.numpy()])]
         truth = self._inputs[numbers]
         wanted = self._never_kept | self._in_parts[numbers][:, None]  # no part of a word is kept
@@ -122,10 +123,10 @@ class ContextualBayes:
                         self._ranks[name, kind][numbers.numpy()] = _ranks(scores * wanted, truth)
 
     def result(self) -> dict[str, Any]:
-        """The rates under the Zipf prior, and in ``text_prior`` those under the text's own frequencies."""
-        return self._told(ZIPF) | {"text_prior": self._told(TEXT)}
+        """Returns the rates under the Zipf prior, and in ``text_prior`` those under the text's own frequencies."""
+        return self._rates(ZIPF) | {"text_prior": self._rates(TEXT)}
 
-    def _told(self, name: str) -> dict[str, Any]:
+    def _rates(self, name: str) -> dict[str, Any]:
         tuned, chosen = self._tuned(name)
         kinds = {
             "": self._ranks[name, WEIGHTS[-1]],
@@ -136,11 +137,11 @@ class ContextualBayes:
         values = {f"{kind}top{most}": rank < most for kind, rank in kinds.items() for most in (1, LISTED)}
         sample = self._sample
         targeted = {f"{kind}top1": self._ranks[name, kind] < 1 for kind in _TARGETED}
-        found = told(values, self._released.example[sample], self._released.sensitive[sample], targeted)
+        found = rates_of(values, self._released.example[sample], self._released.sensitive[sample], targeted)
         return found | {"tuned_weights": chosen}
 
     def _tuned(self, name: str) -> tuple[Ids, list[float]]:
-        """Ranks with the weight that is best on the other half of the texts, and the weights of both halves."""
+        """Returns ranks with the weight that is best on the other half of the texts, and the weights of both halves."""
         half = self._released.example[self._sample] % 2
         found, chosen = self._ranks[name, WEIGHTS[-1]].copy(), [WEIGHTS[-1]] * 2
         for mine in (0, 1):
@@ -152,7 +153,7 @@ class ContextualBayes:
 
 
 def _ranks(scores: Tensor, truth: Tensor) -> Ids:
-    """How many scores of each row are larger than the true one's, or as large and before it."""
+    """Counts, in each row, the scores that are larger than the true one's, or equal and before it."""
     own = scores.gather(1, truth[:, None])
     before = torch.arange(scores.shape[1]) < truth[:, None]
     return ((scores > own) | ((scores == own) & before)).sum(dim=1).numpy()

@@ -1,11 +1,11 @@
-"""Mask-token inference: a masked language model guesses each original token from the sanitised tokens around it.
+"""Mask-token inference: a masked language model guesses each original token from the sanitized tokens around it.
 
-Every token of the sanitised text is replaced by [MASK] in turn and the model's likeliest piece is compared with the
+Every token of the sanitized text is replaced by [MASK] in turn, and the model's likeliest piece is compared with the
 ORIGINAL token (Yue et al. 2021, section 5.3). ``top1`` is the share of matches among all tokens, changed or not, and
-the paper's defence rate is ``defence = unmatched tokens / all tokens = 1 - top1``. A match needs the original to be
-one piece of the model's vocabulary: a word of several pieces counts as not matched. ``first_piece`` is lenient: it is
-enough that the first piece of the original is predicted. ``clean_top1`` and ``clean_first_piece`` are the same in the
-raw text: what the model guesses when nothing is protected.
+the defense rate of the paper is ``1 - top1``, under the key ``defence``. A match needs the original to be one piece of
+the model's vocabulary: a word of several pieces counts as not matched. ``first_piece`` is lenient: it is enough to
+predict the first piece of the original. ``clean_top1`` and ``clean_first_piece`` are the same in the raw text, where
+nothing is protected.
 """
 
 from collections.abc import Sequence
@@ -14,35 +14,35 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from textveil_training.attacks.text.context import Pieces, Reader
-from textveil_training.attacks.text.rates import told
+from textveil_training.attacks.text.masked_lm import Pieces, Reader
+from textveil_training.attacks.text.rates import rates_of
 from textveil_training.attacks.text.released import Released
-from textveil_training.likelihoods import Ids
+from textveil_training.text_channel import Ids
 
 
 class MaskInference:
     """Collects the guesses for a sample of tokens.
 
     Args:
-        reader: The model.
-        released: Texts and outputs.
-        sample: Which tokens.
+        reader: The masked language model.
+        released: Texts and their outputs.
+        sample: Indices of the attacked tokens.
     """
 
     def __init__(self, reader: Reader, released: Released, sample: Ids) -> None:
         self._released, self._sample = released, sample
         self._unknown = reader.tokeniser.ids["[UNK]"]
         texts = {text: reader.originals(released.texts[text]) for text in set(released.text[sample].tolist())}
-        places = zip(released.text[sample].tolist(), released.place[sample].tolist(), strict=True)
-        self._originals: Sequence[Pieces] = [texts[text][place] for text, place in places]
+        tokens = zip(released.text[sample].tolist(), released.position[sample].tolist(), strict=True)
+        self._originals: Sequence[Pieces] = [texts[text][position] for text, position in tokens]
         self._guesses = {clean: np.full(len(sample), -1) for clean in (False, True)}
 
     def take(self, numbers: Tensor, logits: Tensor, *, clean: bool) -> None:
-        """Takes over the likeliest pieces of some tokens, found in the raw texts or in the sanitised ones."""
+        """Keeps the likeliest pieces of some tokens, found in the raw texts (``clean``) or in the sanitized ones."""
         self._guesses[clean][numbers.numpy()] = logits.argmax(dim=1).numpy()
 
     def result(self) -> dict[str, Any]:
-        """The rates."""
+        """Returns the rates, as a record holds them."""
         first = np.array([self._unknown if not pieces else pieces[0] for pieces in self._originals])
         single = np.array([len(pieces) == 1 for pieces in self._originals])
         values = {}
@@ -51,4 +51,4 @@ class MaskInference:
             values |= {f"{name}top1": found & single, f"{name}first_piece": found}
         values = {"defence": ~values["top1"]} | values
         sample = self._sample
-        return told(values, self._released.example[sample], self._released.sensitive[sample])
+        return rates_of(values, self._released.example[sample], self._released.sensitive[sample])

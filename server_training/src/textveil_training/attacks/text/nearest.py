@@ -1,8 +1,8 @@
-"""The nearest neighbour of what came out: the simplest attack, which needs the embedding rows alone.
+"""The nearest-neighbor attack: guess the symbol nearest to the output. It needs the embedding rows alone.
 
-The guess for an output y is the symbol nearest to it, y itself, and the list of ten is y and the nine symbols nearest
-to it (Yue et al. 2021 and Feyisetan et al. 2020 count how often a word stays; Song and Raghunathan 2020 search
-neighbours). ``<unk>`` is no symbol: a word outside the vocabulary is never guessed.
+The guess for an output y is the symbol nearest to it, y itself; the list of ten is y and the nine symbols nearest to
+it. Yue et al. 2021 and Feyisetan et al. 2020 count how often a word stays; Song and Raghunathan 2020 search neighbors.
+``<unk>`` is no symbol: a word outside the vocabulary is never guessed.
 """
 
 from collections.abc import Callable
@@ -11,24 +11,25 @@ from typing import Any
 import numpy as np
 from textveil.mechanisms import Metric
 
-from textveil_training.attacks.text.rates import told
+from textveil_training.attacks.text.rates import rates_of
 from textveil_training.attacks.text.released import Released
-from textveil_training.likelihoods import Ids
+from textveil_training.text_channel import Ids
 
+#: Length of the longer list of guesses.
 LISTED = 10
 
 
 def ranks(metric: Metric, inputs: Ids, outputs: Ids, report: Callable[[int, int], None]) -> Ids:
-    """How many symbols are nearer to each output than its input is; of equally near ones, those with a smaller id.
+    """Counts the symbols that are nearer to each output than its input is; of equally near ones, smaller ids count.
 
     Args:
-        metric: Distances.
+        metric: Distances of the bundle.
         inputs: Input ids, shape ``(n,)``.
         outputs: Output ids, shape ``(n,)``.
         report: Called with outputs done and outputs in all.
 
     Returns:
-        Shape ``(n,)``; the number of symbols for ``<unk>``.
+        Ranks from 0, shape ``(n,)``; the number of symbols for ``<unk>``.
     """
     symbols = len(metric.rows) - 1
     unique, row_of = np.unique(outputs, return_inverse=True)
@@ -54,6 +55,6 @@ def _rank(distances: Ids, x: int) -> int:
 
 
 def nearest(metric: Metric, released: Released, report: Callable[[int, int], None]) -> dict[str, Any]:
-    """How often the input is the output's nearest symbol, and among its ten nearest, over all tokens."""
+    """Measures how often the input is the output's nearest symbol, and among its ten nearest, over all tokens."""
     rank = ranks(metric, released.inputs, released.outputs, report)
-    return told({"top1": rank < 1, "top10": rank < LISTED}, released.example, released.sensitive)
+    return rates_of({"top1": rank < 1, "top10": rank < LISTED}, released.example, released.sensitive)

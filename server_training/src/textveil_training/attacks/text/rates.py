@@ -1,4 +1,4 @@
-"""Rates over tokens with their standard errors. Tokens of one text are not independent, texts are."""
+"""Rates over tokens, with standard errors and intervals by text: tokens of one text are not independent, texts are."""
 
 import math
 from collections.abc import Mapping
@@ -7,21 +7,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-#: Of a 95 % interval, in standard errors.
+#: Half the width of a 95 % interval, in standard errors.
 STANDARD_ERRORS = 1.959964
-#: A smaller standard error is rounding.
+#: Standard errors below this are rounding.
 NO_ERROR = 1e-12
 
 
-def mean(values: NDArray[Any], clusters: NDArray[np.int64]) -> tuple[float, float | None]:
-    """The mean of some values and its standard error, by clusters.
+def clustered_mean(values: NDArray[Any], clusters: NDArray[np.int64]) -> tuple[float, float | None]:
+    """Computes a mean and its standard error for clustered values.
 
     With ``S_g`` and ``n_g`` sum and number of values of cluster g, ``m`` the mean, ``N`` values and ``G`` clusters:
-    ``sqrt(G / (G - 1) sum_g (S_g - m n_g)^2) / N``, the ratio estimator's (Cochran 1977, section 6.3).
+    the standard error is ``sqrt(G / (G - 1) sum_g (S_g - m n_g)^2) / N``, that of the ratio estimator (Cochran 1977,
+    section 6.3).
 
     Args:
-        values: Shape ``(n,)``, not empty.
-        clusters: Which cluster each is of, shape ``(n,)``.
+        values: Values, shape ``(n,)``, not empty.
+        clusters: Cluster of each value, shape ``(n,)``.
 
     Returns:
         The mean, and its standard error; None with a single cluster.
@@ -35,29 +36,30 @@ def mean(values: NDArray[Any], clusters: NDArray[np.int64]) -> tuple[float, floa
     return found, math.sqrt(count / (count - 1) * float((deviations**2).sum())) / len(values)
 
 
-def interval(hits: NDArray[np.bool_], clusters: NDArray[np.int64]) -> list[float]:
-    """Both ends of a 95 % interval of a rate, by clusters.
+def clustered_interval(hits: NDArray[np.bool_], clusters: NDArray[np.int64]) -> list[float]:
+    """Computes a 95 % interval of a rate for clustered trials.
 
-    Wilson's, of as many independent trials as have the standard error of ``mean``: ``p (1 - p) / se^2`` (Kish 1965,
-    the effective sample size), at most the values. Where every cluster has the same rate, and above all where nothing
-    or everything was hit, the error says nothing: a cluster then counts as one trial.
+    It is Wilson's interval for the effective sample size: as many independent trials as have the standard error of
+    ``clustered_mean``, ``p (1 - p) / se^2`` (Kish 1965), and at most the number of values. Where every cluster has the
+    same rate, above all where nothing or everything was hit, that error says nothing; each cluster then counts as one
+    trial.
 
     Args:
-        hits: Shape ``(n,)``, not empty.
-        clusters: Which cluster each is of, shape ``(n,)``.
+        hits: Trials, shape ``(n,)``, not empty.
+        clusters: Cluster of each trial, shape ``(n,)``.
 
     Returns:
-        The ends; [0, 1] with a single cluster.
+        Both ends; [0, 1] with a single cluster.
     """
-    rate, error = mean(hits, clusters)
+    rate, error = clustered_mean(hits, clusters)
     if error is None:
         return [0.0, 1.0]
     trials = len(np.unique(clusters)) if error < NO_ERROR else min(len(hits), rate * (1 - rate) / error**2)
-    return wilson(rate * trials, trials)
+    return wilson_interval(rate * trials, trials)
 
 
-def wilson(hits: float, trials: float) -> list[float]:
-    """Both ends of a 95 % interval of a rate from independent trials (Wilson 1927)."""
+def wilson_interval(hits: float, trials: float) -> list[float]:
+    """Computes both ends of a 95 % interval of a rate from independent trials (Wilson 1927)."""
     z = STANDARD_ERRORS
     rate, spread = hits / trials, z * z / trials
     middle = rate + spread / 2
@@ -65,35 +67,36 @@ def wilson(hits: float, trials: float) -> list[float]:
     return [rounded((middle - margin) / (1 + spread)), rounded((middle + margin) / (1 + spread))]
 
 
-def told(
+def rates_of(
     values: Mapping[str, NDArray[Any]],
     clusters: NDArray[np.int64],
     sensitive: NDArray[np.bool_] | None = None,
     of_sensitive: Mapping[str, NDArray[Any]] | None = None,
 ) -> dict[str, Any]:
-    """Rates by name as a record has them.
+    """Computes rates by name, as a record holds them.
 
     Args:
         values: One value for every token, by name, shape ``(n,)`` each; the first is the headline.
-        clusters: Which text each token is of.
-        sensitive: Which tokens the mechanism never keeps; their rates are told apart where they are some but not all.
-        of_sensitive: Values that are told of these tokens only, shape ``(n,)`` each too.
+        clusters: Text of each token, shape ``(n,)``.
+        sensitive: Whether the mechanism never keeps a token; rates of these tokens are given too, unless they are none
+            or all.
+        of_sensitive: Values for which only the rates of these tokens are given, by name, shape ``(n,)`` each.
 
     Returns:
         ``tokens``, every mean by its name, ``standard_error`` of the first one, ``standard_errors`` by name, and
         ``sensitive``: the same of those tokens.
     """
-    found = {name: mean(of_tokens, clusters) for name, of_tokens in values.items()}
+    found = {name: clustered_mean(of_tokens, clusters) for name, of_tokens in values.items()}
     errors = {name: None if error is None else rounded(error) for name, (_, error) in found.items()}
     result: dict[str, Any] = {"tokens": len(clusters)}
     result |= {name: rounded(rate) for name, (rate, _) in found.items()}
     result |= {"standard_error": next(iter(errors.values())), "standard_errors": errors}
     if sensitive is not None and sensitive.any() and not sensitive.all():
         both = {**values, **(of_sensitive or {})}
-        result["sensitive"] = told({name: v[sensitive] for name, v in both.items()}, clusters[sensitive])
+        result["sensitive"] = rates_of({name: v[sensitive] for name, v in both.items()}, clusters[sensitive])
     return result
 
 
 def rounded(value: float) -> float:
-    """Six decimals, as a record has it."""
+    """Rounds to six decimals, as a record has them."""
     return round(float(value), 6)

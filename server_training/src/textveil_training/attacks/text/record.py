@@ -3,56 +3,45 @@
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from textveil.errors import OutputError
 
-from textveil_training.attacks.text.run import Report, Settings, attack, described, digest
-from textveil_training.encoders import device_named
+from textveil_training.attacks.text.run import Report, Settings, attack, describe, digest
+from textveil_training.engine.encoders import device_named
+from textveil_training.engine.record import FORMAT, RunRecord
 from textveil_training.errors import ResumeError
-from textveil_training.run_record import FORMAT, RunRecord
 from textveil_training.text_channel import TextChannel
 
 KIND = "attack-text"
-#: What has to be the same in a run that is gone on with; of the settings all but the list of attacks.
-_SAME = ("format", "kind", "settings", "data", "law", "start")
+#: Keys that have to be the same in a run that is continued; of the settings all but the list of attacks.
+_SAME = ("format", "kind", "settings", "data", "release", "start")
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a run goes.
-
-    Attributes:
-        output: The record, or None for none.
-        resume: Whether to go on with that record.
-        device: ``cpu`` or a CUDA device.
-    """
-
-    output: Path | None = None
-    resume: bool = False
-    device: str = "cpu"
-
-
-def recorded(
+def run_and_record(
     channel: TextChannel,
     examples: Sequence[Sequence[str]],
     settings: Settings,
     source: tuple[str, str | None],
-    place: Place,
     report: Report,
+    *,
+    output: Path | None = None,
+    resume: bool = False,
+    device: str = "cpu",
 ) -> dict[str, Any]:
-    """Attacks some texts and keeps a record.
+    """Attacks some texts and keeps a record, which is written after each attack.
 
     Args:
-        channel: The law.
-        examples: The texts of each example.
-        settings: What to do.
-        source: Name of the format, and of the split.
-        place: Where.
+        channel: The mechanism.
+        examples: Texts of each example.
+        settings: The attacks and their settings.
+        source: Name of the format, and of the split or None.
         report: Called with a stage, the steps done and the steps in all.
+        output: File of the record, or None to write none.
+        resume: Whether to continue the run that the file is the record of.
+        device: Device of the masked language model, ``cpu`` or a CUDA device.
 
     Returns:
         The record.
@@ -67,19 +56,17 @@ def recorded(
     """
     format_name, split = source
     data = {"format": format_name, "splits": {split or "all": {"examples": len(examples), "sha256": digest(examples)}}}
-    path = place.output
-    record = RunRecord(
-        path or Path(), described(settings, channel) | {"kind": KIND, "data": data}, device_named(place.device)
-    )
+    subject = describe(settings, channel) | {"kind": KIND, "data": data}
+    record = RunRecord(output or Path(), subject, device_named(device))
     content = record.content
     content["settings"] = json.loads(json.dumps(content["settings"]))  # a tuple is a list when it comes back
     content |= {"wall_s": 0.0, "cpu_s": 0.0, "resumed": 0}
     before: dict[str, Any] = {}
-    if place.resume and path is not None:
-        before = _earlier(path, content)
+    if resume and output is not None:
+        before = _earlier(output, content)
         content |= {name: before[name] for name in ("begun", "wall_s", "cpu_s", "resumed", "result")}
         content["resumed"] += 1
-    elif path is not None and path.exists():
+    elif output is not None and output.exists():
         raise OutputError("there is a file of that name already; --resume goes on with a record")
     spent = content["wall_s"], content["cpu_s"]
     since = time.monotonic(), time.process_time()
@@ -88,17 +75,17 @@ def recorded(
         content["result"] = result
         content["wall_s"] = round(spent[0] + time.monotonic() - since[0], 1)
         content["cpu_s"] = round(spent[1] + time.process_time() - since[1], 1)
-        if path is not None:
+        if output is not None:
             record.write()
 
-    result = attack(channel, examples, settings, report, device=place.device, found=content["result"], save=save)
+    result = attack(channel, examples, settings, report, device=device, found=content["result"], save=save)
     content["finished"] = datetime.now(UTC).isoformat(timespec="seconds")
     save(result)
     return content
 
 
 def _earlier(path: Path, content: dict[str, Any]) -> dict[str, Any]:
-    """The record of the run that is gone on with."""
+    """Reads the record of the run that is continued."""
     try:
         before = json.loads(path.read_text(encoding="utf-8"))
         if before["format"] != FORMAT or before["kind"] != KIND:
@@ -113,5 +100,5 @@ def _earlier(path: Path, content: dict[str, Any]) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError) as error:
         raise ResumeError("that file is no record of attacks on text") from error
     if not fits or any(before[name] != same[name] for name in _SAME):
-        raise ResumeError("that record is of another run: other settings, data, law or model")
+        raise ResumeError("that record is of another run: other settings, data, mechanism or model")
     return before

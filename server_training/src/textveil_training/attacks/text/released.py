@@ -1,4 +1,4 @@
-"""Texts and what came out for them, token beside token: what the attacks are measured on."""
+"""Texts and one output of each, token beside token: the material of the attacks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,22 +17,22 @@ class Released:
     """Some texts and one output of each. The arrays have one entry for every token of all texts, in order.
 
     Attributes:
-        texts: What was read.
+        texts: Tokens of each text.
         drawn: Output ids of each text.
-        text: Which text a token is of.
-        place: Where in it.
-        example: Which example the text is of; tokens of one example are not independent.
-        inputs: Input ids, ``<unk>`` last.
-        outputs: Output ids.
-        whole: Whether it is a word in one piece, as anybody sees. Where all tokens are words, all are: an unknown one,
-            which the device does not call whole, is never kept either way.
-        sensitive: Whether the coin of common words never keeps it.
+        text: Index of the text that a token is in.
+        position: Position of a token in its text.
+        example: Index of the example that the text belongs to; tokens of one example are not independent.
+        inputs: Input id of a token, the last id for ``<unk>``.
+        outputs: Output id of a token.
+        whole: Whether a token is a word in one piece, which anybody sees. In bundles of words every token is: the
+            device does not call an unknown word whole, but never keeps it either way.
+        sensitive: Whether the coin of common words never keeps a token.
     """
 
     texts: tuple[Tokens, ...] = field(repr=False)
     drawn: tuple[Ids, ...] = field(repr=False)
     text: Ids = field(repr=False)
-    place: Ids = field(repr=False)
+    position: Ids = field(repr=False)
     example: Ids = field(repr=False)
     inputs: Ids = field(repr=False)
     outputs: Ids = field(repr=False)
@@ -40,16 +40,16 @@ class Released:
     sensitive: Bits = field(repr=False)
 
     def __len__(self) -> int:
-        """Tokens of all texts."""
+        """Returns the number of tokens of all texts."""
         return len(self.inputs)
 
 
 def release(channel: TextChannel, examples: Sequence[Sequence[str]]) -> Released:
-    """Reads texts and draws an output of each.
+    """Reads texts and draws one output of each.
 
     Args:
-        channel: The law.
-        examples: The texts of each example.
+        channel: The mechanism.
+        examples: Texts of each example.
 
     Raises:
         EmptyData: No text has a token.
@@ -70,7 +70,7 @@ def release(channel: TextChannel, examples: Sequence[Sequence[str]]) -> Released
         texts=texts,
         drawn=drawn,
         text=text,
-        place=np.arange(len(text)) - np.repeat(np.cumsum(sizes) - sizes, sizes),
+        position=np.arange(len(text)) - np.repeat(np.cumsum(sizes) - sizes, sizes),
         example=owner[text],
         inputs=inputs,
         outputs=np.concatenate(drawn),

@@ -1,25 +1,30 @@
-"""Repeated release: several independent outputs of the same text, and no context.
+"""The repeated-release attack: several independent outputs of the same text, without context.
 
-After outputs ``y_1 ... y_n`` of one token the posterior is ``pi(x) prod_i Pr[M(x) = y_i]``, normalised; the guess is
-the likeliest x, and the largest posterior is how likely it is to be right (the Monte Carlo form of the closed form of
-module ``bayes``, n times). Independent noise is averaged away: this is why the same request gives the same output
-unless a fresh one is asked, and paid, for. The first releases serve the smaller n too.
+After outputs ``y_1 ... y_n`` of one token the posterior is ``pi(x) prod_i Pr[M(x) = y_i]``, normalized. The guess is
+the likeliest x, and its posterior is the probability that it is right; the mean of that is a Monte Carlo estimate of
+the Bayes accuracy from n outputs (for n = 1 the closed form of module ``bayes``). Independent noise averages away, so
+every further output costs its own epsilon. The first outputs serve the smaller n too.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from textveil_export.leakage import guess
 
 from textveil_training.attacks.text.priors import TEXT, ZIPF
-from textveil_training.attacks.text.rates import interval, told
+from textveil_training.attacks.text.rates import clustered_interval, rates_of
 from textveil_training.attacks.text.released import Released
-from textveil_training.likelihoods import Doubles, Ids
-from textveil_training.text_channel import Floats, TextChannel
+from textveil_training.text_channel import Doubles, Ids, TextChannel
+
+Singles = NDArray[np.float32]
 
 RELEASES = (1, 2, 5, 10, 20)
-#: Log likelihoods held at a time: 256 MB.
+#: Number of log likelihoods held at a time: 256 MB.
 _CELLS = 1 << 26
+#: Tokens whose posteriors are computed at a time.
+_ROWS = 64
 
 
 def repeated(
@@ -30,23 +35,23 @@ def repeated(
     report: Callable[[int, int], None],
     releases: tuple[int, ...] = RELEASES,
 ) -> dict[str, Any]:
-    """How often tokens are guessed from several outputs.
+    """Measures how often tokens are guessed from several outputs.
 
     Args:
-        channel: The law.
-        released: The texts.
-        sample: Which of their tokens.
+        channel: The mechanism.
+        released: Texts whose tokens are released anew.
+        sample: Indices of the attacked tokens.
         unigrams: Priors by name, shape ``(inputs,)`` each.
         report: Called with steps done and steps in all.
         releases: Numbers of outputs, ascending.
 
     Returns:
         By number of outputs: ``rate`` of right guesses with its ``interval`` (95 %, texts as clusters), the mean
-        ``largest_posterior``, and ``sensitive``: the same of words that are never kept; under the Zipf prior, and in
-        ``text_prior`` under the text's own frequencies.
+        ``largest_posterior``, and ``sensitive``, the same of words that are never kept. All are under the Zipf prior;
+        ``text_prior`` has them under the text's own frequencies.
 
     Privacy:
-        Draws the largest number of outputs of every token of the sample.
+        Releases every token of the sample as often as the largest number of outputs says.
     """
     size = max(1, _CELLS // (channel.unknown + 1))
     chunks = [sample[start : start + size] for start in range(0, len(sample), size)]
@@ -58,37 +63,31 @@ def repeated(
             report(number * len(releases) + stage, len(chunks) * len(releases))
     result: dict[str, Any] = {}
     for count in releases:
-        zipf, of_text = (_told(found[count, name], released, sample) for name in (ZIPF, TEXT))
+        zipf, of_text = (_rates(found[count, name], released, sample) for name in (ZIPF, TEXT))
         result[str(count)] = zipf | {"text_prior": of_text}
     return result
 
 
-def _told(parts: list[tuple[Ids, Doubles]], released: Released, sample: Ids) -> dict[str, Any]:
+def _rates(parts: list[tuple[Ids, Doubles]], released: Released, sample: Ids) -> dict[str, Any]:
     guesses, largest = (np.concatenate(part) for part in zip(*parts, strict=True))
     hits, clusters, sensitive = guesses == released.inputs[sample], released.example[sample], released.sensitive[sample]
-    found = told({"rate": hits, "largest_posterior": largest}, clusters, sensitive)
+    found = rates_of({"rate": hits, "largest_posterior": largest}, clusters, sensitive)
     if "sensitive" in found:
-        found["sensitive"]["interval"] = interval(hits[sensitive], clusters[sensitive])
-    return found | {"interval": interval(hits, clusters)}
+        found["sensitive"]["interval"] = clustered_interval(hits[sensitive], clusters[sensitive])
+    return found | {"interval": clustered_interval(hits, clusters)}
 
 
-def _guesses(logs: Floats, prior: Doubles) -> tuple[Ids, Doubles]:
-    """The likeliest input of every token, and how likely it is; of log likelihoods, shape ``(tokens, inputs)``."""
-    with np.errstate(divide="ignore"):
-        log_prior = np.log(prior).astype(np.float32)
-    guesses, largest = np.empty(len(logs), np.int64), np.empty(len(logs))
-    for row, of_token in enumerate(logs):
-        posterior = of_token + log_prior
-        guesses[row] = posterior.argmax()
-        posterior -= posterior[guesses[row]]
-        largest[row] = 1 / np.exp(posterior, dtype=np.float64).sum()
+def _guesses(logs: Singles, prior: Doubles) -> tuple[Ids, Doubles]:
+    """Returns the likeliest input of every token and its posterior, from log likelihoods ``(tokens, inputs)``."""
+    parts = [guess(logs[start : start + _ROWS].astype(np.float64), prior) for start in range(0, len(logs), _ROWS)]
+    guesses, largest = (np.concatenate(part) for part in zip(*parts, strict=True))
     return guesses, largest
 
 
 def _log_likelihoods(
     channel: TextChannel, released: Released, sample: Ids, releases: tuple[int, ...]
-) -> Iterator[tuple[int, Floats]]:
-    """After each number of outputs: the log likelihoods of all inputs for every token, updated in place."""
+) -> Iterator[tuple[int, Singles]]:
+    """Yields each number of outputs and the log likelihoods of all inputs for every token, updated in place."""
     inputs, whole = released.inputs[sample], released.whole[sample]
     logs = np.zeros((len(sample), channel.unknown + 1), np.float32)
     before = 0
@@ -100,14 +99,14 @@ def _log_likelihoods(
         yield count, logs
 
 
-def _add(logs: Floats, channel: TextChannel, drawn: Ids, tokens: Ids, *, whole: bool) -> None:
+def _add(logs: Singles, channel: TextChannel, drawn: Ids, tokens: Ids, *, whole: bool) -> None:
     """Adds the logarithms of the likelihoods of some tokens' outputs, in place."""
     outputs, row_of = np.unique(drawn[tokens], return_inverse=True)
     owners = np.repeat(tokens, drawn.shape[1])
     order = np.argsort(row_of.ravel(), kind="stable")
     starts = np.searchsorted(row_of.ravel()[order], np.arange(len(outputs) + 1))
     done = 0
-    for part, likelihoods in channel.likelihood_blocks(outputs, whole=whole):
+    for part, likelihoods in channel.distribution(whole=whole).column_blocks(outputs):
         with np.errstate(divide="ignore"):
             block = np.log(likelihoods, out=likelihoods).astype(np.float32)
         for row in range(len(part)):

@@ -1,4 +1,4 @@
-"""All attacks on the texts of a split, through one law, into one record."""
+"""All attacks on the texts of a split, sanitized by one mechanism."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -12,19 +12,18 @@ from textveil.mechanisms import WeightedMechanism
 from textveil_training.attacks.text import priors
 from textveil_training.attacks.text.bayes import bayes
 from textveil_training.attacks.text.nearest import nearest
-from textveil_training.attacks.text.rates import told
+from textveil_training.attacks.text.rates import rates_of
 from textveil_training.attacks.text.released import Released, release
 from textveil_training.attacks.text.repeated import repeated
-from textveil_training.attacks.text.statistics import statistics
-from textveil_training.encoders import PRECISIONS
+from textveil_training.attacks.text.spread import statistics
+from textveil_training.engine.encoders import PRECISIONS
+from textveil_training.engine.tensor_files import sha256
 from textveil_training.errors import SettingError
-from textveil_training.likelihoods import Doubles, Ids
-from textveil_training.tensor_files import sha256
-from textveil_training.text_channel import TextChannel
+from textveil_training.text_channel import Doubles, Ids, TextChannel
 
 Report = Callable[[str, int, int], None]
 
-#: The attacks by name, in the order in which they are done.
+#: Names of the attacks, in the order in which they run.
 ATTACKS = ("nearest", "bayes", "repeated", "mask", "contextual")
 _WITH_WEIGHTS = ("bayes", "repeated", "contextual")
 _WITH_MODEL = ("mask", "contextual")
@@ -33,19 +32,19 @@ _STATISTICS = "statistics"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What decides an attack, apart from the law and the data.
+    """What decides an attack, apart from the mechanism and the data.
 
     Attributes:
-        attacks: Which; names of ``ATTACKS``.
-        model: The masked language model: ``minilm``, a folder or a hub id; None for none.
-        texts: At most so many examples, chosen by the seed; 0 for all.
-        tokens: At most so many tokens, chosen by the seed, for ``mask``, ``contextual`` and ``repeated``; the others
-            take all.
-        statistics: Whether to find the statistics of the law too.
-        seed: Of the choices; never of what comes out.
-        batch: Texts at a time through the model.
-        max_tokens: Longer texts are cut around the [MASK].
-        precision: Of the model: ``float32`` or ``bfloat16``.
+        attacks: Names of the attacks to run, from ``ATTACKS``.
+        model: Masked language model: ``minilm``, a folder or a hub id; None for none.
+        texts: Largest number of examples, chosen by the seed; 0 for all.
+        tokens: Largest number of tokens for ``mask``, ``contextual`` and ``repeated``, chosen by the seed; the other
+            attacks take all tokens.
+        statistics: Whether to compute the spread statistics N, S and S* too.
+        seed: Seed of the choice of examples and tokens; outputs are never seeded.
+        batch_size: Number of texts that go through the model at a time.
+        max_tokens: Number of pieces at which texts are cut around the [MASK].
+        precision: Precision of the model, ``float32`` or ``bfloat16``.
 
     Raises:
         SettingError: A value is out of range, or an attack needs a model and none is named.
@@ -57,7 +56,7 @@ class Settings:
     tokens: int = 4000
     statistics: bool = False
     seed: int = 0
-    batch: int = 64
+    batch_size: int = 64
     max_tokens: int = 128
     precision: str = "bfloat16"
 
@@ -66,7 +65,7 @@ class Settings:
             "texts": self.texts >= 0,
             "tokens": self.tokens >= 1,
             "seed": self.seed >= 0,
-            "batch": self.batch >= 1,
+            "batch_size": self.batch_size >= 1,
             "max_tokens": self.max_tokens >= 5,
             "precision": self.precision in PRECISIONS,
         }
@@ -79,7 +78,7 @@ class Settings:
             raise SettingError(f"{' and '.join(_WITH_MODEL)} need a masked language model")
 
     def possible(self, channel: TextChannel) -> tuple[list[str], dict[str, str]]:
-        """The attacks that can be done on a law, and why the others cannot."""
+        """Returns the attacks that are possible on a mechanism, and by name why the others are not."""
         skipped: dict[str, str] = {}
         if self.model is None:
             skipped |= dict.fromkeys(_WITH_MODEL, "no masked language model was named")
@@ -92,21 +91,21 @@ class Settings:
         return [name for name in chosen if name not in skipped], {n: skipped[n] for n in chosen if n in skipped}
 
 
-def described(settings: Settings, channel: TextChannel) -> dict[str, Any]:
-    """What a record says of a run beside its data: settings, law, and the model's weights; no text."""
+def describe(settings: Settings, channel: TextChannel) -> dict[str, Any]:
+    """Returns what a record says of a run apart from its data: settings, release, hash of the model's weights."""
     terms = channel.plan.terms
-    law = asdict(terms) | {"bundle_name": channel.bundle.manifest.get("name")}
+    promised = asdict(terms) | {"bundle_name": channel.bundle.manifest.get("name")}
     if terms.mechanism in ("krr", "random"):
-        law["pure_ldp"] = terms.epsilon
+        promised["pure_ldp"] = terms.epsilon
     elif channel.plan.coin is None and channel.bundle.certificate is not None and terms.level is not None:
         proven = channel.bundle.certificate["levels"][terms.level][terms.mechanism][terms.tail]
-        law["pure_ldp"] = proven.get("epsilon_pure_ldp")
+        promised["pure_ldp"] = proven.get("epsilon_pure_ldp")
     model = None if settings.model is None else Path(settings.model).name  # not where it lies
-    return {"settings": asdict(settings) | {"model": model}, "law": law, "start": _model_hash(settings.model)}
+    return {"settings": asdict(settings) | {"model": model}, "release": promised, "start": _model_hash(settings.model)}
 
 
 def digest(examples: Sequence[Sequence[str]]) -> str:
-    """SHA-256 of some texts."""
+    """Returns the SHA-256 of some texts."""
     found = hashlib.sha256()
     for texts in examples:
         found.update("\t".join((*texts, "\n")).encode("utf-8", "surrogatepass"))
@@ -114,7 +113,7 @@ def digest(examples: Sequence[Sequence[str]]) -> str:
 
 
 def _model_hash(source: str | None) -> str | None:
-    from textveil_training.encoders import encoder_folder
+    from textveil_training.engine.encoders import encoder_folder
 
     weights = None if source is None else Path(encoder_folder(source)) / "model.safetensors"
     if weights is None or not weights.is_file():
@@ -132,15 +131,15 @@ def attack(
     found: Mapping[str, Any] | None = None,
     save: Callable[[dict[str, Any]], None] = lambda result: None,
 ) -> dict[str, Any]:
-    """Draws an output of every text and attacks it.
+    """Releases every text once and attacks the outputs.
 
     Args:
-        channel: The law.
-        examples: The texts of each example.
-        settings: What to do.
+        channel: The mechanism.
+        examples: Texts of each example.
+        settings: The attacks and their settings.
         report: Called with a stage, the steps done and the steps in all.
-        device: Where the masked language model runs.
-        found: The result so far of a run with the same settings: what is in it is not done again.
+        device: Device of the masked language model.
+        found: Result so far of a run with the same settings; attacks that are in it are not repeated.
         save: Called with the result so far after each attack.
 
     Returns:
@@ -151,17 +150,17 @@ def attack(
         CheckpointError, EncoderMismatch, SettingError, DeviceError: The model cannot be used.
 
     Privacy:
-        A release of every text, and several of some tokens: for public text, or the caller's own.
+        A release of every text, and several releases of some tokens: only for public text, or the caller's own.
     """
     possible, skipped = settings.possible(channel)
     result: dict[str, Any] = dict(found or {})
     result["skipped"] = skipped
     wanted = [name for name in possible if name not in result]
     reader = _reader(channel, settings, device) if set(wanted) & set(_WITH_MODEL) else None
-    released = release(channel, _some(examples, settings))
-    sample = _sample(released, settings)
+    released = release(channel, _chosen_examples(examples, settings))
+    sample = _chosen_tokens(released, settings)
     if "unchanged" not in result:
-        stayed = told({"unchanged": released.inputs == released.outputs}, released.example, released.sensitive)
+        stayed = rates_of({"unchanged": released.inputs == released.outputs}, released.example, released.sensitive)
         result |= {"texts": len(released.texts), "sampled_tokens": len(sample)}
         result |= stayed | {"unknown_share": round(float((released.inputs == channel.unknown).mean()), 6)}
         save(result)
@@ -189,8 +188,8 @@ def _stage(report: Report, name: str) -> Callable[[int, int], None]:
 
 
 def _reader(channel: TextChannel, settings: Settings, device: str) -> Any:
-    from textveil_training.attacks.text.context import Reader
-    from textveil_training.encoders import device_named
+    from textveil_training.attacks.text.masked_lm import Reader
+    from textveil_training.engine.encoders import device_named
 
     device_named(device)  # before anything takes time
     assert settings.model is not None  # or these attacks would have been skipped
@@ -208,12 +207,16 @@ def _with_model(
     device: str,
     report: Report,
 ) -> dict[str, Any]:
-    """Mask-token inference and the contextual attack, which share what the model says of the sanitised texts."""
+    """Runs mask-token inference and the contextual attack, which share the model's logits in the sanitized texts."""
     from textveil_training.attacks.text.contextual import ContextualBayes
     from textveil_training.attacks.text.mask import MaskInference
-    from textveil_training.encoders import device_named
+    from textveil_training.engine.encoders import device_named
 
-    options: dict[str, Any] = {"batch": settings.batch, "precision": settings.precision, "device": device_named(device)}
+    options: dict[str, Any] = {
+        "batch_size": settings.batch_size,
+        "precision": settings.precision,
+        "device": device_named(device),
+    }
     mask = MaskInference(reader, released, sample) if "mask" in wanted else None
     contextual = None
     if "contextual" in wanted:
@@ -232,7 +235,7 @@ def _with_model(
     return {name: part.result() for name, part in found.items() if part is not None}
 
 
-def _some(examples: Sequence[Sequence[str]], settings: Settings) -> list[Sequence[str]]:
+def _chosen_examples(examples: Sequence[Sequence[str]], settings: Settings) -> list[Sequence[str]]:
     if not settings.texts or len(examples) <= settings.texts:
         return list(examples)
     chosen = np.random.default_rng([settings.seed, 1]).choice(len(examples), settings.texts, replace=False)
@@ -240,7 +243,7 @@ def _some(examples: Sequence[Sequence[str]], settings: Settings) -> list[Sequenc
     return [examples[number] for number in numbers]
 
 
-def _sample(released: Released, settings: Settings) -> Ids:
+def _chosen_tokens(released: Released, settings: Settings) -> Ids:
     if len(released) <= settings.tokens:
         return np.arange(len(released))
     return np.sort(np.random.default_rng([settings.seed, 2]).choice(len(released), settings.tokens, replace=False))

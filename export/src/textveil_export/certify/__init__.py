@@ -1,0 +1,18 @@
+"""The epsilon of a finished table, proven over all pairs of words."""
+
+from textveil_export.certify.all_scores import AllScores
+from textveil_export.certify.capped import worst_ratios
+from textveil_export.certify.certificate import Attained, Certificates, LevelCertificate, certify
+from textveil_export.certify.exact import worst_exact_ratios
+from textveil_export.certify.worst_pair import sensitive_inputs
+
+__all__ = [
+    "AllScores",
+    "Attained",
+    "Certificates",
+    "LevelCertificate",
+    "certify",
+    "sensitive_inputs",
+    "worst_exact_ratios",
+    "worst_ratios",
+]

@@ -1,0 +1,110 @@
+"""The scores of all pairs of words in one temporary file: every stage that needs them is then a look-up."""
+
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.channel import Progress as Steps
+from textveil.exact_audit import ExactAudit
+from textveil.mechanisms import ExactLaw
+from textveil.metric import Metric
+from textveil.sampling import Integers
+
+from textveil_export.errors import ExportError
+from textveil_export.parallel import Ids, blocks, each_block
+from textveil_export.progress import Progress, no_progress
+
+_BLOCK = 64
+
+
+@dataclass(frozen=True)
+class AllScores:
+    """The scores ``floor(grid d(x, y))`` of all pairs of inputs: ``textveil.channel.Scores`` that are only looked up.
+
+    Attributes:
+        metric: The distances.
+        scores: Scores of all pairs of inputs, symmetric, shape ``(inputs, inputs)``, in a temporary file.
+        largest: The largest of them.
+    """
+
+    metric: Metric
+    scores: NDArray[np.uint16]
+    largest: int
+    _kept: dict[bytes, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, metric: Metric, progress: Progress = no_progress) -> "AllScores":
+        """Computes the scores. The file takes two bytes a pair in the folder for temporary files, and has no name.
+
+        Raises:
+            ExportError: A distance is too large, or the disk is full.
+        """
+        inputs = len(metric.rows)
+        largest = 0
+        try:
+            with tempfile.TemporaryFile() as file:
+                file.truncate(2 * inputs * inputs)
+                scores = np.memmap(file, dtype=np.uint16, mode="r+", shape=(inputs, inputs))
+                for part, squared in metric.squared_to_all(np.arange(inputs)):
+                    block = metric.scores(squared)
+                    largest = max(largest, int(block.max()))
+                    if largest > np.iinfo(np.uint16).max:
+                        raise ExportError("two words are more than ten times the median distance apart")
+                    scores[part] = block
+                    progress("measuring all pairs", int(part[-1]) + 1, inputs)
+        except OSError as error:
+            raise ExportError("no space for the scores of all pairs in the folder for temporary files") from error
+        return cls(metric, scores, largest)
+
+    @property
+    def symbols(self) -> int:
+        """The number of symbols; the last input is ``<unk>``."""
+        return len(self.scores) - 1
+
+    def from_inputs(self, inputs: Ids) -> NDArray[np.uint16]:
+        """Returns the scores of some inputs to all symbols, shape ``(n, symbols)``."""
+        return self.scores[inputs, :-1]
+
+    def to_outputs(self, outputs: Ids) -> NDArray[np.uint16]:
+        """Returns the scores of all inputs to some outputs, shape ``(n, inputs)``."""
+        return self.scores[outputs]
+
+    def of_pairs(self, inputs: Ids, outputs: Ids) -> NDArray[np.uint16]:
+        """Returns the score of each pair. The arguments are broadcast against each other."""
+        return self.scores[inputs, outputs]
+
+    def totals(self, weights: Integers, base: Integers, progress: Steps | None = None) -> Integers:
+        """Returns ``Z(x) = sum over y of q(y) W[c(x, y)]`` of every input, exact, shape ``(inputs,)``.
+
+        Args:
+            weights: ``W``, for every score up to ``largest``.
+            base: ``q``, shape ``(symbols,)``.
+            progress: Called with inputs done and inputs in all.
+        """
+
+        def told(stage: str, done: int, total: int) -> None:
+            if progress is not None:
+                progress(done, total)
+
+        return np.concatenate(self.each("", lambda block: np.take(weights, self.from_inputs(block)) @ base, told))
+
+    def audits(self, laws: Sequence[ExactLaw]) -> list[ExactAudit]:
+        """Returns the audits of some mechanisms, with the normalizers of all inputs."""
+        return [ExactAudit(law, law.channel_on(self).log_totals) for law in laws]
+
+    def once(self, key: bytes, make: Callable[[], Any]) -> Any:
+        """Returns what was made under a key before, or makes it: what is about distances alone serves every level."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
+
+    def blocks(self, size: int = _BLOCK) -> Iterable[Ids]:
+        """Yields all inputs, in blocks of consecutive ones."""
+        return blocks(np.arange(len(self.scores)), size)
+
+    def each(self, stage: str, work: Callable[[Ids], Any], progress: Progress) -> list[Any]:
+        """Does some work for every block of inputs, on all cores, and returns the results in order."""
+        return each_block(stage, np.arange(len(self.scores)), work, progress, _BLOCK)

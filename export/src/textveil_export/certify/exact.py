@@ -1,0 +1,163 @@
+"""The largest loss per unit of distance of mechanisms with an exact tail, over all pairs of inputs.
+
+Inputs that are outputs of the mechanism need no look at other outputs (``textveil.exact_audit``). For the others a pair
+that is not settled by cheaper bounds has all outputs scanned, once for all levels: the scan is about distances alone.
+Proof: docs/proofs/exact-tail.md.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from os import cpu_count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.exact_audit import ExactAudit, largest_differences
+
+from textveil_export.certify.all_scores import AllScores
+from textveil_export.certify.worst_pair import Worsts, near_pairs
+from textveil_export.parallel import in_order
+from textveil_export.progress import Progress, no_progress
+
+_NEAREST_OUTPUTS = 1024
+_SCANNED_AT_ONCE = 512
+
+
+def worst_exact_ratios(
+    every: AllScores, audits: Sequence[ExactAudit], sensitive: NDArray[np.bool_], progress: Progress = no_progress
+) -> list[Worsts]:
+    """``eps*`` of several laws with an exact tail: bounds that can only overstate, over all ordered pairs.
+
+    Args:
+        every: Scores of all pairs.
+        audits: The laws with their normalisers.
+        sensitive: Which inputs count as sensitive, shape ``(inputs,)``.
+        progress: Called with inputs done.
+    """
+    searches = [_Search(every, audit, Worsts(sensitive)) for audit in audits]
+    first, second = near_pairs(audits[0].law.capped.table.neighbours)
+    for search in searches:
+        search.settle(first, second)
+
+    def scan(block: NDArray[np.intp]) -> None:
+        for search in searches:
+            search.scan_outputs(block)
+
+    every.each("certifying outputs", scan, progress)
+    groups: dict[bytes, list[_Search]] = {}
+    for search in searches:
+        groups.setdefault(search.is_output.tobytes(), []).append(search)
+    with ThreadPoolExecutor(cpu_count()) as pool:
+        for number, group in enumerate(groups.values(), 1):
+            differences = Differences.of(every, group[0].is_output)
+            scan_row = partial(_scan_others, differences, group)
+            for done, _ in enumerate(in_order(pool, scan_row, range(len(differences.inputs))), 1):
+                progress(f"certifying other inputs ({number} of {len(groups)})", done, len(differences.inputs))
+    return [search.worsts for search in searches]
+
+
+class _Search:
+    """The search for the worst pair of one law."""
+
+    def __init__(self, every: AllScores, audit: ExactAudit, worsts: Worsts) -> None:
+        self.every, self.audit, self.worsts = every, audit, worsts
+        self.is_output = np.append(audit.law.capped.base > 0, False)
+
+    def settle(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> None:
+        """Takes the bound of pairs whose first is an output as their loss."""
+        apart = self.is_output[first] & (first != second)
+        first, second = first[apart], second[apart]
+        self.record(first, second, self.every.scores[first, second].astype(np.int64) + 1)
+
+    def record(self, first: NDArray[np.intp], second: NDArray[np.intp], differences: NDArray[Any]) -> None:
+        """Takes the bounds of pairs, given their differences of scores, as their losses; distances exact."""
+        distances = self.every.metric.scaled(self.every.metric.squared(first, second))
+        apart = distances > 0  # inputs at distance 0 have the same distances to all, so the same law
+        losses = self.audit.bounds(first, second, differences)
+        self.worsts.add(losses[apart], first[apart], second[apart], distances[apart])
+
+    def scan_outputs(self, block: NDArray[np.intp]) -> None:
+        """Covers all pairs ``(x, x')`` with ``x`` in the block and an output."""
+        block = block[self.is_output[block]]
+        row, second = np.nonzero(self.promising(block))
+        self.settle(block[row], second)
+
+    def promising(self, block: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Which pairs ``(x, x')`` of the ``x`` in a block with all ``x'`` may be worse than the worst so far.
+
+        ``d >= u / grid``, so a pair is not if ``E[u + 1] - threshold u / grid <= ln Z(x) - ln Z(x')``: one look-up.
+        """
+        scores = np.arange(self.every.largest + 1)
+        gain = self.audit.bounds(0, 0, scores + 1) - self.worsts.threshold * scores / self.every.metric.grid
+        log_total = self.audit.log_total
+        return gain[self.every.scores[block]] > log_total[block][:, None] - log_total[None, :]
+
+
+def _scan_others(differences: "Differences", searches: Sequence[_Search], position: int) -> None:
+    """Covers all pairs ``(x, x')`` of one ``x`` that is no output, for laws with the same outputs."""
+    x = int(differences.inputs[position])
+    every, upper = differences.every, differences.upper(position)
+    all_inputs = np.arange(len(upper))
+    distances = every.scores[x] / every.metric.grid  # rounded down
+    open_pairs = np.zeros(len(upper), dtype=bool)
+    for search in searches:
+        open_pairs |= search.audit.bounds(x, all_inputs, upper) > search.worsts.threshold * distances
+    open_pairs[x] = False
+    seconds = np.flatnonzero(open_pairs)
+    exact = differences.exact(position, seconds)
+    for search in searches:
+        search.record(np.full(len(seconds), x), seconds, exact)
+
+
+class Differences:
+    """``n(x, x')``, the largest ``u(x', y) - u(x, y)`` over the outputs, for the inputs ``x`` that are no outputs.
+
+    It is about distances alone: what was found for one law serves all that have the same outputs. A cheap upper bound
+    is made for all pairs of an ``x`` when they are first asked for, and the truth for single pairs on demand.
+    """
+
+    def __init__(self, every: AllScores, is_output: NDArray[np.bool_]) -> None:
+        self.every = every
+        self.inputs = np.flatnonzero(~is_output)
+        self._outputs = np.flatnonzero(is_output)
+        self._upper = np.zeros((len(self.inputs), len(is_output)), dtype=np.int32)
+        self._exact = np.zeros(self._upper.shape, dtype=bool)
+        self._farthest = np.concatenate([every.scores[b][:, self._outputs].max(axis=1) for b in every.blocks(256)])
+
+    @classmethod
+    def of(cls, every: AllScores, is_output: NDArray[np.bool_]) -> "Differences":
+        """Returns the differences for a set of outputs, shape ``(inputs,)``; an earlier search may have made them."""
+        return every.once(is_output.tobytes(), lambda: cls(every, is_output))
+
+    def upper(self, position: int) -> NDArray[np.int32]:
+        """Upper bounds for ``x = inputs[position]`` and all ``x'``, shape ``(inputs,)``."""
+        x = self.inputs[position]
+        if not self._exact[position, x]:  # also marks that the row is there
+            self._upper[position] = self._bound(self.every.scores[x].astype(np.int32))
+            self._upper[position, x] = 0
+            self._exact[position, x] = True
+        return self._upper[position]
+
+    def exact(self, position: int, seconds: NDArray[np.intp]) -> NDArray[np.int32]:
+        """The truth for ``x = inputs[position]`` and some ``x'``, shape ``(n,)``."""
+        scores = self.every.scores[self.inputs[position]].astype(np.int32)
+        unknown = seconds[~self._exact[position, seconds]]
+        for start in range(0, len(unknown), _SCANNED_AT_ONCE):
+            part = unknown[start : start + _SCANNED_AT_ONCE]
+            others = self.every.scores[part].astype(np.int32)
+            self._upper[position, part] = largest_differences(scores, others, self._outputs)
+        self._exact[position, unknown] = True
+        return self._upper[position, seconds]
+
+    def _bound(self, scores: NDArray[np.int32]) -> NDArray[np.int32]:
+        """One step more than the distance, or less: the nearest outputs are looked at, the rest are not so near."""
+        order = self._outputs[np.argsort(scores[self._outputs])]
+        near, rest = order[:_NEAREST_OUTPUTS], order[_NEAREST_OUTPUTS:]
+        upper = np.full(len(scores), np.iinfo(np.int32).min, dtype=np.int32)
+        for start in range(0, len(near), 64):
+            part = near[start : start + 64]  # distances are symmetric: rows of the outputs, read along the file
+            np.maximum(upper, (self.every.scores[part] - scores[part, None]).max(axis=0), out=upper)
+        if len(rest):
+            np.maximum(upper, self._farthest - scores[rest[0]], out=upper)
+        return np.minimum(upper, scores + 1)

@@ -1,0 +1,39 @@
+"""The ``textveil-export`` command and its subcommands."""
+
+import sys
+from typing import Annotated
+
+import typer
+from textveil.console import run
+
+from textveil_export import __version__
+from textveil_export.cli import encoder, levels, table
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Builds the bundles that textveil loads.",
+)
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+) -> None:
+    if version:
+        print(f"textveil-export {__version__}")
+        raise typer.Exit
+
+
+app.command()(table.table)
+app.command()(levels.certify)
+app.command()(levels.statistics)
+app.command()(levels.report)
+app.command()(encoder.encoder)
+
+
+def main() -> None:
+    """Entry point of the ``textveil-export`` command."""
+    sys.exit(run(app, "textveil-export"))

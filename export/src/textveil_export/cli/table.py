@@ -1,0 +1,240 @@
+"""The command that makes a text bundle: ``textveil-export table``."""
+
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from textveil.bundle import TAILS, Bundle
+from textveil.console import say
+from textveil.table import CAPPED, EXACT
+
+from textveil_export.certify.certificate import certify
+from textveil_export.cli.progress_bars import bars
+from textveil_export.errors import ExportError
+from textveil_export.leakage.statistics import measure
+from textveil_export.progress import Progress
+from textveil_export.text import sources
+from textveil_export.text.build import DEFAULT_K, DEFAULT_LEVEL, Recipe, build_bundle
+from textveil_export.text.calibrate_epsilon import DEFAULT_LEVELS
+from textveil_export.text.ranks import by_frequency
+from textveil_export.text.word_sets import LISTS, Policy, english_lists
+from textveil_export.text.write import write_bundle, write_certificate, write_statistics
+
+DEFAULT_TAILS = "exact,capped"
+ENGLISH_WORDS = LISTS / "english_words.txt"
+_MINILM_ATTRIBUTION = "Distances derive from sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)."
+_ENGLISH_ATTRIBUTION = (
+    "The words and their ranks derive from the BERT vocabulary (Apache-2.0) and from word counts of WikiText-2 "
+    "(CC BY-SA 3.0), SST-2, and SICK 2014 (CC BY-NC-SA 3.0), of which no text is included."
+)
+_LISTS_ATTRIBUTION = "The list of words that are never drawn is based on LDNOOBW (CC BY 4.0)."
+
+
+def table(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the new bundle.")],
+    encoder: Annotated[
+        str, typer.Option(help="minilm (the installed package), a model folder, or a model id on a hub.")
+    ] = sources.MINILM,
+    vocabulary: Annotated[
+        str,
+        typer.Option(
+            help="english: the built-in word list. wordpiece: the encoder's own pieces with its input embeddings. "
+            "Or a file of words, one per line, most frequent first, run through the encoder one by one."
+        ),
+    ] = "english",
+    vectors: Annotated[
+        Path | None,
+        typer.Option(help="A GloVe, word2vec or fastText text file; replaces encoder and vocabulary."),
+    ] = None,
+    max_words: Annotated[int, typer.Option(min=2, help="Most entries read from --vectors.")] = 30_000,
+    corpus: Annotated[
+        list[Path] | None,
+        typer.Option(help="Public text for frequency ranks (repeatable); else the order of the source counts."),
+    ] = None,
+    neighbours: Annotated[
+        int, typer.Option("--neighbours", "-k", min=1, help="Stored neighbours per word.")
+    ] = DEFAULT_K,
+    level: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=EXPONENT, strictest first (repeatable). Left out: six levels fitted to the metric."),
+    ] = None,
+    certified_epsilon: Annotated[
+        str | None,
+        typer.Option(
+            help="Comma-separated targets, strictest first, each NUMBER or NAME=NUMBER: exponents are searched whose "
+            "epsilon, certified over all pairs, is at most that; the certificate is written too. Takes minutes."
+        ),
+    ] = None,
+    certified_epsilon_capped: Annotated[
+        str | None,
+        typer.Option(help="Targets of capped tails, as many, where they are to differ from --certified-epsilon."),
+    ] = None,
+    flatten_to: Annotated[
+        float,
+        typer.Option(
+            min=1,
+            max=2,
+            help="With --certified-epsilon: certified epsilon over exponent that base measures aim for. 1: as flat as "
+            "can be. Where some words are crowded (WordPieces: 1.25) more starves fewer of them.",
+        ),
+    ] = 1.0,
+    tails: Annotated[
+        str,
+        typer.Option(help="Comma-separated tails, the default one first: exact (needs the embedding rows), capped."),
+    ] = DEFAULT_TAILS,
+    default_level: Annotated[str, typer.Option(help="Level used when a user names none.")] = DEFAULT_LEVEL,
+    share: Annotated[float, typer.Option(help="w: share of the rarest words that is sensitive.")] = 0.9,
+    lists: Annotated[
+        str, typer.Option(help="english: the built-in sensitive and never-output lists. none: no lists.")
+    ] = "english",
+    deny: Annotated[list[Path] | None, typer.Option(help="More words that are always sensitive.")] = None,
+    allow: Annotated[list[Path] | None, typer.Option(help="Words that are never sensitive.")] = None,
+    never_output: Annotated[list[Path] | None, typer.Option(help="More words that must never come out.")] = None,
+    embeddings: Annotated[bool, typer.Option(help="Ship int8 embedding rows (distances on the device).")] = True,
+    statistics: Annotated[
+        bool, typer.Option(help="Measure what the levels do to words, for textveil levels and calibrate; minutes.")
+    ] = True,
+    name: Annotated[str | None, typer.Option(help="Name of the bundle; the output folder's if left out.")] = None,
+    licence: Annotated[
+        str | None, typer.Option(help="SPDX licence expression of the bundle; Apache-2.0 for the default encoder only.")
+    ] = None,
+    attribution: Annotated[str, typer.Option(help="Whose work the vectors and words are.")] = "",
+    force: Annotated[bool, typer.Option(help="Replace a bundle that is already there.")] = False,
+) -> None:
+    """Build the table of a bundle: exact neighbours, integer weights, SanText+ sets."""
+    if lists not in ("english", "none"):
+        raise ExportError("--lists must be english or none")
+    sensitive, never = english_lists() if lists == "english" else (frozenset[str](), frozenset[str]())
+    policy = Policy(
+        share,
+        sensitive | _entries(deny),
+        _entries(allow),
+        never | _entries(never_output),
+    )
+    default_encoder = vectors is None and encoder == sources.MINILM
+    known = {
+        _MINILM_ATTRIBUTION: default_encoder,
+        _ENGLISH_ATTRIBUTION: vectors is None and vocabulary == "english",
+        _LISTS_ATTRIBUTION: lists == "english",
+    }
+    attribution = " ".join([*(text for text, applies in known.items() if applies), attribution]).strip()
+    licence = licence or ("Apache-2.0" if default_encoder else "not stated")
+    levels = _levels(level)
+    chosen_tails = _tails(tails, embeddings)
+    targets = _targets(certified_epsilon, certified_epsilon_capped, chosen_tails)
+    if levels is not None and targets is not None:
+        raise ExportError("--level and --certified-epsilon exclude each other")
+    only_level = list(levels or (targets or {}).get(chosen_tails[0], {}))
+    if len(only_level) == 1:
+        default_level = only_level[0]
+    if vectors is not None and (encoder != sources.MINILM or vocabulary != "english"):
+        raise ExportError("--vectors replaces --encoder and --vocabulary: name one or the other")
+    recipe = Recipe(
+        name=name or output.resolve().name,
+        policy=policy,
+        k=neighbours,
+        levels=levels,
+        certified_epsilons=targets,
+        flatten_to=flatten_to,
+        tails=chosen_tails,
+        default_level=default_level,
+        embeddings=embeddings,
+        licence=licence,
+        attribution=attribution,
+        lists={
+            "built_in_lists": lists,
+            "sensitive_words_listed": len(policy.sensitive),
+            "allowed_words_listed": len(policy.allow),
+            "never_output_words_listed": len(policy.never_output),
+            "rank_corpora": [path.name for path in corpus or []] or "order of the source",
+        },
+    )
+    if output.exists() and not force:
+        raise ExportError("the output folder exists (use --force)")
+    with bars() as progress:
+        source = _source(encoder, vocabulary, vectors, max_words, progress)
+        if corpus:
+            source = by_frequency(source, corpus, progress)
+        bundle = write_bundle(build_bundle(source, recipe, progress), output, force=force)
+        for option, words in (("deny", deny), ("allow", allow), ("never-output", never_output)):
+            _tell_found(option, _entries(words), bundle)
+        if targets is not None:
+            labels = {tail: {name: float(t) for name, t in levels.items()} for tail, levels in targets.items()}
+            bundle = write_certificate(bundle, certify(bundle, progress), labels)
+        if statistics:
+            bundle = write_statistics(bundle, measure(bundle, progress))
+    print(f"{output}: {bundle.table.symbols:,} symbols, identity {bundle.identity}")
+
+
+def _source(encoder: str, vocabulary: str, vectors: Path | None, max_words: int, progress: Progress) -> sources.Source:
+    if vectors is not None:
+        return sources.read_vectors(vectors, max_words, progress)
+    if vocabulary == "wordpiece":
+        return sources.Encoder(encoder).pieces()
+    words = sources.read_lines(ENGLISH_WORDS if vocabulary == "english" else Path(vocabulary))
+    source = sources.Encoder(encoder).embed(words, progress)
+    source.provenance["words"] = "built-in English list" if vocabulary == "english" else Path(vocabulary).name
+    return source
+
+
+def _tell_found(option: str, words: frozenset[str], bundle: Bundle) -> None:
+    """A list that names nothing in the vocabulary must not pass in silence."""
+    if words:
+        found = sum(sources.lookup_key(word) in bundle.ids for word in words)
+        say(f"textveil-export: --{option}: {found} of {len(words)} words are in the vocabulary")
+
+
+def _entries(paths: list[Path] | None) -> frozenset[str]:
+    return frozenset(word for path in paths or [] for word in sources.read_lines(path))
+
+
+def _tails(names: str, embeddings: bool) -> tuple[str, ...]:
+    tails = tuple(name.strip() for name in names.split(","))
+    if set(tails) - set(TAILS) or len(set(tails)) != len(tails):
+        raise ExportError(f"--tails takes some of {', '.join(TAILS)}, each once")
+    if not embeddings and names == DEFAULT_TAILS:
+        return (CAPPED,)
+    if not embeddings and EXACT in tails:
+        raise ExportError("an exact tail needs the embedding rows: leave out --no-embeddings")
+    return tails
+
+
+def _targets(
+    everywhere: str | None, capped: str | None, tails: tuple[str, ...]
+) -> dict[str, dict[str, Decimal]] | None:
+    if everywhere is None:
+        if capped is not None:
+            raise ExportError("--certified-epsilon-capped goes with --certified-epsilon")
+        return None
+    targets = {tail: _levels(_named(everywhere)) or {} for tail in tails}
+    if capped is not None and CAPPED in targets:
+        targets[CAPPED] = _levels(_named(capped)) or {}
+        if list(targets[CAPPED]) != list(targets[tails[0]]):
+            raise ExportError("capped and exact tails need targets for the same levels")
+    return targets
+
+
+def _named(targets: str) -> list[str]:
+    """``NAME=NUMBER`` for every target: six bare numbers are the default levels, others are called by their number."""
+    entries = [entry.strip() for entry in targets.split(",")]
+    names = list(DEFAULT_LEVELS) if len(entries) == len(DEFAULT_LEVELS) else [f"e{entry}" for entry in entries]
+    return [entry if "=" in entry else f"{name}={entry}" for name, entry in zip(names, entries, strict=True)]
+
+
+def _levels(options: list[str] | None) -> dict[str, Decimal] | None:
+    if not options:
+        return None
+    levels: dict[str, Decimal] = {}
+    for option in options:
+        name, _, number = option.partition("=")
+        try:
+            exponent = Decimal(number)
+        except InvalidOperation:
+            exponent = Decimal("NaN")
+        if not name or name in levels or not exponent.is_finite() or exponent <= 0:
+            raise ExportError("levels need NAME=NUMBER with a new name and a number above 0")
+        levels[name] = exponent
+    if sorted(levels.values()) != list(levels.values()):
+        raise ExportError("levels must come strictest first: numbers ascending")
+    return levels

@@ -1,0 +1,26 @@
+"""From a trained checkpoint to a bundle that ``textveil.Encoder`` loads."""
+
+from textveil_export.encoder.build import EncoderContents, EncoderSettings, build_encoder
+from textveil_export.encoder.checkpoint import Checkpoint, load_checkpoint
+from textveil_export.encoder.evaluation import Texts, classify, prepare, read_labelled, vectors
+from textveil_export.encoder.onnx_graph import Reference, check_parity, export_graph
+from textveil_export.encoder.session import Session
+from textveil_export.encoder.write import write_encoder
+
+__all__ = [
+    "Checkpoint",
+    "EncoderContents",
+    "EncoderSettings",
+    "Reference",
+    "Session",
+    "Texts",
+    "build_encoder",
+    "check_parity",
+    "classify",
+    "export_graph",
+    "load_checkpoint",
+    "prepare",
+    "read_labelled",
+    "vectors",
+    "write_encoder",
+]

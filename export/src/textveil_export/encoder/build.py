@@ -1,0 +1,274 @@
+"""From a checkpoint to the contents of an encoder bundle: export, int8, gates; what ships is measured here."""
+
+import importlib.metadata
+import json
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from textveil.bundle import CLASSIFIER, MODEL, PIECES
+from textveil.mechanisms import BOX, ReleaseParameters, Releaser
+
+from textveil_export import __version__
+from textveil_export.encoder.candidates import by_preference, measure
+from textveil_export.encoder.checkpoint import CHECKPOINT, Checkpoint, load_checkpoint
+from textveil_export.encoder.evaluation import prepare, read_labelled, vectors
+from textveil_export.encoder.gates import below_ceiling, pass_gates
+from textveil_export.encoder.int8 import RECIPES, Int8Recipe, graph_name
+from textveil_export.encoder.onnx_graph import export_graph
+from textveil_export.encoder.session import Session
+from textveil_export.encoder.vocabulary import keep_pieces
+from textveil_export.errors import AccuracyError, ExportError, SizeError, SourceError
+from textveil_export.progress import Progress, no_progress
+from textveil_export.text.write import to_json
+
+#: Most bytes of a bundle, all files together.
+MAX_BYTES = 25_000_000
+#: The column of figures measured elsewhere that no accuracy may exceed.
+CEILING = "ceiling"
+#: Every int8 recipe that was tried, with its figures.
+RECIPES_FILE = "int8_recipes.json"
+#: Kept free for the manifest and the card.
+_PAPERS = 40_000
+_PACKAGES = ("torch", "transformers", "onnx", "onnxruntime", "optimum-onnx")
+
+
+@dataclass(frozen=True)
+class EncoderSettings:
+    """Everything that decides an encoder bundle besides its checkpoint.
+
+    Attributes:
+        name: Name of the bundle, as ``textveil info`` prints it.
+        data: Labelled text for recipes, gates and the card; public.
+        levels: Whole-text epsilons, decimal strings; the checkpoint's own if ``None``.
+        default_level: The level used when a user names none; ``"4"`` or the middle one if ``None``.
+        delta: Of the ``l2`` mode, a decimal string; the checkpoint's own if ``None``.
+        grid: Integer steps per unit; ``default_grid`` if ``None``.
+        keep_pieces: How many pieces stay, or ``None``.
+        vocabulary_from: Public text to choose pieces by, or ``None``.
+        sample: How many texts int8 recipes are measured on.
+        measured: A file of figures measured elsewhere, for the card, or ``None``.
+        licence: SPDX expression of the bundle.
+        attribution: Whose work it is derived from.
+        recipes: Ways to quantise that are tried.
+    """
+
+    name: str
+    data: Path
+    levels: tuple[str, ...] | None = None
+    default_level: str | None = None
+    delta: str | None = None
+    grid: int | None = None
+    keep_pieces: int | None = None
+    vocabulary_from: Path | None = None
+    sample: int = 300
+    measured: Path | None = None
+    licence: str = "not stated"
+    attribution: str = ""
+    recipes: tuple[Int8Recipe, ...] = RECIPES
+
+
+@dataclass(frozen=True)
+class EncoderContents:
+    """An encoder bundle in memory.
+
+    Attributes:
+        files: Content of the model, the vocabulary, the classifier and ``RECIPES_FILE``, by file name.
+        release: ``release.json`` without ``files``.
+        manifest: ``manifest.json`` without ``files``.
+    """
+
+    files: dict[str, bytes]
+    release: dict[str, Any]
+    manifest: dict[str, Any]
+
+
+def build_encoder(
+    folder: Path, settings: EncoderSettings, scratch: Path, progress: Progress = no_progress
+) -> EncoderContents:
+    """Exports a checkpoint, quantises it in every way there is, and keeps the best one that passes the gates.
+
+    Args:
+        folder: The checkpoint.
+        settings: What the bundle is to be.
+        scratch: An empty folder for graphs; the caller removes it.
+        progress: Called as stages advance.
+
+    Raises:
+        CheckpointError, SourceError: An input cannot be used.
+        OptionError, ExportError: The settings do not fit the checkpoint.
+        GateError: What would ship is not good, not small or not bounded enough.
+    """
+    original = load_checkpoint(folder)
+    levels = release_levels(original, settings)
+    default = _default_level([level.epsilon for level in levels], settings.default_level)
+    elsewhere = read_measured(settings.measured) if settings.measured is not None else None
+    rows = read_labelled(settings.data, original.labels)
+    texts = prepare(rows, original.vocabulary, original)
+    checkpoint, shipped_texts = original, texts
+    if settings.keep_pieces is not None or settings.vocabulary_from is not None:
+        checkpoint = keep_pieces(original, settings.keep_pieces, settings.vocabulary_from)
+        shipped_texts = prepare(rows, checkpoint.vocabulary, checkpoint)
+
+    progress("exporting the graph", 0, 1)
+    source = scratch / "float32.onnx"
+    parity = export_graph(original, source)
+    progress("exporting the graph", 1, 1)
+    expected = vectors(Session(source), texts, "float32 vectors", progress)
+    if checkpoint is not original:
+        source = scratch / "trimmed.onnx"
+        parity = max(parity, export_graph(checkpoint, source))
+
+    vocabulary = "".join(f"{piece}\n" for piece in checkpoint.vocabulary).encode()
+    room = MAX_BYTES - len(vocabulary) - len(checkpoint.classifier_bytes) - _PAPERS
+    largest = float(levels[-1].exact_epsilon)
+    sample = shipped_texts.take(settings.sample)
+    candidates = measure(
+        source, sample, checkpoint.classifier, largest, scratch, recipes=settings.recipes, progress=progress
+    )
+    order = by_preference(candidates, room)
+    if not order:
+        smallest = min(found.model_bytes for found in candidates.values())
+        raise SizeError(
+            f"the smallest graph has {smallest / 1e6:.1f} MB, and {room / 1e6:.1f} MB are left for it: "
+            "use a smaller encoder or keep fewer pieces"
+        )
+    refused: list[str] = []
+    for candidate in order:
+        graph = scratch / graph_name(candidate.recipe)
+        shipped = vectors(Session(graph), shipped_texts, f"gates: {candidate.recipe.name}", progress)
+        try:
+            report = pass_gates(expected, shipped, texts.labels, checkpoint.classifier, levels)
+        except AccuracyError as error:
+            refused.append(f"{candidate.recipe.name}: {error}")
+            continue
+        break
+    else:
+        raise AccuracyError(f"{refused[0]} ({len(refused)} int8 recipes tried)")
+    if elsewhere is not None:
+        below_ceiling(report, elsewhere["columns"].get(CEILING, {}))
+    manifest = {
+        "name": settings.name,
+        "licence": settings.licence,
+        "provenance": _provenance(original, checkpoint, settings),
+        "created_by": f"textveil-export {__version__}",
+        "labels": list(checkpoint.labels),
+        "measured": {
+            "data": settings.data.name,
+            "truncated_texts": shipped_texts.truncated,
+            **report.as_json(),
+            "onnx_parity_max": float(f"{parity:.2g}"),
+            "int8": candidate.as_json(),
+            "int8_sample_texts": len(sample.ids),
+            **({"elsewhere": elsewhere} if elsewhere is not None else {}),
+        },
+    }
+    release = {
+        "mode": checkpoint.mode,
+        "dimension": checkpoint.dimension,
+        "grid": levels[0].grid,
+        "max_tokens": checkpoint.max_tokens,
+        "lowercase": checkpoint.lowercase,
+        "levels": [level.epsilon for level in levels],
+        "delta": levels[0].delta,
+        "default_level": default,
+    }
+    recipes = {
+        "data": settings.data.name,
+        "texts": len(sample.ids),
+        "candidates": [found.as_json() for found in candidates.values()],
+        "refused": refused,
+    }
+    files = {
+        MODEL: graph.read_bytes(),
+        PIECES: vocabulary,
+        CLASSIFIER: checkpoint.classifier_bytes,
+        RECIPES_FILE: to_json(recipes).encode(),
+    }
+    return EncoderContents(files, release, manifest)
+
+
+def release_levels(checkpoint: Checkpoint, settings: EncoderSettings) -> tuple[ReleaseParameters, ...]:
+    """Release parameters of every level, epsilon ascending; the noise of each has been built once.
+
+    Raises:
+        OptionError: A level, delta or the grid is out of range.
+        ExportError: A level occurs twice, or delta is given to a mode without one.
+    """
+    grid = settings.grid or default_grid(checkpoint)
+    delta = settings.delta or checkpoint.delta
+    chosen = settings.levels or checkpoint.levels
+    levels = [ReleaseParameters(checkpoint.mode, checkpoint.dimension, grid, level, delta) for level in chosen]
+    levels.sort(key=lambda level: level.exact_epsilon)
+    if len({level.exact_epsilon for level in levels}) != len(levels):
+        raise ExportError("a level occurs twice")
+    for level in levels:
+        Releaser(level)
+    return tuple(levels)
+
+
+def default_grid(checkpoint: Checkpoint) -> int:
+    """1024 steps per unit; in ``box`` mode fewer, since the noise spans so many more units: 64, or 16 beyond 64
+    coordinates."""
+    if checkpoint.mode != BOX:
+        return 1024
+    return 64 if checkpoint.dimension <= 64 else 16
+
+
+def read_measured(path: Path) -> dict[str, Any]:
+    """Figures that were measured elsewhere, such as the ceiling and the reference of every epsilon.
+
+    A JSON object with ``columns``, an object from a column's title to an object from epsilon (a decimal string) to a
+    number, and optionally ``notes``, a list of strings.
+
+    Raises:
+        SourceError: The file is something else.
+    """
+    try:
+        content = json.loads(path.read_bytes().decode("utf-8"))
+        columns, notes = content["columns"], content.get("notes", [])
+        sound = set(content) <= {"columns", "notes"} and all(isinstance(note, str) for note in notes)
+        for title, figures in columns.items():
+            sound = sound and bool(title) and all(type(figure) in (int, float) for figure in figures.values())
+    except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+        raise SourceError(f"{path.name}: is not a file of measured figures") from error
+    if not sound:
+        raise SourceError(f"{path.name}: is not a file of measured figures")
+    return {"columns": columns, "notes": notes}
+
+
+def _default_level(levels: Sequence[str], wished: str | None) -> str:
+    if wished is None:
+        return "4" if "4" in levels else levels[len(levels) // 2]
+    if wished not in levels:
+        raise ExportError("the default level is not one of the levels")
+    return wished
+
+
+def _provenance(original: Checkpoint, shipped: Checkpoint, settings: EncoderSettings) -> dict[str, Any]:
+    trimmed = len(shipped.vocabulary) < len(original.vocabulary)
+    recipe = original.record.get("recipe")
+    recipe = recipe if isinstance(recipe, dict) else {}
+    packages = {name: importlib.metadata.version(name) for name in _PACKAGES}
+    return {
+        "attribution": settings.attribution,
+        f"{CHECKPOINT}_sha256": original.identity,
+        "training_recipe": recipe.get("name"),
+        "training_recipe_sha256": recipe.get("sha256"),
+        "trained_for_epsilons": list(original.levels),
+        "trained_with_word_dropout": original.word_dropout,
+        "pieces": len(shipped.vocabulary),
+        "pieces_of_the_original": len(original.vocabulary),
+        "pieces_chosen_by": (
+            None
+            if not trimmed
+            else settings.vocabulary_from.name
+            if settings.vocabulary_from is not None
+            else "order of the vocabulary"
+        ),
+        "exporter": f"textveil-export {__version__}",
+        "packages": packages,
+        "machine": platform.machine(),
+    }

@@ -1,0 +1,131 @@
+"""The model card of an encoder bundle: what it promises, and only figures that were measured or handed over."""
+
+import textwrap
+from typing import Any
+
+from textveil_export.encoder.build import RECIPES_FILE
+
+_NOISE = {
+    "l1": "The vector lies in the unit L1 ball, and its noise is discrete Laplace.",
+    "l2": "The vector lies in the unit L2 ball, and its noise is discrete Gaussian.",
+    "box": """The vector lies in the unit cube, and its noise is discrete Laplace; epsilons are those of
+the whole text: what one coordinate costs times the number of coordinates.""",
+}
+
+
+def encoder_card(
+    release: dict[str, Any], manifest: dict[str, Any], sizes: dict[str, int], identity: str, reproduce: str
+) -> str:
+    """The card as Markdown.
+
+    Args:
+        release: ``release.json`` without ``files``.
+        manifest: ``manifest.json`` without ``files``.
+        sizes: Bytes of every file but manifest and card.
+        identity: SHA-256 of ``release.json``.
+        reproduce: The command that makes the bundle.
+    """
+    measured, provenance = manifest["measured"], manifest["provenance"]
+    return f"""# {manifest["name"]}
+
+A textveil encoder bundle: text to a vector of {release["dimension"]} numbers, with noise that covers the whole text.
+{_pieces(provenance)}, at most {release["max_tokens"]} of them per text. {sum(sizes.values()):,} bytes, of which the
+model takes {sizes["model.onnx"]:,}.
+
+Identity: `{identity}`
+
+```sh
+textveil encode --bundle . --epsilon {release["default_level"]} --text "..."
+```
+
+## What it promises
+
+{_promise(release)}
+
+- levels (epsilon of the whole text): {", ".join(release["levels"])}; the default is {release["default_level"]}
+- labels that the classifier tells apart: {", ".join(manifest["labels"])}
+
+## What it does not protect
+
+That the tool was used, how often and when. Timing shows the length of a text. Word dropout (`--word-dropout`) lowers
+the epsilon of one word and gives the whole text nothing.
+
+## Accuracy
+
+{_accuracies(measured)}
+
+## Size, time and memory
+
+{_costs(measured, provenance["machine"])}
+
+## Source
+
+{_source(provenance)}
+
+Licence: {manifest["licence"]}.
+{_reproduction(reproduce)}"""
+
+
+def _pieces(provenance: dict[str, Any]) -> str:
+    if not provenance["pieces_chosen_by"]:
+        return f"{provenance['pieces']:,} WordPieces"
+    return (
+        f"{provenance['pieces']:,} of {provenance['pieces_of_the_original']:,} WordPieces "
+        f"(chosen by {provenance['pieces_chosen_by']})"
+    )
+
+
+def _promise(release: dict[str, Any]) -> str:
+    delta = f", and by delta {release['delta']} on top" if release["delta"] is not None else ""
+    return f"""For any two texts, the probabilities of any released vector differ by a factor of at most
+exp(epsilon){delta}: local differential privacy of the whole text.
+{_NOISE[release["mode"]]}
+It is brought into that set in integers after the model has run: the promise does not depend on what the model computes.
+Encoding the same text again is a second release, and epsilons add up."""
+
+
+def _accuracies(measured: dict[str, Any]) -> str:
+    elsewhere: dict[str, Any] = measured.get("elsewhere", {"columns": {}, "notes": []})
+    columns, without = elsewhere["columns"], measured["accuracy_without_noise"]
+    titles = ["epsilon", "as shipped (int8)", "float32", *columns]
+    lines = [titles, ["---"] * len(titles)]
+    for epsilon, forms in measured["accuracy_by_epsilon"].items():
+        figures = [forms["int8"], forms["float32"], *(column.get(epsilon) for column in columns.values())]
+        lines.append([epsilon, *map(_percent, figures)])
+    rows = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    notes = "".join(f"\n\n{textwrap.fill(note, 118)}" for note in elsewhere["notes"])
+    return f"""{measured["texts"]:,} texts of `{measured["data"]}`, {measured["truncated_texts"]} of them longer than
+the model, classified by `classifier.safetensors` on a server; with noise the mean of {measured["draws"]} draws.
+
+{rows}
+
+Without noise: {_percent(without["int8"])} as shipped, {_percent(without["float32"])} in float32; both agree on
+{_percent(measured["agreement_without_noise"])} of the texts.{notes}"""
+
+
+def _costs(measured: dict[str, Any], machine: str) -> str:
+    chosen, device = measured["int8"], measured["device"]
+    latency = ", ".join(f"{ms:g} ms at {tokens} tokens" for tokens, ms in device["latency_ms"].items())
+    return f"""- int8 recipe: {chosen["recipe"]}; all that were tried are in `{RECIPES_FILE}` with their figures
+- mean distance of the int8 vector from the float32 one: {chosen["deviation_l1_mean"]:g} (L1)
+- one text on one core ({machine}), tokenisation and noise included: {latency}
+- memory of a process that encodes: {device["resident_mb"]:g} MB, {device["peak_mb"]:g} MB at its peak"""
+
+
+def _source(provenance: dict[str, Any]) -> str:
+    told = {key: value for key, value in provenance.items() if value not in (None, "")}
+    return "\n".join(f"- {key.replace('_', ' ')}: {_plain(value)}" for key, value in told.items())
+
+
+def _reproduction(command: str) -> str:
+    return f"\n## How to reproduce\n\n```sh\n{command}\n```\n" if command else ""
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.2f} %"
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {number}" for key, number in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

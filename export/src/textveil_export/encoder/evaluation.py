@@ -1,0 +1,113 @@
+"""How well an encoder does on labelled texts, run as a device runs it: one text at a time, never padded."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.text import WordPiece
+
+from textveil_export.encoder.checkpoint import SPECIAL, Arrays, Checkpoint
+from textveil_export.errors import SourceError
+from textveil_export.progress import Progress, no_progress
+
+Vector = Callable[[NDArray[np.int64]], NDArray[np.float32]]
+"""From the ids of one text, shape (tokens,), to its representation before the noise, shape (k,)."""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Labelled texts as a model reads them.
+
+    Attributes:
+        ids: Ids of each text, [CLS] and [SEP] included, at most ``max_tokens``.
+        labels: Index of each text's label, shape (texts,).
+        truncated: How many texts were longer than the model.
+    """
+
+    ids: tuple[NDArray[np.int64], ...]
+    labels: NDArray[np.intp]
+    truncated: int
+
+    def take(self, count: int) -> "Texts":
+        """At most ``count`` of the texts, evenly spread."""
+        chosen = np.unique(np.linspace(0, len(self.ids) - 1, min(count, len(self.ids))).astype(int))
+        return Texts(tuple(self.ids[i] for i in chosen), self.labels[chosen], self.truncated)
+
+
+def read_labelled(path: Path, labels: Sequence[str]) -> list[tuple[int, str]]:
+    """Reads ``label<TAB>text`` lines.
+
+    Args:
+        path: A UTF-8 file without a header.
+        labels: The labels there are, in the order of the classifier's outputs.
+
+    Returns:
+        Index of the label and the text, for every line.
+
+    Raises:
+        SourceError: The file cannot be read, or a line is not such a line (with its number, never its text).
+    """
+    index = {label: number for number, label in enumerate(labels)}
+    rows: list[tuple[int, str]] = []
+    try:
+        lines = path.read_bytes().decode("utf-8").split("\n")
+    except (OSError, ValueError) as error:
+        raise SourceError(f"{path.name}: cannot be read as UTF-8 text") from error
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            label, tab, text = line.rstrip("\r").partition("\t")
+            if not tab or label not in index:
+                raise SourceError(f"{path.name} line {number}: expected a known label, a tab and a text")
+            rows.append((index[label], text))
+    if not rows:
+        raise SourceError(f"{path.name}: holds no labelled text")
+    return rows
+
+
+def prepare(rows: Sequence[tuple[int, str]], vocabulary: Sequence[str], checkpoint: Checkpoint) -> Texts:
+    """Cuts texts into the pieces of a vocabulary: [CLS], at most ``max_tokens`` - 2 pieces, [SEP].
+
+    Args:
+        rows: Label index and text.
+        vocabulary: Pieces by id; the checkpoint's own, or a trimmed one.
+        checkpoint: Says how long texts may be and whether they are lower cased.
+    """
+    numbers = {piece: number for number, piece in enumerate(vocabulary)}
+    pieces = WordPiece(numbers, lowercase=checkpoint.lowercase, special=SPECIAL)
+    first, last, room = numbers["[CLS]"], numbers["[SEP]"], checkpoint.max_tokens - 2
+    encoded = [pieces.encode(text) for _, text in rows]
+    return Texts(
+        tuple(np.array([first, *ids[:room], last], dtype=np.int64) for ids in encoded),
+        np.array([label for label, _ in rows], dtype=np.intp),
+        sum(len(ids) > room for ids in encoded),
+    )
+
+
+def vectors(run: Vector, texts: Texts, stage: str = "", progress: Progress = no_progress) -> NDArray[np.float32]:
+    """Representations before the noise, shape (texts, k)."""
+    found = []
+    for done, ids in enumerate(texts.ids, 1):
+        found.append(run(ids))
+        if stage and (done % 50 == 0 or done == len(texts.ids)):
+            progress(stage, done, len(texts.ids))
+    return np.stack(found)
+
+
+def classify(classifier: Arrays, released: NDArray[np.floating], epsilon: float) -> NDArray[np.intp]:
+    """The label that the server's classifier gives each vector.
+
+    Args:
+        classifier: Its arrays, as a checkpoint holds them.
+        released: Shape (texts, k).
+        epsilon: The whole-text epsilon that the vectors were released with; the classifier is told it.
+
+    Returns:
+        Label indices, shape (texts,).
+    """
+    level = np.full((len(released), 1), np.log(epsilon))
+    values = np.concatenate([released, level], axis=1).astype(np.float32)
+    if "hidden.weight" in classifier:
+        values = np.maximum(values @ classifier["hidden.weight"].T + classifier["hidden.bias"], 0)
+    return np.argmax(values @ classifier["out.weight"].T + classifier["out.bias"], axis=1)

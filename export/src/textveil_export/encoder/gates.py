@@ -1,0 +1,183 @@
+"""What an int8 encoder must meet before it ships: as accurate as in float32, and bounded whatever it computes.
+
+Released vectors come from ``textveil.representation``, the code that runs on devices. The two models are compared under
+the *same* noise: the difference of their accuracies is then their own, not that of two draws.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.mechanisms import BOX, L1, ReleaseParameters, Releaser
+
+from textveil_export.encoder.checkpoint import Arrays
+from textveil_export.encoder.evaluation import classify
+from textveil_export.errors import AccuracyError, BoundError, CeilingError
+
+#: Percentage points of accuracy that quantisation may cost.
+ALLOWED_POINTS = 0.5
+#: Draws of noise that accuracies with noise are the mean of.
+DRAWS = 20
+#: Of the generator of these draws. Evaluation is repeatable; releases never are.
+SEED = 20
+# A float32 vector on the surface of the ball may be a rounding error beyond it; such are not counted as outside.
+_ROUNDING = 1 + 1e-5
+_EXACT = 1e-9  # what floating point makes of half a point
+
+
+@dataclass(frozen=True)
+class GateReport:
+    """What the gates measured; all of them were passed.
+
+    Attributes:
+        texts: How many texts.
+        accuracy: Without noise, ``float32`` and ``int8``, as shares.
+        agreement: Share of texts to which both give the same label, without noise.
+        by_level: Mean accuracy over ``DRAWS`` draws by epsilon, ``float32`` and ``int8``.
+        outside: How many of the int8 vectors lay outside the ball and were brought back in integers.
+    """
+
+    texts: int
+    accuracy: dict[str, float]
+    agreement: float
+    by_level: dict[str, dict[str, float]]
+    outside: int
+
+    def as_json(self) -> dict[str, Any]:
+        """The figures with a name, for the manifest."""
+        return {
+            "texts": self.texts,
+            "accuracy_without_noise": {form: round(value, 4) for form, value in self.accuracy.items()},
+            "agreement_without_noise": round(self.agreement, 4),
+            "draws": DRAWS,
+            "accuracy_by_epsilon": {
+                epsilon: {form: round(value, 4) for form, value in forms.items()}
+                for epsilon, forms in self.by_level.items()
+            },
+            "vectors_outside_ball": self.outside,
+        }
+
+
+def pass_gates(
+    expected: NDArray[np.float32],
+    shipped: NDArray[np.float32],
+    labels: NDArray[np.intp],
+    classifier: Arrays,
+    levels: Sequence[ReleaseParameters],
+) -> GateReport:
+    """Checks an int8 encoder against its float32 original.
+
+    Args:
+        expected: Vectors of the original before the noise, in units, shape (texts, k).
+        shipped: Vectors of the int8 graph for the same texts.
+        labels: The true labels, as indices.
+        classifier: The server's classifier.
+        levels: Release parameters of every level, which differ in epsilon alone.
+
+    Raises:
+        BoundError: A vector is not finite, or outside the ball after the clip in integers.
+        AccuracyError: The int8 encoder loses more than ``ALLOWED_POINTS``, without noise or at a level.
+    """
+    outside = bounded_in_integers(shipped, levels[0])
+    largest = max(levels, key=lambda level: level.exact_epsilon)
+    epsilon = float(largest.exact_epsilon)
+    decisions = {form: classify(classifier, v, epsilon) for form, v in (("float32", expected), ("int8", shipped))}
+    accuracy = {form: float(np.mean(decided == labels)) for form, decided in decisions.items()}
+    _compare(accuracy, "without noise")
+    by_level = {}
+    for level in levels:
+        by_level[level.epsilon] = with_noise({"float32": expected, "int8": shipped}, labels, classifier, level)
+        _compare(by_level[level.epsilon], f"at epsilon {level.epsilon}, mean of {DRAWS} draws")
+    agreement = float(np.mean(decisions["float32"] == decisions["int8"]))
+    return GateReport(len(labels), accuracy, agreement, by_level, outside)
+
+
+def with_noise(
+    vectors: dict[str, NDArray[np.float32]], labels: NDArray[np.intp], classifier: Arrays, level: ReleaseParameters
+) -> dict[str, float]:
+    """Mean accuracy over ``DRAWS`` draws of noise, the same noise for every form of the model.
+
+    Args:
+        vectors: Vectors before the noise by form, each of shape (texts, k).
+        labels: The true labels.
+        classifier: The server's classifier.
+        level: Release parameters.
+    """
+    releaser, generator = Releaser(level), np.random.default_rng(SEED)
+    bounded = {form: releaser.quantise(found)[0] for form, found in vectors.items()}
+    correct = dict.fromkeys(vectors, 0.0)
+    for _ in range(DRAWS):
+        shape = (len(labels), level.dimension)
+        words = generator.integers(0, 1 << 64, shape, dtype=np.uint64)
+        for form, integers in bounded.items():
+            released = releaser.dequantise(releaser.add_noise(integers, words))
+            correct[form] += float(np.mean(classify(classifier, released, float(level.exact_epsilon)) == labels))
+    return {form: total / DRAWS for form, total in correct.items()}
+
+
+def below_ceiling(report: GateReport, ceiling: dict[str, float]) -> None:
+    """Checks that no accuracy is better than any private release can be, beyond four standard errors.
+
+    Args:
+        report: What the gates measured.
+        ceiling: By epsilon, the largest accuracy that a private release of these texts can have, as a share.
+
+    Raises:
+        CeilingError: One is: the noise is too small, or the evaluation is wrong.
+    """
+    for epsilon, forms in report.by_level.items():
+        most = ceiling.get(epsilon, 1)
+        slack = 4 * (most * (1 - most) / report.texts) ** 0.5
+        best = max(forms.values())
+        if best > most + slack:
+            raise CeilingError(
+                f"accuracy {100 * best:.2f} at epsilon {epsilon} is above the ceiling of any private release, "
+                f"{100 * most:.2f}, by more than four standard errors"
+            )
+
+
+def bounded_in_integers(vectors: NDArray[np.float32], level: ReleaseParameters) -> int:
+    """Checks that the clip in integers puts every vector into the ball that the noise is made for.
+
+    Two vectors in the ball are at most the sensitivity apart, whatever the graph computed: quantisation can cost
+    accuracy, never privacy. This is a check of that clip by other means, on the vectors that will be met.
+
+    Args:
+        vectors: From the graph, shape (texts, k).
+        level: Release parameters.
+
+    Returns:
+        How many vectors lay outside before the clip.
+
+    Raises:
+        BoundError: A vector is not finite, or is outside after the clip.
+    """
+    integers, fixed = Releaser(level).quantise(vectors)
+    if fixed.any():
+        raise BoundError(f"{int(fixed.sum())} of {len(vectors)} texts give numbers that are not finite")
+    after = int(np.count_nonzero(_size(integers.astype(object), level) > _limit(level)))
+    if after:
+        raise BoundError(f"{after} of {len(vectors)} vectors are outside the ball after the clip in integers")
+    return int(np.count_nonzero(_size(vectors.astype(np.float64) * level.grid, level) > _limit(level) * _ROUNDING))
+
+
+def _size(vectors: NDArray[Any], level: ReleaseParameters) -> NDArray[Any]:
+    """How far each vector reaches, in steps (``l2``: squared); below ``box`` counts as far beyond it."""
+    if level.mode == BOX:
+        return np.where(vectors < 0, level.grid - vectors, vectors).max(axis=1)
+    return np.abs(vectors).sum(axis=1) if level.mode == L1 else (vectors * vectors).sum(axis=1)
+
+
+def _limit(level: ReleaseParameters) -> int:
+    return level.grid if level.mode in (BOX, L1) else level.grid**2
+
+
+def _compare(accuracy: dict[str, float], where: str) -> None:
+    lost = 100 * (accuracy["float32"] - accuracy["int8"])
+    if lost > ALLOWED_POINTS + _EXACT:
+        raise AccuracyError(
+            f"int8 loses {lost:.2f} points of accuracy {where}: {100 * accuracy['int8']:.2f} after "
+            f"{100 * accuracy['float32']:.2f} (at most {ALLOWED_POINTS:g})"
+        )

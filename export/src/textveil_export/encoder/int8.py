@@ -1,0 +1,177 @@
+"""Ways to make an encoder's graph int8.
+
+Weights become 8-bit integers, activations are quantised while the model runs. The head stays float32: it is a
+hundredth of the file, and everything the vector can lose is lost there. Products of two activations inside attention
+stay float32 too, except in the candidates that show what they cost.
+"""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+
+from textveil_export.encoder.onnx_graph import strip
+from textveil_export.errors import ExportError
+from textveil_export.text.quantize import quantize_by_row
+
+_EMBEDDINGS, _HEAD = "words.weight", "/head/"
+
+
+@dataclass(frozen=True)
+class Int8Recipe:
+    """One way to quantise.
+
+    Attributes:
+        weights: ``s8`` or ``u8``.
+        per_channel: One scale for every output of a matrix, instead of one for the whole of it.
+        reduce_range: Use 7 bits, for processors whose 8-bit products saturate.
+        embeddings: ``row``: int8 with one scale for every piece; ``tensor``: one scale for all; ``float32``: as is.
+        attention: Whether products of two activations are quantised as well.
+        tool: ``onnxruntime`` or ``optimum``.
+    """
+
+    weights: str = "s8"
+    per_channel: bool = True
+    reduce_range: bool = False
+    embeddings: str = "row"
+    attention: bool = False
+    tool: str = "onnxruntime"
+
+    @property
+    def name(self) -> str:
+        """A short name for tables."""
+        parts = [self.weights, "channel" if self.per_channel else "tensor", "7 bit" if self.reduce_range else ""]
+        parts += [f"embeddings {self.embeddings}", "attention" if self.attention else ""]
+        return ", ".join([part for part in parts if part] + ([self.tool] if self.tool == "optimum" else []))
+
+
+#: All candidates: every choice for the weights, then one thing at a time against the first of them.
+RECIPES: tuple[Int8Recipe, ...] = (
+    *(Int8Recipe(w, c, r) for w in ("s8", "u8") for c in (True, False) for r in (False, True)),
+    Int8Recipe(embeddings="tensor"),
+    Int8Recipe(embeddings="float32"),
+    Int8Recipe(attention=True),
+    Int8Recipe(embeddings="tensor", tool="optimum"),
+    Int8Recipe(embeddings="tensor", attention=True, tool="optimum"),
+)
+
+
+def quantise(source: Path, recipe: Int8Recipe, target: Path) -> None:
+    """Writes the int8 graph of a recipe.
+
+    Args:
+        source: The float32 graph.
+        recipe: How to quantise.
+        target: The file to write.
+
+    Raises:
+        ExportError: The packages of the ``encoder`` extra are missing.
+    """
+    with _quiet():
+        (_with_optimum if recipe.tool == "optimum" else _with_onnxruntime)(source, recipe, target)
+    graph = onnx.load(target)
+    if recipe.embeddings == "row":
+        _quantise_rows(graph)
+    strip(graph)
+    onnx.save(graph, target)
+
+
+def graph_name(recipe: Int8Recipe) -> str:
+    """File name of a candidate."""
+    return recipe.name.replace(", ", "-").replace(" ", "-") + ".onnx"
+
+
+def _with_onnxruntime(source: Path, recipe: Int8Recipe, target: Path) -> None:
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    quantize_dynamic(
+        source,
+        target,
+        op_types_to_quantize=_operators(recipe),
+        per_channel=recipe.per_channel,
+        reduce_range=recipe.reduce_range,
+        weight_type=QuantType.QInt8 if recipe.weights == "s8" else QuantType.QUInt8,
+        nodes_to_exclude=_kept_nodes(source, recipe),
+        extra_options={"MatMulConstBOnly": not recipe.attention},
+    )
+
+
+def _with_optimum(source: Path, recipe: Int8Recipe, target: Path) -> None:
+    try:
+        from optimum.onnxruntime import ORTQuantizer
+        from optimum.onnxruntime.configuration import AutoQuantizationConfig
+    except ImportError as error:
+        raise ExportError(
+            "optimum is missing: "
+            "install textveil-export with the extra encoder (in a clone: pip install './export[encoder]')"
+        ) from error
+    configuration = AutoQuantizationConfig.avx512_vnni(
+        is_static=False,
+        per_channel=recipe.per_channel,
+        operators_to_quantize=_operators(recipe),
+        nodes_to_exclude=_kept_nodes(source, recipe),
+    )
+    folder = target.parent / f"{target.stem}.optimum"
+    ORTQuantizer(source).quantize(configuration, folder, file_suffix="int8")
+    (folder / f"{source.stem}_int8.onnx").replace(target)
+
+
+def _operators(recipe: Int8Recipe) -> list[str]:
+    return ["MatMul", "Gather"] if recipe.embeddings == "tensor" else ["MatMul"]
+
+
+def _kept_nodes(source: Path, recipe: Int8Recipe) -> list[str]:
+    """Nodes that stay float32: the head, and products of two activations."""
+    graph = onnx.load(source).graph
+    stored = {tensor.name for tensor in graph.initializer}
+    # Quantisers turn a Gemm into a MatMul of this name before they look at the list.
+    kept = [f"{node.name}_MatMul" for node in graph.node if node.op_type == "Gemm"]
+    kept += [node.name for node in graph.node if node.name.startswith(_HEAD)]
+    if not recipe.attention:
+        kept += [n.name for n in graph.node if n.op_type == "MatMul" and not stored & set(n.input)]
+    return kept
+
+
+def _quantise_rows(model: onnx.ModelProto) -> None:
+    """Replaces the float32 embeddings by int8 rows with one float32 scale each: row = scale * integers.
+
+    A gathered row is cast and multiplied by its gathered scale; the largest element of a row becomes 127.
+    """
+    graph = model.graph
+    (matrix,) = [tensor for tensor in graph.initializer if tensor.name == _EMBEDDINGS]
+    (node,) = [node for node in graph.node if node.op_type == "Gather" and node.input[0] == _EMBEDDINGS]
+    rows: NDArray[np.float32] = numpy_helper.to_array(matrix)
+    integers, scales = quantize_by_row(rows)
+    graph.initializer.remove(matrix)
+    graph.initializer.extend(
+        [numpy_helper.from_array(integers, "words.rows"), numpy_helper.from_array(scales, "words.scales")]
+    )
+    ids, result = node.input[1], node.output[0]
+    place = list(graph.node).index(node)
+    graph.node.remove(node)
+    for offset, new in enumerate(
+        [
+            helper.make_node("Gather", ["words.rows", ids], ["words.integers"], name="/words/Gather"),
+            helper.make_node("Cast", ["words.integers"], ["words.floats"], name="/words/Cast", to=TensorProto.FLOAT),
+            helper.make_node("Gather", ["words.scales", ids], ["words.scale"], name="/words/Scale"),
+            helper.make_node("Mul", ["words.floats", "words.scale"], [result], name="/words/Mul"),
+        ]
+    ):
+        graph.node.insert(place + offset, new)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Quantisers advise on the root logger; what they advise has been measured."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(before)

@@ -1,0 +1,199 @@
+"""A trained encoder as one ONNX graph: BERT, mean pooling, head and bound, up to the vector before the noise.
+
+The graph is exported by Optimum from a wrapped model with a configuration of its own, and checked against torch
+(docs/decisions/0009-encoder-export.md). Batch 1, never padded: that is how a device runs it.
+"""
+
+import logging
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import torch
+from numpy.typing import NDArray
+from transformers import BertPreTrainedModel
+
+from textveil_export.encoder.checkpoint import Checkpoint
+from textveil_export.encoder.session import Session
+from textveil_export.errors import ExportError, ParityError
+
+INPUTS, OUTPUT, OPSET = ("input_ids", "attention_mask"), "representation", 18
+#: Largest difference of any coordinate between the graph and torch, both in float32.
+TOLERANCE = 2e-5
+#: Lengths at which it is measured.
+LENGTHS = (1, 2, 3, 5, 8, 16, 32, 64, 100, 127, 128)
+_TINY = 1e-30
+
+
+class Representation(BertPreTrainedModel):
+    """From token ids to the bounded vector f(x): BERT, mean pooling, head, bound (Lyu, He, Li 2020, Algorithm 2).
+
+    With h the head's output, ``l1`` gives h / max(1, |h|_1), ``l2`` gives h / max(1, |h|_2), and ``box`` gives
+    (h - min h) / (max h - min h), where a constant h gives zeros.
+
+    Positions beyond ``max_tokens`` are left out and the one token type there is is added to the others: the file is
+    smaller, the function the same. A token with mask 0 has no path to the output: attention and pooling leave it out.
+    """
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        """Shares the layers of a checkpoint, which stays as it is."""
+        super().__init__(checkpoint.extractor.config)
+        embeddings = checkpoint.extractor.embeddings
+        self.mode = checkpoint.mode
+        self.words = embeddings.word_embeddings
+        positions = embeddings.position_embeddings.weight[: checkpoint.max_tokens]
+        self.positions = torch.nn.Parameter((positions + embeddings.token_type_embeddings.weight[0]).detach())
+        self.norm = embeddings.LayerNorm
+        self.encoder = checkpoint.extractor.encoder
+        self.head = head(checkpoint)
+
+    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> dict[str, torch.Tensor]:
+        """Runs the model.
+
+        Args:
+            input_ids: Shape (batch, tokens), int64.
+            attention_mask: Shape (batch, tokens), int64, 1 for a token that counts.
+
+        Returns:
+            ``representation``, shape (batch, k), float32.
+        """
+        states = self.norm(self.words(input_ids) + self.positions[: input_ids.shape[1]])
+        weights = attention_mask.to(states.dtype)
+        barred = (1 - weights[:, None, None, :]) * torch.finfo(states.dtype).min
+        states = self.encoder(states, attention_mask=barred).last_hidden_state
+        return {OUTPUT: bounded(self.head(pooled(states, weights)), self.mode)}
+
+
+def head(checkpoint: Checkpoint) -> torch.nn.Sequential:
+    """The head of a checkpoint: out(tanh(hidden(x))), or out(x) where there is no hidden layer."""
+    layers = [_linear(checkpoint.head, "hidden"), torch.nn.Tanh()] if checkpoint.head_hidden is not None else []
+    return torch.nn.Sequential(*layers, _linear(checkpoint.head, "out"))
+
+
+def pooled(states: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    """Mean of the states (batch, tokens, width) of all tokens that count: weights (batch, tokens) of 0 and 1."""
+    return (states * weights[..., None]).sum(1) / weights.sum(1, keepdim=True)
+
+
+def bounded(vector: torch.Tensor, mode: str) -> torch.Tensor:
+    """The bound of a mode, row by row; ``vector`` has shape (batch, k)."""
+    if mode == "l1":
+        return vector / vector.abs().sum(1, keepdim=True).clamp(min=1)
+    if mode == "l2":
+        return vector / (vector * vector).sum(1, keepdim=True).sqrt().clamp(min=1)
+    low, high = vector.amin(1, keepdim=True), vector.amax(1, keepdim=True)
+    return (vector - low) / (high - low).clamp(min=_TINY)
+
+
+def export_graph(checkpoint: Checkpoint, path: Path) -> float:
+    """Writes the float32 graph of a checkpoint and checks it.
+
+    Args:
+        checkpoint: The trained encoder.
+        path: The ONNX file to write.
+
+    Returns:
+        The largest difference of any coordinate between the graph and torch.
+
+    Raises:
+        ExportError: The packages of the ``encoder`` extra are missing, or the exporter refuses the model.
+        ParityError: The graph and torch disagree by more than ``TOLERANCE``.
+    """
+    _run_exporter(Representation(checkpoint).eval(), path)
+    graph = onnx.load(path)
+    strip(graph)
+    onnx.save(graph, path)
+    return check_parity(checkpoint, path)
+
+
+def check_parity(checkpoint: Checkpoint, path: Path, tolerance: float = TOLERANCE) -> float:
+    """Compares a float32 graph with torch on random ids of many lengths, batch 1.
+
+    Args:
+        checkpoint: The trained encoder.
+        path: Its graph.
+        tolerance: Largest difference of a coordinate that is allowed.
+
+    Returns:
+        The largest difference of any coordinate.
+
+    Raises:
+        ParityError: It is above the tolerance, with the figure and the length.
+    """
+    session, reference = Session(path), Reference(checkpoint)
+    generator = np.random.default_rng(0)
+    worst = 0.0
+    for tokens in sorted({*LENGTHS, checkpoint.max_tokens} & set(range(1, checkpoint.max_tokens + 1))):
+        ids = generator.integers(0, len(checkpoint.vocabulary), tokens)
+        difference = float(np.abs(session(ids) - reference(ids)).max())
+        if not difference <= tolerance:  # NaN is above every tolerance
+            raise ParityError(
+                f"the graph differs from torch by {difference:.2g} at {tokens} tokens (at most {tolerance:g})"
+            )
+        worst = max(worst, difference)
+    return worst
+
+
+def strip(graph: onnx.ModelProto) -> None:
+    """Takes out what says nothing about the computation: exporter, documentation, paths of source lines."""
+    graph.producer_name, graph.producer_version, graph.doc_string = "textveil-export", "", ""
+    graph.graph.name, graph.graph.doc_string = OUTPUT, ""
+    del graph.metadata_props[:]
+    for node in graph.graph.node:
+        node.doc_string = ""
+        del node.metadata_props[:]
+
+
+class Reference:
+    """The same function by torch and by the model class of transformers, as training saved it: what must be met."""
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        """Takes the model of a checkpoint."""
+        self._extractor, self._head, self._mode = checkpoint.extractor.eval(), head(checkpoint).eval(), checkpoint.mode
+
+    def __call__(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The representation of one unpadded text in float32: ids of shape (tokens,) to shape (k,)."""
+        with torch.inference_mode():
+            inputs = torch.from_numpy(np.asarray(ids, dtype=np.int64))[None]
+            states = self._extractor(input_ids=inputs, attention_mask=torch.ones_like(inputs)).last_hidden_state
+            return bounded(self._head(pooled(states, torch.ones(inputs.shape))), self._mode)[0].numpy()
+
+
+def _linear(arrays: dict[str, Any], name: str) -> torch.nn.Linear:
+    weight, bias = (torch.from_numpy(arrays[f"{name}.{part}"].copy()) for part in ("weight", "bias"))
+    layer = torch.nn.Linear(weight.shape[1], weight.shape[0])
+    layer.weight.data, layer.bias.data = weight, bias
+    return layer
+
+
+def _run_exporter(model: Representation, path: Path) -> None:
+    try:
+        from optimum.exporters.onnx.convert import export
+        from optimum.exporters.onnx.model_configs import BertOnnxConfig
+    except ImportError as error:
+        raise ExportError(
+            "an encoder needs further packages: "
+            "install textveil-export with the extra encoder (in a clone: pip install './export[encoder]')"
+        ) from error
+
+    class RepresentationConfig(BertOnnxConfig):
+        """Inputs and output of our graph: one text, any number of tokens, one vector."""
+
+        @property
+        def inputs(self) -> dict[str, dict[int, str]]:
+            return {name: {1: "tokens"} for name in INPUTS}
+
+        @property
+        def outputs(self) -> dict[str, dict[int, str]]:
+            return {OUTPUT: {}}
+
+    logging.getLogger("optimum").setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            configuration = RepresentationConfig(model.config, task="feature-extraction")
+            export(model, configuration, path, OPSET, input_shapes={"batch_size": 1, "sequence_length": 16})
+    except (RuntimeError, ValueError, TypeError, torch.onnx.errors.OnnxExporterError) as error:
+        raise ExportError(f"the exporter refuses the model ({type(error).__name__})") from error

@@ -1,0 +1,57 @@
+"""Writes an encoder bundle so that it is there whole or not at all, and only if the device's reader opens it."""
+
+import hashlib
+from pathlib import Path
+
+from textveil.bundle import CARD, ENCODER_BUNDLE, FORMAT_VERSION, MANIFEST, MODEL, PIECES, RELEASE
+from textveil.vector import Encoder
+
+from textveil_export.atomic import whole_folder
+from textveil_export.encoder.build import MAX_BYTES, EncoderContents
+from textveil_export.encoder.card import encoder_card
+from textveil_export.encoder.footprint import footprint
+from textveil_export.errors import SizeError
+from textveil_export.text.write import add_file, to_json
+
+
+def write_encoder(contents: EncoderContents, folder: Path, *, reproduce: str = "", force: bool = False) -> Encoder:
+    """Writes, measures, checks and publishes an encoder bundle.
+
+    Args:
+        contents: The bundle in memory.
+        folder: Where it goes. Its parent must exist.
+        reproduce: The command that makes this bundle, for the card.
+        force: Replace a bundle that is already there.
+
+    Returns:
+        The encoder, loaded from its place.
+
+    Raises:
+        WriteError: The target exists, or the disk is full or not writable. Nothing is left behind.
+        SizeError: All files together are larger than ``MAX_BYTES``. Nothing is left behind.
+        BundleError, EncoderUnavailable, EncoderFailed: The device's reader refuses it. Nothing is left behind.
+    """
+    with whole_folder(folder, force=force) as partial:
+        entries = {name: add_file(partial, name, data) for name, data in contents.files.items()}
+        hashes = {name: entries[name]["sha256"] for name in (MODEL, PIECES)}
+        release = to_json({**contents.release, "files": hashes}).encode()
+        entries[RELEASE] = add_file(partial, RELEASE, release)
+        manifest = {"format": ENCODER_BUNDLE, "format_version": FORMAT_VERSION, **contents.manifest}
+        add_file(partial, MANIFEST, to_json({**manifest, "files": entries}).encode())
+        device = footprint(partial)
+        (partial / MANIFEST).unlink()
+        manifest["measured"] = {**contents.manifest["measured"], "device": device}
+        identity = hashlib.sha256(release).hexdigest()
+        sizes = {name: int(str(entry["bytes"])) for name, entry in entries.items()}
+        card = encoder_card(contents.release, manifest, sizes, identity, reproduce)
+        entries[CARD] = add_file(partial, CARD, card.encode())
+        add_file(partial, MANIFEST, to_json({**manifest, "files": entries}).encode())
+        _check_size(partial)
+        Encoder.load(partial, expect_id=identity)
+    return Encoder.load(folder, expect_id=identity)
+
+
+def _check_size(folder: Path) -> None:
+    total = sum(path.stat().st_size for path in folder.iterdir())
+    if total > MAX_BYTES:
+        raise SizeError(f"the bundle has {total / 1e6:.1f} MB (at most {MAX_BYTES / 1e6:.0f} MB): keep fewer pieces")

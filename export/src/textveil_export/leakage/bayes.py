@@ -1,0 +1,214 @@
+"""Bayes-optimal recovery: how often an attacker who knows everything public guesses a word from its releases.
+
+The attacker knows the mechanism and a prior ``pi`` over inputs, and guesses the likeliest one. From one release the
+guess is right with probability
+
+    sum over y of max over x of pi(x) Pr[M(x) = y],
+
+exactly (``one_release``). From ``n`` independent releases of the same word it is right with the mean of the largest
+posterior, which is simulated (``simulate``). It is a rate under this prior, not a bound: context helps.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.channel import Channel
+from textveil.metric import Floats
+
+from textveil_export.parallel import Ids, each_block
+from textveil_export.progress import Progress, no_progress
+
+#: Zipf-Mandelbrot's shift of ranks, for words of English text.
+OFFSET = 2.7
+#: Numbers of releases that are simulated.
+RELEASES = (2, 5, 10)
+TRIALS = 10_000
+#: Of a 95 % interval of a mean, in standard errors.
+_STANDARD_ERRORS = 1.959964
+_BLOCK = 8
+_CELLS_AT_ONCE = 1 << 17
+#: A posterior below ``exp`` of this, of the largest one, is left out of their sum.
+_NEGLIGIBLE = -40.0
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How often a guess is right.
+
+    Attributes:
+        rate: Share of right guesses.
+        low: Lower end of its 95 % interval; ``None`` where the rate is exact.
+        high: Upper end of it.
+    """
+
+    rate: float
+    low: float | None = None
+    high: float | None = None
+
+    def to_dict(self) -> dict[str, float]:
+        """Returns plain values for JSON, six decimals."""
+        return {name: round(value, 6) for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """The best guess from one release.
+
+    Attributes:
+        rate: Probability that it is right, under the prior.
+        inputs: The guess for every output, shape ``(symbols,)``.
+    """
+
+    rate: float
+    inputs: Ids
+
+
+def zipf(inputs: int) -> Floats:
+    """Returns the public prior ``pi(x)`` proportional to ``1 / (rank + 2.7)``, shape ``(inputs,)``; sums to 1.
+
+    Rank 1 is the first line of the vocabulary, which is ordered by public text; ``<unk>`` has the last rank.
+    """
+    shares = 1 / (np.arange(1, inputs + 1) + OFFSET)
+    return shares / shares.sum()
+
+
+def among(prior: Floats, inputs: NDArray[np.bool_]) -> Floats:
+    """Returns a prior given that the input is one of some, 0 elsewhere, shape ``(inputs,)``; sums to 1."""
+    shares = np.where(inputs, prior, 0)
+    return shares / shares.sum()
+
+
+def one_release(channel: Channel, priors: Mapping[str, Floats], progress: Progress = no_progress) -> dict[str, Guesses]:
+    """Returns the best guess for every output, and ``sum over y of max over x of pi(x) Pr[M(x) = y]``, exact.
+
+    The coin of SanText+ counts where the channel has one; ``channel.drawn`` leaves it out.
+
+    Args:
+        channel: The output distribution.
+        priors: Priors by name, shape ``(inputs,)`` each. One that sums to less than 1 gives its part of the sum.
+        progress: Called with outputs done.
+
+    Returns:
+        By name of the prior.
+    """
+
+    def likeliest(outputs: Ids) -> dict[str, tuple[Ids, Floats]]:
+        columns, found = channel.columns(outputs), {}
+        for name, prior in priors.items():
+            joint = columns * prior
+            guesses = joint.argmax(axis=1)
+            found[name] = guesses, joint[np.arange(len(outputs)), guesses]
+        return found
+
+    blocks = each_block("guessing", np.arange(channel.scores.symbols), likeliest, progress, _BLOCK)
+    return {
+        name: Guesses(
+            float(np.concatenate([block[name][1] for block in blocks]).sum()),
+            np.concatenate([block[name][0] for block in blocks]),
+        )
+        for name in priors
+    }
+
+
+def guess(log_likelihoods: Floats, prior: Floats) -> tuple[Ids, Floats]:
+    """Returns the likeliest input of every token, and its posterior probability, shapes ``(tokens,)``.
+
+    Args:
+        log_likelihoods: ``ln Pr[releases of the token | x]``, up to a constant for each token, shape
+            ``(tokens, inputs)``.
+        prior: Shape ``(inputs,)``.
+    """
+    with np.errstate(divide="ignore"):
+        logs = log_likelihoods + np.log(prior)
+    guesses = logs.argmax(axis=1)
+    logs -= logs[np.arange(len(logs)), guesses, None]
+    near = logs > _NEGLIGIBLE
+    posteriors = np.exp(logs[near])
+    return guesses, 1 / np.add.reduceat(posteriors, np.cumsum(near.sum(axis=1)) - near.sum(axis=1))
+
+
+def simulate(
+    channel: Channel,
+    prior: Floats,
+    *,
+    trials: int,
+    stream: tuple[int, ...],
+    progress: Progress = no_progress,
+) -> dict[int, Rate]:
+    """Simulates guesses from several releases of the same word: the mean of the largest posterior over the trials.
+
+    A word is drawn from the prior, its outputs from its integer weights; the first of them serve the smaller numbers
+    of releases too. Nothing here protects anybody's text: a seeded generator is right.
+
+    Args:
+        channel: The output distribution of a draw; a coin is left out.
+        prior: Shape ``(inputs,)``.
+        trials: Words drawn.
+        stream: Seed of the generator; each batch of trials adds its number.
+        progress: Called with trials done.
+
+    Returns:
+        By number of releases.
+    """
+    log_totals, totals = channel.log_totals, channel.totals
+    cumulative = np.cumsum(prior)
+
+    def largest_posteriors(batch: Ids) -> Floats:
+        generator = np.random.default_rng([*stream, int(batch[0])])
+        uniform = generator.random(len(batch)) * cumulative[-1]
+        words = np.minimum(np.searchsorted(cumulative, uniform, side="right"), np.flatnonzero(prior)[-1])
+        rows = np.cumsum(channel.weights_from(words), axis=1)
+        drawn = generator.integers(0, totals[words, None], (len(batch), RELEASES[-1]))
+        outputs = [np.searchsorted(row, uniform, side="right") for row, uniform in zip(rows, drawn, strict=True)]
+        logs = np.zeros((len(batch), len(prior)))
+        largest: list[Floats] = []
+        for number, output in enumerate(np.transpose(outputs), 1):
+            logs += np.take(channel.log_weights, channel.scores.to_outputs(output))  # q(y) is the same for every x
+            logs -= log_totals
+            if number in RELEASES:
+                largest.append(guess(logs, prior)[1])
+        return np.stack(largest, axis=1)
+
+    size = max(1, _CELLS_AT_ONCE // len(prior))
+    stage = "guessing from several releases"
+    largest = np.concatenate(each_block(stage, np.arange(trials), largest_posteriors, progress, size))
+    means = largest.mean(axis=0)
+    margins = _STANDARD_ERRORS * largest.std(axis=0, ddof=1) / np.sqrt(trials)
+    return {
+        n: Rate(float(mean), max(0.0, float(mean - margin)), min(1.0, float(mean + margin)))
+        for n, mean, margin in zip(RELEASES, means, margins, strict=True)
+    }
+
+
+def recovery_rates(
+    channel: Channel,
+    inputs: NDArray[np.bool_],
+    *,
+    trials: int,
+    stream: tuple[int, ...],
+    progress: Progress = no_progress,
+) -> dict[str, Any]:
+    """Returns the recovery rates of one channel, as the statistics of a bundle hold them.
+
+    Args:
+        channel: The output distribution, with its coin if it has one.
+        inputs: The inputs that the attacker decides between after a draw, shape ``(inputs,)``.
+        trials: Words drawn in the simulation.
+        stream: Seed of the simulation.
+        progress: Called with outputs and trials done.
+
+    Returns:
+        ``bayes_recovery``, by number of releases, and ``bayes_recovery_with_kept_words`` where there is a coin: among
+        all inputs then, since a word that comes out may have been kept.
+    """
+    prior = among(zipf(channel.inputs), inputs)
+    rate = one_release(channel.drawn, {"drawn": prior}, progress)["drawn"].rate
+    simulated = simulate(channel.drawn, prior, trials=trials, stream=stream, progress=progress)
+    found = {"bayes_recovery": {str(n): rate.to_dict() for n, rate in {1: Rate(rate), **simulated}.items()}}
+    if channel.keepable is not None:
+        rate = one_release(channel, {"all": zipf(channel.inputs)}, progress)["all"].rate
+        found["bayes_recovery_with_kept_words"] = {"1": Rate(rate).to_dict()}
+    return found

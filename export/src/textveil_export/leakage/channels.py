@@ -1,0 +1,55 @@
+"""The output distributions of the mechanisms in a bundle, and which words an attacker has to tell apart."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.bundle import Bundle
+from textveil.channel import Channel, Scores, StoredScores
+from textveil.mechanisms import ReplacementCoin, TableLaw
+from textveil.table import EXACT, KEPT
+
+from textveil_export.certify.all_scores import AllScores
+from textveil_export.errors import ExportError
+from textveil_export.progress import Progress, no_progress
+
+
+def channels(bundle: Bundle, tail: str, progress: Progress = no_progress) -> dict[tuple[str, str], Channel]:
+    """Returns the channels of one tail of a bundle, by level name and mechanism. They share their scores.
+
+    Those of ``santext+`` mix in the coin: common words are kept with the default probability of the bundle.
+
+    Args:
+        bundle: The bundle.
+        tail: ``"capped"`` or ``"exact"``.
+        progress: Called as the scores are computed.
+
+    Raises:
+        ExportError: There is no space for the scores of all pairs, or the bundle carries no embedding rows.
+    """
+    if tail == EXACT:
+        if bundle.metric is None:
+            raise ExportError("an exact tail needs the embedding rows")
+        scores: Scores = AllScores.of(bundle.metric, progress)
+    else:
+        scores = StoredScores(bundle.table)
+    keepable = np.append((bundle.table.roles & KEPT) != 0, False)
+    kept = 2**64 - ReplacementCoin.of(bundle.default_replacement_probability).threshold
+    found: dict[tuple[str, str], Channel] = {}
+    for level in bundle.levels:
+        for (mechanism, its_tail), law in level.laws.items():
+            if its_tail == tail:
+                channel = TableLaw.of(bundle.table, mechanism, law).channel_on(scores)
+                if mechanism == "santext+":
+                    channel = replace(channel, keepable=keepable, kept_of_2_64=kept)
+                found[level.name, mechanism] = channel
+    return found
+
+
+def candidates(channel: Channel) -> NDArray[np.bool_]:
+    """Returns the inputs that an attacker decides between after a draw, ``<unk>`` last, shape ``(inputs,)``.
+
+    Where nothing is kept (``santext``) these are all inputs. Else (``santext+``) they are the outputs and ``<unk>``:
+    the words that are always drawn.
+    """
+    return np.append((channel.base > 0) | (channel.keepable is None), True)

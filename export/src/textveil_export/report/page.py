@@ -1,0 +1,167 @@
+"""The page of ``textveil-export report``: one HTML file about the levels of a bundle, complete in itself."""
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from string import Template
+
+from textveil.audit import LevelSummary, Measures, summaries
+from textveil.bundle import TABLE_MECHANISMS, Bundle
+from textveil.cli import bound, share
+from textveil.errors import NoStatistics
+from textveil.text import Sanitizer
+
+from textveil_export import __version__
+from textveil_export.errors import WriteError
+from textveil_export.report.examples import FILES, Draws, Examples, Worked, pieces
+from textveil_export.report.figures import COLOURS, Picture, pictures
+
+PAGE = "index.html"
+_COLUMNS = (
+    "level",
+    "epsilon",
+    "textbook",
+    "pure LDP",
+    "N",
+    "words with N < 1%",
+    "S",
+    "S*",
+    "min-entropy",
+    "guessed from 1 release",
+    "from 2 releases",
+    "from 5 releases",
+    "from 10 releases",
+)
+
+
+def write_report(bundle: Bundle, folder: Path) -> list[Path]:
+    """Writes the page and its pictures, and gives their paths; the page first.
+
+    Args:
+        bundle: A bundle with statistics.
+        folder: Where they go; made if it is not there. Files of the same names are replaced.
+
+    Raises:
+        NoStatistics: The bundle does not tell what its levels do to words.
+        WriteError: The folder cannot be written.
+    """
+    if bundle.statistics is None:
+        raise NoStatistics("this bundle carries no statistics: textveil-export statistics adds them")
+    drawn = pictures(bundle)
+    text = page(bundle, drawn, Examples.shipped())
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / PAGE).write_text(text, encoding="utf-8")
+        for picture in drawn:
+            (folder / f"{picture.name}.png").write_bytes(picture.png)
+    except OSError as error:
+        raise WriteError("the report cannot be written to that folder") from error
+    return [folder / PAGE, *(folder / f"{picture.name}.png" for picture in drawn)]
+
+
+def page(bundle: Bundle, drawn: Sequence[Picture], examples: Examples) -> str:
+    """The page as HTML."""
+    draws = Draws(Sanitizer(bundle))
+    mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_mechanism)
+    tails = sorted(bundle.tails, key=lambda tail: tail != bundle.default_tail)
+    laws = [summaries(bundle, mechanism, tail) for tail in tails for mechanism in mechanisms]
+    parts = {
+        "name": escape(str(bundle.manifest.get("name"))),
+        "identity": bundle.identity,
+        "version": __version__,
+        "colours": " ".join(f"--{variable}: {colour};" for variable, colour in COLOURS.items()),
+        "style": (FILES / "page.css").read_text(encoding="utf-8"),
+        "levels": "\n".join(_table(levels, bundle.default_level) for levels in laws),
+        "figures": "\n".join(_figure(picture) for picture in drawn),
+        "sentences": "\n".join(_sentence(sentence, laws, draws) for sentence in examples.sentences),
+        "worked": "\n".join(_worked(text, laws[0], bundle.default_level, draws) for text in examples.worked),
+        "mechanism": bundle.default_mechanism,
+        "tail": bundle.default_tail,
+        "draws": f"{draws.count:,}",
+    }
+    return Template((FILES / "page.html").read_text(encoding="utf-8")).substitute(parts)
+
+
+def _table(levels: Sequence[LevelSummary], default: str) -> str:
+    rows: list[str] = []
+    for level in levels:
+        name = escape(level.level) + (" (default)" if level.level == default else "")
+        cells = "".join(f"<td>{cell}</td>" for cell in _cells(level))
+        rows.append(f'<tr><th scope="row">{name}</th>{cells}</tr>')
+    alone = _of(levels[0]).recovery_without_release
+    kinds = " and ".join(sorted({level.epsilon_kind.split()[0] for level in levels}))
+    law = f"{levels[0].mechanism} with {levels[0].tail} tail"
+    caption = f"{law}; epsilon is {kinds}; guessed without any release: {alone:.1%}"
+    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in _COLUMNS)
+    table = f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    return _scrolling(table, caption)
+
+
+def _cells(level: LevelSummary) -> list[str]:
+    does = _of(level)
+    several = [does.recovery[releases] for releases in (2, 5, 10)]
+    return [
+        f"{level.epsilon:g}",
+        f"{level.epsilon_textbook:.4g}",
+        bound(level.epsilon_pure_ldp),
+        f"{does.unchanged:.1%}",
+        f"{does.rarely_unchanged:.1%}",
+        f"{does.likely_outputs:,.0f}",
+        f"{does.likely_inputs:,.0f}",
+        f"{does.min_entropy:.2f}",
+        escape(share(does.recovery[1].rate)),
+        *(f"{escape(share(rate.rate))} <small>± {50 * (rate.high - rate.low):.1f}</small>" for rate in several),
+    ]
+
+
+def _figure(picture: Picture) -> str:
+    caption = f"<figcaption><strong>{picture.title}.</strong> {escape(picture.description)}</figcaption>"
+    return f"<figure>{_scrolling(picture.svg, picture.title)}{caption}</figure>"
+
+
+def _sentence(sentence: str, laws: Sequence[Sequence[LevelSummary]], draws: Draws) -> str:
+    """A sentence at every level under every law, each drawn once."""
+    heads = ["level", *(f"{levels[0].mechanism}, {levels[0].tail} tail" for levels in laws)]
+    head = "".join(f'<th scope="col">{name}</th>' for name in heads)
+    rows: list[str] = []
+    for levels in zip(*laws, strict=True):
+        cells = "".join(f"<td>{_drawn(sentence, level, draws)}</td>" for level in levels)
+        rows.append(f'<tr><th scope="row">{escape(levels[0].level)}</th>{cells}</tr>')
+    caption = f"<caption>{escape(sentence)}</caption>"
+    table = f'<table class="text">{caption}<thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    return _scrolling(table, sentence)
+
+
+def _worked(example: Worked, levels: Sequence[LevelSummary], default: str, draws: Draws) -> str:
+    """A text before and after at three levels: the default, one between it and either end."""
+    middle = next(number for number, level in enumerate(levels) if level.level == default)
+    uses = {
+        middle // 2: example.strict,
+        (middle + len(levels)) // 2: example.light,
+        middle: example.middle,  # where levels are few and places coincide, the default it is
+    }
+    parts = [f"<h3>{escape(example.title)}</h3><h4>Before</h4><blockquote>{escape(example.text)}</blockquote>"]
+    for number, use in sorted(uses.items()):
+        level, does = levels[number], _of(levels[number])
+        parts.append(
+            f"<h4>After, level {escape(level.level)} (epsilon {level.epsilon:g})</h4>"
+            f"<blockquote>{_drawn(example.text, level, draws)}</blockquote>"
+            f"<p>{escape(use)} At this level the median word stays unchanged with probability {does.unchanged:.0%}, "
+            f"and a sensitive word is guessed from its release {does.recovery[1].rate:.0%} of the time.</p>"
+        )
+    return f"<article>{''.join(parts)}</article>"
+
+
+def _drawn(text: str, level: LevelSummary, draws: Draws) -> str:
+    after = pieces(text, draws(text, level.mechanism, level.level, level.tail))
+    return "".join(f"<mark>{escape(piece)}</mark>" if changed else escape(piece) for piece, changed in after)
+
+
+def _of(level: LevelSummary) -> Measures:
+    assert level.measures is not None  # the bundle has statistics
+    return level.measures
+
+
+def _scrolling(content: str, label: str) -> str:
+    """Wide content scrolls by itself, with the keyboard too."""
+    return f'<div class="wide" role="region" tabindex="0" aria-label="{escape(label)}">{content}</div>'

@@ -1,0 +1,236 @@
+"""From a source to the contents of a bundle: every number that ships is decided here."""
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.bundle import text_bundle as reader
+from textveil.mechanisms import (
+    CAPPED,
+    EXACT,
+    KEPT,
+    SANTEXT_OUTPUT,
+    SANTEXT_PLUS_OUTPUT,
+    Metric,
+    Table,
+    squared_distances,
+)
+
+from textveil_export import __version__
+from textveil_export.errors import ExportError
+from textveil_export.progress import Progress, no_progress
+from textveil_export.text.calibrate_epsilon import Key, by_certified_epsilon, by_unchanged_share
+from textveil_export.text.near_duplicates import merge_near_duplicates
+from textveil_export.text.neighbors import nearest, smallest
+from textveil_export.text.quantize import quantize, unknown_row
+from textveil_export.text.sources import Source
+from textveil_export.text.weights import GRID, Setting, level_law
+from textveil_export.text.word_sets import Policy, assign_roles
+
+DEFAULT_LEVEL = "balanced"
+DEFAULT_REPLACEMENT_PROBABILITY = "0.3"
+DEFAULT_K = 64
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that decides a bundle besides its source.
+
+    Attributes:
+        name: Name of the bundle, as ``textveil info`` prints it.
+        policy: Sets of SanText+.
+        k: Stored neighbours per input.
+        levels: Exponent ``alpha`` by level name, strictest first; if ``None`` the default levels are fitted.
+        certified_epsilons: Certified epsilon by tail and by level name, strictest first, instead of exponents.
+        flatten_to: Certified epsilon over exponent that flattening aims for (``flatten.flat_base``), with them.
+        tails: Tails that every level has, the default one first.
+        default_level: The level used when a user names none.
+        embeddings: Whether the int8 rows ship, so that a device can tell distances.
+        licence: SPDX expression of the bundle.
+        attribution: Whose work it is derived from.
+        lists: Names of the lists in the policy, for the manifest.
+    """
+
+    name: str
+    policy: Policy
+    k: int = DEFAULT_K
+    levels: dict[str, Decimal] | None = None
+    certified_epsilons: dict[str, dict[str, Decimal]] | None = None
+    flatten_to: float = 1.0
+    tails: tuple[str, ...] = (CAPPED,)
+    default_level: str = DEFAULT_LEVEL
+    embeddings: bool = True
+    licence: str = "Apache-2.0"
+    attribution: str = ""
+    lists: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Contents:
+    """A bundle in memory.
+
+    Attributes:
+        tensors: Arrays of each safetensors file, by file name.
+        texts: Content of each text file, by file name; ``law.json`` without its ``files``.
+        law: ``law.json`` without ``files``.
+        manifest: ``manifest.json`` without ``files`` and ``identity``.
+        statistics: What was measured on the way, for the card.
+    """
+
+    tensors: dict[str, dict[str, NDArray[Any]]]
+    texts: dict[str, str]
+    law: dict[str, Any]
+    manifest: dict[str, Any]
+    statistics: dict[str, Any]
+
+
+def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progress) -> Contents:
+    """Builds the table of a bundle.
+
+    Args:
+        source: Vocabulary in rank order with its vectors.
+        recipe: Policy, ``k``, levels and what the manifest says.
+        progress: Called as stages advance.
+
+    Raises:
+        ExportError: The recipe does not fit the source.
+    """
+    rows = quantize(source.vectors)
+    kept, merged = merge_near_duplicates(rows, progress)
+    if len(kept) < 2:
+        raise ExportError("all vectors are near-duplicates of one another")
+    rows = rows[kept]
+    spellings = [[source.words[i]] for i in kept]
+    position = {original: index for index, original in enumerate(kept)}
+    for original, representative in sorted(merged.items()):
+        spellings[position[representative]].append(source.words[original])
+
+    roles = assign_roles(spellings, source.tokens, recipe.policy)
+    outputs = np.flatnonzero(roles & SANTEXT_OUTPUT)
+    near, squares, median = nearest(rows, outputs, recipe.k, progress)
+    if median == 0:
+        raise ExportError("more than half of all pairs of vectors are equal: there is no metric to speak of")
+    unknown, extra = unknown_row(rows, median)
+    ((_, to_unknown),) = squared_distances(unknown[None], rows[outputs])
+    unknown_near, unknown_squares = smallest(to_unknown + extra, outputs, recipe.k)
+    near = np.concatenate([near, unknown_near])
+    all_rows = np.concatenate([rows, unknown[None]])
+    distances = Metric(all_rows, GRID, median, extra)
+    near_scores = distances.scores(np.concatenate([squares, unknown_squares]))
+    if near_scores.max() > np.iinfo(np.uint16).max:
+        raise ExportError("a neighbour is more than ten times the median distance away")
+
+    symbols = len(rows)
+    tensors: dict[str, NDArray[Any]] = {
+        "neighbours": near.astype(np.uint16 if symbols <= 1 << 16 else np.uint32),
+        "scores": near_scores.astype(np.uint16),
+        "roles": roles,
+    }
+    constants = {
+        "tokens": source.tokens,
+        "symbols": symbols,
+        "neighbours": recipe.k,
+        "grid": GRID,
+        "median_squared_distance": median,
+        "unknown_extra_squared_distance": extra,
+    }
+    table = Table.from_tensors(tensors, constants)
+    settings = _settings(table, distances, recipe, progress)
+    names = list(dict.fromkeys(name for name, _, _ in settings))
+    if recipe.default_level not in names:
+        raise ExportError("the default level is not one of the levels")
+    law_levels: list[dict[str, Any]] = []
+    labels: dict[str, dict[str, dict[str, Any]]] = {}
+    largest = _largest_score(distances, outputs) if EXACT in recipe.tails else 0
+    for number, name in enumerate(names):
+        laws: dict[str, dict[str, Any]] = {mechanism: {} for mechanism in reader.TABLE_MECHANISMS}
+        labels[name] = {mechanism: {} for mechanism in reader.TABLE_MECHANISMS}
+        for tail in reader.TAILS:
+            for mechanism in reader.TABLE_MECHANISMS if tail in recipe.tails else ():
+                law = level_law(table, tail, settings[name, mechanism, tail], largest)
+                laws[mechanism][tail] = {
+                    "exponent": str(law.exponent),
+                    "weights": _named(tensors, f"weights.{name}.{mechanism}.{tail}", law.weights),
+                    "base": None if law.base is None else _named(tensors, f"base.{name}.{mechanism}.{tail}", law.base),
+                }
+                labels[name][mechanism][tail] = {
+                    "epsilon_textbook": float(2 * law.exponent),
+                    "epsilon_certified": None,
+                }
+        law_levels.append({"name": name, "laws": laws})
+        progress("weighing levels", number + 1, len(names))
+
+    defaults = {
+        "mechanism": "santext+",
+        "tail": recipe.tails[0],
+        "level": recipe.default_level,
+        "replacement_probability": DEFAULT_REPLACEMENT_PROBABILITY,
+    }
+    files = {reader.TABLE: tensors}
+    if recipe.embeddings:
+        files[reader.EMBEDDINGS] = {"rows": all_rows}
+    manifest = {
+        "format": reader.FORMAT,
+        "format_version": reader.FORMAT_VERSION,
+        "name": recipe.name,
+        "label": "textbook",
+        "licence": recipe.licence,
+        "attribution": recipe.attribution,
+        "levels": labels,
+        "provenance": {
+            **source.provenance,
+            "exporter": f"textveil-export {__version__}",
+            "sensitive_share": recipe.policy.share,
+            "lists": recipe.lists,
+        },
+    }
+    statistics = {
+        "symbols": symbols,
+        "spellings": len(source.words),
+        "merged": {source.words[a]: source.words[b] for a, b in sorted(merged.items())},
+        "kept_words": int(np.count_nonzero(roles & KEPT)),
+        "santext_plus_outputs": int(np.count_nonzero(roles & SANTEXT_PLUS_OUTPUT)),
+        "never_output": int(np.count_nonzero(roles & SANTEXT_OUTPUT == 0)),
+        "dimension": rows.shape[1],
+        "k": recipe.k,
+    }
+    vocabulary = "".join("\t".join(names) + "\n" for names in spellings)
+    return Contents(
+        files,
+        {reader.VOCABULARY: vocabulary},
+        {**constants, "levels": law_levels, "defaults": defaults},
+        manifest,
+        statistics,
+    )
+
+
+def _settings(table: Table, distances: Metric, recipe: Recipe, progress: Progress) -> dict[Key, Setting]:
+    """The exponent and base measure of every law, by level name, mechanism and tail; levels in order."""
+    if recipe.certified_epsilons is not None:
+        targets = {tail: recipe.certified_epsilons[tail] for tail in recipe.tails}
+        return by_certified_epsilon(table, distances, targets, progress, flatten_to=recipe.flatten_to)
+    if recipe.levels is None:
+        return by_unchanged_share(table, recipe.tails, distances)
+    return {
+        (name, mechanism, tail): Setting(exponent)
+        for name, exponent in recipe.levels.items()
+        for mechanism in reader.TABLE_MECHANISMS
+        for tail in recipe.tails
+    }
+
+
+def _named(tensors: dict[str, NDArray[Any]], name: str, array: NDArray[Any]) -> str:
+    """Puts an array among the tensors, once: laws that share one name it alike."""
+    for other, known in tensors.items():
+        if known.dtype == array.dtype and np.array_equal(known, array):
+            return other
+    tensors[name] = array
+    return name
+
+
+def _largest_score(distances: Metric, outputs: NDArray[np.intp]) -> int:
+    """The largest score of any input and output."""
+    inputs = np.arange(len(distances.rows))
+    return max(int(distances.scores(squared[:, outputs].max())) for _, squared in distances.squared_to_all(inputs))

@@ -1,0 +1,238 @@
+"""The dial: exponents at which what is *proven* meets a target, or words stay unchanged as often as asked."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from decimal import ROUND_DOWN, Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.audit import Audit, round_up
+from textveil.bundle import TABLE_MECHANISMS
+from textveil.mechanisms import ExactLaw, TableLaw
+from textveil.metric import Metric
+from textveil.table import EXACT, OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT, Table
+
+from textveil_export.certify.all_scores import AllScores
+from textveil_export.certify.capped import worst_ratios
+from textveil_export.certify.exact import worst_exact_ratios
+from textveil_export.certify.worst_pair import sensitive_inputs
+from textveil_export.errors import ExportError
+from textveil_export.progress import Progress, no_progress
+from textveil_export.text.flatten import flat_base, in_steps
+from textveil_export.text.weights import Setting, fits, level_law
+
+#: Names of the default levels and the share of sensitive words that each leaves unchanged (median over types).
+DEFAULT_LEVELS = {
+    "noise": 0.03,
+    "strict": 0.12,
+    "firm": 0.3,
+    "balanced": 0.5,
+    "light": 0.7,
+    "veil": 0.9,
+}
+
+#: A certified epsilon may stay below its target by this much.
+TOLERANCE = 0.01
+_MAX_PASSES = 14
+#: Largest values of a base measure, the finest first: bytes where it is as flat as can be, since their rounding
+#: averages out over thousands of words; where it may be uneven, its small values need finer steps, if totals allow.
+_BYTES, _FINER = (255,), (4095, 1023, 255, 127)
+#: An exponent may grow by this from the first guess on.
+_ROOM = 1.05
+#: Certified epsilon over exponent: the first guess, by tail.
+_FIRST_RATIO = {"capped": 1.17, "exact": 1.02}
+_SAMPLED_WORDS = 256
+
+#: Laws by level name, mechanism and tail.
+Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class _Point:
+    """An exponent and what is certified there."""
+
+    exponent: float
+    certified: float
+
+
+@dataclass
+class _Law:
+    """A law whose exponent is searched."""
+
+    mechanism: str
+    tail: str
+    target: float
+    guess: float
+    base: NDArray[Any] | None = None
+    low: _Point = _Point(0.0, 0.0)
+    high: _Point | None = None
+
+    @property
+    def open(self) -> bool:
+        return self.target - self.low.certified > TOLERANCE
+
+    @property
+    def setting(self) -> Setting:
+        return Setting(_decimal(self.guess), self.base)
+
+    def learn(self, certified: float) -> None:
+        """Narrows the search by what is certified at the guess, and guesses anew by a secant."""
+        point = _Point(float(_decimal(self.guess)), certified)
+        if certified <= self.target:
+            self.low = point if point.exponent > self.low.exponent else self.low
+        elif self.high is None or point.exponent < self.high.exponent:
+            self.high = point
+        aim = self.target - TOLERANCE / 2
+        if self.high is None or self.low.exponent == 0:  # one-sided so far: in proportion, which is nearly right
+            self.guess = point.exponent * aim / point.certified
+        else:
+            share = (aim - self.low.certified) / (self.high.certified - self.low.certified)
+            self.guess = self.low.exponent + min(max(share, 0.05), 0.95) * (self.high.exponent - self.low.exponent)
+
+
+def by_certified_epsilon(
+    table: Table,
+    metric: Metric,
+    targets: dict[str, dict[str, Decimal]],
+    progress: Progress = no_progress,
+    *,
+    mechanisms: Sequence[str] = TABLE_MECHANISMS,
+    flatten_to: float | None = 1.0,
+    every: AllScores | None = None,
+) -> dict[Key, Setting]:
+    """Settings of all laws whose certified epsilon is at most the target and within tolerance of it.
+
+    ``eps*(alpha)`` has no closed form: every guess is certified over all pairs. All laws of a tail are guessed anew in
+    each pass, by secants: where words are close to one another ``eps*`` is nearly linear in ``alpha``. A law with an
+    exact tail has its base measure flattened first, and keeps it if it is certified lower with it than without.
+
+    Args:
+        table: Neighbours, scores and roles.
+        metric: Distances of all inputs.
+        targets: Certified epsilon by tail and level name.
+        progress: Called with rows done, and passes.
+        mechanisms: Which mechanisms to calibrate.
+        flatten_to: What flattening aims for (``flatten.flat_base``), or ``None``: base measures stay uniform.
+        every: Scores of all pairs, if they are at hand.
+
+    Raises:
+        ExportError: A target cannot be met with this table.
+    """
+    settings: dict[Key, Setting] = {}
+    sensitive = sensitive_inputs(table)
+    for tail, levels in targets.items():
+        ratio = _FIRST_RATIO[tail] * (flatten_to or 1 if tail == EXACT else 1)
+        laws = {
+            (name, mechanism, tail): _Law(mechanism, tail, float(target), float(target) / ratio)
+            for name, target in levels.items()
+            for mechanism in mechanisms
+        }
+        if tail == EXACT:
+            every = every or AllScores.of(metric, progress)
+            certified = _exact(table, every, sensitive, progress)
+            if flatten_to is not None:
+                _flatten(table, every, list(laws.values()), certified, flatten_to, progress)
+        else:
+            certified = _capped(table, metric, sensitive, progress)
+        for number in range(1, _MAX_PASSES + 1):
+            open_laws = [law for law in laws.values() if law.open]
+            if not open_laws:
+                break
+            progress(f"turning the dial of {tail} tails: passes", number, _MAX_PASSES)
+            for law, found in zip(open_laws, certified(open_laws), strict=True):
+                law.learn(found)
+        if any(law.open for law in laws.values()):
+            raise ExportError("a certified epsilon cannot be met with this table: try other targets")
+        settings |= {key: Setting(_decimal(law.low.exponent), law.base) for key, law in laws.items()}
+    return settings
+
+
+#: The certified epsilons of some laws, rounded up as certificates state them: a label is never below its proof.
+_Certified = Callable[[Sequence[_Law]], list[float]]
+
+
+def _capped(table: Table, metric: Metric, sensitive: NDArray[np.bool_], progress: Progress) -> _Certified:
+    def certified(laws: Sequence[_Law]) -> list[float]:
+        finished = [TableLaw.of(table, law.mechanism, level_law(table, law.tail, law.setting, 0)) for law in laws]
+        worsts = worst_ratios(metric, [Audit(law) for law in finished], sensitive, progress, trusted=True)
+        return [round_up(worst.over_all.ratio) for worst in worsts]
+
+    return certified
+
+
+def _exact(table: Table, every: AllScores, sensitive: NDArray[np.bool_], progress: Progress) -> _Certified:
+    def certified(laws: Sequence[_Law]) -> list[float]:
+        finished = [
+            TableLaw.of(table, law.mechanism, level_law(table, law.tail, law.setting, every.largest)) for law in laws
+        ]
+        audits = every.audits([ExactLaw(law, every.metric) for law in finished])
+        return [round_up(worst.over_all.ratio) for worst in worst_exact_ratios(every, audits, sensitive, progress)]
+
+    return certified
+
+
+def _flatten(
+    table: Table,
+    every: AllScores,
+    laws: Sequence[_Law],
+    certified: _Certified,
+    flatten_to: float,
+    progress: Progress,
+) -> None:
+    """Gives laws a flattened base measure where the audit of both at the first guess prefers it."""
+    flattened: list[_Law] = []
+    for number, law in enumerate(laws, 1):
+        outputs = np.flatnonzero(table.roles & OUTPUT_ROLE[law.mechanism])
+        q = flat_base(every, outputs, law.guess, progress, flatten_to=flatten_to)
+        for largest in _BYTES if flatten_to == 1 else _FINER:
+            base = in_steps(q, outputs, table.symbols, largest)
+            if fits(table, law.tail, Setting(_decimal(law.guess * _ROOM), base), every.largest):
+                break
+        flattened.append(replace(law, base=base))
+        progress("flattening base measures", number, len(laws))
+    for law, other, plain, flat in zip(laws, flattened, certified(laws), certified(flattened), strict=True):
+        if flat < plain:
+            law.base = other.base
+
+
+def by_unchanged_share(table: Table, tails: Sequence[str], metric: Metric) -> dict[Key, Setting]:
+    """Exponents of the default levels for this metric, rounded to quarters.
+
+    For each name in ``DEFAULT_LEVELS`` the exponent at which the median over the outputs of SanText+ of
+    ``N_x = Pr[M(x) = x]`` is the share that the name stands for.
+
+    Raises:
+        ExportError: The metric is too flat for that many different levels.
+    """
+    settings: dict[Key, Setting] = {}
+    for tail in tails:
+        median_unchanged = _median_unchanged(table, tail, metric)
+        for name, share in DEFAULT_LEVELS.items():
+            low, high = 0.0, 64.0
+            while high - low > 1e-3:
+                middle = (low + high) / 2
+                low, high = (middle, high) if median_unchanged(middle) < share else (low, middle)
+            exponent = Decimal(max(1, round(4 * high))) / 4
+            settings |= {(name, mechanism, tail): Setting(exponent) for mechanism in TABLE_MECHANISMS}
+        if len({settings[name, TABLE_MECHANISMS[0], tail].exponent for name in DEFAULT_LEVELS}) < len(DEFAULT_LEVELS):
+            raise ExportError("the default levels coincide for this vocabulary: name levels yourself")
+    return settings
+
+
+def _median_unchanged(table: Table, tail: str, metric: Metric) -> Callable[[float], float]:
+    """The median unchanged share at an exponent, in real arithmetic, over (a regular sample of) SanText+'s outputs."""
+    outputs = np.flatnonzero(table.roles & SANTEXT_PLUS_OUTPUT)
+    sample = outputs[:: max(1, len(outputs) // _SAMPLED_WORDS)]
+    distances = np.concatenate([metric.scaled(squared[:, outputs]) for _, squared in metric.squared_to_all(sample)])
+    if tail != EXACT:
+        distances = np.minimum(distances, table.scores[sample, -1:] / table.grid)
+
+    def median_unchanged(exponent: float) -> float:
+        return float(np.median(1 / np.exp(-exponent * distances).sum(axis=1)))
+
+    return median_unchanged
+
+
+def _decimal(exponent: float) -> Decimal:
+    return Decimal(exponent).quantize(Decimal("0.0001"), rounding=ROUND_DOWN)

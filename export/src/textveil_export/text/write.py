@@ -1,0 +1,167 @@
+"""Writes text bundles: the bundle itself, and later its certificate and its statistics.
+
+A bundle is there whole or not at all. A certificate or statistics are put into a bundle that is already there; its
+identity stays. An old record is first taken out of the manifest. An interruption therefore leaves a sound bundle
+without the record, never one with half of it or with another bundle's.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from safetensors.numpy import save as save_tensors
+from textveil.bundle import (
+    CERTIFICATE,
+    CERTIFICATE_FORMAT,
+    CERTIFICATE_VERSION,
+    LAW,
+    STATISTICS,
+    STATISTICS_FORMAT,
+    STATISTICS_VERSION,
+    Bundle,
+)
+from textveil.bundle_files import MANIFEST
+
+from textveil_export import __version__
+from textveil_export.atomic import replace_file, whole_folder
+from textveil_export.certify.certificate import Certificates
+from textveil_export.text.build import Contents
+from textveil_export.text.card import CARD, card
+
+_NUMBERS = re.compile(r"\[\s+(-?[\d.][^\[\]{}\"]*?)\s+\]")
+
+
+def write_bundle(contents: Contents, folder: Path, *, force: bool = False) -> Bundle:
+    """Writes, checks and publishes a bundle.
+
+    Args:
+        contents: The bundle in memory.
+        folder: Where it goes. Its parent must exist.
+        force: Replace a bundle that is already there.
+
+    Returns:
+        The bundle, opened from its place.
+
+    Raises:
+        WriteError: The target exists, or the disk is full or not writable. Nothing is left behind.
+    """
+    with whole_folder(folder, force=force) as partial:
+        _write_files(contents, partial)
+        Bundle(partial)
+    return Bundle(folder)
+
+
+def write_certificate(
+    bundle: Bundle,
+    certificates: Certificates,
+    labels: dict[str, dict[str, float]] | None = None,
+) -> Bundle:
+    """Writes ``certificate.json`` and labels the levels with what was proven.
+
+    Args:
+        bundle: The bundle that was certified.
+        certificates: By level name, mechanism and tail.
+        labels: What to call the levels by, by tail and level name, no less than what was proven; the proven value
+            itself if left out.
+
+    Returns:
+        The bundle, opened again.
+
+    Raises:
+        WriteError: The disk is full or not writable.
+    """
+    levels = {
+        name: {
+            mechanism: {tail: certificate.to_dict() for tail, certificate in tails.items()}
+            for mechanism, tails in laws.items()
+        }
+        for name, laws in certificates.items()
+    }
+    content = _headed(bundle, CERTIFICATE_FORMAT, CERTIFICATE_VERSION, {"levels": levels})
+
+    def label(manifest: dict[str, Any], there: bool) -> None:
+        _label(manifest, certificates if there else None, labels)
+
+    return _write(bundle, CERTIFICATE, to_json(content), label)
+
+
+def write_statistics(bundle: Bundle, statistics: dict[str, Any]) -> Bundle:
+    """Writes ``statistics.json``.
+
+    Args:
+        bundle: The bundle that was measured.
+        statistics: What ``statistics.measure`` gives.
+
+    Returns:
+        The bundle, opened again.
+
+    Raises:
+        WriteError: The disk is full or not writable.
+    """
+    text = to_json(_headed(bundle, STATISTICS_FORMAT, STATISTICS_VERSION, statistics))
+    # Arrays of numbers are histograms: one line each.
+    text = _NUMBERS.sub(lambda match: "[" + " ".join(match[1].split()) + "]", text)
+    return _write(bundle, STATISTICS, text, lambda manifest, there: None)
+
+
+def add_file(folder: Path, name: str, data: bytes) -> dict[str, object]:
+    """Writes a new file and flushes it to the disk; gives its entry in the manifest: ``sha256`` and ``bytes``."""
+    with (folder / name).open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    return {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+
+
+def to_json(content: dict[str, Any]) -> str:
+    """JSON as it is written to bundles: readable, stable, UTF-8, newline at the end."""
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def _write_files(contents: Contents, folder: Path) -> None:
+    entries: dict[str, dict[str, object]] = {}
+    for name, tensors in contents.tensors.items():
+        entries[name] = add_file(folder, name, save_tensors(tensors))
+    for name, text in contents.texts.items():
+        entries[name] = add_file(folder, name, text.encode())
+    law = {**contents.law, "files": {name: entry["sha256"] for name, entry in entries.items()}}
+    entries[LAW] = add_file(folder, LAW, to_json(law).encode())
+    table_bytes = int(str(entries["table.safetensors"]["bytes"]))
+    entries[CARD] = add_file(folder, CARD, card(contents, str(entries[LAW]["sha256"]), table_bytes).encode())
+    add_file(folder, MANIFEST, to_json({**contents.manifest, "files": entries}).encode())
+
+
+def _headed(bundle: Bundle, name: str, version: int, content: dict[str, Any]) -> dict[str, Any]:
+    software = f"textveil-export {__version__}"
+    return {"format": name, "format_version": version, "identity": bundle.identity, "software": software, **content}
+
+
+def _write(bundle: Bundle, name: str, text: str, label: Callable[[dict[str, Any], bool], None]) -> Bundle:
+    """Puts a file beside the manifest and lists it there; ``label`` adapts the manifest to its being there, or not."""
+    manifest = json.loads((bundle.path / MANIFEST).read_text(encoding="utf-8"))
+    data = text.encode()
+    if manifest["files"].pop(name, None) is not None:
+        label(manifest, False)
+        replace_file(bundle.path / MANIFEST, to_json(manifest))
+    replace_file(bundle.path / name, text)
+    manifest["files"][name] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+    label(manifest, True)
+    replace_file(bundle.path / MANIFEST, to_json(manifest))
+    return Bundle(bundle.path)
+
+
+def _label(
+    manifest: dict[str, Any], certificates: Certificates | None, names: dict[str, dict[str, float]] | None
+) -> None:
+    manifest["label"] = "textbook" if certificates is None else "certified"
+    for level, mechanisms in manifest["levels"].items():
+        for mechanism, tails in mechanisms.items():
+            for tail, labels in tails.items():
+                labels["epsilon_certified"] = None
+                if certificates is not None:
+                    proven = certificates[level][mechanism][tail].epsilon_certified
+                    labels["epsilon_certified"] = proven if names is None else names[tail][level]

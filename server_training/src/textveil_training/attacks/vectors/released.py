@@ -1,0 +1,56 @@
+"""Vectors that devices released, as lines of ``textveil encode --json``: what a real attacker has."""
+
+import json
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil_training.data.rows import FilePath, file_name, read_lines
+from textveil_training.errors import FileLocation, InvalidJson, WrongColumnCount
+
+
+def read_released(path: FilePath, texts: int) -> tuple[NDArray[np.float64], float]:
+    """Reads released vectors, one line for each text, in the order of the texts.
+
+    Args:
+        path: Lines of ``textveil encode --json``.
+        texts: How many lines there have to be.
+
+    Returns:
+        Vectors, shape (texts, k), and the whole-text epsilon that all lines state.
+
+    Raises:
+        InvalidJson: A line is no such object, or states another dimension or epsilon than the first.
+        WrongColumnCount: There are more or fewer lines.
+        DataError: The file cannot be read or is empty.
+    """
+    vectors: list[list[float]] = []
+    epsilons: set[float] = set()
+    for location, line in read_lines(path):
+        vector, epsilon = _fields(line)
+        if vector is None or epsilon is None:
+            raise InvalidJson("the line is not a vector with its statement", location)
+        vectors.append(vector)
+        epsilons.add(epsilon)
+        if len(vector) != len(vectors[0]) or len(epsilons) > 1:
+            raise InvalidJson("the line has another dimension or epsilon than the first", location)
+    if len(vectors) != texts:
+        raise WrongColumnCount(
+            f"there are {len(vectors)} vectors for {texts} texts", FileLocation(file_name(Path(path)))
+        )
+    return np.array(vectors), epsilons.pop()
+
+
+def _fields(line: str) -> tuple[list[float] | None, float | None]:
+    """Vector and epsilon of a line, None where they are missing; exceptions would hold the line."""
+    try:
+        row = json.loads(line)
+        vector, epsilon = row["vector"], row["statement"]["epsilon_whole_text"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None, None
+    numbers = cast(list[Any], vector) if isinstance(vector, list) else []
+    finite = numbers and all(type(x) in (int, float) and np.isfinite(x) for x in numbers)
+    stated = type(epsilon) in (int, float) and epsilon > 0
+    return ([float(x) for x in numbers] if finite else None), (float(epsilon) if stated else None)

@@ -1,0 +1,295 @@
+"""The best accuracy that a mode's own noise allows: codes for the classes, placed to survive it.
+
+A representation that knows nothing but the clean model's decision ``yhat`` is a choice of K points, the codes
+``c_yhat``, in the set that the mode bounds vectors to. The noise of the release is added to the code and the server
+decides by Bayes from what arrives, ``z = c_yhat + n``:
+
+    A(c) = integral of max_y sum_yhat P(yhat, y) p(z - c_yhat) dz
+
+The largest ``A`` over all codes and dimensions is what the mode's noise allows a decision to keep. It is at most the
+*reference* of ``textveil_training.bounds.channels``, which may choose any private channel; what lies between the two is
+the price of additive noise. A trained head is compared with this figure, and may start from these codes.
+
+``A`` is maximised by gradient ascent from several starts, with noise drawn once by a scrambled Sobol sequence (common
+random numbers: nearby codes see the same noise, so that their difference is not lost in it), and reported with a
+standard error on fresh pseudo-random draws, which no choice has seen.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from math import exp, inf, log, log1p, sqrt
+from typing import Any, Literal, get_args
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq, minimize_scalar
+
+from textveil_training.bounds.channels import InvalidChannel, joint
+from textveil_training.bounds.noise import bounded, sensitivity
+
+Mode = Literal["l1", "l2", "box"]
+Floats = NDArray[np.float64]
+
+#: Dimensions that are tried unless the caller names others.
+DIMENSIONS = (1, 2, 3, 4, 5, 6, 7, 8)
+_DRAWS_AT_ONCE = 1 << 14
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Codes of the classes and what they keep.
+
+    Attributes:
+        mode: ``l1``, ``l2`` or ``box``.
+        delta: Of ``l2``, else 0.
+        codes: ``codes[yhat]`` is a point of the mode's set, shape (classes, dimension).
+        epsilons: Whole-text epsilons the codes were placed for.
+        accuracies: Accuracy at each of them, on fresh draws.
+        standard_errors: Of these.
+    """
+
+    mode: Mode
+    delta: float
+    codes: tuple[tuple[float, ...], ...]
+    epsilons: tuple[float, ...]
+    accuracies: tuple[float, ...]
+    standard_errors: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """Mean accuracy over the levels."""
+        return sum(self.accuracies) / len(self.accuracies)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """How hard to look for codes.
+
+    Attributes:
+        restarts: Random starts, beside the corners of the mode's set.
+        steps: Gradient steps of each start.
+        draws: Noise vectors of the search for each class, a power of two.
+        fresh_draws: Noise vectors of the reported figure for each class.
+        seed: Of all of them. Nothing here protects anybody's text: a seeded generator is right.
+    """
+
+    restarts: int = 4
+    steps: int = 150
+    draws: int = 1024
+    fresh_draws: int = 1 << 17
+    seed: int = 20
+
+
+def noise_scale(mode: Mode, dimension: int, epsilon: float, delta: float = 0.0) -> float:
+    """Scale of the noise on each coordinate at a whole-text epsilon, for vectors in the unit set of the mode.
+
+    ``l1``: Laplace, ``2 / epsilon``. ``box``: Laplace, ``k / epsilon``. ``l2``: the standard deviation ``sigma`` of a
+    Gaussian with ``rho = 2 / sigma^2`` and ``delta = min over a > 1 of
+    exp((a - 1)(a rho - epsilon)) / (a - 1) * (1 - 1/a)^a`` (Canonne, Kamath and Steinke 2020, Proposition 12).
+
+    Raises:
+        InvalidChannel: Epsilon is not a positive number, or ``l2`` has no delta below 1, or another mode has one.
+    """
+    if not 0 < epsilon < inf:
+        raise InvalidChannel("noise needs a positive, finite epsilon")
+    if (mode == "l2") != (0 < delta < 1):
+        raise InvalidChannel("l2 needs a delta between 0 and 1, and no other mode has one")
+    if mode == "l2":
+        return sensitivity(mode, dimension) / sqrt(2 * _rho(epsilon, delta))
+    return sensitivity(mode, dimension) / epsilon
+
+
+def _rho(epsilon: float, delta: float) -> float:
+    """``textveil.zcdp.largest_rho`` in floating point: thirty times as fast, and training asks for many."""
+
+    def log_delta(rho: float) -> float:
+        def at(log_order: float) -> float:
+            below = exp(log_order)  # a - 1
+            return below * ((below + 1) * rho - epsilon) - log_order + (below + 1) * -log1p(1 / below)
+
+        found: Any = minimize_scalar(at, bounds=(-12, 12), method="bounded", options={"xatol": 1e-10})
+        return float(found.fun)
+
+    return float(brentq(lambda rho: log_delta(rho) - log(delta), 1e-12, epsilon, xtol=1e-15))  # type: ignore[arg-type]
+
+
+def placed_accuracy(
+    codes: ArrayLike,
+    confusion: ArrayLike,
+    epsilon: float,
+    mode: Mode = "l1",
+    delta: float = 0.0,
+    *,
+    draws: int = 1 << 17,
+    seed: int = 20,
+) -> tuple[float, float]:
+    """``A(c)`` of given codes, and its standard error, by pseudo-random draws of continuous noise.
+
+    Every draw counts with the posterior probability of the decision taken, which has the same mean as counting right
+    decisions and less variance. The grid of a release is too fine to be seen here.
+
+    Args:
+        codes: ``codes[yhat]``, shape (classes, dimension), inside the mode's unit set.
+        confusion: Counts by true class (row) and decision without noise (column).
+        epsilon: Whole-text epsilon.
+        mode: Of the noise.
+        delta: Of ``l2``.
+        draws: Noise vectors for each class.
+        seed: Of the generator.
+
+    Raises:
+        InvalidChannel: A code is outside the set, shapes do not agree, or as ``noise_scale`` and ``joint``.
+    """
+    points, gains = _checked(codes, mode), torch.from_numpy(joint(confusion).copy())
+    if len(points) != len(gains):
+        raise InvalidChannel("there is one code for each class")
+    scale = noise_scale(mode, points.shape[1], epsilon, delta)
+    generator = np.random.default_rng([seed, 1])
+    total = square = 0.0
+    shares = gains.sum(dim=1)
+    for begin in range(0, draws, _DRAWS_AT_ONCE):
+        shape = (len(points), min(_DRAWS_AT_ONCE, draws - begin), points.shape[1])
+        unit = generator.normal(size=shape) if mode == "l2" else generator.laplace(size=shape)
+        kept = shares @ _kept(points, torch.from_numpy(unit) * scale, gains, scale, mode)  # of one draw of each class
+        total += float(kept.sum())
+        square += float((kept**2).sum())
+    mean = total / draws
+    return mean, sqrt(max(0.0, square / draws - mean**2) / draws)
+
+
+def place(
+    confusion: ArrayLike,
+    epsilons: Sequence[float],
+    dimension: int,
+    mode: Mode = "l1",
+    delta: float = 0.0,
+    search: Search | None = None,
+) -> Placement:
+    """Looks for the codes of one dimension with the best mean accuracy over some levels.
+
+    Args:
+        confusion: Counts by true class (row) and decision without noise (column).
+        epsilons: Whole-text epsilons; several give one set of codes for all of them.
+        dimension: Of the codes, at least 1 (2 for ``box``, where a vector's smallest entry is 0 and its largest 1).
+        mode: Of the noise and the bound.
+        delta: Of ``l2``.
+        search: How hard to look.
+
+    Raises:
+        InvalidChannel: As ``noise_scale`` and ``joint``; or there is no level, or the dimension is too small.
+    """
+    if mode not in get_args(Mode) or dimension < (2 if mode == "box" else 1) or not epsilons:
+        raise InvalidChannel("there is no such mode, dimension, or level")
+    search = search or Search()
+    gains = torch.from_numpy(joint(confusion).copy())
+    scales = [noise_scale(mode, dimension, epsilon, delta) for epsilon in epsilons]
+    unit = _sobol(mode, dimension, search)
+    best, found = -1.0, torch.zeros(0)
+    for start in _starts(len(gains), dimension, mode, search):
+        value, points = _ascend(start, unit, gains, scales, mode, search.steps)
+        if value > best:
+            best, found = value, points
+    codes = tuple(tuple(round(float(x), 6) for x in row) for row in _inside(found.numpy(), mode))
+    measured = [
+        placed_accuracy(codes, confusion, epsilon, mode, delta, draws=search.fresh_draws, seed=search.seed)
+        for epsilon in epsilons
+    ]
+    return Placement(mode, delta, codes, tuple(epsilons), *zip(*measured, strict=True))
+
+
+def best_placement(
+    confusion: ArrayLike,
+    epsilons: Sequence[float],
+    mode: Mode = "l1",
+    delta: float = 0.0,
+    dimensions: Iterable[int] = DIMENSIONS,
+    search: Search | None = None,
+) -> Placement:
+    """``place`` in each dimension; the one with the best mean accuracy, the smallest dimension among equals.
+
+    A larger dimension has to be better by two standard errors, so that chance alone does not add coordinates.
+
+    Raises:
+        InvalidChannel: As ``place``.
+    """
+    best: Placement | None = None
+    for dimension in sorted(dimensions):
+        if mode == "box" and dimension == 1:
+            continue
+        found = place(confusion, epsilons, dimension, mode, delta, search)
+        if best is None or found.mean > best.mean + 2 * max(found.standard_errors):
+            best = found
+    if best is None:
+        raise InvalidChannel("there is no dimension to place codes in")
+    return best
+
+
+def _kept(points: torch.Tensor, noise: torch.Tensor, gains: torch.Tensor, scale: float, mode: Mode) -> torch.Tensor:
+    """``max_y P(y | z)`` for every draw, shape (classes, draws); ``z = points[i] + noise[i]``."""
+    away = points[:, None, None] + noise[:, :, None] - points[None, None]  # (class, draw, other class, dimension)
+    logs = -away.abs().sum(-1) / scale if mode != "l2" else -(away**2).sum(-1) / (2 * scale**2)
+    likelihood = torch.exp(logs - logs.detach().amax(-1, keepdim=True))
+    return (likelihood @ gains).amax(-1) / (likelihood @ gains.sum(dim=1))
+
+
+def _ascend(
+    start: torch.Tensor, unit: torch.Tensor, gains: torch.Tensor, scales: list[float], mode: Mode, steps: int
+) -> tuple[float, torch.Tensor]:
+    """Gradient ascent (Adam, falling step) through the bound itself; the best point seen and its mean accuracy."""
+    free = start.clone().requires_grad_()
+    optimiser = torch.optim.Adam([free], lr=0.1)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
+    shares = gains.sum(dim=1)
+    best, found = -1.0, start
+    for _ in range(steps + 1):
+        points = bounded(free, mode)
+        value = torch.stack([shares @ _kept(points, unit * s, gains, s, mode).mean(dim=1) for s in scales]).mean()
+        if float(value.detach()) > best:
+            best, found = float(value.detach()), points.detach().clone()
+        optimiser.zero_grad()
+        (-value).backward()
+        optimiser.step()
+        schedule.step()
+    return best, found
+
+
+def _starts(classes: int, dimension: int, mode: Mode, search: Search) -> list[torch.Tensor]:
+    """Corners of the set, dealt to the classes in turn (opposite ones first), then random points."""
+    generator = np.random.default_rng([search.seed, dimension])
+    corners = np.concatenate([sign * axis for axis in np.eye(dimension)[:, None] for sign in (1.0, -1.0)])
+    corners = corners.reshape(-1, dimension)
+    dealt = corners[np.arange(classes) % len(corners)]
+    shared = corners[np.minimum(np.arange(classes), 1) % len(corners)] * 0.9  # all but the first share a corner
+    random = list(generator.normal(size=(search.restarts, classes, dimension)))
+    jitter = generator.normal(scale=0.01, size=dealt.shape)
+    return [torch.from_numpy(start) for start in (dealt + jitter, shared + jitter, *random)]
+
+
+def _sobol(mode: Mode, dimension: int, search: Search) -> torch.Tensor:
+    """Noise of scale 1, shape (1, draws, dimension), the same for every class."""
+    engine = torch.quasirandom.SobolEngine(dimension, scramble=True, seed=search.seed)
+    uniform = (engine.draw(search.draws, dtype=torch.float64).clamp(1e-9, 1 - 1e-9) - 0.5)[None]
+    if mode == "l2":
+        return sqrt(2) * torch.erfinv(2 * uniform)
+    return -uniform.sign() * torch.log1p(-2 * uniform.abs())
+
+
+def _inside(points: Floats, mode: Mode) -> Floats:
+    """Pulls points in by a little, so that six decimals of them are in the set too."""
+    return points if mode == "box" else points * (1 - 1e-6 * (points.shape[1] + 1))
+
+
+def _checked(codes: ArrayLike, mode: Mode) -> torch.Tensor:
+    points = np.asarray(codes, dtype=np.float64)
+    if points.ndim != 2 or not np.isfinite(points).all():
+        raise InvalidChannel("codes are a table of finite numbers, a row for each class")
+    sizes = {"l1": np.abs(points).sum(axis=1), "l2": np.sqrt((points**2).sum(axis=1))}
+    outside = ((points < 0) | (points > 1)).any() if mode == "box" else (sizes[mode] > 1 + 1e-9).any()
+    if outside:
+        raise InvalidChannel("a code is outside the set of its mode")
+    return torch.from_numpy(points)

@@ -1,0 +1,142 @@
+"""``textveil-train attack``: what an attacker makes of released vectors and of sanitised text."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from textveil_training.cli import attack_text
+from textveil_training.data import FormatName
+
+if TYPE_CHECKING:
+    from textveil_training.attacks.vectors.attribute_inference import Settings
+    from textveil_training.dpnr.task import Task
+
+SEEN = {"vectors": "vectors", "label_response": "label, randomised", "label_channel": "label, best channel"}
+
+attack_app = typer.Typer(rich_markup_mode=None, help="Attack released vectors, or sanitised text.")
+
+
+@attack_app.callback()
+def _attack() -> None:
+    """Attack released vectors, or sanitised text."""
+
+
+attack_app.command("text")(attack_text.text)
+
+
+@attack_app.command("attributes")
+def attributes(
+    data: Annotated[Path, typer.Argument(metavar="PATH", help="The texts: a file of a format with attributes.")],
+    format_name: Annotated[FormatName, typer.Option("--format", help="The format it is in.")],
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option("--checkpoint", metavar="FOLDER", help="Vectors of this checkpoint, released here."),
+    ] = None,
+    features: Annotated[
+        Path | None, typer.Option("--features", metavar="FOLDER", help="Stored features of the checkpoint's encoder.")
+    ] = None,
+    released: Annotated[
+        Path | None,
+        typer.Option(
+            "--released",
+            metavar="FOLDER",
+            help="train.jsonl, dev.jsonl and test.jsonl of textveil encode --json, in the order of the texts.",
+        ),
+    ] = None,
+    epsilon: Annotated[
+        list[str] | None, typer.Option("--epsilon", "-e", help="Whole-text epsilon, repeatable; else the checkpoint's.")
+    ] = None,
+    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Epochs of the attacker's training.")] = 15,
+    draws: Annotated[int, typer.Option("--draws", min=1, help="Releases of each scored text.")] = 5,
+    seed: Annotated[int, typer.Option("--seed", help="Of the attacker's training.")] = 0,
+    threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 lets PyTorch choose.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON instead of a table.")] = False,
+) -> None:
+    """Infer private attributes with a network of 512 hidden units, beside attackers who see only a released label.
+
+    These see the class by randomised response, or by the most accurate private channel, at the same epsilon: the class
+    that the vectors tell without noise, or with --released the true one.
+    """
+    import torch
+
+    from textveil_training.attacks.vectors.attribute_inference import Settings, infer_nothing
+    from textveil_training.dpnr.private_figures import attributes_of
+    from textveil_training.dpnr.recipe import DataPart
+    from textveil_training.dpnr.task import load_task
+    from textveil_training.errors import RecipeError
+
+    if (checkpoint is None) == (released is None):
+        raise RecipeError("name either a checkpoint or a folder of released vectors")
+    if threads:
+        torch.set_num_threads(threads)
+    task = load_task(DataPart(format_name, "train", "dev", "test", 0, 128), data)
+    present = attributes_of(task)
+    if not all(bits.shape[1] and bits.any(axis=0).all() and not bits.all(axis=0).any() for bits in present.values()):
+        raise RecipeError("every attribute has to be there in some texts of each split, and not in others")
+    settings = Settings(epochs=epochs, draws=draws, seed=seed)
+    if released is not None:
+        levels = _received(released, task, settings)
+    else:
+        assert checkpoint is not None  # one of the two
+        levels = _from_checkpoint(checkpoint, features, task, epsilon, settings)
+    result = {"levels": levels, "majority": infer_nothing(present).to_dict()}
+    print(json.dumps(result) if as_json else _table(result))
+
+
+def _from_checkpoint(
+    folder: Path, features: Path | None, task: "Task", levels: list[str] | None, settings: "Settings"
+) -> dict[str, Any]:
+    import tempfile
+
+    from textveil_training.attacks.vectors.attribute_inference import infer
+    from textveil_training.dpnr.private_figures import attacked, attributes_of
+    from textveil_training.dpnr.stored_features import StoredFeatures
+    from textveil_training.progress import bars
+
+    with tempfile.TemporaryDirectory() as cache, bars() as report:
+        stored = StoredFeatures(folder, task, Path(cache), features, report)
+        description = stored.description
+        found = stored(description.word_dropout)
+    if description.mode == "none":
+        vectors = {name: part[0].numpy() for name, part in found.items()}
+        ours = infer(vectors.__getitem__, attributes_of(task), settings)
+        return {"none": {"vectors": ours.to_dict()}}
+    return {
+        level: attacked(stored.model, description, found, task, level, settings)
+        for level in levels or description.levels
+    }
+
+
+def _received(folder: Path, task: "Task", settings: "Settings") -> dict[str, Any]:
+    from textveil_training.attacks.vectors.attribute_inference import infer, infer_from_label
+    from textveil_training.attacks.vectors.released import read_released
+    from textveil_training.bounds.channels import response_channel
+    from textveil_training.dpnr.private_figures import attributes_of
+    from textveil_training.errors import InvalidJson
+
+    read = {name: read_released(folder / f"{name}.jsonl", len(part.texts)) for name, part in task.splits().items()}
+    stated = {epsilon for _, epsilon in read.values()}
+    if len({vectors.shape[1] for vectors, _ in read.values()}) > 1 or len(stated) > 1:
+        raise InvalidJson("the files state different dimensions or epsilons")
+    vectors, present = {name: found for name, (found, _) in read.items()}, attributes_of(task)
+    epsilon = stated.pop()
+    labels = {name: part.labels.numpy() for name, part in task.splits().items()}
+    ours = infer(vectors.__getitem__, present, settings)
+    other = infer_from_label(labels, present, response_channel(len(task.labels), epsilon), seed=settings.seed)
+    more = ours.exceeds(other)
+    found = {"vectors": ours.to_dict(), "label_response": other.to_dict()}
+    return {f"{epsilon:g}": found | {"over_label_response": vars(more) | {"significant": more.significant()}}}
+
+
+def _table(result: dict[str, Any]) -> str:
+    rows = [["epsilon", "attacker sees", "1-F at .5", "1-X", "F tuned", "+-", "AUC", "+-"]]
+    names = ("privacy", "demographic_privacy", "f_tuned", "f_standard_error", "auc", "auc_standard_error")
+    for level, found in result["levels"].items():
+        for key, seen in SEEN.items():
+            if key in found:
+                rows.append([level, seen, *(f"{found[key][name]:.4f}" for name in names)])
+    rows.append(["-", "nothing", *(f"{result['majority'][name]:.4f}" for name in names)])
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)

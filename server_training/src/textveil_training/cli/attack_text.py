@@ -1,0 +1,130 @@
+"""``textveil-train attack text``: what an attacker makes of sanitised text."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from textveil.cli import say
+
+from textveil_training.cli import mechanism_options
+from textveil_training.data import FormatName
+from textveil_training.errors import MissingSplit, SettingError
+
+NAMES = "nearest, bayes, repeated, mask, contextual"
+
+
+def text(
+    data: Annotated[Path, typer.Argument(metavar="PATH", help="RAW text: a file, or a folder of published files.")],
+    format_name: Annotated[FormatName, typer.Option("--format", help="The format it is in.")],
+    split: Annotated[
+        str | None, typer.Option("--split", help="Of a folder; dev if left out and there is one, else everything.")
+    ] = None,
+    bundle: mechanism_options.Bundle = None,
+    mechanism: mechanism_options.Mechanism = None,
+    epsilon: mechanism_options.Epsilon = None,
+    level: mechanism_options.Level = None,
+    tail: mechanism_options.Tail = None,
+    replacement_probability: mechanism_options.ReplacementProbability = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model", help="A masked language model, for mask and contextual: a folder (of pretrain), or a hub id."
+        ),
+    ] = None,
+    attacks: Annotated[str, typer.Option("--attacks", help=f"all, or some of {NAMES}, with commas.")] = "all",
+    with_statistics: Annotated[
+        bool, typer.Option("--statistics", help="Also how the law spreads words: medians of N, S and S*.")
+    ] = False,
+    texts: Annotated[
+        int, typer.Option("--texts", min=0, help="At most so many texts, chosen by the seed; 0: all.")
+    ] = 0,
+    tokens: Annotated[
+        int, typer.Option("--tokens", min=1, help="At most so many tokens for mask, contextual and repeated.")
+    ] = 4000,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the choice of texts and tokens, not of draws.")] = 0,
+    batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Texts at a time through the model.")] = 64,
+    max_tokens: Annotated[int, typer.Option("--max-tokens", min=5, help="Longer texts are cut around the mask.")] = 128,
+    precision: Annotated[str, typer.Option("--precision", help="Of the model: float32 or bfloat16.")] = "bfloat16",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a run record, after each attack.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Leave out the attacks that are in the record.")] = False,
+    text_key: Annotated[str, typer.Option("--text-key", help="Key of the text (jsonl).")] = "text",
+    label_key: Annotated[str | None, typer.Option("--label-key", help="Key of the label (jsonl).")] = None,
+    device: Annotated[str, typer.Option("--device", help="cpu, or a CUDA device such as cuda:0.")] = "cpu",
+    threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 lets PyTorch choose.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="The record as one line of JSON instead of a table.")] = False,
+) -> None:
+    """Sanitise raw text here and try to undo it, knowing the bundle, the mechanism and its options.
+
+    \b
+    nearest     the symbol nearest to what came out, and the ten nearest
+    bayes       the best guess from one output without context: in closed form, and checked on draws
+    repeated    the same from 1, 2, 5, 10 and 20 independent outputs of the text
+    mask        a masked language model predicts each original word from the sanitised words around it
+    contextual  that model's expectation times what the law says of the output; beside it the same without context,
+                and who is after the words that are never kept
+
+    Every rate is of tokens, with its standard error by text. Ctrl-C keeps the attacks that are done; --resume does the
+    others on fresh draws.
+    """
+    import torch
+
+    from textveil_training.attacks.text import ATTACKS, Settings, run_and_record
+    from textveil_training.cli.attack_text_table import table
+    from textveil_training.data import ReadOptions, available_splits, load
+    from textveil_training.progress import bars
+    from textveil_training.text_channel import TextChannel
+
+    names = ATTACKS if attacks == "all" else tuple(dict.fromkeys(part.strip() for part in attacks.split(",")))
+    settings = Settings(
+        attacks=names,
+        model=model,
+        texts=texts,
+        tokens=tokens,
+        statistics=with_statistics,
+        seed=seed,
+        batch_size=batch_size,
+        max_tokens=max_tokens,
+        precision=precision,
+    )
+    if resume and output is None:
+        raise SettingError("--resume needs the record: --output")
+    if threads:
+        torch.set_num_threads(threads)
+    channel = TextChannel(
+        bundle,
+        mechanism=mechanism,
+        epsilon=epsilon,
+        level=level,
+        tail=tail,
+        replacement_probability=replacement_probability,
+    )
+    if split is None and "dev" in available_splits(format_name, data):
+        split = "dev"
+    keys: dict[str, Any] = {"text_key": text_key, "label_key": label_key} if format_name == "jsonl" else {}
+    if format_name != "jsonl" and (text_key != "text" or label_key is not None):
+        raise SettingError("this format has no keys")
+    examples = [example.texts for example in load(format_name, data, split, ReadOptions(**keys))]
+    if not examples:
+        raise MissingSplit("a split is empty")
+    try:
+        with bars() as report:
+            record = run_and_record(
+                channel,
+                examples,
+                settings,
+                (format_name, split),
+                report,
+                output=output,
+                resume=resume,
+                device=device,
+            )
+    except KeyboardInterrupt:
+        if output is not None:
+            say("textveil-train: interrupted; the attacks that are done are kept, and --resume does the others")
+        raise
+    print(json.dumps(record) if as_json else table(record["result"]))
+    for name, reason in record["result"]["skipped"].items():
+        say(f"textveil-train: {name} was left out: {reason}")

@@ -1,0 +1,111 @@
+"""``textveil-train sanitize-corpus``: a whole corpus through a bundle."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from textveil.cli import say
+
+from textveil_training.cli import mechanism_options
+from textveil_training.data import FormatName
+from textveil_training.errors import DataOptionError, printable
+
+
+def sanitize_corpus(
+    inputs: Annotated[
+        list[Path], typer.Argument(metavar="INPUT...", help="Files, or a folder of files under their published names.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where files of the same names go; must be empty.")
+    ],
+    format_name: Annotated[FormatName, typer.Option("--format", help="The format they are in (see data inspect).")],
+    bundle: mechanism_options.Bundle = None,
+    mechanism: mechanism_options.Mechanism = None,
+    epsilon: mechanism_options.Epsilon = None,
+    level: mechanism_options.Level = None,
+    tail: mechanism_options.Tail = None,
+    replacement_probability: mechanism_options.ReplacementProbability = None,
+    deny: Annotated[
+        Path | None, typer.Option(help="File of words, one per line, that are sensitive although common (santext+).")
+    ] = None,
+    case: Annotated[str, typer.Option(help="carry the case pattern of each word over, or drop it.")] = "carry",
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Sanitise punctuation too; lower case, single blanks.")
+    ] = False,
+    expect_id: Annotated[str | None, typer.Option(help="Refuse the bundle unless this is its identity.")] = None,
+    text_key: Annotated[
+        list[str] | None, typer.Option("--text-key", help="Key of a text, repeatable (jsonl); text if left out.")
+    ] = None,
+    label_key: Annotated[
+        str | None, typer.Option("--label-key", help="A key that every row must have (jsonl).")
+    ] = None,
+    copies: Annotated[
+        int, typer.Option("--copies", min=1, help="Independent outputs of every text; all are charged.")
+    ] = 1,
+    workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; all cores if left out.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The record as one line of JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
+) -> None:
+    """Sanitise the texts of a corpus; labels and all other columns are carried through, the format stays.
+
+    Ctrl-C ends after the parts that are being worked on; --resume goes on and draws nothing a second time.
+    """
+    from textveil.cli import read_words
+    from textveil.text import Options
+
+    from textveil_training.corpus import sanitize_corpus as sanitize
+    from textveil_training.progress import bars
+
+    if format_name != "jsonl" and (text_key or label_key):
+        raise DataOptionError("this format has no keys")
+    law = Options(
+        mechanism=mechanism,
+        epsilon=epsilon,
+        level=level,
+        tail=tail,
+        replacement_probability=replacement_probability,
+        deny=read_words(deny, "--deny"),
+        case=case,
+        strict=strict,
+    )
+    try:
+        with bars() as report:
+            record = sanitize(
+                inputs,
+                output,
+                format_name,
+                law=law,
+                bundle=bundle,
+                expect_id=expect_id,
+                text_keys=tuple(text_key or ["text"]),
+                label_key=label_key,
+                copies=copies,
+                workers=workers,
+                resume=resume,
+                report=report,
+            )
+    except KeyboardInterrupt:
+        say("textveil-train: interrupted; what is finished is kept, and --resume goes on")
+        raise
+    print(json.dumps(record, ensure_ascii=False) if as_json else _table(record))
+    if not quiet:
+        say(f"textveil-train: {_promise(record)}")
+
+
+def _table(record: dict[str, Any]) -> str:
+    rows = [["file", "lines", "texts", "tokens"]]
+    for file in record["files"]:
+        rows.append([printable(file["name"]), *(f"{file[name]:,}" for name in ("lines", "texts", "tokens"))])
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = [
+        "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
+        for row in rows
+    ]
+    return "\n".join([*lines, f"{record['wall_s']:.1f} s with {record['machine']['workers']} workers"])
+
+
+def _promise(record: dict[str, Any]) -> str:
+    copies = "1 copy" if record["copies"] == 1 else f"{record['copies']} copies, all charged"
+    return f"{copies}; {record['summary']}"

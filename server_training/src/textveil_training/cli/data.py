@@ -1,0 +1,32 @@
+"""``textveil-train data``: what is in a data set."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from textveil_training.data import FormatName, ReadOptions, summarise
+
+data_app = typer.Typer(rich_markup_mode=None, help="Look at data sets.")
+
+
+@data_app.callback()
+def _data() -> None:
+    """Look at data sets."""
+
+
+@data_app.command("inspect")
+def inspect(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="A file, or a folder of published files.")],
+    format_name: Annotated[FormatName, typer.Option("--format", help="The format it is in.")],
+    split: Annotated[str | None, typer.Option("--split", help="Only this split.")] = None,
+    text_key: Annotated[str, typer.Option("--text-key", help="Key of the text (jsonl).")] = "text",
+    label_key: Annotated[str, typer.Option("--label-key", help="Key of the label (jsonl).")] = "label",
+    skip_headings: Annotated[bool, typer.Option("--skip-headings", help="No headings (wikitext).")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON instead of a table.")] = False,
+) -> None:
+    """Count examples per split and per label, and tokens per example."""
+    options = ReadOptions(text_key=text_key, label_key=label_key, skip_headings=skip_headings)
+    summary = summarise(format_name, path, split, options)
+    print(json.dumps(summary.as_dict()) if as_json else summary.table())

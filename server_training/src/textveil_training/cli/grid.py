@@ -1,0 +1,96 @@
+"""``textveil-train grid``: many heads on one encoder's features, each beside its bounds; one JSON line for each."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+MODES = {"l1": (1, ""), "l2": (1, "1e-6"), "box": (2, "")}
+
+
+def grid(
+    recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe of kind dpnr: what the heads share.")],
+    data: Annotated[Path, typer.Option("--data", metavar="PATH", help="File or folder of the recipe's data.")],
+    start: Annotated[
+        Path, typer.Option("--start", metavar="CHECKPOINT", help="A checkpoint without privacy: the encoder.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="JSON Lines; taken up if there.")],
+    cache: Annotated[Path, typer.Option("--cache", metavar="FOLDER", help="For features that have to be computed.")],
+    features: Annotated[
+        Path | None, typer.Option("--features", metavar="FOLDER", help="Features of the start, if written.")
+    ] = None,
+    mode: Annotated[
+        list[str] | None,
+        typer.Option("--mode", help="MODE:DIMENSION, repeatable (l1:2, l2:2, box:384); else the recipe's."),
+    ] = None,
+    epsilon: Annotated[
+        list[str] | None, typer.Option("--epsilon", "-e", help="Whole-text epsilon, repeatable; else the recipe's.")
+    ] = None,
+    together: Annotated[bool, typer.Option("--together", help="One head for all levels instead of one each.")] = False,
+    word_dropout: Annotated[list[str] | None, typer.Option(help="Word dropout, repeatable; else none.")] = None,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Seeds 0, 1, ...")] = 1,
+    checkpoint: Annotated[
+        list[Path] | None,
+        typer.Option("--checkpoint", help="Measure this end-to-end checkpoint too (with its features), repeatable."),
+    ] = None,
+    attack: Annotated[
+        bool, typer.Option("--attack/--no-attack", help="Attack the attributes, if there are any.")
+    ] = True,
+    threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 lets PyTorch choose.")] = 0,
+) -> None:
+    """Train and measure heads for modes, levels, word dropouts and seeds; lines that are in FILE are kept."""
+    import torch
+
+    from textveil_training.attacks.vectors.attribute_inference import Settings
+    from textveil_training.dpnr.grid import Cell, Grid
+    from textveil_training.dpnr.heads import with_representation
+    from textveil_training.dpnr.recipe import check, read_recipe
+    from textveil_training.dpnr.stored_features import StoredFeatures, holds_features
+    from textveil_training.dpnr.task import load_task
+    from textveil_training.errors import RecipeError
+    from textveil_training.progress import bars
+
+    if threads:
+        torch.set_num_threads(threads)
+    chosen = read_recipe(recipe)
+    part = chosen.representation
+    if chosen.kind != "dpnr" or not chosen.training.placed_epochs + chosen.training.head_epochs:
+        raise RecipeError("a grid needs a recipe of kind dpnr that trains a head on stored features")
+    kinds = [named_mode(name) for name in mode or [f"{part.mode}:{part.dimension}"]]
+    levels = tuple(epsilon or part.levels)
+    cells = [
+        Cell(kind, dimension, group, dropout, seed, delta)  # type: ignore[arg-type] # checked by named_mode
+        for seed in range(seeds)
+        for kind, dimension, delta in kinds
+        for dropout in word_dropout or ["0"]
+        for group in ([levels] if together else [(level,) for level in levels])
+    ]
+    for cell in cells:  # before anything is computed
+        values = {field: getattr(cell, field) for field in ("mode", "dimension", "levels", "delta", "word_dropout")}
+        check(with_representation(chosen, **values), "the grid")
+    task = load_task(chosen.data, data)
+    with bars() as report:
+        stored = StoredFeatures(start, task, cache, features, report)
+        runs = Grid(chosen, task, stored, stored.clean, output, Settings() if attack else None, report)
+        runs.run(cells)
+        for folder in checkpoint or []:
+            private = StoredFeatures(folder, task, cache / folder.name, holds_features(folder), report)
+            vectors = private(private.description.word_dropout)
+            runs.measure(folder.name, private.model, private.description, vectors)
+
+
+def named_mode(name: str) -> tuple[str, int, str]:
+    """Mode, dimension and delta of ``MODE:DIMENSION``.
+
+    Raises:
+        RecipeError: There is no such mode or dimension.
+    """
+    from textveil_training.errors import RecipeError
+
+    mode, _, number = name.partition(":")
+    if mode not in MODES or not (number.isascii() and number.isdigit() and len(number) <= 4):
+        raise RecipeError("--mode is l1, l2 or box, a colon, and the dimension")
+    smallest, delta = MODES[mode]
+    if int(number) < smallest:
+        raise RecipeError("the dimension is too small for the mode")
+    return mode, int(number), delta

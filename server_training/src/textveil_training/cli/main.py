@@ -1,0 +1,52 @@
+"""The ``textveil-train`` command: parse, one library call, print. Only data goes to standard output."""
+
+import sys
+from typing import Annotated
+
+import typer
+from textveil.console import run
+
+from textveil_training import __version__
+from textveil_training.cli import corpus, dpnr, fairness, finetune, grid, pretrain
+from textveil_training.cli.attack import attack_app
+from textveil_training.cli.data import data_app
+from textveil_training.cli.report import report_app
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Reads the data and trains on what devices release.",
+)
+app.add_typer(data_app, name="data")
+app.command("dpnr")(dpnr.dpnr)
+app.command("evaluate")(dpnr.evaluate)
+app.command("classify")(dpnr.classify)
+app.command("grid")(grid.grid)
+app.command("finetune")(finetune.finetune)
+app.command("fairness")(fairness.fairness)
+app.command("pretrain")(pretrain.pretrain)
+app.command("sanitize-corpus")(corpus.sanitize_corpus)
+app.add_typer(attack_app, name="attack")
+app.add_typer(report_app, name="report")
+
+
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        print(f"textveil-train {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    _: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version and leave.", is_eager=True, callback=_tell_version),
+    ] = False,
+) -> None:
+    """Reads the data and trains on what devices release."""
+
+
+def main() -> None:
+    """Entry point of the ``textveil-train`` command."""
+    sys.exit(run(app, "textveil-train"))

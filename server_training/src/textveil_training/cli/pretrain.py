@@ -1,0 +1,146 @@
+"""``textveil-train pretrain``: a masked language model that reads sanitised text."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from textveil.cli import say
+
+from textveil_training.cli import mechanism_options
+
+
+def pretrain(
+    data: Annotated[
+        list[str],
+        typer.Option(
+            "--data",
+            metavar="PATH:FORMAT[:SPLIT]",
+            help="Raw public texts, repeatable; formats as in data inspect. Splits are named dev+test; train if left "
+            "out and there are splits.",
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the model goes; must be empty.")
+    ],
+    start: Annotated[
+        str, typer.Option("--start", help="minilm, a folder or a hub id: an encoder or a masked language model.")
+    ] = "minilm",
+    raw: Annotated[
+        bool,
+        typer.Option("--raw", help="Mask raw text: the control. A law, if one is named, then only serves to measure."),
+    ] = False,
+    bundle: mechanism_options.Bundle = None,
+    mechanism: mechanism_options.Mechanism = None,
+    epsilon: mechanism_options.Epsilon = None,
+    level: mechanism_options.Level = None,
+    tail: mechanism_options.Tail = None,
+    replacement_probability: mechanism_options.ReplacementProbability = None,
+    text_key: Annotated[str, typer.Option("--text-key", help="Key of the text (jsonl).")] = "text",
+    steps: Annotated[int, typer.Option("--steps", min=0, help="Optimiser steps; 0 for --epochs.")] = 0,
+    epochs: Annotated[int, typer.Option("--epochs", help="Passes over the texts, without --steps.")] = 1,
+    batch: Annotated[int, typer.Option("--batch", help="Texts per step, of all processes together.")] = 64,
+    accumulate: Annotated[
+        int, typer.Option("--accumulate", help="Parts a batch is computed in: less memory, the same gradient.")
+    ] = 1,
+    max_tokens: Annotated[int, typer.Option("--max-tokens", help="Longer texts are cut.")] = 128,
+    learning_rate: Annotated[
+        float, typer.Option("--learning-rate", help="Peak for the encoder; 0: 3e-4 with a new head, else 5e-5.")
+    ] = 0.0,
+    head_learning_rate: Annotated[
+        float, typer.Option("--head-learning-rate", help="Peak for the head; 0: 2e-3 for a new head, else 5e-5.")
+    ] = 0.0,
+    warmup: Annotated[float, typer.Option("--warmup", help="Share of the steps in which the rates rise.")] = 0.06,
+    dropout: Annotated[float, typer.Option("--dropout", help="Of hidden states and attention.")] = 0.0,
+    mask_probability: Annotated[
+        float, typer.Option("--mask-probability", help="How often a word is predicted.")
+    ] = 0.15,
+    unchanged_share: Annotated[
+        float, typer.Option("--unchanged-share", help="Of the predicted words, how many are shown and not hidden.")
+    ] = 0.1,
+    measure_every: Annotated[
+        int, typer.Option("--measure-every", metavar="STEPS", help="0 for 20 measurements in all.")
+    ] = 0,
+    held_out: Annotated[
+        int, typer.Option("--held-out", metavar="PERCENT", help="Texts to measure on, by their hash.")
+    ] = 2,
+    precision: Annotated[
+        str, typer.Option("--precision", help="bfloat16 (where the device computes in it) or float32.")
+    ] = "bfloat16",
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
+    seed: Annotated[int, typer.Option("--seed", help="Of order and masks; what is drawn has no seed.")] = 0,
+    device: Annotated[str, typer.Option("--device", help="cpu, or a CUDA device.")] = "cpu",
+    threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 leaves it to PyTorch.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="The result as one line of JSON.")] = False,
+) -> None:
+    """Pretrain a masked language model: mask the sanitised text, predict the original word.
+
+    The folder is fine-tuned by finetune, attacked with by attack text, and opened by transformers. Texts are sanitised
+    afresh at every visit. Ctrl-C ends after the step that is running; --resume goes on, with fresh draws.
+
+    Several processes: accelerate launch --multi_gpu -m textveil_training pretrain ... --device cuda, or on processors
+    torchrun --nproc-per-node N -m textveil_training -- pretrain ...
+    """
+    from textveil_training.pretrain.settings import Settings
+    from textveil_training.pretrain.sources import parse_source, read_texts
+
+    settings = Settings(
+        start=start,
+        steps=steps,
+        epochs=epochs,
+        batch=batch,
+        accumulate=accumulate,
+        max_tokens=max_tokens,
+        learning_rate=learning_rate,
+        head_learning_rate=head_learning_rate,
+        warmup=warmup,
+        dropout=dropout,
+        mask_probability=mask_probability,
+        unchanged_share=unchanged_share,
+        measure_every=measure_every,
+        held_out_percent=held_out,
+        seed=seed,
+        precision=precision,
+    )
+    sources = [parse_source(given) for given in data]
+
+    import torch
+    from textveil.text import Options
+
+    from textveil_training.engine.run import Place
+    from textveil_training.progress import bars
+    from textveil_training.tasks.pretrain import pretrain as train
+    from textveil_training.text_channel import TextChannel
+
+    if threads:
+        torch.set_num_threads(threads)
+    law = Options(
+        mechanism=mechanism,
+        epsilon=epsilon,
+        level=level,
+        tail=tail,
+        replacement_probability=replacement_probability,
+    )
+    named = bundle is not None or any(value is not None for value in law.values())
+    channel = TextChannel(bundle, **law) if named or not raw else None
+    texts = read_texts(sources, text_key)
+    try:
+        with bars() as report:
+            record = train(settings, texts, channel, Place(output, resume, device), raw=raw, report=report)
+    except KeyboardInterrupt:
+        say("textveil-train: interrupted; --resume goes on")
+        raise
+    if record["result"] is not None:  # of several processes only the first one has it
+        print(json.dumps(record["result"]) if as_json else _table(record["result"]))
+
+
+def _table(result: dict[str, Any]) -> str:
+    rows = [
+        f"{result['steps']:,} steps, loss {result['loss']:.3f}",
+        f"held out, raw text:        top 1 {result['clean_top1']:.4f}, loss {result['clean_loss']:.3f}",
+    ]
+    if "sanitized_top1" in result:
+        rows.append(
+            f"held out, sanitised text:  top 1 {result['sanitized_top1']:.4f}, loss {result['sanitized_loss']:.3f}"
+        )
+    return "\n".join(rows)

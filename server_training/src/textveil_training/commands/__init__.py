@@ -1,1 +1,0 @@
-"""The sub-commands of ``textveil-train``: parse, one library call, print."""

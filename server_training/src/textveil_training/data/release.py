@@ -1,0 +1,67 @@
+"""Which law a corpus went through: what ``sanitize-corpus`` wrote beside it, if the files are still those it wrote."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from textveil_training.corpus.record import FORMAT
+from textveil_training.data import files_of
+from textveil_training.engine.tensor_files import sha256
+from textveil_training.errors import InvalidJson, ReleaseMismatch
+
+_TERMS = (
+    "mechanism",
+    "level",
+    "tail",
+    "epsilon",
+    "epsilon_kind",
+    "epsilon_0",
+    "rounding_slack",
+    "replacement_probability",
+    "case",
+    "strict",
+    "bundle",
+)
+_COPY = re.compile(r"copy-\d+")
+
+
+def law_of(format_name: str, path: Path) -> dict[str, Any] | None:
+    """The terms of the law that made a sanitised corpus, for a record.
+
+    Args:
+        format_name: Of the data: it decides which files of a folder are read.
+        path: The corpus: a folder that ``sanitize-corpus`` wrote, one of its copies, or a file in either.
+
+    Returns:
+        The terms with ``bundle_name`` and ``releases``: how many independent outputs of one text are among the rows,
+        1 as ``sanitize-corpus`` writes a copy; whoever joins copies says so in the record, since each is charged.
+        None where no record of ``sanitize-corpus`` lies beside it: raw text, as far as this can tell.
+
+    Raises:
+        InvalidJson: There is a record that cannot be read.
+        ReleaseMismatch: A file is not one that the record names, by its hash: for example raw text in its place.
+    """
+    path = path.resolve()  # a relative path may have no parent in its name
+    folder = path if path.is_dir() else path.parent
+    for place in (folder, folder.parent) if _COPY.fullmatch(folder.name) else (folder,):
+        try:
+            content = json.loads((place / "record.json").read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError) as error:
+            raise InvalidJson("the record beside the corpus cannot be read") from error
+        if isinstance(content, dict) and content.get("format") == FORMAT:
+            try:
+                terms = {name: content["statement"][name] for name in _TERMS}
+                terms |= {"bundle_name": content["bundle"]["name"], "releases": content.get("releases", 1)}
+                written = {(file["name"], digest) for file in content["files"] for digest in file["sha256"]}
+            except (KeyError, TypeError) as error:
+                raise InvalidJson("the record beside the corpus has other keys") from error
+            if any((file.name, sha256(file)) not in written for file in files_of(format_name, path)):
+                raise ReleaseMismatch(
+                    "a file is not as the record of sanitize-corpus beside it says: which law it went through is "
+                    "unknown (without that record it would count as raw text)"
+                )
+            return terms
+    return None
