@@ -25,14 +25,21 @@ from typing import Any
 
 import numpy as np
 import torch
-from textveil import entropy
-from textveil.audit import Audit, pure_ldp_levels
+from textveil.audit import CappedAudit, pure_ldp_levels
 from textveil.bundle import Bundle
-from textveil.mechanisms import ExactLaw, ResponseLaw, TableLaw
-from textveil.sampling import Integers
-from textveil.segmentation import segments
-from textveil.table import CAPPED, EXACT, SANTEXT_OUTPUT, LevelLaw, Table
-from textveil.words import Lexicon
+from textveil.mechanisms import (
+    CAPPED,
+    EXACT,
+    SANTEXT_OUTPUT,
+    CappedSanText,
+    ExactSanText,
+    Integers,
+    LevelParameters,
+    RandomizedResponse,
+    Table,
+    entropy,
+)
+from textveil.text import Lexicon, segments
 from textveil_export.certify import AllScores
 from textveil_export.progress import no_progress
 from textveil_export.text.calibrate_epsilon import by_certified_epsilon
@@ -45,7 +52,7 @@ KS = (16, 64, 256, 1024)
 CERTIFIED, PURE = "certified", "pure LDP"
 TRAINING_SENTENCES = 20_000
 _PURE_TOLERANCE = 0.02
-Law = TableLaw | ExactLaw | ResponseLaw
+Law = CappedSanText | ExactSanText | RandomizedResponse
 
 
 class Comparison:
@@ -78,7 +85,10 @@ class Comparison:
         lexicon = Lexicon(self.bundle)
         sentences, labels = [], []
         for example in load("sst2", folder, name):
-            words = [lexicon.word(segment, strict=False, carry_case=False) for segment in segments(example.text)]
+            words = [
+                lexicon.word(segment, sanitize_punctuation=False, carry_case=False)
+                for segment in segments(example.text)
+            ]
             tokens = [token for word in words for token in word.inputs]
             sentences.append(np.array(tokens, dtype=np.int64))
             labels.append(int(example.label))
@@ -115,7 +125,7 @@ class Comparison:
         }
 
     def _probabilities(self, law: Law, block: Any) -> np.ndarray:
-        if isinstance(law, ExactLaw):
+        if isinstance(law, ExactSanText):
             weights = law.capped.weights.astype(np.float64)
             scores = np.minimum(self.every.scores[block][:, :-1], len(weights) - 1)
             dense = weights[scores] * law.capped.base
@@ -131,7 +141,7 @@ class Comparison:
         features, labels = {}, {}
         for name, (sentences, gold) in self.sets.items():
             inputs = np.concatenate(sentences)
-            outputs = inputs if law is None else law.draw(inputs, entropy.random_words)
+            outputs = inputs if law is None else law.draw(inputs, entropy.random_uint64)
             lengths = np.array([len(sentence) for sentence in sentences])
             vectors = np.zeros((len(sentences), self.unit.shape[1]), dtype=np.float32)
             np.add.at(vectors, np.repeat(np.arange(len(sentences)), lengths), self.unit[outputs])
@@ -157,18 +167,18 @@ class Comparison:
 
     # Laws at a target.
 
-    def finished(self, tail: str, setting: Setting, table: Table | None = None) -> TableLaw | ExactLaw:
+    def finished(self, tail: str, setting: Setting, table: Table | None = None) -> CappedSanText | ExactSanText:
         """The integer law of a setting."""
         table = table or self.bundle.table
-        law: LevelLaw = level_law(table, tail, setting, self.every.largest)
-        capped = TableLaw.of(table, "santext", law)
-        return ExactLaw(capped, self.metric) if tail == EXACT else capped
+        law: LevelParameters = level_law(table, tail, setting, self.every.largest)
+        capped = CappedSanText.of(table, "santext", law)
+        return ExactSanText(capped, self.metric) if tail == EXACT else capped
 
-    def pure(self, law: TableLaw | ExactLaw) -> float:
+    def pure(self, law: CappedSanText | ExactSanText) -> float:
         """The pure LDP level."""
-        if isinstance(law, ExactLaw):
+        if isinstance(law, ExactSanText):
             return pure_ldp_levels([law.channel_on(self.every)])[0][0]
-        return Audit(law).pure_loss()[0]
+        return CappedAudit(law).pure_loss()[0]
 
     def at_certified(self, name: str, targets: Sequence[float]) -> list[tuple[Law, float]]:
         """A law with each of these certified epsilons, and its exponent."""
@@ -177,7 +187,7 @@ class Comparison:
         if name == "k-RR":
             near = min(int(np.sort(self.every.scores[block], axis=1)[:, 1].min()) for block in self.every.blocks(512))
             epsilons = [Decimal(str(target)) * near / self.metric.grid for target in targets]
-            return [(ResponseLaw.randomised_response(self.bundle.table, e), float(e)) for e in epsilons]
+            return [(RandomizedResponse.of(self.bundle.table, e), float(e)) for e in epsilons]
         tail, table = (CAPPED, self.tables[int(name.split()[1])]) if name.startswith("capped") else (EXACT, None)
         settings = by_certified_epsilon(
             table or self.bundle.table,
@@ -198,7 +208,7 @@ class Comparison:
 
     def _at_pure(self, name: str, target: float) -> tuple[Law, float]:
         if name == "k-RR":
-            return ResponseLaw.randomised_response(self.bundle.table, Decimal(str(target))), target
+            return RandomizedResponse.of(self.bundle.table, Decimal(str(target))), target
         if name == "textbook":  # what SanText's analysis gives for any two words: 2 alpha times the diameter
             alpha = Decimal(str(round(target / 2 / (self.every.largest / self.metric.grid), 4)))
             return self.finished(EXACT, Setting(alpha)), float(alpha)
@@ -247,7 +257,7 @@ def run(
                 left = [target for target in targets if (criterion, target, name) not in done]
                 at = comparison.at_certified if criterion == CERTIFIED else comparison.at_pure
                 for target, (law, parameter) in zip(left, at(name, left) if left else [], strict=True):
-                    level = comparison.pure(law) if not isinstance(law, ResponseLaw) else _response_level(law)
+                    level = comparison.pure(law) if not isinstance(law, RandomizedResponse) else _response_level(law)
                     write(
                         {
                             "criterion": criterion,
@@ -260,7 +270,7 @@ def run(
                     )
 
 
-def _response_level(law: ResponseLaw) -> float:
+def _response_level(law: RandomizedResponse) -> float:
     return math.log((law.tail + law.excess) / law.tail)
 
 

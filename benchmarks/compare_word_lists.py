@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import regex
-from textveil.segmentation import key, segments, split_clitic
+from textveil.text import key, segments, split_clitic
 
 LISTS = Path(__file__).parents[1] / "export" / "src" / "textveil_export" / "lists"
 _WORD = regex.compile(r"\p{Alphabetic}+(?:'\p{Alphabetic}+)*|n't")

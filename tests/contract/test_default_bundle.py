@@ -6,11 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from textveil import Sanitizer
-from textveil.bundle import LAW
-from textveil.default_bundle import DEFAULT_BUNDLE, DEFAULT_IDENTITY
-from textveil.mechanisms import TableLaw
-from textveil.plan import table_law
-from textveil.table import CAPPED, EXACT, KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
+from textveil.bundle.defaults import DEFAULT_BUNDLE
+from textveil.bundle.defaults import DEFAULT_BUNDLE_ID as DEFAULT_IDENTITY
+from textveil.bundle.text_bundle import LAW
+from textveil.mechanisms.santext import CappedSanText
+from textveil.mechanisms.table import CAPPED, EXACT, KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
+from textveil.text.options import table_mechanism
 from textveil_export.text import weights
 from textveil_export.text.neighbors import smallest
 from textveil_export.text.word_sets import english_lists
@@ -39,7 +40,7 @@ def test_its_vocabulary_and_levels(bundle):
     assert bundle.tails == (CAPPED, EXACT)
     assert bundle.default_tail == EXACT
     for tail in bundle.tails:
-        exponents = [level.laws["santext+", tail].exponent for level in bundle.levels]
+        exponents = [level.parameters["santext+", tail].exponent for level in bundle.levels]
         assert exponents == sorted(exponents)
         assert len(set(exponents)) == 6
 
@@ -56,7 +57,7 @@ def stated_median(bundle, mechanism, tail):
 @pytest.mark.parametrize("mechanism", ["santext", "santext+"])
 def test_about_half_of_the_sensitive_words_change_at_the_default_level(bundle, mechanism):
     level_law = default_level(bundle).laws[mechanism, bundle.default_tail]
-    law = table_law(bundle, mechanism, level_law)
+    law = table_mechanism(bundle, mechanism, level_law)
     shares = []
     for word in np.flatnonzero(bundle.table.base_measure(mechanism, level_law))[::61]:
         row = law.channel.weights_from(np.array([int(word)]))[0]
@@ -71,7 +72,7 @@ def test_the_stated_shares_are_those_of_the_law(bundle):
     shares = unchanged_shares(bundle.table, "santext", law)
     median = np.quantile(shares, 0.5, method="inverted_cdf")
     assert stated_median(bundle, "santext", CAPPED) == pytest.approx(median, rel=1e-5)
-    outputs = np.flatnonzero(TableLaw.of(bundle.table, "santext", law).base)
+    outputs = np.flatnonzero(CappedSanText.of(bundle.table, "santext", law).base)
     for word in ("doctor", "tumor", "boston"):
         told = Sanitizer(bundle).distribution(word, mechanism="santext", tail=CAPPED)
         position = int(np.searchsorted(outputs, bundle.ids[word]))
@@ -106,7 +107,7 @@ def test_the_table_can_be_recomputed_from_the_rows(bundle):
 
 def test_the_weights_can_be_recomputed_from_the_exponents(bundle):
     for level in bundle.levels:
-        for law in level.laws.values():
+        for law in level.parameters.values():
             shift = int(law.weights[0]).bit_length() - 1
             expected = weights.score_weights(law.exponent, len(law.weights) - 1, shift, bundle.table.grid)
             assert (law.weights == expected).all()

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from release_audit import audit, laplace_score
 from textveil import Encoder
-from textveil.default_encoder import DEFAULT_ENCODER, DEFAULT_IDENTITY, default_encoder
-from textveil.noise import discrete_laplace
-from textveil.release_parameters import WordDropout
-from textveil.representation import Noise, Releaser
+from textveil.bundle.defaults import DEFAULT_ENCODER, default_encoder
+from textveil.bundle.defaults import DEFAULT_ENCODER_ID as DEFAULT_IDENTITY
+from textveil.mechanisms.discrete_noise import discrete_laplace
+from textveil.mechanisms.vector_noise import Noise, Releaser
+from textveil.mechanisms.vector_parameters import WordDropout
 from textveil_training.bounds import channels
 from textveil_training.dpnr.recipe import read_recipe
 

@@ -8,8 +8,8 @@ import pytest
 import small_bundles
 from defined_law import outputs
 from mutants import mutant
-from textveil.bundle import TAILS
-from textveil.table import CAPPED, EXACT
+from textveil.bundle.text_bundle import TAILS
+from textveil.mechanisms.table import CAPPED, EXACT
 from textveil_export.leakage import bayes
 from textveil_export.leakage.channels import candidates, channels
 

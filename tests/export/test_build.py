@@ -9,10 +9,10 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from textveil import Sanitizer
-from textveil.console import run
+from textveil.cli.console import run
 from textveil.errors import BundleDamaged
-from textveil.mechanisms import ExactLaw, TableLaw
-from textveil.table import CAPPED, EXACT
+from textveil.mechanisms.santext import CappedSanText, ExactSanText
+from textveil.mechanisms.table import CAPPED, EXACT
 from textveil_export import cli
 from textveil_export.errors import ExportError, WriteError
 from textveil_export.text import weights
@@ -46,11 +46,11 @@ def contents(source):
 
 def median_unchanged(bundle, tail, exponent):
     """Median over SanText+'s outputs of the probability to stay unchanged, from the integers of an exponent."""
-    largest_score = len(bundle.levels[0].laws["santext+", tail].weights) - 1
+    largest_score = len(bundle.levels[0].parameters["santext+", tail].weights) - 1
     law = weights.level_law(bundle.table, tail, Setting(exponent), largest_score)
     if tail == CAPPED:
         return float(np.median(unchanged_shares(bundle.table, "santext+", law)))
-    exact = ExactLaw(TableLaw.of(bundle.table, "santext+", law), bundle.metric)
+    exact = ExactSanText(CappedSanText.of(bundle.table, "santext+", law), bundle.metric)
     rows = {word: exact.channel.weights_from(np.array([int(word)]))[0] for word in np.flatnonzero(exact.capped.base)}
     return float(np.median([row[word] / row.sum() for word, row in rows.items()]))
 
@@ -60,7 +60,7 @@ def test_the_default_levels_meet_their_shares(source, tmp_path, tail):
     bundle = write_bundle(build_bundle(source, Recipe("made up", POLICY, k=16, tails=(tail,))), tmp_path / "bundle")
     assert [level.name for level in bundle.levels] == list(DEFAULT_LEVELS)
     for level in bundle.levels:
-        exponent = level.laws["santext+", tail].exponent
+        exponent = level.parameters["santext+", tail].exponent
         assert exponent * 4 == int(exponent * 4)
         nearby = [median_unchanged(bundle, tail, exponent + change) for change in (Decimal("-0.25"), Decimal("0.25"))]
         assert nearby[0] < DEFAULT_LEVELS[level.name] < nearby[1]
@@ -175,7 +175,7 @@ class TestCommand:
         bundle = Sanitizer.load(target).bundle
         assert bundle.identity in capsys.readouterr().out
         for tail in ("exact", "capped"):
-            assert [(level.name, level.laws["santext", tail].exponent) for level in bundle.levels] == [
+            assert [(level.name, level.parameters["santext", tail].exponent) for level in bundle.levels] == [
                 ("low", Decimal(3)),
                 ("high", Decimal("9.5")),
             ]

@@ -13,11 +13,11 @@ from brute_force import Losses, sensitive_inputs
 from defined_law import defined_weights
 from interruption import interrupted
 from textveil import Sanitizer
-from textveil.audit import Audit
-from textveil.console import run
+from textveil.audit.capped import CappedAudit
+from textveil.cli.console import run
 from textveil.errors import BundleDamaged
-from textveil.mechanisms import TableLaw
-from textveil.table import CAPPED, EXACT
+from textveil.mechanisms.santext import CappedSanText
+from textveil.mechanisms.table import CAPPED, EXACT
 from textveil_export import cli
 from textveil_export.certify import certificate as certification
 from textveil_export.certify.capped import worst_ratios
@@ -41,7 +41,7 @@ ROUND = ("scattered", "twins", "clusters", "simplex")  # no word is very far fro
 
 def worst_of(bundle, law):
     """The search over all inputs for one law with a capped tail."""
-    (worst,) = worst_ratios(bundle.metric, [Audit(law)], all_sensitive(bundle.table))
+    (worst,) = worst_ratios(bundle.metric, [CappedAudit(law)], all_sensitive(bundle.table))
     return worst.over_all
 
 
@@ -54,7 +54,7 @@ def assert_certified(bundle, certificates):
     """Every number of every certificate is that of brute force, rounded up."""
     for level in bundle.levels:
         for mechanism in ("santext", "santext+"):
-            weights = defined_weights(bundle, mechanism, level.laws[mechanism, CAPPED])
+            weights = defined_weights(bundle, mechanism, level.parameters[mechanism, CAPPED])
             certificate = certificates[level.name][mechanism][CAPPED]
             losses = Losses.of(bundle, mechanism, weights)
             expected, pure = losses.per_distance(), losses.pure()
@@ -90,7 +90,10 @@ def test_a_table_that_can_be_trusted_is_searched_faster_to_the_same_end(tmp_path
     bundle = write_bundle(small_contents(geometry, k), tmp_path / "b")
     sensitive = all_sensitive(bundle.table)
     for level in bundle.levels:
-        audits = [Audit(TableLaw.of(bundle.table, mechanism, law)) for (mechanism, _), law in level.laws.items()]
+        audits = [
+            CappedAudit(CappedSanText.of(bundle.table, mechanism, law))
+            for (mechanism, _), law in level.parameters.items()
+        ]
         careful, trusting = (
             worst_ratios(bundle.metric, audits, sensitive, trusted=trusted) for trusted in (False, True)
         )
@@ -100,7 +103,7 @@ def test_a_table_that_can_be_trusted_is_searched_faster_to_the_same_end(tmp_path
 
 def test_the_attaining_pair_attains(tmp_path):
     bundle = small_bundles.small_bundle(tmp_path / "b", GEOMETRIES["scattered"], k=5, exponents=["6"])
-    law = TableLaw.of(bundle.table, "santext", bundle.levels[0].laws["santext", CAPPED])
+    law = CappedSanText.of(bundle.table, "santext", bundle.levels[0].parameters["santext", CAPPED])
     worst = worst_of(bundle, law)
     rows = law.rows(np.array([worst.first, worst.second]))
     shares = [rows.weights(i) / rows.totals[i] for i in (0, 1)]
@@ -118,15 +121,15 @@ def test_the_attaining_pair_attains(tmp_path):
 def test_a_planted_fault_moves_the_certificate(tmp_path):
     """One row of scores too large by a tenth of a unit at the binding pair: the audit of the finished table sees it."""
     bundle = small_bundles.small_bundle(tmp_path / "b", GEOMETRIES["scattered"], k=5, exponents=["6"])
-    level_law = bundle.levels[0].laws["santext", CAPPED]
-    worst = worst_of(bundle, TableLaw.of(bundle.table, "santext", level_law))
+    level_law = bundle.levels[0].parameters["santext", CAPPED]
+    worst = worst_of(bundle, CappedSanText.of(bundle.table, "santext", level_law))
     scores = bundle.table.scores.copy()
     row = scores[worst.second].astype(np.int64)
     row[1:] += 600  # every other word of the other input's row pushed a tenth of a unit away
     scores[worst.second] = row
     weights = np.concatenate([level_law.weights, np.full(600, level_law.weights[-1])])
     faulty = replace(bundle.table, scores=scores)
-    after = worst_of(bundle, TableLaw.of(faulty, "santext", replace(level_law, weights=weights)))
+    after = worst_of(bundle, CappedSanText.of(faulty, "santext", replace(level_law, weights=weights)))
     assert after.ratio > worst.ratio * 1.02
 
 
@@ -141,7 +144,7 @@ def test_equal_vectors_with_different_rows_are_refused(tmp_path):
     bundle = small_bundles.small_bundle(tmp_path / "b", GEOMETRIES["scattered"], k=5, exponents=["6"])
     with_one_vector_twice(bundle)
     with pytest.raises(CertificationError, match="distance 0"):
-        worst_of(bundle, TableLaw.of(bundle.table, "santext", bundle.levels[0].laws["santext", CAPPED]))
+        worst_of(bundle, CappedSanText.of(bundle.table, "santext", bundle.levels[0].parameters["santext", CAPPED]))
 
 
 def test_equal_vectors_with_equal_rows_cost_nothing(tmp_path):
@@ -151,7 +154,7 @@ def test_equal_vectors_with_equal_rows_cost_nothing(tmp_path):
     neighbours, scores = bundle.table.neighbours.copy(), bundle.table.scores.copy()
     neighbours[3], scores[3] = neighbours[4], scores[4]
     bundle.table = replace(bundle.table, neighbours=neighbours, scores=scores)
-    worst = worst_of(bundle, TableLaw.of(bundle.table, "santext", bundle.levels[0].laws["santext", CAPPED]))
+    worst = worst_of(bundle, CappedSanText.of(bundle.table, "santext", bundle.levels[0].parameters["santext", CAPPED]))
     assert 0 < worst.ratio < np.inf
     assert worst.distance > 0
 

@@ -14,11 +14,11 @@ import small_bundles
 from brute_force import Losses, sensitive_inputs
 from defined_law import defined_weights, outputs, squared_distances
 from mutants import mutant
+from textveil.audit.exact import ExactAudit, largest_differences, log_totals
+from textveil.audit.verify import verify_text as verify
 from textveil.errors import BundleDamaged
-from textveil.exact_audit import ExactAudit, largest_differences, log_totals
-from textveil.plan import table_law
-from textveil.table import EXACT
-from textveil.verify import verify
+from textveil.mechanisms.table import EXACT
+from textveil.text.options import table_mechanism
 from textveil_export.certify import all_scores
 from textveil_export.certify import exact as exact_search
 from textveil_export.certify.all_scores import AllScores
@@ -54,7 +54,7 @@ def assert_certified(bundle, certificates, close=True):
     names = [*bundle.vocabulary, "<unk>"]
     for level in bundle.levels:
         for mechanism in MECHANISMS:
-            law = level.laws[mechanism, EXACT]
+            law = level.parameters[mechanism, EXACT]
             losses = Losses.of(bundle, mechanism, defined_weights(bundle, mechanism, law))
             certificate = certificates[level.name][mechanism][EXACT]
             attained = certificate.attained
@@ -104,10 +104,10 @@ def test_weights_that_end_before_the_largest_score(tmp_path):
     """Scores past the end share a weight. The certificate is that of this law, though not as close to the truth."""
     bundle = open_small(tmp_path / "b", "scattered", 3)
     for level in bundle.levels:
-        for key, law in level.laws.items():
+        for key, law in level.parameters.items():
             ended = law.weights[: int(bundle.table.scores.max()) + 1]
             assert len(ended) < len(law.weights)
-            level.laws[key] = replace(law, weights=ended)
+            level.parameters[key] = replace(law, weights=ended)
     assert_certified(bundle, certify(bundle), close=False)
 
 
@@ -119,7 +119,7 @@ def test_the_attaining_pair_and_output_attain(tmp_path):
         certificates = certify(bundle)
         for level in bundle.levels:
             attained = certificates[level.name]["santext"][EXACT].attained
-            weights = defined_weights(bundle, "santext", level.laws["santext", EXACT])
+            weights = defined_weights(bundle, "santext", level.parameters["santext", EXACT])
             x, other, y = (names.index(name) for name in (attained.input, attained.other_input, attained.output))
             ratio = Fraction(weights[x][y], sum(weights[x])) / Fraction(weights[other][y], sum(weights[other]))
             distance = np.sqrt(squared_distances(bundle)[x][other] / bundle.metric.median_squared)
@@ -140,8 +140,8 @@ def test_bounds_hold_for_every_pair(tmp_path, geometry):
     first, second = (index.ravel() for index in np.indices(scores.shape))
     for level in bundle.levels:
         for mechanism in MECHANISMS:
-            level_law = level.laws[mechanism, EXACT]
-            law = table_law(bundle, mechanism, level_law)
+            level_law = level.parameters[mechanism, EXACT]
+            law = table_mechanism(bundle, mechanism, level_law)
             audit = ExactAudit(law, log_totals([law], scores)[0])
             true = np.array(Losses.of(bundle, mechanism, defined_weights(bundle, mechanism, level_law)).losses).ravel()
             assert (audit.bounds(first, second, scores.ravel() + 1) >= true).all()
@@ -169,18 +169,18 @@ def certified(bundle, level=1):
 def test_a_weight_one_per_cent_off(bundle):
     """``verify`` names the score; a certificate of the faulty integers is higher, and still right."""
     before = certified(bundle)
-    law = bundle.levels[1].laws["santext", EXACT]
+    law = bundle.levels[1].parameters["santext", EXACT]
     names = [*bundle.vocabulary, "<unk>"]
     x, other = names.index(before.attained.input), names.index(before.attained.other_input)
     ((score,),) = (bundle.metric.scores(bundle.metric.squared(np.array([x]), np.array([other]))),)
     weights = law.weights.copy()
     weights[score:] = np.minimum(weights[score:], weights[score] - weights[score] // 100)  # stays non-increasing
-    bundle.levels[1].laws["santext", EXACT] = replace(law, weights=weights)
+    bundle.levels[1].parameters["santext", EXACT] = replace(law, weights=weights)
     with pytest.raises(BundleDamaged, match=f"level l1: the weight of score {score} does not follow"):
         verify(bundle, pairs=100)
     after = certified(bundle)
     assert after.epsilon_certified >= before.epsilon_certified + 0.005
-    faulty = defined_weights(bundle, "santext", bundle.levels[1].laws["santext", EXACT])
+    faulty = defined_weights(bundle, "santext", bundle.levels[1].parameters["santext", EXACT])
     assert Losses.of(bundle, "santext", faulty).per_distance() <= after.epsilon_certified
 
 

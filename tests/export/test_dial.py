@@ -9,10 +9,10 @@ import small_bundles
 from brute_force import Losses
 from defined_law import defined_weights
 from textveil import Sanitizer
-from textveil.bundle import TABLE, TABLE_MECHANISMS
-from textveil.console import run
-from textveil.mechanisms import ExactLaw, TableLaw
-from textveil.table import CAPPED, EXACT, KEPT, OUTPUT_ROLE, SMALLEST_EXACT_WEIGHT, Table
+from textveil.bundle.text_bundle import TABLE, TABLE_MECHANISMS
+from textveil.cli.console import run
+from textveil.mechanisms.santext import CappedSanText, ExactSanText
+from textveil.mechanisms.table import CAPPED, EXACT, KEPT, OUTPUT_ROLE, SMALLEST_EXACT_WEIGHT, Table
 from textveil_export import cli
 from textveil_export.certify.all_scores import AllScores
 from textveil_export.certify.certificate import certify
@@ -47,8 +47,8 @@ def table_and_scores(geometry, k=5):
 
 def certified(table, every, mechanism, setting):
     """What is certified for a law with an exact tail."""
-    law = TableLaw.of(table, mechanism, level_law(table, EXACT, setting, every.largest))
-    audits = every.audits([ExactLaw(law, every.metric)])
+    law = CappedSanText.of(table, mechanism, level_law(table, EXACT, setting, every.largest))
+    audits = every.audits([ExactSanText(law, every.metric)])
     (worst,) = worst_exact_ratios(every, audits, np.append((table.roles & KEPT) == 0, True))
     return worst.over_all.ratio
 
@@ -70,7 +70,7 @@ def test_every_target_covers_the_truth(tmp_path, geometry):
     bundle = write_bundle(build_bundle(Source(words, vectors.astype(np.float32), "word", {}), recipe), tmp_path / "b")
     certificates = certify(bundle)
     for level in bundle.levels:
-        for (mechanism, tail), law in level.laws.items():
+        for (mechanism, tail), law in level.parameters.items():
             target = float(targets[tail][level.name])
             truth = Losses.of(bundle, mechanism, defined_weights(bundle, mechanism, law)).per_distance()
             proven = certificates[level.name][mechanism][tail].epsilon_certified
@@ -176,7 +176,7 @@ class TestCommand:
 
     def test_what_was_proven_is_just_below(self, dialled):
         for level in dialled.levels:
-            for (mechanism, tail), law in level.laws.items():
+            for (mechanism, tail), law in level.parameters.items():
                 proven = dialled.certificate["levels"][level.name][mechanism][tail]
                 target = dialled.certified_epsilon(level, mechanism, tail)
                 assert target - dial.TOLERANCE - 1e-4 <= proven["epsilon_certified"] <= target
@@ -184,7 +184,7 @@ class TestCommand:
                 assert float(law.exponent) < target < 2 * float(law.exponent)
 
     def test_base_measures_that_ship(self, dialled):
-        laws = [(key, law) for level in dialled.levels for key, law in level.laws.items()]
+        laws = [(key, law) for level in dialled.levels for key, law in level.parameters.items()]
         assert all(law.base is None for (_, tail), law in laws if tail == CAPPED)
         flattened = [(mechanism, law.base) for (mechanism, _), law in laws if law.base is not None]
         assert flattened

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from textveil.metric import squared_distances
+from textveil.mechanisms.metric import squared_distances
 from textveil_export.errors import ExportError, SourceError
 from textveil_export.text.near_duplicates import _sampled_median, merge_near_duplicates
 from textveil_export.text.neighbors import nearest

@@ -11,10 +11,10 @@ import small_bundles
 from interruption import interrupted
 from mutants import mutant
 from textveil import Sanitizer
-from textveil.bundle import Bundle
-from textveil.console import run
+from textveil.bundle.text_bundle import Bundle
+from textveil.cli.console import run
 from textveil.errors import BundleDamaged, BundleVersion
-from textveil.table import CAPPED, EXACT
+from textveil.mechanisms.table import CAPPED, EXACT
 from textveil_export import cli
 from textveil_export.certify.certificate import certify
 from textveil_export.leakage import spread, statistics

@@ -25,12 +25,13 @@ from hypothesis import strategies as st
 from mpmath import mp
 from mutants import mutant
 from numpy.typing import NDArray
-from textveil import Sanitizer, metric
-from textveil.bundle import Bundle
-from textveil.mechanisms import ExactLaw, TableLaw
-from textveil.metric import scores
-from textveil.sampling import MAX_TOTAL
-from textveil.table import CAPPED, EXACT, LevelLaw, Table
+from textveil import Sanitizer
+from textveil.bundle.text_bundle import Bundle
+from textveil.mechanisms import metric
+from textveil.mechanisms.integer_sampling import MAX_TOTAL
+from textveil.mechanisms.metric import scores
+from textveil.mechanisms.santext import CappedSanText, ExactSanText
+from textveil.mechanisms.table import CAPPED, EXACT, LevelParameters, Table
 from textveil_export.errors import ExportError
 from textveil_export.text.neighbors import nearest, smallest
 from textveil_export.text.weights import GRID, Setting, level_law, score_weights
@@ -92,9 +93,9 @@ def unrounded_law(bundle: Bundle, mechanism: str, exponent: float) -> Reals:
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-def shipped_law(bundle: Bundle, mechanism: str, law: LevelLaw) -> Reals:
+def shipped_law(bundle: Bundle, mechanism: str, law: LevelParameters) -> Reals:
     """Probabilities of the integers that ship, each the float64 nearest to a quotient of integers."""
-    rows = TableLaw.of(bundle.table, mechanism, law).rows(np.arange(bundle.table.symbols + 1))
+    rows = CappedSanText.of(bundle.table, mechanism, law).rows(np.arange(bundle.table.symbols + 1))
     allowed = outputs(bundle, mechanism)
     return np.array(
         [
@@ -104,7 +105,7 @@ def shipped_law(bundle: Bundle, mechanism: str, law: LevelLaw) -> Reals:
     )
 
 
-def rounding_bound(law: LevelLaw, grid: int) -> float:
+def rounding_bound(law: LevelParameters, grid: int) -> float:
     """Largest relative error of a probability: ``exp(alpha / grid) (1 + rho) / (1 - rho) - 1``.
 
     ``floor`` makes a distance smaller by less than one step, which multiplies a weight by less than
@@ -127,7 +128,7 @@ def relative_error(found: Reals, expected: Reals) -> float:
 def test_the_whole_table_is_santext(opened: Callable[..., Bundle], geometry: str, mechanism: str) -> None:
     bundle = opened(geometry, None)
     for level in bundle.levels:
-        law = level.laws[mechanism, CAPPED]
+        law = level.parameters[mechanism, CAPPED]
         reference = dense_santext(scaled_rows(bundle), outputs(bundle, mechanism), 2 * float(law.exponent))
         unrounded = unrounded_law(bundle, mechanism, float(law.exponent))
         assert np.abs(unrounded - reference).max() < 1e-9
@@ -147,9 +148,9 @@ def test_the_exact_tail_is_santext_whatever_is_stored(
     bundle = opened(geometry, k, EXACT)
     allowed = outputs(bundle, mechanism)
     for level in bundle.levels:
-        law = level.laws[mechanism, EXACT]
+        law = level.parameters[mechanism, EXACT]
         reference = dense_santext(scaled_rows(bundle), allowed, 2 * float(law.exponent))
-        exact = ExactLaw(TableLaw.of(bundle.table, mechanism, law), bundle.metric)
+        exact = ExactSanText(CappedSanText.of(bundle.table, mechanism, law), bundle.metric)
         weights = np.array(
             [exact.channel.weights_from(np.array([x]))[0][allowed] for x in range(bundle.table.symbols + 1)],
             dtype=np.float64,
@@ -163,7 +164,7 @@ def test_the_exact_tail_is_santext_whatever_is_stored(
 def test_the_reference_sees_faults(opened: Callable[..., Bundle], geometry: str) -> None:
     """Epsilon off by 1 %, epsilon without the half, one unit of distance 1 % off, or a capped row."""
     bundle = opened(geometry, None)
-    law = bundle.levels[1].laws["santext", CAPPED]
+    law = bundle.levels[1].parameters["santext", CAPPED]
     shipped, allowed = shipped_law(bundle, "santext", law), outputs(bundle, "santext")
     rows, epsilon = scaled_rows(bundle), 2 * float(law.exponent)
     for fault in (
@@ -185,7 +186,7 @@ def test_capped_rows(opened: Callable[..., Bundle], geometry: str, k: int, mecha
     candidates, allowed = outputs(bundle, "santext"), outputs(bundle, mechanism)
     cap = np.sort(squared[:, candidates], axis=1)[:, k - 1]
     for level in bundle.levels:
-        law = level.laws[mechanism, CAPPED]
+        law = level.parameters[mechanism, CAPPED]
         likelihood = np.exp(-float(law.exponent) * np.sqrt(np.minimum(squared[:, allowed], cap[:, None])))
         reference = likelihood / likelihood.sum(axis=1, keepdims=True)
         assert relative_error(unrounded_law(bundle, mechanism, float(law.exponent)), reference) < 1e-9
@@ -193,7 +194,7 @@ def test_capped_rows(opened: Callable[..., Bundle], geometry: str, k: int, mecha
             relative_error(shipped_law(bundle, mechanism, law), reference)
             < rounding_bound(law, bundle.table.grid) + 1e-12
         )
-        rows = TableLaw.of(bundle.table, mechanism, law).rows(np.arange(bundle.table.symbols + 1))
+        rows = CappedSanText.of(bundle.table, mechanism, law).rows(np.arange(bundle.table.symbols + 1))
         by_definition = defined_weights(bundle, mechanism, law)
         assert [rows.weights(x).tolist() for x in range(len(by_definition))] == by_definition
 
@@ -201,7 +202,7 @@ def test_capped_rows(opened: Callable[..., Bundle], geometry: str, k: int, mecha
 def test_one_neighbour_is_uniform_noise(opened: Callable[..., Bundle]) -> None:
     """``k = 1`` makes all rows alike: the base measure, whatever the word."""
     bundle = opened("scattered", 1)
-    assert np.ptp(shipped_law(bundle, "santext", bundle.levels[1].laws["santext", CAPPED])) == 0
+    assert np.ptp(shipped_law(bundle, "santext", bundle.levels[1].parameters["santext", CAPPED])) == 0
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)

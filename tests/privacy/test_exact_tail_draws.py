@@ -15,11 +15,12 @@ from defined_law import defined_weights, outputs
 from mutants import mutant
 from numpy.typing import NDArray
 from scipy.stats import chi2
-from textveil import entropy, sampling
-from textveil.bundle import Bundle
-from textveil.mechanisms import ExactLaw, TableLaw
-from textveil.plan import table_law
-from textveil.table import EXACT, OUTPUT_ROLE
+from textveil.bundle.text_bundle import Bundle
+from textveil.mechanisms import entropy
+from textveil.mechanisms import integer_sampling as sampling
+from textveil.mechanisms.santext import CappedSanText, ExactSanText
+from textveil.mechanisms.table import EXACT, OUTPUT_ROLE
+from textveil.text.options import table_mechanism
 from textveil_export.text.write import write_bundle
 
 SIGNIFICANCE = 1e-9
@@ -83,10 +84,10 @@ def counted(outputs_drawn: NDArray[np.int64], symbols: int) -> NDArray[np.int64]
     return np.bincount(outputs_drawn, minlength=symbols)
 
 
-def law_of(bundle: Bundle, level: int, mechanism: str) -> tuple[ExactLaw, list[list[int]]]:
-    level_law = bundle.levels[level].laws[mechanism, EXACT]
-    law = table_law(bundle, mechanism, level_law)
-    assert isinstance(law, ExactLaw)
+def law_of(bundle: Bundle, level: int, mechanism: str) -> tuple[ExactSanText, list[list[int]]]:
+    level_law = bundle.levels[level].parameters[mechanism, EXACT]
+    law = table_mechanism(bundle, mechanism, level_law)
+    assert isinstance(law, ExactSanText)
     return law, defined_weights(bundle, mechanism, level_law)
 
 
@@ -98,7 +99,7 @@ def test_the_law_of_a_word(opened: Callable[..., Bundle], k: int | None, level: 
     x = example(bundle, kind)
     for mechanism in OUTPUT_ROLE:
         law, weights = law_of(bundle, level, mechanism)
-        drawn = law.draw(np.full(DRAWS, x), entropy.random_words)
+        drawn = law.draw(np.full(DRAWS, x), entropy.random_uint64)
         assert not rejects(counted(drawn, bundle.table.symbols), weights[x])
 
 
@@ -107,7 +108,7 @@ def test_words_of_one_batch(opened: Callable[..., Bundle]) -> None:
     bundle = opened(5)
     law, weights = law_of(bundle, 1, "santext")
     inputs = np.tile(np.arange(bundle.table.symbols + 1), 20_000)
-    drawn = law.draw(inputs, entropy.random_words)
+    drawn = law.draw(inputs, entropy.random_uint64)
     for x, row in enumerate(weights):
         assert not rejects(counted(drawn[inputs == x], bundle.table.symbols), row)
 
@@ -121,9 +122,9 @@ def seeded(seed: int) -> Callable[[int], NDArray[np.uint64]]:
 
 
 INNER_LOOP = (
-    "uniform = uniform_below(totals[row], random_words)",
+    "uniform = uniform_below(totals[row], random_uint64)",
     "start = rows.cumulative[row, -1] * (len(pending) < len(row_of))\n"
-    "        uniform = start + uniform_below(totals[row] - start, random_words)",
+    "        uniform = start + uniform_below(totals[row] - start, random_uint64)",
 )
 NOT_ACCEPTED = (
     "rejected = threshold >= weight(row[tail], outputs[pending[tail]])",
@@ -150,7 +151,7 @@ def test_faults_in_the_law_are_seen(opened: Callable[..., Bundle]) -> None:
     bundle = opened(5)
     x = example(bundle, "output")
     law, weights = law_of(bundle, 1, "santext")
-    capped = TableLaw.of(bundle.table, "santext", bundle.levels[1].laws["santext", EXACT])
+    capped = CappedSanText.of(bundle.table, "santext", bundle.levels[1].parameters["santext", EXACT])
     assert rejects(counted(capped.draw(np.full(DRAWS, x), seeded(74)), bundle.table.symbols), weights[x])
     without_base, _ = law_of(bundle, 0, "santext")
     assert rejects(counted(without_base.draw(np.full(DRAWS, x), seeded(75)), bundle.table.symbols), weights[x])

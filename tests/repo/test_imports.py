@@ -75,7 +75,10 @@ def test_a_public_name_brings_what_it_needs_and_no_more() -> None:
     assert "textveil.vector.encoder" in vectors
     assert not {"textveil.text.sanitizer", "regex"} & vectors
     for modules in (text, vectors):
-        assert not {"textveil.cli.main.main", "textveil.cli.main.console", "textveil.cli.main.show_text"} & modules
+        assert (
+            not {"textveil.cli.main.main.main", "textveil.cli.main.main.console", "textveil.cli.main.main.show_text"}
+            & modules
+        )
 
 
 def test_every_public_name_is_there() -> None:

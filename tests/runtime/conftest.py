@@ -15,9 +15,9 @@ import pytest
 from numpy.typing import NDArray
 from small_encoders import write_encoder
 from textveil import Sanitizer
-from textveil.cli import app
-from textveil.console import run
-from textveil.table import CAPPED, EXACT
+from textveil.cli.console import run
+from textveil.cli.main import app
+from textveil.mechanisms.table import CAPPED, EXACT
 from textveil_export.text.build import Contents, Recipe, build_bundle
 from textveil_export.text.sources import Source
 from textveil_export.text.word_sets import Policy

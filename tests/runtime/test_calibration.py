@@ -7,10 +7,10 @@ import shutil
 
 import pytest
 from textveil import Sanitizer
-from textveil.bundle import Bundle
-from textveil.calibration import LevelSummary, calibrate, summaries
+from textveil.audit.levels import LevelSummary, calibrate, summaries
+from textveil.bundle.text_bundle import Bundle
+from textveil.cli.show_text import share
 from textveil.errors import BundleDamaged, NoStatistics, OptionError, UnknownMechanism, WishNotMet
-from textveil.report import share
 from textveil_export.certify.certificate import certify
 from textveil_export.leakage.statistics import measure
 from textveil_export.text.write import write_certificate, write_statistics
@@ -253,7 +253,7 @@ class TestCommands:
         def never(count):
             raise AssertionError("entropy was read")
 
-        monkeypatch.setattr("textveil.entropy.random_words", never)
+        monkeypatch.setattr("textveil.mechanisms.entropy.random_uint64", never)
         assert here("levels", "-b", measured_path).code == 0
         assert here("calibrate", "-b", measured_path, "--unchanged", "0.2").code == 0
 

@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import small_bundles
-from textveil import Sanitizer, cli
-from textveil.console import run
+from textveil import Sanitizer
+from textveil.audit.verify import verify_text as verify
+from textveil.cli import main as cli
+from textveil.cli.console import run
 from textveil.errors import BundleDamaged
-from textveil.table import CAPPED, EXACT
-from textveil.verify import verify
+from textveil.mechanisms.table import CAPPED, EXACT
 from textveil_export.certify.certificate import certify
 
 
@@ -58,13 +59,13 @@ def test_a_small_bundle_with_exact_tails_holds(exact_bundle, tmp_path):
 def with_law(bundle, level, key, law):
     """Puts another law in the place of one."""
     levels = list(bundle.levels)
-    levels[level] = replace(levels[level], laws={**levels[level].laws, key: law})
+    levels[level] = replace(levels[level], laws={**levels[level].parameters, key: law})
     bundle.levels = tuple(levels)
 
 
 def test_a_weight_one_per_cent_off(either):
     key = "santext", either.default_tail
-    law = either.levels[1].laws[key]
+    law = either.levels[1].parameters[key]
     weights = law.weights.copy()
     weights[:4001] = np.maximum(weights[:4001], weights[4000] + weights[4000] // 100)  # stays non-increasing
     with_law(either, 1, key, replace(law, weights=weights))
@@ -112,12 +113,12 @@ def test_rows_that_lack_a_neighbour_are_seen(either):
 def test_a_loss_above_the_stated_epsilon(either):
     """Rows that reach much further than their distances allow, and a bundle that claims they do not."""
     level, tail = either.levels[1], either.default_tail
-    law = replace(level.laws["santext", tail], exponent=level.laws["santext", tail].exponent / 16)
-    either.levels = (replace(level, laws=dict.fromkeys(level.laws, law)),)
+    law = replace(level.parameters["santext", tail], exponent=level.parameters["santext", tail].exponent / 16)
+    either.levels = (replace(level, laws=dict.fromkeys(level.parameters, law)),)
     with pytest.raises(BundleDamaged, match="exponent"):
         verify(either, pairs=1000)
     either.levels = (level,)
-    either._certified = {"l1": dict.fromkeys(level.laws, 2.0)}
+    either._certified = {"l1": dict.fromkeys(level.parameters, 2.0)}
     with pytest.raises(BundleDamaged, match=r"row \d+ exceeds the stated epsilon"):
         verify(either, pairs=20_000)
 
@@ -126,7 +127,7 @@ def test_a_loss_just_above_the_stated_epsilon(exact_bundle):
     """A label two per cent below what is certified over all pairs is found with a sample of all inputs."""
     level = exact_bundle.levels[1]
     certified = certify(exact_bundle)["l1"]
-    proven = {key: certified[key[0]][EXACT].epsilon_certified for key in level.laws}
+    proven = {key: certified[key[0]][EXACT].epsilon_certified for key in level.parameters}
     exact_bundle.levels = (level,)
     exact_bundle._certified = {"l1": proven}
     assert verify(exact_bundle, pairs=20_000_000).pairs == 2 * 61 * 60

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from published_noise import published_release, scaled_to_box
-from textveil.entropy import random_words
-from textveil.release_parameters import MODES, ReleaseParameters
-from textveil.representation import Releaser
+from textveil.mechanisms.entropy import random_uint64
+from textveil.mechanisms.vector_noise import Releaser
+from textveil.mechanisms.vector_parameters import MODES, ReleaseParameters
 from textveil_training.attacks.vectors.shared_scalar import recovery, without_scalar
 
 Vectors = NDArray[np.float64]
@@ -60,7 +60,7 @@ def test_one_word_for_all_coordinates_would_be_found(mode: str) -> None:
     broken = releaser(mode, "1")
     clean = bounded(mode)
     integers, _ = broken.quantise(clean)
-    words = np.repeat(random_words(TEXTS)[:, None], DIMENSION, axis=1)
+    words = np.repeat(random_uint64(TEXTS)[:, None], DIMENSION, axis=1)
     noisy = broken.dequantise(broken.add_noise(integers, words))
     assert recovery(without_scalar(noisy), clean).correlation > 0.9
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from defined_law import squared_distances
 from small_bundles import Lists, lattice, pieces, scattered, small_bundle, spellings
-from textveil.mechanisms import WeightedLaw
+from textveil.mechanisms.protocol import WeightedMechanism
 from textveil_export.leakage import one_release
 from textveil_training.attacks.text import priors, rates
 from textveil_training.attacks.text.bayes import bayes
@@ -54,8 +54,8 @@ def texts(count: int, seed: int = 0, words: Sequence[str] = WORDS) -> list[tuple
 
 def matrix(channel: TextChannel, *, whole: bool = True) -> np.ndarray:
     """``Pr[M(x) = y]`` from the law's own weights and coin, shape ``(inputs, symbols)``."""
-    law, coin = channel.plan.law, channel.plan.coin
-    assert isinstance(law, WeightedLaw)
+    law, coin = channel.plan.mechanism, channel.plan.coin
+    assert isinstance(law, WeightedMechanism)
     rows = np.array([law.channel.weights_from(np.array([x]))[0] for x in range(channel.unknown + 1)], float)
     rows /= rows.sum(axis=1, keepdims=True)
     if coin is not None and whole:

@@ -9,7 +9,7 @@ import pytest
 import small_encoders
 import torch
 from safetensors.numpy import save_file
-from textveil import console
+from textveil.cli import console
 from textveil_training.bounds.placement import Search
 from textveil_training.dpnr.received import VectorClassifier
 from textveil_training.errors import ReleaseError
@@ -123,7 +123,7 @@ def line(folder: Path, first: float = 0.5, **statement: object) -> str:
 
 
 def test_what_the_device_writes_the_server_reads(bundle: Path, run: Run, tmp_path: Path) -> None:
-    from textveil.cli import app
+    from textveil.cli.main import app
 
     (tmp_path / "texts.txt").write_text("a b\nb a\n\n")
     released = tmp_path / "released.jsonl"

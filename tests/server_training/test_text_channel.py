@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from small_bundles import contents, metric_of, outlier, pieces, scattered, small_bundle, spellings, with_base
 from textveil.errors import OptionError
-from textveil.mechanisms import ExactLaw, WeightedLaw
+from textveil.mechanisms.protocol import WeightedMechanism
+from textveil.mechanisms.santext import ExactSanText
 from textveil_export.text.write import write_bundle
 from textveil_training.text_channel import TextChannel
 
@@ -41,8 +42,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def defined(channel: TextChannel, *, whole: bool) -> np.ndarray:
     """``Pr[M(x) = y]`` input by input from the mechanism's own weights, shape ``(inputs, symbols)``."""
-    law, coin = channel.plan.law, channel.plan.coin
-    assert isinstance(law, WeightedLaw)
+    law, coin = channel.plan.mechanism, channel.plan.coin
+    assert isinstance(law, WeightedMechanism)
     found = np.zeros((channel.unknown + 1, channel.unknown))
     for x in range(channel.unknown + 1):
         weights = law.channel.weights_from(np.array([x]))[0]
@@ -85,8 +86,8 @@ def test_outputs_come_in_any_order_and_more_than_once(folders: dict[str, Path]) 
 def test_a_score_past_the_end_has_the_last_weight(folders: dict[str, Path], end: int) -> None:
     """Weights that end early, at a score that some pairs have: the look-up must end at the same place."""
     channel = TextChannel(folders["words"], mechanism="santext", level="l0", tail="exact")
-    law = channel.plan.law
-    assert isinstance(law, ExactLaw)
+    law = channel.plan.mechanism
+    assert isinstance(law, ExactSanText)
     law = replace(law, capped=replace(law.capped, weights=law.capped.weights[:end]))
     inputs, outputs = np.meshgrid(np.arange(channel.unknown + 1), np.arange(channel.unknown), indexing="ij")
     truth = law.capped.base * law.tail_weights(inputs.ravel(), outputs.ravel()).reshape(inputs.shape)

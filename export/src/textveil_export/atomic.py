@@ -1,14 +1,11 @@
-"""Files and folders that appear whole or not at all: the only place of this wheel that knows how."""
+"""The files and folders this wheel writes, by the runtime's atomic writer and with this wheel's errors."""
 
 import os
-import secrets
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
-from textveil.atomic import atomic_output
-from textveil.bundle_files import MANIFEST
+from textveil.bundle import MANIFEST, atomic_folder, atomic_output
 from textveil.errors import OutputError
 
 from textveil_export.errors import WriteError
@@ -50,38 +47,8 @@ def whole_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
         raise WriteError(
             "the output folder exists and is not a bundle" if force else "the output folder exists (use --force)"
         )
-    token = secrets.token_hex(4)
-    partial = folder.with_name(f".{folder.name}.partial-{token}")
     try:
-        try:
-            partial.mkdir()
+        with atomic_folder(folder, replace=force) as partial:
             yield partial
-            _sync_folder(partial)
-            _publish(partial, folder, token)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
-    except OSError as error:
-        raise WriteError(f"the bundle cannot be written: {os.strerror(error.errno or 0)}") from error
-
-
-def _publish(partial: Path, folder: Path, token: str) -> None:
-    old = folder.with_name(f".{folder.name}.old-{token}")
-    if folder.exists():
-        folder.rename(old)
-    try:
-        partial.rename(folder)
-    except BaseException:  # Ctrl-C between the two as well
-        if old.exists():
-            old.rename(folder)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
-    _sync_folder(folder.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    with suppress(OSError):  # not every file system lets a folder be flushed
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    except OutputError as error:
+        raise WriteError(f"the bundle cannot be written: {error}") from error

@@ -12,12 +12,9 @@ from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import Bundle
-from textveil.channel import Channel
-from textveil.default_bundle import DEFAULT_BUNDLE
-from textveil.plan import Options, make_plan
-from textveil.segmentation import segments
-from textveil.words import Lexicon
+from textveil.bundle import DEFAULT_BUNDLE, Bundle
+from textveil.mechanisms import Channel
+from textveil.text import Lexicon, Options, make_plan, segments
 
 Ids = NDArray[np.int64]
 Doubles = NDArray[np.float64]
@@ -77,7 +74,9 @@ class TextChannel:
         spelled: list[str] = []
         gaps = [""]
         for segment in segments(text):
-            word = self._lexicon.word(segment, strict=self.plan.terms.strict, carry_case=False)
+            word = self._lexicon.word(
+                segment, sanitize_punctuation=self.plan.terms.sanitize_punctuation, carry_case=False
+            )
             if not word.inputs:
                 gaps[-1] += segment
             gaps += [""] * len(word.inputs)

@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.channel import Progress as Steps
-from textveil.exact_audit import ExactAudit
-from textveil.mechanisms import ExactLaw
-from textveil.metric import Metric
-from textveil.sampling import Integers
+from textveil.audit import ExactAudit
+from textveil.mechanisms import ExactSanText, Integers, Metric
+from textveil.mechanisms import Progress as Steps
 
 from textveil_export.errors import ExportError
 from textveil_export.parallel import Ids, blocks, each_block
@@ -91,7 +89,7 @@ class AllScores:
 
         return np.concatenate(self.each("", lambda block: np.take(weights, self.from_inputs(block)) @ base, told))
 
-    def audits(self, laws: Sequence[ExactLaw]) -> list[ExactAudit]:
+    def audits(self, laws: Sequence[ExactSanText]) -> list[ExactAudit]:
         """Returns the audits of some mechanisms, with the normalizers of all inputs."""
         return [ExactAudit(law, law.channel_on(self).log_totals) for law in laws]
 

@@ -50,7 +50,7 @@ def worst_ratios(
         return []
     inputs = len(metric.rows)
     worsts = [Worsts(sensitive) for _ in audits]
-    neighbours = audits[0].law.table.neighbours
+    neighbours = audits[0].mechanism.table.neighbours
     first, second = near_pairs(neighbours)
     thinned = slice(None, None, 1 + len(first) * neighbours.shape[1] // _SEED_RATIOS)
     first, second = first[thinned], second[thinned]

@@ -11,12 +11,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.audit import Audit, pure_ldp_levels, round_down, round_up
+from textveil.audit import CappedAudit, pure_ldp_levels
 from textveil.bundle import Bundle, Level
-from textveil.distribution import UNKNOWN
-from textveil.mechanisms import ExactLaw, TableLaw
-from textveil.metric import Metric
-from textveil.table import CAPPED, EXACT, SANTEXT_OUTPUT, Table
+from textveil.mechanisms import CAPPED, EXACT, SANTEXT_OUTPUT, UNKNOWN, CappedSanText, ExactSanText, Metric, Table
+from textveil.release import round_down, round_up
 
 from textveil_export.certify.all_scores import AllScores
 from textveil_export.certify.capped import worst_ratios
@@ -85,12 +83,14 @@ def certify(bundle: Bundle, progress: Progress = no_progress) -> Certificates:
     """
     if bundle.metric is None:
         raise CertificationError("this bundle carries no embedding rows, so there is no metric to certify in")
-    certificates: Certificates = {level.name: {mechanism: {} for mechanism, _ in level.laws} for level in bundle.levels}
+    certificates: Certificates = {
+        level.name: {mechanism: {} for mechanism, _ in level.parameters} for level in bundle.levels
+    }
     for tail in bundle.tails:
         laws = [
-            (level, mechanism, TableLaw.of(bundle.table, mechanism, law))
+            (level, mechanism, CappedSanText.of(bundle.table, mechanism, law))
             for level in bundle.levels
-            for (mechanism, its_tail), law in level.laws.items()
+            for (mechanism, its_tail), law in level.parameters.items()
             if its_tail == tail
         ]
         certify_tail = _certify_exact if tail == EXACT else _certify_capped
@@ -101,11 +101,11 @@ def certify(bundle: Bundle, progress: Progress = no_progress) -> Certificates:
     return certificates
 
 
-_Laws = list[tuple[Level, str, TableLaw]]
+_Laws = list[tuple[Level, str, CappedSanText]]
 
 
 def _certify_capped(bundle: Bundle, metric: Metric, laws: _Laws, progress: Progress) -> list[LevelCertificate]:
-    audits = [Audit(law) for _, _, law in laws]
+    audits = [CappedAudit(law) for _, _, law in laws]
     certificates: list[LevelCertificate] = []
     worsts = worst_ratios(metric, audits, sensitive_inputs(bundle.table), progress)
     for number, ((level, mechanism, _), audit, worst) in enumerate(zip(laws, audits, worsts, strict=True), 1):
@@ -120,7 +120,7 @@ def _certify_capped(bundle: Bundle, metric: Metric, laws: _Laws, progress: Progr
 def _certify_exact(bundle: Bundle, metric: Metric, laws: _Laws, progress: Progress) -> list[LevelCertificate]:
     every = AllScores.of(metric, progress)
     _check_rows(bundle.table, every, progress)
-    exact = [ExactLaw(law, metric) for _, _, law in laws]
+    exact = [ExactSanText(law, metric) for _, _, law in laws]
     audits = every.audits(exact)
     worsts = worst_exact_ratios(every, audits, sensitive_inputs(bundle.table), progress)
     pure = pure_ldp_levels([law.channel_on(every) for law in exact])
@@ -165,7 +165,7 @@ def _attained(bundle: Bundle, worst: Worst, loss: float, output: int) -> Attaine
 def _certificate(
     bundle: Bundle, level: Level, key: tuple[str, str], worst: Worsts, attained: Attained, pure: tuple[float, int]
 ) -> LevelCertificate:
-    law = level.laws[key]
+    law = level.parameters[key]
     inputs = bundle.table.symbols + 1
     return LevelCertificate(
         exponent=str(law.exponent),

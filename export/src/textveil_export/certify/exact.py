@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.exact_audit import ExactAudit, largest_differences
+from textveil.audit import ExactAudit, largest_differences
 
 from textveil_export.certify.all_scores import AllScores
 from textveil_export.certify.worst_pair import Worsts, near_pairs
@@ -36,7 +36,7 @@ def worst_exact_ratios(
         progress: Called with inputs done.
     """
     searches = [_Search(every, audit, Worsts(sensitive)) for audit in audits]
-    first, second = near_pairs(audits[0].law.capped.table.neighbours)
+    first, second = near_pairs(audits[0].mechanism.capped.table.neighbours)
     for search in searches:
         search.settle(first, second)
 
@@ -62,7 +62,7 @@ class _Search:
 
     def __init__(self, every: AllScores, audit: ExactAudit, worsts: Worsts) -> None:
         self.every, self.audit, self.worsts = every, audit, worsts
-        self.is_output = np.append(audit.law.capped.base > 0, False)
+        self.is_output = np.append(audit.mechanism.capped.base > 0, False)
 
     def settle(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> None:
         """Takes the bound of pairs whose first is an output as their loss."""

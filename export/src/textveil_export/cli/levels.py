@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 from textveil.bundle import Bundle
-from textveil.report import levels_table
+from textveil.cli import levels_table
 
 from textveil_export.certify import certificate
 from textveil_export.cli.progress_bars import bars

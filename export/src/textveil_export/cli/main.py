@@ -4,7 +4,7 @@ import sys
 from typing import Annotated
 
 import typer
-from textveil.console import run
+from textveil.cli import run
 
 from textveil_export import __version__
 from textveil_export.cli import encoder, levels, table

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 from textveil.bundle import TAILS, Bundle
-from textveil.console import say
-from textveil.table import CAPPED, EXACT
+from textveil.cli import say
+from textveil.mechanisms import CAPPED, EXACT
 
 from textveil_export.certify.certificate import certify
 from textveil_export.cli.progress_bars import bars

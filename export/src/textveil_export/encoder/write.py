@@ -3,7 +3,7 @@
 import hashlib
 from pathlib import Path
 
-from textveil.bundle import CARD, ENCODER_BUNDLE, FORMAT_VERSION, MANIFEST, MODEL, PIECES, RELEASE
+from textveil.bundle import CARD, ENCODER_BUNDLE, ENCODER_FORMAT_VERSION, MANIFEST, MODEL, PIECES, RELEASE
 from textveil.vector import Encoder
 
 from textveil_export.atomic import whole_folder
@@ -36,7 +36,7 @@ def write_encoder(contents: EncoderContents, folder: Path, *, reproduce: str = "
         hashes = {name: entries[name]["sha256"] for name in (MODEL, PIECES)}
         release = to_json({**contents.release, "files": hashes}).encode()
         entries[RELEASE] = add_file(partial, RELEASE, release)
-        manifest = {"format": ENCODER_BUNDLE, "format_version": FORMAT_VERSION, **contents.manifest}
+        manifest = {"format": ENCODER_BUNDLE, "format_version": ENCODER_FORMAT_VERSION, **contents.manifest}
         add_file(partial, MANIFEST, to_json({**manifest, "files": entries}).encode())
         device = footprint(partial)
         (partial / MANIFEST).unlink()

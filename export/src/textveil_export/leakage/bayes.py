@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.channel import Channel
-from textveil.metric import Floats
+from textveil.mechanisms import Channel, Floats
 
 from textveil_export.parallel import Ids, each_block
 from textveil_export.progress import Progress, no_progress

@@ -5,9 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import Bundle
-from textveil.channel import Channel, Scores, StoredScores
-from textveil.mechanisms import ReplacementCoin, TableLaw
-from textveil.table import EXACT, KEPT
+from textveil.mechanisms import EXACT, KEPT, CappedSanText, Channel, ReplacementCoin, Scores, StoredScores
 
 from textveil_export.certify.all_scores import AllScores
 from textveil_export.errors import ExportError
@@ -37,9 +35,9 @@ def channels(bundle: Bundle, tail: str, progress: Progress = no_progress) -> dic
     kept = 2**64 - ReplacementCoin.of(bundle.default_replacement_probability).threshold
     found: dict[tuple[str, str], Channel] = {}
     for level in bundle.levels:
-        for (mechanism, its_tail), law in level.laws.items():
+        for (mechanism, its_tail), law in level.parameters.items():
             if its_tail == tail:
-                channel = TableLaw.of(bundle.table, mechanism, law).channel_on(scores)
+                channel = CappedSanText.of(bundle.table, mechanism, law).channel_on(scores)
                 if mechanism == "santext+":
                     channel = replace(channel, keepable=keepable, kept_of_2_64=kept)
                 found[level.name, mechanism] = channel

@@ -14,9 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.channel import Channel
-from textveil.metric import Floats
-from textveil.sampling import Integers
+from textveil.mechanisms import Channel, Floats, Integers
 
 from textveil_export.leakage.channels import candidates
 from textveil_export.parallel import Ids, each_block

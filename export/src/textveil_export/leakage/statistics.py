@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import TAILS, Bundle
-from textveil.metric import Floats
+from textveil.mechanisms import Floats
 
 from textveil_export.leakage.bayes import TRIALS, among, recovery_rates, zipf
 from textveil_export.leakage.channels import candidates, channels
@@ -42,7 +42,9 @@ def measure(
     Raises:
         ExportError: There is no space for the scores of all pairs.
     """
-    levels: dict[str, Any] = {level.name: {mechanism: {} for mechanism, _ in level.laws} for level in bundle.levels}
+    levels: dict[str, Any] = {
+        level.name: {mechanism: {} for mechanism, _ in level.parameters} for level in bundle.levels
+    }
     mechanisms: dict[str, Any] = {}
     for tail in bundle.tails:
         found = channels(bundle, tail, progress)

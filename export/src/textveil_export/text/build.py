@@ -173,7 +173,7 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
         files[reader.EMBEDDINGS] = {"rows": all_rows}
     manifest = {
         "format": reader.FORMAT,
-        "format_version": reader.FORMAT_VERSION,
+        "format_version": reader.TEXT_FORMAT_VERSION,
         "name": recipe.name,
         "label": "textbook",
         "licence": recipe.licence,

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.audit import Audit, round_up
+from textveil.audit import CappedAudit
 from textveil.bundle import TABLE_MECHANISMS
-from textveil.mechanisms import ExactLaw, TableLaw
-from textveil.metric import Metric
-from textveil.table import EXACT, OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT, Table
+from textveil.mechanisms import EXACT, OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT, CappedSanText, ExactSanText, Metric, Table
+from textveil.release import round_up
 
 from textveil_export.certify.all_scores import AllScores
 from textveil_export.certify.capped import worst_ratios
@@ -154,8 +153,8 @@ _Certified = Callable[[Sequence[_Law]], list[float]]
 
 def _capped(table: Table, metric: Metric, sensitive: NDArray[np.bool_], progress: Progress) -> _Certified:
     def certified(laws: Sequence[_Law]) -> list[float]:
-        finished = [TableLaw.of(table, law.mechanism, level_law(table, law.tail, law.setting, 0)) for law in laws]
-        worsts = worst_ratios(metric, [Audit(law) for law in finished], sensitive, progress, trusted=True)
+        finished = [CappedSanText.of(table, law.mechanism, level_law(table, law.tail, law.setting, 0)) for law in laws]
+        worsts = worst_ratios(metric, [CappedAudit(law) for law in finished], sensitive, progress, trusted=True)
         return [round_up(worst.over_all.ratio) for worst in worsts]
 
     return certified
@@ -164,9 +163,10 @@ def _capped(table: Table, metric: Metric, sensitive: NDArray[np.bool_], progress
 def _exact(table: Table, every: AllScores, sensitive: NDArray[np.bool_], progress: Progress) -> _Certified:
     def certified(laws: Sequence[_Law]) -> list[float]:
         finished = [
-            TableLaw.of(table, law.mechanism, level_law(table, law.tail, law.setting, every.largest)) for law in laws
+            CappedSanText.of(table, law.mechanism, level_law(table, law.tail, law.setting, every.largest))
+            for law in laws
         ]
-        audits = every.audits([ExactLaw(law, every.metric) for law in finished])
+        audits = every.audits([ExactSanText(law, every.metric) for law in finished])
         return [round_up(worst.over_all.ratio) for worst in worst_exact_ratios(every, audits, sensitive, progress)]
 
     return certified

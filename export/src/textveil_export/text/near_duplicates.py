@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.metric import squared_distances
+from textveil.mechanisms import squared_distances
 
 from textveil_export.progress import Progress, no_progress
 

@@ -19,12 +19,12 @@ from textveil.bundle import (
     CERTIFICATE_FORMAT,
     CERTIFICATE_VERSION,
     LAW,
+    MANIFEST,
     STATISTICS,
     STATISTICS_FORMAT,
     STATISTICS_VERSION,
     Bundle,
 )
-from textveil.bundle_files import MANIFEST
 
 from textveil_export import __version__
 from textveil_export.atomic import replace_file, whole_folder

@@ -92,7 +92,7 @@ def log_totals(mechanisms: Sequence[ExactSanText], scores: Integers) -> Floats:
     return np.array(totals)
 
 
-def largest_differences(scores: Integers, others: Integers, outputs: NDArray[np.intp]) -> Integers:
+def largest_differences(scores: NDArray[Any], others: NDArray[Any], outputs: NDArray[np.intp]) -> NDArray[Any]:
     """The largest ``u(x', y) - u(x, y)`` over the outputs, for one ``x`` and several ``x'``; the same for every level.
 
     Args:

@@ -71,7 +71,7 @@ def atomic_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
     back if the rename fails, so that a failure never leaves nothing.
 
     Args:
-        path: The folder to be made.
+        path: The folder to be made. Its parent must exist.
         replace: Whether a folder that is there is to be replaced; otherwise it is an error.
 
     Yields:
@@ -84,7 +84,6 @@ def atomic_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
         if not replace and path.exists():
             raise OutputError("the output folder is there already")
         path = Path(os.path.realpath(path))
-        path.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
         try:
             yield temporary

@@ -37,14 +37,17 @@ class Scores(Protocol):
     """The scores ``c(x, y)`` of a mechanism. Levels of one table share them.
 
     Inputs are the symbols by id, and ``<unk>``, the last. Outputs are symbols.
-
-    Attributes:
-        symbols: Number of symbols; also the id of ``<unk>`` as an input.
-        largest: An upper bound of every score.
     """
 
-    symbols: int
-    largest: int
+    @property
+    def symbols(self) -> int:
+        """The number of symbols; also the id of ``<unk>`` as an input."""
+        ...
+
+    @property
+    def largest(self) -> int:
+        """An upper bound of every score."""
+        ...
 
     def from_inputs(self, inputs: Ids) -> NDArray[Any]:
         """Returns the scores of some inputs to all symbols, shape ``(n, symbols)``."""

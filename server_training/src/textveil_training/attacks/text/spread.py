@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil import entropy
-from textveil.fbdd import FbddLaw
+from textveil.mechanisms import Fbdd, entropy
 from textveil_export.leakage import LEFT_OUT, measure_spread
 
 from textveil_training.attacks.text.rates import rounded
@@ -35,8 +34,8 @@ def statistics(channel: TextChannel, *, seed: int, report: Callable[[int, int], 
         ``unchanged_median`` (N), ``outputs_median`` (S), ``inputs_median`` (S*; None where it is not known),
         ``words``, and ``draws`` where words were drawn.
     """
-    if isinstance(channel.plan.law, FbddLaw):
-        return _estimated(channel.plan.law, seed, report)
+    if isinstance(channel.plan.mechanism, Fbdd):
+        return _estimated(channel.plan.mechanism, seed, report)
 
     def step(stage: str, done: int, total: int) -> None:
         report(done, total)
@@ -50,12 +49,12 @@ def statistics(channel: TextChannel, *, seed: int, report: Callable[[int, int], 
     }
 
 
-def _estimated(mechanism: FbddLaw, seed: int, report: Callable[[int, int], None]) -> dict[str, Any]:
+def _estimated(mechanism: Fbdd, seed: int, report: Callable[[int, int], None]) -> dict[str, Any]:
     words = mechanism.outputs.ids
     words = np.random.default_rng(seed).choice(words, min(WORDS, len(words)), replace=False)
     counts = np.zeros((len(words), len(mechanism.metric.rows) - 1))
     for row, word in enumerate(words):
-        drawn = mechanism.draw(np.full(DRAWS, word), entropy.random_words)
+        drawn = mechanism.draw(np.full(DRAWS, word), entropy.random_uint64)
         counts[row] = np.bincount(drawn, minlength=counts.shape[1])
         report(row + 1, len(words))
     unchanged = counts[np.arange(len(words)), words] / DRAWS
