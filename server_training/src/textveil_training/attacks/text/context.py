@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from textveil_training.attacks.text.released import Released
-from textveil_training.engine.tokens import Tokeniser
+from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError, EncoderMismatch, SettingError
 from textveil_training.pretrain.network import LoadedMaskedLM, load_masked_lm
 from textveil_training.text_channel import Ids, TextChannel, Tokens
@@ -60,7 +60,7 @@ class Reader:
             raise EncoderMismatch("sanitised words are lower case here, and that masked language model is cased")
         if max_tokens > self.loaded.model.config.max_position_embeddings:
             raise SettingError("max_tokens is more than the masked language model can read")
-        self.tokeniser = Tokeniser(self.loaded.vocabulary, lowercase=self.loaded.lowercase, max_tokens=max_tokens)
+        self.tokeniser = Tokenizer(self.loaded.vocabulary, lowercase=self.loaded.lowercase, max_tokens=max_tokens)
         if channel.pieces and not channel.bundle.ids.keys() <= self.tokeniser.ids.keys():
             raise EncoderMismatch("the bundle's pieces are not those of the masked language model")
         self._channel = channel
