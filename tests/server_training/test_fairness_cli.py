@@ -47,8 +47,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("place")
     (folder / "fair.txt").write_text(data(rows(96)))
     (folder / "unfair.txt").write_text(data(rows(96, flipped=True)))
-    recipes = {"clean": recipe_text(source=str(write_encoder(folder)), epochs=1)}
-    recipes["heads"] = private_recipe(tuned="false", epochs=0, placed_epochs=1, head_epochs=1)
+    recipes = {"clean": recipe_text(source=str(write_encoder(folder)), num_epochs=1)}
+    recipes["heads"] = private_recipe(tuned="false", num_epochs=0, placed_epochs=1, head_epochs=1)
     for name, recipe in recipes.items():
         (folder / f"{name}.toml").write_text(recipe.replace("ag-entities", "trustpilot"))
     return folder

@@ -27,7 +27,7 @@ from textveil_training.dpnr.task import Split, load_split
 from textveil_training.engine.encoders import device_named
 from textveil_training.engine.loop import Report, no_report
 from textveil_training.engine.tensor_files import sha256
-from textveil_training.engine.tokens import Tokeniser
+from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError, SubgroupError
 from textveil_training.fairness.subgroups import CONFIDENCE, MINIMUM, Subgroups, subgroups
 
@@ -157,18 +157,18 @@ def of_model(
             the texts that the model was trained on.
         DeviceError: The device is not there.
     """
-    from textveil_training.data.release import law_of
+    from textveil_training.data.release import release_of
+    from textveil_training.finetune.measure import predictions
     from textveil_training.finetune.network import read_model
-    from textveil_training.tasks.finetune import predictions
 
     _, description, _ = read_model(folder)
     labels = description.labels
     if not labels:
         raise CheckpointError("the model gives scores: there is nothing to be right or wrong about")
-    law = law_of(format_name, data[0])
-    if any(law_of(format_name, path) != law for path in data[1:]):
+    law = release_of(format_name, data[0])
+    if any(release_of(format_name, path) != law for path in data[1:]):
         raise SubgroupError("the data went through different laws")
-    if description.law != law:
+    if description.release != law:
         raise SubgroupError("the model was trained on texts of another law, or of none")
     parts = [load_split(format_name, path, split, labels) for path in data]
 
@@ -247,7 +247,7 @@ def _features(
             return [read_features(stored, part, sha256(folder / files.EXTRACTOR / "model.safetensors"))]
         except CheckpointError:  # of other texts, or of another encoder: they are computed
             pass
-    tokeniser = Tokeniser(folder / files.VOCABULARY, lowercase=description.lowercase, max_tokens=description.max_tokens)
+    tokeniser = Tokenizer(folder / files.VOCABULARY, lowercase=description.lowercase, max_tokens=description.max_tokens)
     words = [tokeniser.words(text) for text in part.texts]
     return device_features(model, tokeniser, words, dropout, device, report)
 
