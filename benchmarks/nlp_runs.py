@@ -1,11 +1,11 @@
-"""The runs behind docs/results/nlp.md: bundles, sanitised corpora and fine-tunings, each made if it is not there yet.
+"""The runs behind docs/results/nlp.md: bundles, sanitized corpora and fine-tunings, each made if it is not there yet.
 
-    python benchmarks/nlp_runs.py --data DATA --work WORK --sets headline -o benchmarks/results/nlp_headline.jsonl
+    python benchmarks/nlp_runs.py --data DATA --work WORK --recipes nlp-headline -o nlp_headline.jsonl
 
-DATA holds sst2, qnli, sick, wikitext2 and ag_private as published. WORK takes bundles, corpora and models (some GB) and
-may be removed afterwards; one call at a time works there. Every step is a command of textveil, printed before it is
-run; two run at once, on one thread each. A run's record becomes a line of the output as soon as it is done; a second
-call goes on where the first one stopped.
+Recipes are those of server_training/recipes. DATA holds sst2, qnli, sick, wikitext2 and ag_private as published. WORK
+takes bundles, corpora and models (some GB) and may be removed afterwards; one call at a time works there. Every step is
+a command of textveil, printed before it is run; two run at once, on one thread each. A run's record becomes a line of
+the output as soon as it is done; a second call goes on where the first one stopped.
 """
 
 import argparse
@@ -23,15 +23,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from nlp_sets import BUNDLES, COPIES, MASKED_LMS, SETS, Attack, Cell, Law, cells
-from textveil.audit import CappedAudit, LevelSummary, pure_ldp_levels, summaries
-from textveil.bundle import DEFAULT_BUNDLE, TABLE_MECHANISMS, Bundle
-from textveil.mechanisms import CAPPED, CappedSanText, ExactSanText
+from nlp_recipes import MINILM, RECIPES, Attack, Cell, Release, bundles, releases, runs_of
+from textveil.audit import Audit, pure_ldp_levels
+from textveil.bundle import TABLE_MECHANISMS, Bundle
+from textveil.calibration import LevelSummary, summaries
+from textveil.default_bundle import DEFAULT_BUNDLE
+from textveil.mechanisms import ExactLaw, TableLaw
+from textveil.table import CAPPED
 from textveil_export.certify import AllScores
 from textveil_training.data import share_of
+from textveil_training.pretrain import settings as pretraining
 
+COPIES = 3
+"""Independent outputs of every corpus: seed s trains on copy s + 1."""
 SUBSET = 10_000
-"""Rows of SST-2's training file in the data set sst2-10k, the same for every law."""
+"""Rows of SST-2's training file in the data set sst2-10k, the same for every release."""
 
 
 def _fresh(raw: Path, copies: list[Path], copy: int) -> str:
@@ -45,9 +51,9 @@ def _fresh(raw: Path, copies: list[Path], copy: int) -> str:
 
 
 def _erased(raw: Path, copies: list[Path], copy: int) -> str:
-    """Every word that the law changed is a blank: what a server could learn that knew which words came through.
+    """Every word that the mechanism changed is a blank: what a server could learn that knew which words came through.
 
-    Not sanitised text, and no attack: a yardstick for what a level leaves to be learned.
+    Not sanitized text, and no attack: a yardstick for what a level leaves to be learned.
     """
     rows = [
         (before.split("\t"), after.split("\t")[0])
@@ -73,7 +79,7 @@ def _unchanged(before: list[str], after: list[str]) -> list[str]:
 BLANK = "_"
 ERASED = "sst2-erased"
 _DERIVED = {"sst2-fresh": _fresh, "sst2-10k-fresh": _fresh, ERASED: _erased}
-"""Data sets made from sanitised copies."""
+"""Data sets made from sanitized copies."""
 
 
 @dataclass
@@ -81,8 +87,8 @@ class Workshop:
     """Runs commands, each folder made once even if several runs want it.
 
     Attributes:
-        data: Published data.
-        work: Where everything goes.
+        data: Folder of published data.
+        work: Folder that everything goes to.
     """
 
     data: Path
@@ -105,7 +111,7 @@ class Workshop:
         with self._lock(folder):
             if not (folder / "manifest.json").exists():
                 folder.parent.mkdir(parents=True, exist_ok=True)
-                self._run("textveil-export", "table", "-o", folder, *BUNDLES[name], "--no-statistics")
+                self._run("textveil-export", "table", "-o", folder, *bundles()[name], "--no-statistics")
         return folder
 
     def raw(self, name: str) -> Path:
@@ -137,30 +143,33 @@ class Workshop:
                     (folder / f"{part}.tsv").write_text("".join([header, *kept]), encoding="utf-8")
         return folder
 
-    def corpus(self, data: str, law: Law | None, copy: int) -> Path:
-        """A data set, raw or through a law."""
-        if data in _DERIVED and law is not None:
-            return self._derived(data, law, copy)
+    def corpus(self, data: str, release: Release | None, copy: int) -> Path:
+        """Folder of a data set, raw or sanitized."""
+        if data in _DERIVED and release is not None:
+            return self._derived(data, release, copy)
         raw = self.raw(data)
-        if law is None:
+        if release is None:
             return raw
-        folder = self.work / "corpora" / data / law.name / f"copy-{copy}"
+        folder = self.work / "corpora" / data / release.name / f"copy-{copy}"
         with self._lock(folder):
             if not (folder / "record.json").exists():
                 shutil.rmtree(folder, ignore_errors=True)  # of a call that was interrupted
                 folder.parent.mkdir(parents=True, exist_ok=True)
-                bundle = () if law.bundle is None else ("--bundle", self.bundle(law.bundle))
                 self._run(
                     *("textveil-train", "sanitize-corpus", raw, "--format", data.split("-")[0], "-o", folder),
-                    *(*bundle, *law.options, "--workers", 1),
+                    *(*self._options(release), "--workers", 1),
                 )
         return folder
 
-    def _derived(self, data: str, law: Law, copy: int) -> Path:
+    def _options(self, release: Release) -> list[object]:
+        bundle = [] if release.bundle is None else ["--bundle", self.bundle(release.bundle)]
+        return [*bundle, *release.words]
+
+    def _derived(self, data: str, release: Release, copy: int) -> Path:
         """A corpus that is made from sanitised copies of another: see ``_DERIVED``."""
         base = data.rpartition("-")[0]
-        copies = [self.corpus(base, law, number) for number in range(1, COPIES + 1)]
-        folder = self.work / "corpora" / data / law.name / f"copy-{copy}"
+        copies = [self.corpus(base, release, number) for number in range(1, COPIES + 1)]
+        folder = self.work / "corpora" / data / release.name / f"copy-{copy}"
         with self._lock(folder):
             if not (folder / "made.json").exists():
                 folder.mkdir(parents=True, exist_ok=True)
@@ -171,7 +180,7 @@ class Workshop:
                 record["releases"] = COPIES
                 for file in record["files"]:
                     file["sha256"] = [hashlib.sha256((folder / file["name"]).read_bytes()).hexdigest()]
-                if data != ERASED:  # not sanitised text: no statement of a law holds for it
+                if data != ERASED:  # not sanitized text: no statement of a release holds for it
                     (folder / "record.json").write_text(json.dumps(record, indent=2), encoding="utf-8")
                 (folder / "made.json").write_text(json.dumps({"of": base}), encoding="utf-8")
         return folder
@@ -183,14 +192,15 @@ class Workshop:
             record = folder / "record.json"
             if not (record.exists() and json.loads(record.read_text(encoding="utf-8"))["finished"]):
                 again = ("--resume",) if (folder / "unfinished.safetensors").exists() else ()
-                options = [self.masked_lm(word) if word in MASKED_LMS else word for word in MASKED_LMS[name]]
+                recipe = pretraining.read_recipe(RECIPES / f"{name}.toml")
+                start = recipe.training.start
+                parts = [source.split(":", 1) for source in recipe.runs.data]
                 self._run(
-                    *("textveil-train", "pretrain", "--data", f"{self.data / 'wikitext2'}:wikitext:dev+test"),
-                    *("--data", f"{self.data / 'sst2'}:sst2:train"),
-                    *("--data", f"{self.data / 'ag_private' / 'ag_data.txt'}:ag-entities:train"),
-                    *("--bundle", self.bundle("certified"), "--mechanism", "santext", "--epsilon", "10"),
-                    *("--steps", 1800, "--measure-every", 200, "--learning-rate", "3e-4"),
-                    *("--head-learning-rate", "2e-3", "--threads", 1, "-o", folder, *options, *again),
+                    *("textveil-train", "pretrain", RECIPES / f"{name}.toml", "-o", folder, "--threads", 1),
+                    *(word for path, form in parts for word in ("--data", f"{self.data / path}:{form}")),
+                    *("--start", start if start == MINILM else self.masked_lm(start)),
+                    *self._options(releases()[recipe.runs.release]),
+                    *again,
                 )
         return folder
 
@@ -203,40 +213,40 @@ class Workshop:
             again = ("--resume",) if (folder / "unfinished.safetensors").exists() else ()
             if not again:
                 shutil.rmtree(folder, ignore_errors=True)
-            corpus = self.corpus(cell.data, cell.law, cell.seed + 1)
-            start = "minilm" if cell.start is None else self.masked_lm(cell.start)
+            corpus = self.corpus(cell.data, cell.release, cell.seed + 1)
+            start = MINILM if cell.start == MINILM else self.masked_lm(cell.start)
             self._run(
-                *("textveil-train", "finetune", corpus, "--format", cell.data.split("-")[0], "-o", folder),
-                *("--encoder", start, "--seed", cell.seed, "--threads", 1, *cell.options, *again),
+                *("textveil-train", "finetune", cell.recipe, "--data", corpus, "--format", cell.data.split("-")[0]),
+                *("-o", folder, "--encoder", start, "--seed", cell.seed, "--threads", 1, *again),
             )
             shutil.rmtree(folder / "encoder", ignore_errors=True)  # 90 MB each
         record = {"name": cell.name, "corpus": cell.data} | json.loads(path.read_text(encoding="utf-8"))
-        if cell.law is not None and cell.data != ERASED:
-            record["law"] |= self.facts(cell.law)
+        if cell.release is not None and cell.data != ERASED:
+            record["release"] |= self.facts(cell.release)
         if cell.data == ERASED:
-            base = self.corpus("sst2", cell.law, cell.seed + 1)
-            record["law"] = None
+            base = self.corpus("sst2", cell.release, cell.seed + 1)
+            record["release"] = None
             record["blanks_of"] = json.loads((base / "record.json").read_text(encoding="utf-8"))["summary"]
         return record
 
-    def facts(self, law: Law) -> dict[str, float]:
-        """What the bundle knows of a law beside its terms: w, the pure LDP level, the epsilon of the paper.
+    def facts(self, release: Release) -> dict[str, float]:
+        """What the bundle knows of a release beside its terms: w, the pure LDP level, the epsilon of the paper.
 
         A paper's epsilon is per unit of Euclidean distance between vectors of length 1; this metric's unit is the
         median distance of two words.
         """
-        mechanism, options = law.options[1], dict(zip(law.options[::2], law.options[1::2], strict=True))
+        mechanism = release.options["mechanism"]
         if mechanism not in TABLE_MECHANISMS:
             return {}
-        bundle = Bundle(DEFAULT_BUNDLE if law.bundle is None else self.bundle(law.bundle))
-        levels = summaries(bundle, mechanism, options.get("--tail"))
-        known = next(level for level in levels if level.level == options["--level"])
+        bundle = Bundle(DEFAULT_BUNDLE if release.bundle is None else self.bundle(release.bundle))
+        levels = summaries(bundle, mechanism, release.options.get("tail"))
+        known = next(level for level in levels if level.level == release.options["level"])
         found: dict[str, float] = {}
         if mechanism == "santext+":
             found["share"] = bundle.manifest["provenance"]["sensitive_share"]
         else:  # what SanText+ keeps reveals its input
             found["pure_ldp"] = known.epsilon_pure_ldp or self._pure_level(bundle, known)
-        if law.bundle == "nominal":
+        if release.bundle == "nominal":
             assert bundle.metric is not None
             lengths = np.linalg.norm(bundle.metric.rows[:-1].astype(float), axis=1)
             unit = math.sqrt(bundle.metric.median_squared) / float(lengths.mean())
@@ -249,13 +259,13 @@ class Workshop:
         with self._lock(path):
             if not path.exists():
                 level = next(level for level in bundle.levels if level.name == known.level)
-                law = CappedSanText.of(bundle.table, known.mechanism, level.parameters[known.mechanism, known.tail])
+                law = TableLaw.of(bundle.table, known.mechanism, level.laws[known.mechanism, known.tail])
                 if known.tail == CAPPED:
-                    loss, _ = CappedAudit(law).pure_loss()
+                    loss, _ = Audit(law).pure_loss()
                 else:
                     assert bundle.metric is not None
                     every = AllScores.of(bundle.metric)
-                    ((loss, _),) = pure_ldp_levels([ExactSanText(law, bundle.metric).channel_on(every)])
+                    ((loss, _),) = pure_ldp_levels([ExactLaw(law, bundle.metric).channel_on(every)])
                 path.write_text(f"{loss}\n", encoding="utf-8")
         return float(path.read_text(encoding="utf-8"))
 
@@ -264,13 +274,13 @@ class Workshop:
         path = self.work / "attacks" / f"{attack.name}.json"
         if not (path.exists() and json.loads(path.read_text(encoding="utf-8"))["finished"]):
             path.parent.mkdir(parents=True, exist_ok=True)
-            bundle = () if attack.law.bundle is None else ("--bundle", self.bundle(attack.law.bundle))
             again = ("--resume",) if path.exists() else ()
-            more = () if "capped" in attack.law.options and attack.attacks == "all" else ("--statistics",)
+            runs, capped = attack.runs, attack.release.options.get("tail") == CAPPED
+            more = () if capped and runs.attacks == "all" else ("--statistics",)
             self._run(
                 *("textveil-train", "attack", "text", self.data / "sst2", "--format", "sst2", "--split", "dev"),
-                *(*bundle, *attack.law.options, "--model", self.masked_lm(attack.model), "--tokens", attack.tokens),
-                *("--attacks", attack.attacks, *more, "--threads", 1, "-o", path, *again),
+                *(*self._options(attack.release), "--model", self.masked_lm(runs.model), "--tokens", runs.tokens),
+                *("--attacks", runs.attacks, *more, "--threads", 1, "-o", path, *again),
             )
         return {"name": attack.name} | json.loads(path.read_text(encoding="utf-8"))
 
@@ -280,7 +290,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=str(__doc__).split("\n")[0])
     parser.add_argument("--data", type=Path, required=True, help="folder with the published data")
     parser.add_argument("--work", type=Path, required=True, help="folder for bundles, corpora and models")
-    parser.add_argument("--sets", nargs="+", required=True, choices=SETS, metavar="SET", help=", ".join(SETS))
+    names = sorted(path.stem for path in RECIPES.glob("nlp-*.toml") if path.stem != "nlp-releases")
+    parser.add_argument("--recipes", nargs="+", required=True, choices=names, metavar="RECIPE", help=", ".join(names))
     parser.add_argument("-o", "--output", type=Path, required=True, help="records, one JSON object a line")
     parser.add_argument("--jobs", type=int, default=2, help="runs at once")
     parser.add_argument("--seeds", type=int, default=COPIES, help="at most so many seeds")
@@ -289,8 +300,8 @@ def main() -> None:
     done = set()
     if given.output.exists():
         done = {json.loads(line)["name"] for line in given.output.read_text(encoding="utf-8").splitlines()}
-    every = [cell for name in given.sets for cell in cells(name)]
-    left = [cell for cell in every if cell.name not in done and given.only in cell.name]
+    every = {cell.name: cell for name in given.recipes for cell in runs_of(name)}
+    left = [cell for cell in every.values() if cell.name not in done and given.only in cell.name]
     wanted = [cell for cell in left if getattr(cell, "seed", 0) < given.seeds]
     shop, lock = Workshop(given.data, given.work), threading.Lock()
 

@@ -20,7 +20,7 @@ Bits = NDArray[np.bool_]
 
 AG = Path(__file__).parents[3] / "shared" / "data" / "ag_private" / "ag_data.txt"
 SIZES = {"train": 2000, "dev": 600, "test": 1500}
-QUICK = Settings(hidden=32, epochs=6, batch=32, learning_rate=5e-3, draws=2)
+QUICK = Settings(hidden=32, num_epochs=6, batch_size=32, learning_rate=5e-3, draws=2)
 
 
 def made_up(seed: int = 3) -> tuple[dict[str, NDArray[np.int64]], dict[str, Bits]]:
@@ -146,7 +146,7 @@ def attacked(epsilon: float, stated: float) -> tuple[Floats, Floats]:
     present = {split: generator.random((size, 1)) < 0.5 for split, size in SIZES.items()}
     release = Releaser(ReleaseParameters("l1", 1, 1024, str(epsilon)))
     found = infer(
-        lambda split: release.dequantise(release.release(2.0 * present[split] - 1)), present, Settings(epochs=3)
+        lambda split: release.dequantise(release.release(2.0 * present[split] - 1)), present, Settings(num_epochs=3)
     )
     share = present["test"].mean(axis=0)
     return np.array(found.accuracy_each), np.array([ceiling([p, 1 - p], stated) for p in share])

@@ -18,7 +18,19 @@ Refuses = Callable[..., DataError]
 Run = Callable[..., tuple[int, str, str]]
 
 END = "=" * 20
-ATTACK = ("attack", "attributes", "rows.txt", "--format", "ag-entities", "--epochs", 1, "--draws", 1, "--threads", 1)
+ATTACK = (
+    "attack",
+    "attributes",
+    "rows.txt",
+    "--format",
+    "ag-entities",
+    "--num-epochs",
+    1,
+    "--draws",
+    1,
+    "--threads",
+    1,
+)
 GRID = ("--data", "rows.txt", "--start", "clean", "--cache", "cache", "--threads", 1)
 
 
@@ -32,8 +44,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("place")
     splits = [*rows()[:16], END, *rows()[16:24], END, *rows()[24:], END]
     (folder / "rows.txt").write_text("\n".join(splits) + "\n")
-    (folder / "clean.toml").write_text(recipe_text(source=str(write_encoder(folder)), epochs=1))
-    head = {"tuned": "false", "epochs": 0, "placed_epochs": 1, "head_epochs": 1}
+    (folder / "clean.toml").write_text(recipe_text(source=str(write_encoder(folder)), num_epochs=1))
+    head = {"tuned": "false", "num_epochs": 0, "placed_epochs": 1, "head_epochs": 1}
     (folder / "heads.toml").write_text(private_recipe(**head))
     return folder
 

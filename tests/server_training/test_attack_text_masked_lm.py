@@ -156,7 +156,7 @@ def test_the_mask_stands_for_one_token_between_its_gaps(folders: dict[str, Path]
     model = plant([*WORDS[:30], "b", "##abe", *MARKS])
     channel = TextChannel(folders["all"], mechanism="krr", epsilon="30")
     reader = Reader(channel, "planted", 16)
-    ids = reader.tokeniser.ids
+    ids = reader.tokenizer.ids
     text = channel.read(f"{WORDS[2]}, {WORDS[3]} {WORDS[4]}!")
     tokens = reader.originals(text)
     around = [ids[piece] for piece in (WORDS[2], ",", WORDS[3], WORDS[4], "!")]
@@ -186,8 +186,8 @@ def test_long_texts_are_cut_around_the_mask(folders: dict[str, Path], plant: Pla
         masked = reader.masked(text, tokens, place)
         inside = masked.pieces.tolist()
         assert len(inside) == min(length, 14) + 2
-        assert inside[masked.at] == reader.tokeniser.mask
-        assert inside.count(reader.tokeniser.mask) == 1
+        assert inside[masked.at] == reader.tokenizer.mask
+        assert inside.count(reader.tokenizer.mask) == 1
         before, after = inside[1 : masked.at], inside[masked.at + 1 : -1]
         flat = [piece for (piece,) in tokens]
         assert before == flat[place - len(before) : place]
@@ -203,7 +203,7 @@ def test_a_word_of_several_pieces_never_matches_but_its_first_piece_may(folders:
     reader = Reader(channel, "planted", 16)
     text = channel.read("bix bixabe bix")
     assert text.inputs.tolist() == [channel.unknown] * 3
-    ids = reader.tokeniser.ids
+    ids = reader.tokenizer.ids
     assert reader.originals(text) == [(ids["bix"],), (ids["bix"], ids["##abe"]), (ids["bix"],)]
     found = run(channel, ["bix bixabe bix"] * 3)["mask"]
     assert (found["clean_top1"], found["clean_first_piece"]) == (pytest.approx(2 / 3, abs=1e-6), 1)
@@ -231,7 +231,7 @@ def test_the_prior_is_the_models_shared_among_words_of_a_first_piece(folders: di
     plant(list(dict.fromkeys([*short, *(f"##{word[2:]}" for word in WORDS[:6]), *MARKS])))
     channel = TextChannel(folders["all"], mechanism="random")
     reader = Reader(channel, "planted", 16)
-    ids = reader.tokeniser.ids
+    ids = reader.tokenizer.ids
     unigram = priors.zipf(COUNT + 1)
     logits = torch.randn(3, len(ids), generator=torch.Generator().manual_seed(0))
     found = WordPrior(channel, reader, unigram)(logits).numpy()
@@ -260,7 +260,7 @@ def test_pieces_of_a_bundle_are_the_models_one_to_one(folders: dict[str, Path], 
     plant([*names, *MARKS, "7"])
     channel = TextChannel(folders["pieces"], mechanism="santext+", level="l1")
     reader = Reader(channel, "planted", 32)
-    ids = reader.tokeniser.ids
+    ids = reader.tokenizer.ids
     first, tail = names[0], names[2]
     text = channel.read(f"{first}{tail[2:]} {first}, 7")
     assert reader.originals(text) == [(ids[first],), (ids[tail],), (ids[first],), (ids["7"],)]

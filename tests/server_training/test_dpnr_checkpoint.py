@@ -14,7 +14,7 @@ from textveil_training.dpnr.networks import Model
 from textveil_training.dpnr.task import Split
 from textveil_training.engine.encoders import load_encoder
 from textveil_training.engine.tensor_files import sha256
-from textveil_training.engine.tokens import Tokeniser
+from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError
 from tiny_training import sentences, write_encoder
 
@@ -79,8 +79,8 @@ def test_what_is_read_computes_the_same(written: Written, description: Descripti
     model, folder = written(description)
     again, found = read_checkpoint(folder)
     assert found == description
-    tokeniser = Tokeniser(folder / "extractor" / "vocab.txt", lowercase=True, max_tokens=32)
-    ids, mask = tokeniser.batch([tokeniser.words(text) for _, text, _ in sentences()[:5]])
+    tokenizer = Tokenizer(folder / "extractor" / "vocab.txt", lowercase=True, max_tokens=32)
+    ids, mask = tokenizer.batch([tokenizer.words(text) for _, text, _ in sentences()[:5]])
     log_epsilon = None if description.mode == "none" else torch.zeros(1, 1)
     with torch.inference_mode():
         first, second = (one.classifier(one.represented(one.pooled(ids, mask)), log_epsilon) for one in (model, again))
@@ -89,15 +89,15 @@ def test_what_is_read_computes_the_same(written: Written, description: Descripti
 
 def test_pooling_is_the_mean_over_attended_tokens_and_padding_changes_nothing(written: Written) -> None:
     model, folder = written(PRIVATE)
-    tokeniser = Tokeniser(folder / "extractor" / "vocab.txt", lowercase=True, max_tokens=32)
-    words = [tokeniser.words(text) for text in ("rain", "stir the rice until the water is gone")]
+    tokenizer = Tokenizer(folder / "extractor" / "vocab.txt", lowercase=True, max_tokens=32)
+    words = [tokenizer.words(text) for text in ("rain", "stir the rice until the water is gone")]
     with torch.inference_mode():
-        both = model.pooled(*tokeniser.batch(words))
+        both = model.pooled(*tokenizer.batch(words))
         for row, text in enumerate(words):
-            ids, mask = tokeniser.batch([text])
+            ids, mask = tokenizer.batch([text])
             hidden = model.extractor(input_ids=ids, attention_mask=mask).last_hidden_state
-            assert ids[0, 0] == tokeniser.first
-            assert ids[0, -1] == tokeniser.last
+            assert ids[0, 0] == tokenizer.first
+            assert ids[0, -1] == tokenizer.last
             assert both[row].numpy() == pytest.approx(hidden[0].mean(0).numpy(), abs=1e-5)
 
 
@@ -153,12 +153,12 @@ def test_a_file_outside_the_folder_is_not_followed(written: Written) -> None:
 
 def test_features_are_of_these_texts_and_this_encoder(written: Written, tmp_path: Path) -> None:
     model, folder = written(PRIVATE)
-    tokeniser = Tokeniser(folder / "extractor" / "vocab.txt", lowercase=True, max_tokens=32)
+    tokenizer = Tokenizer(folder / "extractor" / "vocab.txt", lowercase=True, max_tokens=32)
     texts = tuple(text for _, text, _ in sentences())
     split = Split(texts, torch.zeros(len(texts), dtype=torch.int64), torch.zeros(len(texts), 0), "texts")
-    features = pooled_features(model, tokeniser, [tokeniser.words(text) for text in texts], torch.device("cpu"))
+    features = pooled_features(model, tokenizer, [tokenizer.words(text) for text in texts], torch.device("cpu"))
     with torch.inference_mode():
-        one = model.pooled(*tokeniser.batch([tokeniser.words(texts[3])]))[0]
+        one = model.pooled(*tokenizer.batch([tokenizer.words(texts[3])]))[0]
     assert features[3].numpy() == pytest.approx(one.numpy(), abs=1e-5)
     path = tmp_path / "features-train.safetensors"
     write_features(path, features, torch.zeros(len(texts), 2), split, "encoder")
@@ -177,4 +177,4 @@ def test_a_vocabulary_that_cannot_be(tmp_path: Path, content: str | bytes) -> No
     path = tmp_path / "vocab.txt"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(CheckpointError, match="vocabulary"):
-        Tokeniser(path, lowercase=True, max_tokens=8)
+        Tokenizer(path, lowercase=True, max_tokens=8)

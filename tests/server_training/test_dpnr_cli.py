@@ -24,8 +24,8 @@ Run = Callable[..., tuple[int, str, str]]
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("place")
     write_data(folder)
-    (folder / "clean.toml").write_text(recipe_text(source=str(write_encoder(folder)), epochs=1))
-    (folder / "l1.toml").write_text(private_recipe(placed_epochs=1, epochs=1))
+    (folder / "clean.toml").write_text(recipe_text(source=str(write_encoder(folder)), num_epochs=1))
+    (folder / "l1.toml").write_text(private_recipe(placed_epochs=1, num_epochs=1))
     return folder
 
 

@@ -1,10 +1,11 @@
 """Recipes: whole files, nothing unknown, nothing missing, nothing that makes no sense."""
 
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textveil_training.dpnr.recipe import read_recipe, with_seed
+from textveil_training.dpnr.recipe import KINDS, read_recipe, with_seed
 from textveil_training.errors import RecipeError
 from tiny_training import private_recipe, recipe_text
 
@@ -34,7 +35,10 @@ def test_every_value_of_the_file_is_in_the_recipe(write: Write) -> None:
     assert recipe.adversary is None
 
 
-@pytest.mark.parametrize("path", sorted(RECIPES.glob("*.toml")), ids=lambda path: path.stem)
+SHIPPED = [path for path in sorted(RECIPES.glob("*.toml")) if tomllib.loads(path.read_text())["kind"] in KINDS]
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_the_shipped_recipes(path: Path) -> None:
     recipe = read_recipe(path)
     assert recipe.name == path.stem
@@ -42,7 +46,7 @@ def test_the_shipped_recipes(path: Path) -> None:
 
 
 def test_there_are_shipped_recipes() -> None:
-    assert {"ag-clean", "ag-l1"} <= {path.stem for path in RECIPES.glob("*.toml")}
+    assert {"ag-clean", "ag-l1"} <= {path.stem for path in SHIPPED}
 
 
 def test_an_unknown_key_is_named_with_its_file(fails: Callable[[str], str]) -> None:
@@ -94,8 +98,8 @@ def test_a_value_of_another_type(fails: Callable[[str], str], old: str, new: str
         ("representation.mode", {"kind": "clean"}),
         ("representation.word_dropout", {"word_dropout": "1"}),
         ("representation.word_dropout", {"word_dropout": "1_0e-2"}),
-        ("training.epochs", {"tuned": "false"}),
-        ("training.epochs", {"epochs": 0}),
+        ("training.num_epochs", {"tuned": "false"}),
+        ("training.num_epochs", {"num_epochs": 0}),
         ("training.placed_epochs", {"placed_epochs": -1}),
         ("extractor.dropout", {"dropout": 1}),
         ("adversary", {"kind": "adversarial", "mode": "none"}),
@@ -113,7 +117,7 @@ def test_a_value_that_makes_no_sense(fails: Callable[[str], str], key: str, valu
         ('test = "test"', 'test = "dev"', "data.test"),
         ('test = "test"', 'test = "train"', "data.test"),
         ("max_tokens = 32", "max_tokens = 2", "data.max_tokens"),
-        ("batch = 8", "batch = 0", "training.batch"),
+        ("batch_size = 8", "batch_size = 0", "training.batch_size"),
         ("learning_rate = 1e-2", "learning_rate = nan", "training.learning_rate"),
         ('precision = "float32"', 'precision = "float16"', "training.precision"),
         ('loss = "cross-entropy"', 'loss = "hinge"', "training.loss"),

@@ -8,7 +8,7 @@ from scipy import stats
 from textveil.mechanisms.vector_parameters import WordDropout
 from textveil.text.wordpiece import WordPiece
 from textveil_training.dpnr.evaluation import removed
-from textveil_training.engine.tokens import SPECIAL, Tokeniser, bucketed, in_order_of_length
+from textveil_training.engine.tokens import SPECIAL, Tokenizer, bucketed, in_order_of_length
 from tiny_training import sentences, write_encoder
 
 
@@ -18,35 +18,35 @@ def vocabulary(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def tokeniser(vocabulary: Path) -> Tokeniser:
-    return Tokeniser(vocabulary, lowercase=True, max_tokens=8)
+def tokenizer(vocabulary: Path) -> Tokenizer:
+    return Tokenizer(vocabulary, lowercase=True, max_tokens=8)
 
 
-def test_the_pieces_are_the_devices(vocabulary: Path, tokeniser: Tokeniser) -> None:
+def test_the_pieces_are_the_devices(vocabulary: Path, tokenizer: Tokenizer) -> None:
     ids = {piece: number for number, piece in enumerate(vocabulary.read_text().splitlines())}
     device = WordPiece(ids, special=SPECIAL)
     texts = [text for _, text, _ in sentences()] + ["", "Cream CREAM, zebra!", "[MASK] aaa"]
     for text in texts:
-        assert tokeniser.words(text).pieces.tolist() == device.encode(text)
-    words = tokeniser.words("stir cream zebra")
+        assert tokenizer.words(text).pieces.tolist() == device.encode(text)
+    words = tokenizer.words("stir cream zebra")
     assert words.word.tolist() == [0, 1, 1, 2]
     assert "stir" not in repr(words)
 
 
-def test_texts_are_cut_and_padded(tokeniser: Tokeniser) -> None:
-    short, long = tokeniser.words("the rain"), tokeniser.words("the rain stops in the evening and the sky clears")
-    ids, mask = tokeniser.batch([short, long, tokeniser.words("")])
+def test_texts_are_cut_and_padded(tokenizer: Tokenizer) -> None:
+    short, long = tokenizer.words("the rain"), tokenizer.words("the rain stops in the evening and the sky clears")
+    ids, mask = tokenizer.batch([short, long, tokenizer.words("")])
     assert ids.shape == (3, 8)
-    assert ids[1].tolist() == [tokeniser.first, *long.pieces[:6].tolist(), tokeniser.last]
-    assert ids[0].tolist() == [tokeniser.first, *short.pieces.tolist(), tokeniser.last, *[tokeniser.padding] * 4]
+    assert ids[1].tolist() == [tokenizer.first, *long.pieces[:6].tolist(), tokenizer.last]
+    assert ids[0].tolist() == [tokenizer.first, *short.pieces.tolist(), tokenizer.last, *[tokenizer.padding] * 4]
     assert mask.sum(1).tolist() == [4, 8, 2]
-    assert ids[2, :2].tolist() == [tokeniser.first, tokeniser.last]
+    assert ids[2, :2].tolist() == [tokenizer.first, tokenizer.last]
 
 
 @pytest.mark.parametrize("coins", ["training", "device"])
-def test_words_go_whole_and_positions_close_up(tokeniser: Tokeniser, coins: str) -> None:
+def test_words_go_whole_and_positions_close_up(tokenizer: Tokenizer, coins: str) -> None:
     torch.manual_seed(0)
-    text = tokeniser.words("cream rain cream stir cream")
+    text = tokenizer.words("cream rain cream stir cream")
     pieces = [text.pieces[text.word == number].tolist() for number in range(5)]
     counts = torch.zeros(5)
     rounds = 4000
@@ -59,21 +59,21 @@ def test_words_go_whole_and_positions_close_up(tokeniser: Tokeniser, coins: str)
         assert stats.binomtest(int(count), rounds, 0.7).pvalue > 1e-7
 
 
-def test_removal_comes_before_the_cut(tokeniser: Tokeniser) -> None:
+def test_removal_comes_before_the_cut(tokenizer: Tokenizer) -> None:
     torch.manual_seed(2)
-    text = tokeniser.words("the rain stops in the evening and the sky clears")
-    seen = {int(ids[0, 6]) for ids, _ in (tokeniser.batch([text], 0.5) for _ in range(200)) if ids.shape[1] == 8}
+    text = tokenizer.words("the rain stops in the evening and the sky clears")
+    seen = {int(ids[0, 6]) for ids, _ in (tokenizer.batch([text], 0.5) for _ in range(200)) if ids.shape[1] == 8}
     assert len(seen) > 3, "what stands beyond the cut moves up"
 
 
-def test_no_dropout_draws_nothing(tokeniser: Tokeniser) -> None:
-    text = tokeniser.words("the rain")
+def test_no_dropout_draws_nothing(tokenizer: Tokenizer) -> None:
+    text = tokenizer.words("the rain")
     assert text.without(0.0) is text
-    assert removed(tokeniser.words(""), WordDropout("0.9")).pieces.tolist() == []
+    assert removed(tokenizer.words(""), WordDropout("0.9")).pieces.tolist() == []
 
 
-def test_batches_hold_every_text_once_and_like_lengths_together(tokeniser: Tokeniser) -> None:
-    texts = [tokeniser.words("rain " * (1 + number % 40)) for number in range(400)]
+def test_batches_hold_every_text_once_and_like_lengths_together(tokenizer: Tokenizer) -> None:
+    texts = [tokenizer.words("rain " * (1 + number % 40)) for number in range(400)]
     batches = bucketed(texts, 16, torch.Generator().manual_seed(1))
     assert sorted(index for batch in batches for index in batch.tolist()) == list(range(400))
     spread = [max(lengths) - min(lengths) for lengths in ([1 + i % 40 for i in b.tolist()] for b in batches)]

@@ -18,13 +18,14 @@ from textveil_training.dpnr.stages import StageMaker, Texts
 from textveil_training.dpnr.task import load_task
 from textveil_training.engine import loop
 from textveil_training.engine.loop import Update
-from textveil_training.engine.tokens import Tokeniser
+from textveil_training.engine.run import STATE
+from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError, DeviceError, EmptyClass, MissingLabel, ResumeError
 from textveil_training.tasks import dpnr as train_module
-from textveil_training.tasks.dpnr import STATE, Options, train
+from textveil_training.tasks.dpnr import Options, train
 from tiny_training import private_recipe, recipe_text, write_data, write_encoder
 
-FROZEN = private_recipe(epochs=0, tuned="false", placed_epochs=1)
+FROZEN = private_recipe(num_epochs=0, tuned="false", placed_epochs=1)
 
 
 @pytest.fixture(autouse=True)
@@ -66,10 +67,10 @@ def private(place: Path, name: str, report: Callable[[str, int, int], None] | No
 def test_twenty_steps_lower_the_loss_and_reach_every_layer_of_the_encoder(place: Path) -> None:
     recipe = recipe_of(place, private_recipe(dropout=0.0, levels='"4"'))
     task = load_task(recipe.data, place / "sentences.txt")
-    model, _ = read_checkpoint(run(place, private_recipe(epochs=1), "fresh", start=place / "clean"))
-    tokeniser = Tokeniser(place / "encoder" / "vocab.txt", lowercase=True, max_tokens=32)
-    words = [tokeniser.words(text) for text in task.train.texts]
-    texts = Texts(model, tokeniser, task.train, words, recipe, torch.device("cpu"))
+    model, _ = read_checkpoint(run(place, private_recipe(num_epochs=1), "fresh", start=place / "clean"))
+    tokenizer = Tokenizer(place / "encoder" / "vocab.txt", lowercase=True, max_tokens=32)
+    words = [tokenizer.words(text) for text in task.train.texts]
+    texts = Texts(model, tokenizer, task.train, words, recipe, torch.device("cpu"))
     stage = StageMaker(model, recipe, NoiseLevels("l1", 2, [4])).tuned(texts, texts, 1)
     update, everything = stage.updates[0], torch.arange(len(words))
 
@@ -80,23 +81,23 @@ def test_twenty_steps_lower_the_loss_and_reach_every_layer_of_the_encoder(place:
     before = loss()
     for step in range(20):
         torch.manual_seed(100 + step)
-        update.optimiser.zero_grad()
+        update.optimizer.zero_grad()
         update.loss(everything).backward()
         for name, parameter in model.named_parameters():
             # A key's bias moves all scores of a softmax alike.
             if "position" not in name and not name.endswith("key.bias"):
                 assert parameter.grad is not None, name
                 assert float(parameter.grad.abs().max()) > 0, name
-        update.optimiser.step()
+        update.optimizer.step()
     assert loss() < before - 0.1
 
 
 @pytest.mark.parametrize(
     "values",
     [
-        {"placed_epochs": 2, "head_epochs": 2, "epochs": 2},
-        {"placed_epochs": 2, "tuned": "false", "epochs": 0, "mode": "l2", "delta": "1e-3"},
-        {"epochs": 2, "mode": "box", "dimension": 3, "head_hidden": 0, "word_dropout": "0.3"},
+        {"placed_epochs": 2, "head_epochs": 2, "num_epochs": 2},
+        {"placed_epochs": 2, "tuned": "false", "num_epochs": 0, "mode": "l2", "delta": "1e-3"},
+        {"num_epochs": 2, "mode": "box", "dimension": 3, "head_hidden": 0, "word_dropout": "0.3"},
     ],
 )
 def test_an_interrupted_run_goes_on_to_the_same_result(place: Path, tmp_path: Path, values: dict[str, object]) -> None:
@@ -132,7 +133,7 @@ def test_an_interrupted_run_goes_on_to_the_same_result(place: Path, tmp_path: Pa
 
 def test_a_run_that_broke_down_goes_on_from_its_last_state(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "SAVE_EVERY_S", 0.0)
-    whole = private(place, "sound", placed_epochs=1, epochs=2)
+    whole = private(place, "sound", placed_epochs=1, num_epochs=2)
     for breakdown in (2, 5, 9):  # in the placed stage, at the end of an epoch, after it
         name, steps = f"breakdown-{breakdown}", 0
 
@@ -143,8 +144,8 @@ def test_a_run_that_broke_down_goes_on_from_its_last_state(place: Path, monkeypa
                 raise ZeroDivisionError
 
         with pytest.raises(ZeroDivisionError):
-            private(place, name, report, placed_epochs=1, epochs=2)
-        run(place, private_recipe(placed_epochs=1, epochs=2), name, start=place / "clean", resume=True)
+            private(place, name, report, placed_epochs=1, num_epochs=2)
+        run(place, private_recipe(placed_epochs=1, num_epochs=2), name, start=place / "clean", resume=True)
         for file in ("extractor/model.safetensors", "head.safetensors", "classifier.safetensors"):
             assert (place / name / file).read_bytes() == (whole / file).read_bytes()
 
@@ -174,7 +175,7 @@ def test_an_interruption_of_the_last_measurement_costs_no_training(
 
 
 def test_the_record_tells_everything_and_no_text(place: Path) -> None:
-    folder = private(place, "recorded", placed_epochs=1, epochs=1)
+    folder = private(place, "recorded", placed_epochs=1, num_epochs=1)
     text = (folder / "record.json").read_text()
     record = json.loads(text)
     assert record["recipe"]["training"]["seed"] == 3
@@ -192,20 +193,20 @@ def test_the_record_tells_everything_and_no_text(place: Path) -> None:
 def test_frozen_features_leave_the_encoder_as_it_was(place: Path) -> None:
     folder = run(
         place,
-        private_recipe(tuned="false", epochs=0, placed_epochs=3),
+        private_recipe(tuned="false", num_epochs=0, placed_epochs=3),
         "frozen",
         start=place / "clean",
         features=place / "clean",
     )
     weights = [load_file(path / "extractor" / "model.safetensors") for path in (folder, place / "clean")]
     assert all(torch.equal(tensor, weights[1][name]) for name, tensor in weights[0].items())
-    tuned = load_file(private(place, "tuned", epochs=1) / "extractor" / "model.safetensors")
+    tuned = load_file(private(place, "tuned", num_epochs=1) / "extractor" / "model.safetensors")
     assert any(not torch.equal(tensor, weights[1][name]) for name, tensor in tuned.items())
 
 
 def test_a_start_trained_under_noise_brings_its_head(place: Path) -> None:
-    first = private(place, "first", placed_epochs=1, epochs=1)
-    text = private_recipe(head_epochs=1, tuned="false", epochs=0).replace(
+    first = private(place, "first", placed_epochs=1, num_epochs=1)
+    text = private_recipe(head_epochs=1, tuned="false", num_epochs=0).replace(
         "head_learning_rate = 1e-2", "head_learning_rate = 1e-9"
     )
     second = run(place, text, "second", start=first)
@@ -217,7 +218,7 @@ ADVERSARY = "\n[adversary]\nhidden = 8\nlearning_rate = 1e-2\nweight = 5.0\n"
 
 
 def test_adversarial_training_leaves_a_record_and_a_checkpoint(place: Path) -> None:
-    text = recipe_text(kind="adversarial", epochs=2) + ADVERSARY
+    text = recipe_text(kind="adversarial", num_epochs=2) + ADVERSARY
     folder = run(place, text, "adversarial", start=place / "clean")
     record = json.loads((folder / "record.json").read_text())
     assert [epoch["stage"] for epoch in record["epochs"]] == ["adversarial"] * 2
@@ -229,9 +230,9 @@ def test_the_attacker_learns_the_attributes_and_the_encoder_turns_it_round(place
     recipe = recipe_of(place, recipe_text(kind="adversarial", dropout=0.0) + ADVERSARY)
     task = load_task(recipe.data, place / "sentences.txt")
     model, _ = read_checkpoint(place / "clean")
-    tokeniser = Tokeniser(place / "encoder" / "vocab.txt", lowercase=True, max_tokens=32)
-    words = [tokeniser.words(text) for text in task.train.texts]
-    texts = Texts(model, tokeniser, task.train, words, recipe, torch.device("cpu"))
+    tokenizer = Tokenizer(place / "encoder" / "vocab.txt", lowercase=True, max_tokens=32)
+    words = [tokenizer.words(text) for text in task.train.texts]
+    texts = Texts(model, tokenizer, task.train, words, recipe, torch.device("cpu"))
     stage = StageMaker(model, recipe, None).adversarial(texts, texts, 1)
     defend, attack = stage.updates
     everything = torch.arange(len(words))
@@ -239,9 +240,9 @@ def test_the_attacker_learns_the_attributes_and_the_encoder_turns_it_round(place
     def take(update: Update, steps: int) -> None:
         for _ in range(steps):
             loss = update.loss(everything)
-            update.optimiser.zero_grad()
+            update.optimizer.zero_grad()
             loss.backward()
-            update.optimiser.step()
+            update.optimizer.step()
 
     before = attack.loss(everything).item()
     take(attack, 60)
@@ -262,7 +263,7 @@ def test_the_attacker_learns_the_attributes_and_the_encoder_turns_it_round(place
         (ResumeError, private_recipe(), {"start": "clean", "resume": True}),
         (
             CheckpointError,
-            private_recipe(epochs=0, tuned="false", placed_epochs=1),
+            private_recipe(num_epochs=0, tuned="false", placed_epochs=1),
             {"start": "clean", "features": "."},
         ),
     ],
@@ -283,7 +284,7 @@ def test_a_folder_with_a_checkpoint_is_not_overwritten(place: Path) -> None:
 
 
 def test_a_start_of_another_architecture(place: Path) -> None:
-    wide = private(place, "wide", dimension=3, epochs=1)
+    wide = private(place, "wide", dimension=3, num_epochs=1)
     with pytest.raises(CheckpointError, match="another mode, dimension or head"):
         run(place, private_recipe(), "narrow", start=wide)
     with pytest.raises(CheckpointError, match="without privacy"):
@@ -299,7 +300,7 @@ def test_a_state_of_another_run_or_a_damaged_one(place: Path) -> None:
     with pytest.raises(CheckpointError, match="unfinished"):
         private(place, "stopped")
     with pytest.raises(ResumeError, match="another recipe"):
-        run(place, private_recipe(epochs=3), "stopped", start=place / "clean", resume=True)
+        run(place, private_recipe(num_epochs=3), "stopped", start=place / "clean", resume=True)
     (place / "stopped" / STATE).write_bytes(b"\x10" * 100)
     with pytest.raises(ResumeError, match="damaged"):
         run(place, private_recipe(), "stopped", start=place / "clean", resume=True)

@@ -47,8 +47,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("place")
     (folder / "fair.txt").write_text(data(rows(96)))
     (folder / "unfair.txt").write_text(data(rows(96, flipped=True)))
-    recipes = {"clean": recipe_text(source=str(write_encoder(folder)), epochs=1)}
-    recipes["heads"] = private_recipe(tuned="false", epochs=0, placed_epochs=1, head_epochs=1)
+    recipes = {"clean": recipe_text(source=str(write_encoder(folder)), num_epochs=1)}
+    recipes["heads"] = private_recipe(tuned="false", num_epochs=0, placed_epochs=1, head_epochs=1)
     for name, recipe in recipes.items():
         (folder / f"{name}.toml").write_text(recipe.replace("ag-entities", "trustpilot"))
     return folder
@@ -92,10 +92,10 @@ def test_a_checkpoint_with_noise_without_and_a_clean_one(trained: Path, run: Run
     assert [(line["kind"], line["draws"]) for line in others] == [
         (kind, 3 if kind == "private" else 1) for kind in kinds
     ]
-    assert (clean["kind"], clean["law"], clean["result"]["examples"]) == ("clean", None, 96)
-    assert [line["law"]["epsilon"] for line in others] == [1.0, 1.0, 8.0, 8.0]
-    assert {line["law"]["mechanism"] for line in others} == {"representation-l1"}
-    assert all("whole text" in line["law"]["epsilon_kind"] for line in others)
+    assert (clean["kind"], clean["release"], clean["result"]["examples"]) == ("clean", None, 96)
+    assert [line["release"]["epsilon"] for line in others] == [1.0, 1.0, 8.0, 8.0]
+    assert {line["release"]["mechanism"] for line in others} == {"representation-l1"}
+    assert all("whole text" in line["release"]["epsilon_kind"] for line in others)
     assert all(one["change_from_clean"] is None for one in clean["result"]["attributes"])
     assert all(one["change_from_clean"] for line in others for one in line["result"]["attributes"])
     named = [
@@ -134,8 +134,8 @@ def test_sanitised_text_in_copies_beside_raw(tuned: Path, run: Run) -> None:
     copies = [f"sanitised/copy-{number}/fair.txt" for number in (1, 2)]
     clean, private = lines(run, *copies, "--model", "private", "--clean", "model", "--clean-data", "fair.txt")
     assert (clean["kind"], private["kind"], private["draws"]) == ("clean", "private", 2)
-    assert private["law"]["mechanism"] == "santext+"
-    assert private["law"]["bundle_name"].startswith("English")
+    assert private["release"]["mechanism"] == "santext+"
+    assert private["release"]["bundle_name"].startswith("English")
     single = [lines(run, copy, "--model", "private")[0]["result"]["accuracy"] for copy in copies]
     assert private["result"]["accuracy"] == pytest.approx(sum(single) / 2, abs=1e-5)
     assert clean["result"]["accuracy"] > 0.8

@@ -11,16 +11,18 @@ import torch
 from safetensors.torch import load_file, save_file
 from textveil.text.options import Options
 from textveil_training.corpus import sanitize_corpus
-from textveil_training.data.release import law_of
+from textveil_training.data.release import release_of
 from textveil_training.engine.loop import Report, no_report
+from textveil_training.engine.run import RunOptions
 from textveil_training.engine.tensor_files import sha256
-from textveil_training.engine.tokens import Tokeniser
+from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError, InvalidScore, ReleaseMismatch, ResumeError, SettingError
 from textveil_training.finetune.examples import Rows, Task, load_task
 from textveil_training.finetune.features import fitted_head, pearson
 from textveil_training.finetune.inputs import joined
+from textveil_training.finetune.measure import measured_scores, predictions
 from textveil_training.finetune.settings import Settings
-from textveil_training.tasks.finetune import Place, finetune, measured_scores, predictions
+from textveil_training.tasks.finetune import finetune
 from tiny_training import KITCHEN, WEATHER, write_encoder
 
 
@@ -30,7 +32,14 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def settings(encoder: Path, **values: Any) -> Settings:
-    chosen = {"epochs": 4, "batch": 8, "learning_rate": 1e-2, "dropout": 0.0, "max_tokens": 32, "precision": "float32"}
+    chosen = {
+        "num_epochs": 4,
+        "batch_size": 8,
+        "learning_rate": 1e-2,
+        "dropout": 0.0,
+        "max_tokens": 32,
+        "precision": "float32",
+    }
     return Settings(encoder=str(encoder), **(chosen | values))
 
 
@@ -63,14 +72,14 @@ def pairs() -> Task:
     return divided(texts, torch.tensor([1.0 + 4 * (second == 0) for _, second in kinds]), ())
 
 
-def tuned(chosen: Settings, task: Task, place: Place, report: Report = no_report) -> dict[str, Any]:
-    return finetune(chosen, task, {"data": task.described("tsv"), "law": None}, place, report)
+def tuned(chosen: Settings, task: Task, place: RunOptions, report: Report = no_report) -> dict[str, Any]:
+    return finetune(chosen, task, {"data": task.described("tsv"), "release": None}, place, report)
 
 
 @pytest.mark.parametrize("learns", [True, False], ids=["tuned", "frozen"])
 def test_classes_are_learned_and_predicted_alike(encoder: Path, tmp_path: Path, learns: bool) -> None:
     task = classes()
-    record = tuned(settings(encoder, tuned=learns), task, Place(tmp_path / "model"))
+    record = tuned(settings(encoder, tuned=learns), task, RunOptions(tmp_path / "model"))
     found = record["result"]["test"]
     assert found["accuracy"] >= 0.8
     assert found["majority"] == 0.5
@@ -87,14 +96,14 @@ def test_labels_without_meaning_are_not_learned(encoder: Path, tmp_path: Path) -
     accuracies = []
     for number in range(4):
         labels = [chance.randrange(2) for _ in range(220)]
-        record = tuned(settings(encoder, seed=number, tuned=False), classes(labels), Place(tmp_path / str(number)))
+        record = tuned(settings(encoder, seed=number, tuned=False), classes(labels), RunOptions(tmp_path / str(number)))
         accuracies.append(record["result"]["test"]["accuracy"])
     assert 0.3 <= sum(accuracies) / 4 <= 0.7
 
 
 @pytest.mark.parametrize("learns", [True, False], ids=["tuned", "frozen"])
 def test_scores_of_pairs_are_learned(encoder: Path, tmp_path: Path, learns: bool) -> None:
-    record = tuned(settings(encoder, tuned=learns), pairs(), Place(tmp_path / "model"))
+    record = tuned(settings(encoder, tuned=learns), pairs(), RunOptions(tmp_path / "model"))
     found = record["result"]["test"]
     assert found["pearson"] > (0.6 if learns else 0.4)
     assert 0 <= found["mse"] < 4
@@ -106,8 +115,8 @@ def test_scores_of_pairs_are_learned(encoder: Path, tmp_path: Path, learns: bool
 
 
 def test_an_interrupted_run_goes_on_to_the_same_result(encoder: Path, tmp_path: Path) -> None:
-    chosen, task = settings(encoder, epochs=3, dropout=0.1), classes()
-    whole = tuned(chosen, task, Place(tmp_path / "whole"))
+    chosen, task = settings(encoder, num_epochs=3, dropout=0.1), classes()
+    whole = tuned(chosen, task, RunOptions(tmp_path / "whole"))
 
     def stop(stage: str, done: int, total: int) -> None:
         if done == 4:
@@ -116,14 +125,14 @@ def test_an_interrupted_run_goes_on_to_the_same_result(encoder: Path, tmp_path: 
 
             os.kill(os.getpid(), signal.SIGINT)
 
-    broken = Place(tmp_path / "broken")
+    broken = RunOptions(tmp_path / "broken")
     with pytest.raises(KeyboardInterrupt):
         tuned(chosen, task, broken, stop)
     with pytest.raises(CheckpointError, match="--resume"):
         tuned(chosen, task, broken)
     with pytest.raises(ResumeError):
-        tuned(settings(encoder, epochs=3, dropout=0.1, seed=9), task, Place(broken.output, resume=True))
-    record = tuned(chosen, task, Place(broken.output, resume=True))
+        tuned(settings(encoder, num_epochs=3, dropout=0.1, seed=9), task, RunOptions(broken.output, resume=True))
+    record = tuned(chosen, task, RunOptions(broken.output, resume=True))
     assert record["result"] == whole["result"]
     assert record["resumed"] == 1
     heads = [(folder / "head.safetensors").read_bytes() for folder in (broken.output, tmp_path / "whole")]
@@ -132,7 +141,7 @@ def test_an_interrupted_run_goes_on_to_the_same_result(encoder: Path, tmp_path: 
 
 
 def test_an_altered_model_is_refused(encoder: Path, tmp_path: Path) -> None:
-    tuned(settings(encoder, tuned=False), classes(), Place(tmp_path / "model"))
+    tuned(settings(encoder, tuned=False), classes(), RunOptions(tmp_path / "model"))
     head = tmp_path / "model" / "head.safetensors"
     original = head.read_bytes()
     head.write_bytes(original[:-1] + bytes([original[-1] ^ 1]))
@@ -145,7 +154,7 @@ def test_an_altered_model_is_refused(encoder: Path, tmp_path: Path) -> None:
 
 def test_another_encoder_in_the_same_place_is_refused(tmp_path: Path) -> None:
     place = write_encoder(tmp_path)
-    tuned(settings(place, tuned=False), classes(), Place(tmp_path / "model"))
+    tuned(settings(place, tuned=False), classes(), RunOptions(tmp_path / "model"))
     (tmp_path / "other").mkdir()
     other = write_encoder(tmp_path / "other", layers=2)
     place.rename(tmp_path / "gone")
@@ -155,18 +164,18 @@ def test_another_encoder_in_the_same_place_is_refused(tmp_path: Path) -> None:
 
 
 def test_two_texts_are_one_sequence_cut_from_the_longer(encoder: Path) -> None:
-    tokeniser = Tokeniser(encoder / "vocab.txt", lowercase=True, max_tokens=10)
-    whole = joined(tokeniser, ["cold rain", "warm"])
+    tokenizer = Tokenizer(encoder / "vocab.txt", lowercase=True, max_tokens=10)
+    whole = joined(tokenizer, ["cold rain", "warm"])
     assert whole.types.tolist() == [0, 0, 0, 0, 1, 1]
-    assert whole.pieces[0] == tokeniser.first
-    assert [whole.pieces[3], whole.pieces[5]] == [tokeniser.last, tokeniser.last]
-    cut = joined(tokeniser, ["rain " * 20, "cold warm"])
+    assert whole.pieces[0] == tokenizer.first
+    assert [whole.pieces[3], whole.pieces[5]] == [tokenizer.last, tokenizer.last]
+    cut = joined(tokenizer, ["rain " * 20, "cold warm"])
     assert cut.types.tolist() == [0] * 7 + [1] * 3
-    both = joined(tokeniser, ["rain " * 20, "cold " * 30])
+    both = joined(tokenizer, ["rain " * 20, "cold " * 30])
     assert both.types.tolist().count(1) in (4, 5)
     assert len(both.pieces) == 10
-    assert len(joined(tokeniser, ["rain " * 20]).pieces) == 10
-    assert len(joined(tokeniser, ["", ""]).pieces) == 3
+    assert len(joined(tokenizer, ["rain " * 20]).pieces) == 10
+    assert len(joined(tokenizer, ["", ""]).pieces) == 3
 
 
 def test_a_linear_model_has_its_standardisation_inside() -> None:
@@ -216,30 +225,30 @@ def corpus(tmp_path: Path) -> Path:
 
 
 def test_the_law_of_a_sanitised_corpus_is_found(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = law_of("sst2", corpus / "copy-1")
+    found = release_of("sst2", corpus / "copy-1")
     assert found is not None
     assert (found["mechanism"], found["epsilon"], found["releases"]) == ("krr", 1.0, 1)
-    assert found == law_of("sst2", corpus / "copy-2") == law_of("sst2", corpus / "copy-2" / "train.tsv")
-    assert law_of("sst2", corpus.parent / "raw") is None
+    assert found == release_of("sst2", corpus / "copy-2") == release_of("sst2", corpus / "copy-2" / "train.tsv")
+    assert release_of("sst2", corpus.parent / "raw") is None
     (corpus / "copy-1" / "record.json").write_text("{}")
-    assert law_of("sst2", corpus / "copy-1") == found, "a record of something else is passed over"
+    assert release_of("sst2", corpus / "copy-1") == found, "a record of something else is passed over"
     monkeypatch.chdir(corpus / "copy-2")
-    assert law_of("sst2", Path()) == found == law_of("sst2", Path("train.tsv"))
+    assert release_of("sst2", Path()) == found == release_of("sst2", Path("train.tsv"))
 
 
 def test_raw_text_beside_a_record_is_not_taken_for_sanitised(corpus: Path) -> None:
     raw = corpus.parent / "raw"
     (corpus / "copy-1" / "train.tsv").write_bytes((raw / "train.tsv").read_bytes())
     with pytest.raises(ReleaseMismatch, match="not as the record"):
-        law_of("sst2", corpus / "copy-1")
-    assert law_of("sst2", corpus / "copy-1" / "dev.tsv") is not None
+        release_of("sst2", corpus / "copy-1")
+    assert release_of("sst2", corpus / "copy-1" / "dev.tsv") is not None
     (corpus / "copy-2" / "more.tsv").write_text("sentence\tlabel\nraw\t1\n")
-    assert law_of("sst2", corpus / "copy-2") is not None, "a file that the format does not read is nobody's"
+    assert release_of("sst2", corpus / "copy-2") is not None, "a file that the format does not read is nobody's"
     with pytest.raises(ReleaseMismatch):
-        law_of("sst2", corpus / "copy-2" / "more.tsv")
+        release_of("sst2", corpus / "copy-2" / "more.tsv")
     (corpus / "raw").mkdir()
     (corpus / "raw" / "train.tsv").write_bytes((raw / "train.tsv").read_bytes())
-    assert law_of("sst2", corpus / "raw") is None, "a folder of no copy's name is none of the record's"
+    assert release_of("sst2", corpus / "raw") is None, "a folder of no copy's name is none of the record's"
 
 
 def test_copies_that_were_joined_are_told(corpus: Path) -> None:
@@ -251,7 +260,7 @@ def test_copies_that_were_joined_are_told(corpus: Path) -> None:
     record["files"][0]["sha256"] = [sha256(joined / record["files"][0]["name"])]
     record["files"][1]["sha256"] = [sha256(joined / record["files"][1]["name"])]
     (joined / "record.json").write_text(json.dumps(record))
-    found = law_of("sst2", joined)
+    found = release_of("sst2", joined)
     assert found is not None
     assert found["releases"] == 2
 
@@ -268,7 +277,7 @@ def test_nothing_is_written_over(encoder: Path, tmp_path: Path) -> None:
     (tmp_path / "record.json").write_text("{}")
     for resume, kind in ((False, CheckpointError), (True, ResumeError)):
         with pytest.raises(kind):
-            tuned(settings(encoder, tuned=False), classes(), Place(tmp_path, resume=resume))
+            tuned(settings(encoder, tuned=False), classes(), RunOptions(tmp_path, resume=resume))
     assert (tmp_path / "record.json").read_text() == "{}"
 
 
@@ -277,24 +286,24 @@ def test_weights_of_another_architecture_are_refused(tmp_path: Path) -> None:
     weights = load_file(place / "model.safetensors")
     save_file({f"other.{name}": tensor for name, tensor in weights.items()}, place / "model.safetensors")
     with pytest.raises(CheckpointError, match="architecture"):
-        tuned(settings(place), classes(), Place(tmp_path / "renamed"))
+        tuned(settings(place), classes(), RunOptions(tmp_path / "renamed"))
     save_file(
         {name: tensor[:, :8].contiguous() if tensor.ndim > 1 else tensor for name, tensor in weights.items()},
         place / "model.safetensors",
     )
     with pytest.raises(CheckpointError, match="architecture"):
-        tuned(settings(place), classes(), Place(tmp_path / "cut"))
+        tuned(settings(place), classes(), RunOptions(tmp_path / "cut"))
 
 
 def test_a_record_says_what_has_an_effect(encoder: Path, tmp_path: Path) -> None:
-    record = tuned(settings(encoder, tuned=False), classes(), Place(tmp_path / "model"))
+    record = tuned(settings(encoder, tuned=False), classes(), RunOptions(tmp_path / "model"))
     assert record["settings"]["encoder"] == "encoder", "the name of the folder, not its place"
     assert "seed" not in record["settings"]
     assert str(tmp_path) not in json.dumps(record)
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"epochs": 0}, {"learning_rate": 0.0}, {"learning_rate": float("nan")}, {"precision": "half"}]
+    "wrong", [{"num_epochs": 0}, {"learning_rate": 0.0}, {"learning_rate": float("nan")}, {"precision": "half"}]
 )
 def test_settings_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(SettingError, match=next(iter(wrong))):

@@ -26,7 +26,7 @@ def _here(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ign
     monkeypatch.chdir(place)
 
 
-OPTIONS = ("--encoder", "encoder", "--max-tokens", 32, "--threads", 1, "--epochs", 1, "--precision", "float32")
+OPTIONS = ("--encoder", "encoder", "--max-tokens", 32, "--threads", 1, "--num-epochs", 1, "--precision", "float32")
 
 
 def test_a_table_a_model_and_a_record(place: Path, run: Run) -> None:
@@ -36,7 +36,7 @@ def test_a_table_a_model_and_a_record(place: Path, run: Run) -> None:
     assert lines[0] == ["split", "examples", "accuracy", "standard", "error", "majority"]
     assert [line[0] for line in lines[1:]] == ["dev", "test"]
     record = json.loads((place / "model" / "record.json").read_text())
-    assert (record["kind"], record["law"], record["settings"]["epochs"]) == ("finetune", None, 1)
+    assert (record["kind"], record["release"], record["settings"]["num_epochs"]) == ("finetune", None, 1)
     assert record["finished"] is not None
     assert sum(part["examples"] for part in record["data"]["splits"].values()) == 96
     assert not any(text in json.dumps(record) for _, text, _ in sentences())
@@ -94,7 +94,7 @@ def test_training_and_test_rows_of_different_laws(place: Path, run: Run) -> None
     arguments = ("finetune", "sanitised/rows.tsv", "--format", "tsv", "--test", "test.tsv", "-o", "mixed", *OPTIONS)
     code, out, err = run(*arguments)
     assert (code, out) == (1, "")
-    assert "different laws" in err
+    assert "different releases" in err
     (place / "sanitised" / "rows.tsv").write_text((place / "rows.tsv").read_text())
     code, out, err = run("finetune", "sanitised/rows.tsv", "--format", "tsv", "-o", "mixed", *OPTIONS)
     assert (code, out) == (1, "")

@@ -16,18 +16,18 @@ import torch
 from safetensors.torch import load_file
 from small_pretraining import run, write_all
 from textveil_training.engine import loop
-from textveil_training.engine.encoders import load_encoder
+from textveil_training.engine.encoders import load_encoder, precision_for
 from textveil_training.engine.loop import Loop, Position, Stage
-from textveil_training.engine.processes import Alone
+from textveil_training.engine.processes import SingleProcess
 from textveil_training.engine.record import RunRecord
-from textveil_training.engine.tokens import Tokeniser
+from textveil_training.engine.run import STATE
+from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError, LossError, ResumeError
 from textveil_training.pretrain import masking
 from textveil_training.pretrain.aligned import Corpus, Strings
 from textveil_training.pretrain.masking import Masker
 from textveil_training.pretrain.network import load_masked_lm
 from textveil_training.pretrain.objective import Objective
-from textveil_training.tasks.pretrain import STATE, precision_for
 from textveil_training.text_channel import TextChannel
 
 WEIGHTS = "model.safetensors"
@@ -45,11 +45,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def objective_of(place: Path, *, accumulate: int = 1, sanitize: bool = False) -> tuple[Objective, Any]:
     loaded = load_masked_lm(str(place / "encoder"))
-    tokeniser = Tokeniser(loaded.vocabulary, lowercase=True, max_tokens=32)
-    strings = Strings(tokeniser)
+    tokenizer = Tokenizer(loaded.vocabulary, lowercase=True, max_tokens=32)
+    strings = Strings(tokenizer)
     channel = TextChannel(place / "bundle", mechanism="santext")
     corpus = Corpus((place / "texts.txt").read_text().splitlines(), strings, channel)
-    masker = Masker(tokeniser, strings, 0.3, len(tokeniser.ids))
+    masker = Masker(tokenizer, strings, 0.3, len(tokenizer.ids))
     objective = Objective(
         loaded.model,
         corpus,
@@ -57,7 +57,7 @@ def objective_of(place: Path, *, accumulate: int = 1, sanitize: bool = False) ->
         accumulate=accumulate,
         precision="float32",
         sanitize=sanitize,
-        processes=Alone("cpu"),
+        process=SingleProcess("cpu"),
     )
     return objective, loaded.model
 
@@ -65,18 +65,18 @@ def objective_of(place: Path, *, accumulate: int = 1, sanitize: bool = False) ->
 def test_forty_steps_lower_the_loss_and_reach_every_parameter(place: Path) -> None:
     objective, model = objective_of(place, sanitize=True)
     everything = torch.arange(32)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=5e-3)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3)
     losses = []
     for step in range(40):
         torch.manual_seed(step)
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         losses.append(objective.gradients(everything))
         for name, parameter in model.named_parameters():
             # A key's bias moves all scores of a softmax alike.
             if "position" not in name and not name.endswith("key.bias"):
                 assert parameter.grad is not None, name
                 assert float(parameter.grad.abs().max()) > 0, name
-        optimiser.step()
+        optimizer.step()
     assert losses[0] == pytest.approx(np.log(len(model.bias)), rel=0.1)
     assert np.mean(losses[-5:]) < losses[0] - 0.5
 
@@ -114,12 +114,12 @@ def test_the_targets_are_the_original_words_and_not_the_sanitised(place: Path, m
 
 def test_a_finished_run(place: Path) -> None:
     record = json.loads((place / "raw" / "record.json").read_text())
-    assert (record["kind"], record["law"], record["settings"]["raw"]) == ("pretrain", None, True)
+    assert (record["kind"], record["release"], record["settings"]["raw"]) == ("pretrain", None, True)
     assert [epoch["epoch"] for epoch in record["epochs"]] == [1, 2, 3]
     assert record["result"]["steps"] == 7
     assert 0 <= record["result"]["sanitized_top1"] <= 1
     assert record["finished"] >= record["begun"]
-    assert record["measured_law"]["bundle_name"] == "small"
+    assert record["measured_release"]["bundle_name"] == "small"
     sizes = record["data"]
     assert sizes["train"]["texts"] + sizes["held_out"]["texts"] == sizes["sources"][0]["texts"] == 32
     assert not any(word in json.dumps(record) for word in ("onion", "thunder", str(place)))
@@ -150,7 +150,7 @@ def test_the_folder_opens_as_an_encoder_and_as_a_masked_language_model(place: Pa
         assert torch.equal(hidden, loaded.model.hidden(ids, mask))
     assert (vocabulary.read_bytes(), lowercase) == ((place / "encoder" / "vocab.txt").read_bytes(), True)
     text = "the rain stops in the evening"
-    pieces = Tokeniser(vocabulary, lowercase=True, max_tokens=32).words(text).pieces.tolist()
+    pieces = Tokenizer(vocabulary, lowercase=True, max_tokens=32).words(text).pieces.tolist()
     assert AutoTokenizer.from_pretrained(place / "raw")(text)["input_ids"][1:-1] == pieces
 
 
@@ -202,7 +202,7 @@ def test_an_interrupted_raw_run_goes_on_to_the_same_result(place: Path) -> None:
 def test_an_interrupted_sanitised_run_ends_too(place: Path) -> None:
     record = broken(place, "broken-sanitised")
     assert record["result"]["steps"] == 7
-    assert record["law"]["mechanism"] == "santext"
+    assert record["release"]["mechanism"] == "santext"
     assert "afresh" in record["draws"]
     assert [epoch["dev"] for epoch in record["epochs"]] == [epoch["sanitized_top1"] for epoch in record["epochs"]]
 
@@ -247,7 +247,7 @@ def test_the_command_in_two_processes(place: Path) -> None:
     """Only the first one has a result to print; neither fails."""
     pytest.importorskip("accelerate")
     given = ["--data", f"{place / 'texts.txt'}:text", "--start", str(place / "encoder"), "--raw", "--steps", "2"]
-    more = ["--batch", "8", "--max-tokens", "32", "--precision", "float32", "-o", str(place / "by-command")]
+    more = ["--batch-size", "8", "--max-tokens", "32", "--precision", "float32", "-o", str(place / "by-command")]
     printed = two_processes("-m", "textveil_training", "pretrain", *given, *more)
     assert sorted("2 steps" in output for output in printed) == [False, True]
     assert json.loads((place / "by-command" / "record.json").read_text())["finished"]
@@ -280,25 +280,25 @@ def test_steps_that_cut_the_last_epoch_short(tmp_path: Path, monkeypatch: pytest
     """The rate falls over all steps, whatever the epochs are; every process stops when one is asked to."""
     monkeypatch.setattr(loop, "SAVE_EVERY_S", 1e9)
     parameter = torch.nn.Parameter(torch.ones(1))
-    optimiser = torch.optim.SGD([parameter], lr=1.0)
+    optimizer = torch.optim.SGD([parameter], lr=1.0)
     rates: list[float] = []
 
     def loss(batch: torch.Tensor) -> torch.Tensor:
-        rates.append(optimiser.param_groups[0]["lr"])
+        rates.append(optimizer.param_groups[0]["lr"])
         return parameter.sum() * 0
 
     sizes = iter([3, 3, 1])
     stage = Stage(
         name="s",
         modules={},
-        epochs=3,
+        num_epochs=3,
         batches=lambda generator: [torch.zeros(1)] * next(sizes),
-        updates=[loop.Update(optimiser, loss)],
+        updates=[loop.Update(optimizer, loss)],
         measure=lambda: {"dev": 0.0},
         warmup=0.0,
         clip_norm=1.0,
         steps=7,
-        each=3,
+        steps_per_epoch=3,
     )
     seen: list[Position] = []
     Loop(
@@ -355,9 +355,14 @@ def test_the_rate_falls_to_its_end_however_often_is_measured(
 
 def test_steps_and_epochs_that_do_not_fit_are_refused() -> None:
     parts: dict[str, Any] = {"batches": None, "updates": [], "measure": None, "warmup": 0.0, "clip_norm": 1.0}
-    for wrong in ({"steps": 12}, {"each": 5}, {"steps": 12, "each": 4, "epochs": 4}, {"steps": 10, "each": 5}):
+    for wrong in (
+        {"steps": 12},
+        {"steps_per_epoch": 5},
+        {"steps": 12, "steps_per_epoch": 4, "num_epochs": 4},
+        {"steps": 10, "steps_per_epoch": 5},
+    ):
         with pytest.raises(ValueError, match="epoch"):
-            Stage(**{"name": "s", "modules": {}, "epochs": 3, **parts, **wrong})
+            Stage(**{"name": "s", "modules": {}, "num_epochs": 3, **parts, **wrong})
 
 
 @pytest.mark.parametrize(
@@ -376,7 +381,7 @@ def test_a_loss_that_is_no_number_ends_the_run_before_the_weights_are_spoilt(
     stage = Stage(
         name="s",
         modules={},
-        epochs=1,
+        num_epochs=1,
         batches=lambda generator: [fine, bad],
         updates=[loop.Update(torch.optim.SGD([weight], lr=1.0), lambda b: loss(weight) if b.item() else weight.sum())],
         measure=lambda: {"dev": 0.0},

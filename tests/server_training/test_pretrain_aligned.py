@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 from small_bundles import Lists, pieces, scattered, small_bundle
-from textveil.text.options import Plan
-from textveil.text.sanitizer import Sanitizer
-from textveil_training.engine.tokens import Tokeniser
+from textveil.plan import Plan
+from textveil.sanitizer import Sanitizer
+from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import EncoderMismatch
 from textveil_training.pretrain.aligned import Corpus, Strings, check_pieces, ragged
 from textveil_training.pretrain.masking import IGNORED, Masked, Masker
@@ -28,7 +28,7 @@ TEXTS = [
 LAW: dict[str, Any] = {"mechanism": "santext", "level": "l0"}
 
 
-def tokeniser_of(folder: Path, entries: list[str], max_tokens: int = 64) -> Tokeniser:
+def tokenizer_of(folder: Path, entries: list[str], max_tokens: int = 64) -> Tokenizer:
     path = folder / "vocab.txt"
     letters = [
         *"abcdefghijklmnopqrstuvwxyz0123456789.,;:!?()'-/“”’$",
@@ -36,7 +36,7 @@ def tokeniser_of(folder: Path, entries: list[str], max_tokens: int = 64) -> Toke
     ]
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     path.write_text("\n".join(dict.fromkeys([*special, *entries, *letters])) + "\n", encoding="utf-8")
-    return Tokeniser(path, lowercase=True, max_tokens=max_tokens)
+    return Tokenizer(path, lowercase=True, max_tokens=max_tokens)
 
 
 @pytest.fixture(scope="module")
@@ -68,25 +68,25 @@ def pieces_of(strings: Strings, items: Any) -> list[int]:
 @pytest.mark.usefixtures("_known_draws")
 @pytest.mark.parametrize("bundle", ["words", "pieces"])
 def test_the_model_reads_what_it_would_read_of_the_sanitised_text(place: Path, tmp_path: Path, bundle: str) -> None:
-    tokeniser = tokeniser_of(tmp_path, ["they", "do", "don", "can", "cat", "baba", "ru", "##n"])
+    tokenizer = tokenizer_of(tmp_path, ["they", "do", "don", "can", "cat", "baba", "ru", "##n"])
     channel, sanitizer = TextChannel(place / bundle, **LAW), Sanitizer.load(place / bundle)
     contracted = 0
     for text in TEXTS:
-        strings = Strings(tokeniser)
+        strings = Strings(tokenizer)
         corpus = Corpus([text], strings, channel)
         places, counts = corpus.chosen(np.array([0]))
         sanitised = corpus.sanitized(places)
         written = sanitizer.sanitize(text, **LAW).text
-        assert pieces_of(strings, sanitised) == tokeniser.words(written).pieces.tolist()
-        assert pieces_of(strings, corpus.items) == tokeniser.words(text).pieces.tolist()
+        assert pieces_of(strings, sanitised) == tokenizer.words(written).pieces.tolist()
+        assert pieces_of(strings, corpus.items) == tokenizer.words(text).pieces.tolist()
         assert counts.tolist() == [len(corpus.items)]
-        assert corpus.lengths.tolist() == [len(tokeniser.words(text).pieces)]
+        assert corpus.lengths.tolist() == [len(tokenizer.words(text).pieces)]
         contracted += len(re.findall(r"\wn't", written))
     assert bundle == "pieces" or contracted >= 2  # or the case that is difficult was not met
 
 
 def test_without_care_for_contractions_another_sequence_would_be_read(place: Path, tmp_path: Path) -> None:
-    strings = Strings(tokeniser_of(tmp_path, []))
+    strings = Strings(tokenizer_of(tmp_path, []))
     corpus = Corpus(["do n't"], strings, TextChannel(place / "words", **LAW))
     alone = pieces_of(strings, [strings.number("do"), strings.number("n't")])
     joined = strings.contracted(np.array([strings.number("do"), strings.number("n't")]), np.array([False, True]))
@@ -95,14 +95,14 @@ def test_without_care_for_contractions_another_sequence_would_be_read(place: Pat
 
 
 def test_the_original_of_an_unknown_word_is_its_spelling(place: Path, tmp_path: Path) -> None:
-    strings = Strings(tokeniser_of(tmp_path, []))
+    strings = Strings(tokenizer_of(tmp_path, []))
     corpus = Corpus(["Johnson's house, 12"], strings, TextChannel(place / "words", **LAW))
     assert [strings.string(number) for number in corpus.items] == ["Johnson", "'s", "house", ",", "12"]
 
 
 def test_words_are_replaced_each_in_its_own_place(place: Path, tmp_path: Path) -> None:
     """Texts in another order, and a text without a word, which is left out."""
-    strings = Strings(tokeniser_of(tmp_path, []))
+    strings = Strings(tokenizer_of(tmp_path, []))
     texts = ["cat run", "...", "house", "walk, walk!"]
     corpus = Corpus(texts, strings, TextChannel(place / "words", mechanism="krr", epsilon="30"))
     assert len(corpus) == 3
@@ -112,7 +112,7 @@ def test_words_are_replaced_each_in_its_own_place(place: Path, tmp_path: Path) -
 
 
 def test_every_visit_draws_afresh(place: Path, tmp_path: Path) -> None:
-    strings = Strings(tokeniser_of(tmp_path, []))
+    strings = Strings(tokenizer_of(tmp_path, []))
     corpus = Corpus(["cat run house walk " * 20], strings, TextChannel(place / "words", mechanism="random"))
     places, _ = corpus.chosen(np.array([0]))
     first, second = corpus.sanitized(places), corpus.sanitized(places)
@@ -121,8 +121,8 @@ def test_every_visit_draws_afresh(place: Path, tmp_path: Path) -> None:
 
 
 def test_raw_text_needs_no_bundle(tmp_path: Path) -> None:
-    tokeniser = tokeniser_of(tmp_path, [])
-    strings = Strings(tokeniser)
+    tokenizer = tokenizer_of(tmp_path, [])
+    strings = Strings(tokenizer)
     corpus = Corpus(["They don't run."], strings, None)
     assert [strings.string(number) for number in corpus.items] == ["They", "don", "'t", "run", "."]
     assert corpus.words.tolist() == [True, True, True, True, False]
@@ -139,10 +139,10 @@ def test_a_bundle_of_other_pieces_than_the_encoders(place: Path) -> None:
     check_pieces(TextChannel(place / "words", **LAW), [])  # words are cut by the encoder itself
 
 
-def masked(tokeniser: Tokeniser, strings: Strings, rows: list[tuple[list[str], list[str]]], **options: Any) -> Masked:
+def masked(tokenizer: Tokenizer, strings: Strings, rows: list[tuple[list[str], list[str]]], **options: Any) -> Masked:
     """A batch of texts given as shown and original words; ``.`` is no word."""
     masker = Masker(
-        tokeniser, strings, options.pop("probability", 0.15), len(tokeniser.ids), options.pop("unchanged", 0.1)
+        tokenizer, strings, options.pop("probability", 0.15), len(tokenizer.ids), options.pop("unchanged", 0.1)
     )
     shown = np.array([strings.number(word) for row, _ in rows for word in row])
     original = np.array([strings.number(word) for _, row in rows for word in row])
@@ -151,10 +151,10 @@ def masked(tokeniser: Tokeniser, strings: Strings, rows: list[tuple[list[str], l
 
 
 def test_targets_are_the_originals_pieces_at_the_sanitised_words_places(tmp_path: Path) -> None:
-    tokeniser = tokeniser_of(tmp_path, ["run", "##ning", "cat"])
-    strings, ids = Strings(tokeniser), tokeniser.ids
+    tokenizer = tokenizer_of(tmp_path, ["run", "##ning", "cat"])
+    strings, ids = Strings(tokenizer), tokenizer.ids
     rows = [(["cat", ".", "running"], ["running", ".", "cat"]), (["running"], ["running"])]
-    batch = masked(tokeniser, strings, rows, probability=0.999999, only_masks=True)
+    batch = masked(tokenizer, strings, rows, probability=0.999999, only_masks=True)
     mask, first, last = ids["[MASK]"], ids["[CLS]"], ids["[SEP]"]
     assert batch.ids.tolist() == [
         [first, mask, ids["."], mask, mask, last],
@@ -171,11 +171,11 @@ def test_targets_are_the_originals_pieces_at_the_sanitised_words_places(tmp_path
 @pytest.mark.parametrize(("unchanged", "masked_share"), [(0.1, 0.8), (0.55, 0.4)])
 def test_shares_of_what_is_masked(tmp_path: Path, unchanged: float, masked_share: float) -> None:
     """40,000 words of two pieces: each share within five standard errors; a word is masked whole."""
-    tokeniser = tokeniser_of(tmp_path, ["run", "##ning"], max_tokens=100_000)
-    strings, ids = Strings(tokeniser), tokeniser.ids
+    tokenizer = tokenizer_of(tmp_path, ["run", "##ning"], max_tokens=100_000)
+    strings, ids = Strings(tokenizer), tokenizer.ids
     count = 40_000
     torch.manual_seed(1)
-    batch = masked(tokeniser, strings, [(["running"] * count, ["running"] * count)], unchanged=unchanged)
+    batch = masked(tokenizer, strings, [(["running"] * count, ["running"] * count)], unchanged=unchanged)
     shown, targets = (part[0, 1:-1].view(count, 2) for part in (batch.ids, batch.targets))
     chosen = targets[:, 0] != IGNORED
     assert ((targets[:, 1] != IGNORED) == chosen).all()
@@ -197,12 +197,12 @@ def test_shares_of_what_is_masked(tmp_path: Path, unchanged: float, masked_share
 
 
 def test_long_texts_are_cut_and_parts_cover_the_batch(tmp_path: Path) -> None:
-    tokeniser = tokeniser_of(tmp_path, ["cat"], max_tokens=6)
-    strings = Strings(tokeniser)
+    tokenizer = tokenizer_of(tmp_path, ["cat"], max_tokens=6)
+    strings = Strings(tokenizer)
     rows = [(["cat"] * length, ["cat"] * length) for length in (1, 9, 2)]
-    batch = masked(tokeniser, strings, rows, probability=0.5)
+    batch = masked(tokenizer, strings, rows, probability=0.5)
     assert batch.mask.sum(1).tolist() == [3, 6, 4]
-    assert (batch.ids[torch.arange(3), batch.mask.sum(1) - 1] == tokeniser.last).all()
+    assert (batch.ids[torch.arange(3), batch.mask.sum(1) - 1] == tokenizer.last).all()
     parts = [batch.part(number, 2) for number in range(2)]
     assert [len(part.ids) for part in parts] == [2, 1]
     assert sum(int((part.targets != IGNORED).sum()) for part in parts) == int((batch.targets != IGNORED).sum())

@@ -35,7 +35,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("error", "settings"),
     [
         (CheckpointError, {"start": "/nowhere/at/all"}),
-        (SettingError, {"batch": 0}),
+        (SettingError, {"batch_size": 0}),
         (SettingError, {"mask_probability": 1.0}),
         (SettingError, {"unchanged_share": 1.1}),
         (SettingError, {"accumulate": 9}),
@@ -135,7 +135,7 @@ def test_wikitext_is_read_as_it_was_written() -> None:
 
 def arguments_of(place: Path, name: str, *more: object) -> list[object]:
     texts, bundle, encoder = (place / part for part in ("texts.txt", "bundle", "encoder"))
-    settings = ["--steps", 2, "--batch", 8, "--held-out", 20, "--max-tokens", 32, "--start", encoder]
+    settings = ["--steps", 2, "--batch-size", 8, "--held-out", 20, "--max-tokens", 32, "--start", encoder]
     return ["pretrain", "--data", f"{texts}:text", "-o", place / name, *settings, "--bundle", bundle, *more]
 
 

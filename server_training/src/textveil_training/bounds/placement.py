@@ -17,18 +17,16 @@ standard error on fresh pseudo-random draws, which no choice has seen.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from math import exp, inf, log, log1p, sqrt
-from typing import Any, Literal, get_args
+from math import sqrt
+from typing import Any, get_args
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq, minimize_scalar
 
 from textveil_training.bounds.channels import InvalidChannel, joint
-from textveil_training.bounds.noise import bounded, sensitivity
+from textveil_training.bounds.noise import Mode, bounded, noise_scale
 
-Mode = Literal["l1", "l2", "box"]
 Floats = NDArray[np.float64]
 
 #: Dimensions that are tried unless the caller names others.
@@ -83,39 +81,6 @@ class Search:
     draws: int = 1024
     fresh_draws: int = 1 << 17
     seed: int = 20
-
-
-def noise_scale(mode: Mode, dimension: int, epsilon: float, delta: float = 0.0) -> float:
-    """Scale of the noise on each coordinate at a whole-text epsilon, for vectors in the unit set of the mode.
-
-    ``l1``: Laplace, ``2 / epsilon``. ``box``: Laplace, ``k / epsilon``. ``l2``: the standard deviation ``sigma`` of a
-    Gaussian with ``rho = 2 / sigma^2`` and ``delta = min over a > 1 of
-    exp((a - 1)(a rho - epsilon)) / (a - 1) * (1 - 1/a)^a`` (Canonne, Kamath and Steinke 2020, Proposition 12).
-
-    Raises:
-        InvalidChannel: Epsilon is not a positive number, or ``l2`` has no delta below 1, or another mode has one.
-    """
-    if not 0 < epsilon < inf:
-        raise InvalidChannel("noise needs a positive, finite epsilon")
-    if (mode == "l2") != (0 < delta < 1):
-        raise InvalidChannel("l2 needs a delta between 0 and 1, and no other mode has one")
-    if mode == "l2":
-        return sensitivity(mode, dimension) / sqrt(2 * _rho(epsilon, delta))
-    return sensitivity(mode, dimension) / epsilon
-
-
-def _rho(epsilon: float, delta: float) -> float:
-    """``textveil.zcdp.largest_rho`` in floating point: thirty times as fast, and training asks for many."""
-
-    def log_delta(rho: float) -> float:
-        def at(log_order: float) -> float:
-            below = exp(log_order)  # a - 1
-            return below * ((below + 1) * rho - epsilon) - log_order + (below + 1) * -log1p(1 / below)
-
-        found: Any = minimize_scalar(at, bounds=(-12, 12), method="bounded", options={"xatol": 1e-10})
-        return float(found.fun)
-
-    return float(brentq(lambda rho: log_delta(rho) - log(delta), 1e-12, epsilon, xtol=1e-15))  # type: ignore[arg-type]
 
 
 def placed_accuracy(
@@ -242,8 +207,8 @@ def _ascend(
 ) -> tuple[float, torch.Tensor]:
     """Gradient ascent (Adam, falling step) through the bound itself; the best point seen and its mean accuracy."""
     free = start.clone().requires_grad_()
-    optimiser = torch.optim.Adam([free], lr=0.1)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
+    optimizer = torch.optim.Adam([free], lr=0.1)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     shares = gains.sum(dim=1)
     best, found = -1.0, start
     for _ in range(steps + 1):
@@ -251,9 +216,9 @@ def _ascend(
         value = torch.stack([shares @ _kept(points, unit * s, gains, s, mode).mean(dim=1) for s in scales]).mean()
         if float(value.detach()) > best:
             best, found = float(value.detach()), points.detach().clone()
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         (-value).backward()
-        optimiser.step()
+        optimizer.step()
         schedule.step()
     return best, found
 

@@ -1,4 +1,4 @@
-"""``textveil-train attack``: what an attacker makes of released vectors and of sanitised text."""
+"""``textveil-train attack``: what an attacker learns from released vectors and from sanitized text."""
 
 import json
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from textveil_training.cli import attack_text
+from textveil_training.cli.renamed_options import renamed
 from textveil_training.data import FormatName
 
 if TYPE_CHECKING:
@@ -48,16 +49,17 @@ def attributes(
     epsilon: Annotated[
         list[str] | None, typer.Option("--epsilon", "-e", help="Whole-text epsilon, repeatable; else the checkpoint's.")
     ] = None,
-    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Epochs of the attacker's training.")] = 15,
+    num_epochs: Annotated[int, typer.Option("--num-epochs", min=1, help="Epochs of the attacker's training.")] = 15,
     draws: Annotated[int, typer.Option("--draws", min=1, help="Releases of each scored text.")] = 5,
-    seed: Annotated[int, typer.Option("--seed", help="Of the attacker's training.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the attacker's training.")] = 0,
     threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 lets PyTorch choose.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON instead of a table.")] = False,
+    _epochs: Annotated[str | None, renamed("--epochs", "--num-epochs")] = None,
 ) -> None:
     """Infer private attributes with a network of 512 hidden units, beside attackers who see only a released label.
 
-    These see the class by randomised response, or by the most accurate private channel, at the same epsilon: the class
-    that the vectors tell without noise, or with --released the true one.
+    These see a class released by randomized response, or by the most accurate private channel, at the same epsilon: the
+    class that the vectors give without noise, or with --released the true one.
     """
     import torch
 
@@ -75,7 +77,7 @@ def attributes(
     present = attributes_of(task)
     if not all(bits.shape[1] and bits.any(axis=0).all() and not bits.all(axis=0).any() for bits in present.values()):
         raise RecipeError("every attribute has to be there in some texts of each split, and not in others")
-    settings = Settings(epochs=epochs, draws=draws, seed=seed)
+    settings = Settings(num_epochs=num_epochs, draws=draws, seed=seed)
     if released is not None:
         levels = _received(released, task, settings)
     else:

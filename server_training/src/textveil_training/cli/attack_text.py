@@ -1,4 +1,4 @@
-"""``textveil-train attack text``: what an attacker makes of sanitised text."""
+"""``textveil-train attack text``: what an attacker recovers from sanitized text."""
 
 import json
 from pathlib import Path
@@ -8,6 +8,7 @@ import typer
 from textveil.cli import say
 
 from textveil_training.cli import mechanism_options
+from textveil_training.cli.renamed_options import renamed
 from textveil_training.data import FormatName
 from textveil_training.errors import MissingSplit, SettingError
 
@@ -34,7 +35,7 @@ def text(
     ] = None,
     attacks: Annotated[str, typer.Option("--attacks", help=f"all, or some of {NAMES}, with commas.")] = "all",
     with_statistics: Annotated[
-        bool, typer.Option("--statistics", help="Also how the law spreads words: medians of N, S and S*.")
+        bool, typer.Option("--statistics", help="Also how far the mechanism spreads words: medians of N, S and S*.")
     ] = False,
     texts: Annotated[
         int, typer.Option("--texts", min=0, help="At most so many texts, chosen by the seed; 0: all.")
@@ -42,10 +43,10 @@ def text(
     tokens: Annotated[
         int, typer.Option("--tokens", min=1, help="At most so many tokens for mask, contextual and repeated.")
     ] = 4000,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the choice of texts and tokens, not of draws.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the choice of texts and tokens.")] = 0,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Texts at a time through the model.")] = 64,
     max_tokens: Annotated[int, typer.Option("--max-tokens", min=5, help="Longer texts are cut around the mask.")] = 128,
-    precision: Annotated[str, typer.Option("--precision", help="Of the model: float32 or bfloat16.")] = "bfloat16",
+    precision: Annotated[str, typer.Option("--precision", help="Model precision: float32 or bfloat16.")] = "bfloat16",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a run record, after each attack.")
     ] = None,
@@ -55,16 +56,17 @@ def text(
     device: Annotated[str, typer.Option("--device", help="cpu, or a CUDA device such as cuda:0.")] = "cpu",
     threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 lets PyTorch choose.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="The record as one line of JSON instead of a table.")] = False,
+    _batch: Annotated[str | None, renamed("--batch", "--batch-size")] = None,
 ) -> None:
-    """Sanitise raw text here and try to undo it, knowing the bundle, the mechanism and its options.
+    """Sanitize raw text here and try to recover it, knowing the bundle, the mechanism and its options.
 
     \b
     nearest     the symbol nearest to what came out, and the ten nearest
     bayes       the best guess from one output without context: in closed form, and checked on draws
     repeated    the same from 1, 2, 5, 10 and 20 independent outputs of the text
     mask        a masked language model predicts each original word from the sanitised words around it
-    contextual  that model's expectation times what the law says of the output; beside it the same without context,
-                and who is after the words that are never kept
+    contextual  that model's prior times the likelihood of the output; beside it the same without context, and an
+                attacker who wants only the words that are never kept
 
     Every rate is of tokens, with its standard error by text. Ctrl-C keeps the attacks that are done; --resume does the
     others on fresh draws.

@@ -1,4 +1,4 @@
-"""The result of the attacks on text as a table for a terminal."""
+"""The result of ``textveil-train attack text`` as a table for a terminal."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,10 +26,12 @@ _CONTEXTUAL = {
 
 
 def table(result: Mapping[str, Any]) -> str:
-    """The rates of all attacks that were done, with their standard errors.
+    """Formats the rates of all attacks that were done, with their standard errors.
+
+    One column has the rates among words that are never kept, if other words are kept.
 
     Args:
-        result: The ``result`` of a record. A column has the rates among words that are never kept, where words are.
+        result: The ``result`` of a record.
     """
     rows = [list(_HEADER), _row("unchanged", "tokens that came out as they were", result, "unchanged")]
     for attack, names in (("nearest", _NEAREST), ("bayes", {}), ("repeated", {}), ("mask", _MASK)):

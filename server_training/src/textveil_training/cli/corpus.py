@@ -1,4 +1,4 @@
-"""``textveil-train sanitize-corpus``: a whole corpus through a bundle."""
+"""``textveil-train sanitize-corpus``: sanitizes all texts of a corpus and keeps its format."""
 
 import json
 from pathlib import Path
@@ -48,7 +48,7 @@ def sanitize_corpus(
     as_json: Annotated[bool, typer.Option("--json", help="The record as one line of JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
 ) -> None:
-    """Sanitise the texts of a corpus; labels and all other columns are carried through, the format stays.
+    """Sanitize the texts of a corpus; labels and all other columns are carried through, the format stays.
 
     Ctrl-C ends after the parts that are being worked on; --resume goes on and draws nothing a second time.
     """
@@ -60,7 +60,7 @@ def sanitize_corpus(
 
     if format_name != "jsonl" and (text_key or label_key):
         raise DataOptionError("this format has no keys")
-    law = Options(
+    options = Options(
         mechanism=mechanism,
         epsilon=epsilon,
         level=level,
@@ -76,7 +76,7 @@ def sanitize_corpus(
                 inputs,
                 output,
                 format_name,
-                law=law,
+                law=options,
                 bundle=bundle,
                 expect_id=expect_id,
                 text_keys=tuple(text_key or ["text"]),

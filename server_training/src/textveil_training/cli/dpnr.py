@@ -47,7 +47,7 @@ def dpnr(
     task = load_task(chosen.data, data)
     _set_threads(threads)
     with bars() as report:
-        options = Options(output, start, features, write_features, resume, device)
+        options = Options(output, resume, device, start, features, write_features)
         record = train(chosen, task, options, report)
     print(json.dumps(record["result"]) if as_json else _table(record["result"]))
 

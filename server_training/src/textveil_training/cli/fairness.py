@@ -87,7 +87,7 @@ def _blocks(lines: list[dict[str, Any]]) -> list[str]:
         if line["kind"] == "without noise":
             same = [other for other in quiet if other["result"] == line["result"]]
         if same[0] is line:
-            blocks.append(_block(line, [f"{other['law']['epsilon']:g}" for other in same if other["law"]]))
+            blocks.append(_block(line, [f"{other['release']['epsilon']:g}" for other in same if other["release"]]))
     return blocks
 
 
@@ -108,14 +108,14 @@ def _block(line: dict[str, Any], epsilons: list[str]) -> str:
 
 
 def _name(line: dict[str, Any], epsilons: list[str]) -> str:
-    law = line["law"]
-    if law is None:
+    release = line["release"]
+    if release is None:
         return {"clean": "clean model"}.get(line["kind"], "without privacy")
     if line["kind"] == "without noise":
-        return f"{law['mechanism']} for epsilon {', '.join(epsilons)}, without noise, which nobody is sent"
-    level = f", level {law['level']}" if law["level"] else ""
+        return f"{release['mechanism']} for epsilon {', '.join(epsilons)}, without noise, which nobody is sent"
+    level = f", level {release['level']}" if release["level"] else ""
     draws = "1 draw" if line["draws"] == 1 else f"{line['draws']} draws"
-    return f"{law['mechanism']}{level}, epsilon {epsilons[0]} ({law['epsilon_kind']}), {draws} a text"
+    return f"{release['mechanism']}{level}, epsilon {epsilons[0]} ({release['epsilon_kind']}), {draws} a text"
 
 
 def _side(side: dict[str, Any]) -> list[str]:

@@ -6,97 +6,123 @@ from typing import Annotated, Any
 
 import typer
 
+from textveil_training.cli.renamed_options import renamed
 from textveil_training.data import FormatName
 
 
 def finetune(
-    data: Annotated[
-        Path, typer.Argument(metavar="PATH", help="Raw or sanitised data: a file, or a folder of published files.")
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PATH", help="Raw or sanitised data: a file, or a folder of published files. Or a recipe, TOML."
+        ),
     ],
-    format_name: Annotated[FormatName, typer.Option("--format", help="The format it is in.")],
+    format_name: Annotated[FormatName, typer.Option("--format", help="The format the data are in.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the model goes.")],
+    data: Annotated[Path | None, typer.Option("--data", metavar="PATH", help="The data, with a recipe.")] = None,
     test: Annotated[
         Path | None, typer.Option("--test", metavar="FILE", help="A file to test on, in the same format.")
     ] = None,
     encoder: Annotated[
-        str, typer.Option("--encoder", help="minilm, a model folder (also of pretrain), or a model id on a hub.")
-    ] = "minilm",
+        str | None,
+        typer.Option("--encoder", help="minilm (the default), a model folder (also of pretrain), or a hub id."),
+    ] = None,
     frozen: Annotated[
         bool, typer.Option("--frozen", help="Do not tune the encoder: fit a linear model to its vectors.")
     ] = False,
     labels_of_pairs: Annotated[
         bool, typer.Option("--classes", help="Learn the class of scored pairs (sick), not the score.")
     ] = False,
-    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Passes over the training rows.")] = 3,
-    batch: Annotated[int, typer.Option("--batch", min=1, help="Rows per step.")] = 64,
-    learning_rate: Annotated[float, typer.Option("--learning-rate", help="Peak for the encoder.")] = 2e-5,
-    max_tokens: Annotated[int, typer.Option("--max-tokens", min=5, help="Longer inputs are cut.")] = 128,
+    num_epochs: Annotated[
+        int | None, typer.Option("--num-epochs", min=1, help="Passes over the training rows; 3 if left out.")
+    ] = None,
+    batch_size: Annotated[
+        int | None, typer.Option("--batch-size", min=1, help="Rows per step; 64 if left out.")
+    ] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option("--learning-rate", help="Peak for the encoder; 2e-5 if left out.")
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option("--max-tokens", min=5, help="Longer inputs are cut; 128 if left out.")
+    ] = None,
     train_examples: Annotated[
-        int,
+        int | None,
         typer.Option("--train-examples", min=0, help="At most so many training rows, the same ones always; 0: all."),
-    ] = 0,
-    seed: Annotated[int, typer.Option("--seed", help="Of the training.")] = 0,
-    precision: Annotated[str, typer.Option("--precision", help="float32 or bfloat16.")] = "bfloat16",
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Of the training; 0 if left out.")] = None,
+    precision: Annotated[str | None, typer.Option("--precision", help="float32 or bfloat16 (the default).")] = None,
     text_key: Annotated[str, typer.Option("--text-key", help="Key of the text (jsonl).")] = "text",
     label_key: Annotated[str, typer.Option("--label-key", help="Key of the label (jsonl).")] = "label",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run; not with --frozen.")] = False,
     device: Annotated[str, typer.Option("--device", help="cpu, or a CUDA device such as cuda:0.")] = "cpu",
     threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 lets PyTorch choose.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="The result as one line of JSON.")] = False,
+    _batch: Annotated[str | None, renamed("--batch", "--batch-size")] = None,
+    _epochs: Annotated[str | None, renamed("--epochs", "--num-epochs")] = None,
 ) -> None:
     """Fine-tune an encoder on raw or sanitised text: classes, or scores of sentence pairs.
 
-    Defaults are the settings of the SanText paper. A model learns and is tested on the same kind of text: sanitise
-    all files of a data set first (sanitize-corpus), and name the folder here; its record is taken over. Which rows
-    decide between epochs depends on row numbers alone, so raw and sanitised text are divided alike.
+    Settings come from a recipe, if one is named (recipes/ has those of the published results), and otherwise from the
+    SanText paper; options take their place. A model learns and is tested on the same kind of text: sanitise all files
+    of a data set first (sanitize-corpus), and name the folder here; its record is taken over. Which rows decide
+    between epochs depends on row numbers alone, so raw and sanitised text are divided alike.
 
     Ctrl-C ends after the step that is running; --resume goes on to the same result.
     """
-    from textveil.cli import say
+    from dataclasses import replace
+
+    from textveil.console import say
 
     from textveil_training.data import ReadOptions
-    from textveil_training.data.release import law_of
-    from textveil_training.engine.run import Place
+    from textveil_training.data.release import release_of
     from textveil_training.errors import DataOptionError
-    from textveil_training.finetune.examples import check_options, load_task
-    from textveil_training.finetune.settings import Settings
-    from textveil_training.progress import bars
-    from textveil_training.tasks import finetune as run
+    from textveil_training.finetune.settings import Settings, read_recipe
 
-    settings = Settings(
-        encoder=encoder,
-        tuned=not frozen,
-        max_tokens=max_tokens,
-        epochs=epochs,
-        batch=batch,
-        learning_rate=learning_rate,
-        train_examples=train_examples,
-        seed=seed,
-        precision=precision,
-    )
+    named = source.suffix == ".toml"
+    if named != (data is not None):
+        raise DataOptionError("a recipe is named together with --data, and --data with a recipe")
+    settings, path = (read_recipe(source).training, data) if named and data is not None else (Settings(), source)
+    given = {
+        "encoder": encoder,
+        "tuned": False if frozen else None,
+        "max_tokens": max_tokens,
+        "num_epochs": num_epochs,
+        "batch_size": batch_size,
+        "learning_rate": learning_rate,
+        "train_examples": train_examples,
+        "seed": seed,
+        "precision": precision,
+    }
+    settings = replace(settings, **{name: value for name, value in given.items() if value is not None})
+
+    from textveil_training.engine.run import RunOptions
+    from textveil_training.finetune.examples import check_options, load_task
+    from textveil_training.progress import bars
+    from textveil_training.tasks import finetune as script
+
     check_options(format_name, labels_of_pairs)
     options = ReadOptions(text_key=text_key, label_key=label_key)
     task = load_task(
         format_name,
-        data,
+        path,
         test=test,
         options=options,
         labels_of_pairs=labels_of_pairs,
-        train_examples=train_examples,
+        train_examples=settings.train_examples,
     )
     if threads:
         import torch
 
         torch.set_num_threads(threads)
-    law = law_of(format_name, data)
-    if test is not None and law_of(format_name, test) != law:
-        raise DataOptionError("training and test rows went through different laws")
-    subject = {"data": task.described(format_name), "law": law}
+    release = release_of(format_name, path)
+    if test is not None and release_of(format_name, test) != release:
+        raise DataOptionError("training and test rows are different releases")
+    subject = {"data": task.described(format_name), "release": release}
     try:
         with bars() as report:
-            record = run.finetune(settings, task, subject, Place(output, resume, device), report)
+            record = script.finetune(settings, task, subject, RunOptions(output, resume, device), report)
     except KeyboardInterrupt:
-        if not frozen:
+        if settings.tuned:
             say("textveil-train: interrupted; --resume goes on")
         raise
     print(json.dumps(record["result"]) if as_json else _table(record["result"]))

@@ -1,4 +1,4 @@
-"""The options that choose a bundle and a law, the same in every sub-command that sanitises."""
+"""The options that choose a bundle and a mechanism, the same in every sub-command that sanitizes."""
 
 from pathlib import Path
 from typing import Annotated

@@ -8,6 +8,7 @@ import typer
 from textveil.cli import say
 
 from textveil_training.cli import mechanism_options
+from textveil_training.cli.renamed_options import renamed
 
 
 def pretrain(
@@ -23,12 +24,18 @@ def pretrain(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the model goes; must be empty.")
     ],
+    recipe: Annotated[
+        Path | None, typer.Argument(metavar="[RECIPE]", help="A recipe, TOML: its settings instead of the defaults.")
+    ] = None,
     start: Annotated[
-        str, typer.Option("--start", help="minilm, a folder or a hub id: an encoder or a masked language model.")
-    ] = "minilm",
+        str | None,
+        typer.Option(
+            "--start", help="minilm (the default), a folder or a hub id: an encoder or a masked language model."
+        ),
+    ] = None,
     raw: Annotated[
         bool,
-        typer.Option("--raw", help="Mask raw text: the control. A law, if one is named, then only serves to measure."),
+        typer.Option("--raw", help="Mask raw text: the control. A mechanism then only serves to measure."),
     ] = False,
     bundle: mechanism_options.Bundle = None,
     mechanism: mechanism_options.Mechanism = None,
@@ -37,41 +44,67 @@ def pretrain(
     tail: mechanism_options.Tail = None,
     replacement_probability: mechanism_options.ReplacementProbability = None,
     text_key: Annotated[str, typer.Option("--text-key", help="Key of the text (jsonl).")] = "text",
-    steps: Annotated[int, typer.Option("--steps", min=0, help="Optimiser steps; 0 for --epochs.")] = 0,
-    epochs: Annotated[int, typer.Option("--epochs", help="Passes over the texts, without --steps.")] = 1,
-    batch: Annotated[int, typer.Option("--batch", help="Texts per step, of all processes together.")] = 64,
+    steps: Annotated[
+        int | None, typer.Option("--steps", min=0, help="Optimizer steps; those of --num-epochs if left out.")
+    ] = None,
+    num_epochs: Annotated[
+        int | None, typer.Option("--num-epochs", help="Passes over the texts, without --steps; 1 if left out.")
+    ] = None,
+    batch_size: Annotated[
+        int | None,
+        typer.Option("--batch-size", help="Texts per step, of all processes together; 64 if left out."),
+    ] = None,
     accumulate: Annotated[
-        int, typer.Option("--accumulate", help="Parts a batch is computed in: less memory, the same gradient.")
-    ] = 1,
-    max_tokens: Annotated[int, typer.Option("--max-tokens", help="Longer texts are cut.")] = 128,
+        int | None,
+        typer.Option("--accumulate", help="Parts a batch is computed in: less memory, the same gradient."),
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option("--max-tokens", help="Longer texts are cut; 128 if left out.")
+    ] = None,
     learning_rate: Annotated[
-        float, typer.Option("--learning-rate", help="Peak for the encoder; 0: 3e-4 with a new head, else 5e-5.")
-    ] = 0.0,
+        float | None,
+        typer.Option("--learning-rate", help="Peak for the encoder; if left out 3e-4 with a new head, else 5e-5."),
+    ] = None,
     head_learning_rate: Annotated[
-        float, typer.Option("--head-learning-rate", help="Peak for the head; 0: 2e-3 for a new head, else 5e-5.")
-    ] = 0.0,
-    warmup: Annotated[float, typer.Option("--warmup", help="Share of the steps in which the rates rise.")] = 0.06,
-    dropout: Annotated[float, typer.Option("--dropout", help="Of hidden states and attention.")] = 0.0,
+        float | None,
+        typer.Option("--head-learning-rate", help="Peak for the head; if left out 2e-3 for a new head, else 5e-5."),
+    ] = None,
+    warmup: Annotated[
+        float | None,
+        typer.Option("--warmup", help="Share of the steps in which the rates rise; .06 if left out."),
+    ] = None,
+    dropout: Annotated[
+        float | None, typer.Option("--dropout", help="Of hidden states and attention; none if left out.")
+    ] = None,
     mask_probability: Annotated[
-        float, typer.Option("--mask-probability", help="How often a word is predicted.")
-    ] = 0.15,
+        float | None, typer.Option("--mask-probability", help="How often a word is predicted; .15 if left out.")
+    ] = None,
     unchanged_share: Annotated[
-        float, typer.Option("--unchanged-share", help="Of the predicted words, how many are shown and not hidden.")
-    ] = 0.1,
+        float | None,
+        typer.Option(
+            "--unchanged-share", help="Of the predicted words, how many are shown and not hidden; .1 if left out."
+        ),
+    ] = None,
     measure_every: Annotated[
-        int, typer.Option("--measure-every", metavar="STEPS", help="0 for 20 measurements in all.")
-    ] = 0,
+        int | None, typer.Option("--measure-every", metavar="STEPS", help="If left out 20 measurements in all.")
+    ] = None,
     held_out: Annotated[
-        int, typer.Option("--held-out", metavar="PERCENT", help="Texts to measure on, by their hash.")
-    ] = 2,
+        int | None,
+        typer.Option("--held-out", metavar="PERCENT", help="Texts to measure on, by their hash; 2 if left out."),
+    ] = None,
     precision: Annotated[
-        str, typer.Option("--precision", help="bfloat16 (where the device computes in it) or float32.")
-    ] = "bfloat16",
+        str | None,
+        typer.Option("--precision", help="bfloat16 (the default; where the device computes in it) or float32."),
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Of order and masks; what is drawn has no seed.")] = 0,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="Of order and masks; what is drawn has no seed. 0 if left out.")
+    ] = None,
     device: Annotated[str, typer.Option("--device", help="cpu, or a CUDA device.")] = "cpu",
     threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 leaves it to PyTorch.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="The result as one line of JSON.")] = False,
+    _batch: Annotated[str | None, renamed("--batch", "--batch-size")] = None,
+    _epochs: Annotated[str | None, renamed("--epochs", "--num-epochs")] = None,
 ) -> None:
     """Pretrain a masked language model: mask the sanitised text, predict the original word.
 
@@ -81,52 +114,59 @@ def pretrain(
     Several processes: accelerate launch --multi_gpu -m textveil_training pretrain ... --device cuda, or on processors
     torchrun --nproc-per-node N -m textveil_training -- pretrain ...
     """
-    from textveil_training.pretrain.settings import Settings
+    from dataclasses import replace
+
+    from textveil_training.pretrain.settings import Settings, read_recipe
     from textveil_training.pretrain.sources import parse_source, read_texts
 
-    settings = Settings(
-        start=start,
-        steps=steps,
-        epochs=epochs,
-        batch=batch,
-        accumulate=accumulate,
-        max_tokens=max_tokens,
-        learning_rate=learning_rate,
-        head_learning_rate=head_learning_rate,
-        warmup=warmup,
-        dropout=dropout,
-        mask_probability=mask_probability,
-        unchanged_share=unchanged_share,
-        measure_every=measure_every,
-        held_out_percent=held_out,
-        seed=seed,
-        precision=precision,
-    )
+    settings = Settings()
+    if recipe is not None:
+        chosen = read_recipe(recipe)
+        settings, raw = chosen.training, raw or chosen.raw
+    given = {
+        "start": start,
+        "steps": steps,
+        "num_epochs": num_epochs,
+        "batch_size": batch_size,
+        "accumulate": accumulate,
+        "max_tokens": max_tokens,
+        "learning_rate": learning_rate,
+        "head_learning_rate": head_learning_rate,
+        "warmup": warmup,
+        "dropout": dropout,
+        "mask_probability": mask_probability,
+        "unchanged_share": unchanged_share,
+        "measure_every": measure_every,
+        "held_out_percent": held_out,
+        "seed": seed,
+        "precision": precision,
+    }
+    settings = replace(settings, **{name: value for name, value in given.items() if value is not None})
     sources = [parse_source(given) for given in data]
 
     import torch
     from textveil.text import Options
 
-    from textveil_training.engine.run import Place
+    from textveil_training.engine.run import RunOptions
     from textveil_training.progress import bars
     from textveil_training.tasks.pretrain import pretrain as train
     from textveil_training.text_channel import TextChannel
 
     if threads:
         torch.set_num_threads(threads)
-    law = Options(
+    options = Options(
         mechanism=mechanism,
         epsilon=epsilon,
         level=level,
         tail=tail,
         replacement_probability=replacement_probability,
     )
-    named = bundle is not None or any(value is not None for value in law.values())
-    channel = TextChannel(bundle, **law) if named or not raw else None
+    named = bundle is not None or any(value is not None for value in options.values())
+    channel = TextChannel(bundle, **options) if named or not raw else None
     texts = read_texts(sources, text_key)
     try:
         with bars() as report:
-            record = train(settings, texts, channel, Place(output, resume, device), raw=raw, report=report)
+            record = train(settings, texts, channel, RunOptions(output, resume, device), raw=raw, report=report)
     except KeyboardInterrupt:
         say("textveil-train: interrupted; --resume goes on")
         raise

@@ -18,8 +18,8 @@ from textveil.text import PrivacyStatement, Terms
 
 from textveil_training.corpus.shards import Counts
 from textveil_training.corpus.workers import Job
+from textveil_training.data.release import FORMAT
 
-FORMAT = "textveil-corpus"
 VERSION = 1
 _SOFTWARE = ("textveil", "textveil-training", "numpy", "regex")
 

@@ -10,9 +10,10 @@ Lyu, He and Li 2020: a class to predict from a text, and two facts about its aut
 
 Both come in two layouts. Lyu et al. prepared files like that of AG news (``read_trustpilot``, ``read_blog``; their
 names are ``tp_us.txt``, ``tp_uk.txt`` and ``blog_data.txt``). The readers of Coavoux et al. take what precedes them
-(``read_trustpilot_users``, ``read_blog_topics``). None of these files is public together with that code, so these
-readers follow the published readers and have been tested on made-up rows only. What the two indices of Lyu et al.'s
-files mean is not written in them: the names here are what the readers of Coavoux et al. put at those places.
+(``read_trustpilot_users``, ``read_blog_topics``). The repository of Lyu et al.'s code
+(xlhex/dpnlp) lists data files publicly, but none of them was read here: these readers follow the published readers and
+have been tested on made-up rows only. The files of Lyu et al. do not say what their two indices mean: the names here
+are what the readers of Coavoux et al. put in those positions.
 """
 
 import ast

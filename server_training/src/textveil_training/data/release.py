@@ -1,15 +1,16 @@
-"""Which law a corpus went through: what ``sanitize-corpus`` wrote beside it, if the files are still those it wrote."""
+"""Which release a corpus is: what ``sanitize-corpus`` wrote beside it, if the files are still those it wrote."""
 
 import json
 import re
 from pathlib import Path
 from typing import Any
 
-from textveil_training.corpus.record import FORMAT
-from textveil_training.data import files_of
+from textveil_training.data.formats import files_of
 from textveil_training.engine.tensor_files import sha256
 from textveil_training.errors import InvalidJson, ReleaseMismatch
 
+FORMAT = "textveil-corpus"
+"""Name of the format of the record of ``sanitize-corpus``."""
 _TERMS = (
     "mechanism",
     "level",
@@ -20,17 +21,17 @@ _TERMS = (
     "rounding_slack",
     "replacement_probability",
     "case",
-    "strict",
+    "sanitize_punctuation",
     "bundle",
 )
 _COPY = re.compile(r"copy-\d+")
 
 
-def law_of(format_name: str, path: Path) -> dict[str, Any] | None:
-    """The terms of the law that made a sanitised corpus, for a record.
+def release_of(format_name: str, path: Path) -> dict[str, Any] | None:
+    """Returns the terms of the release that a sanitized corpus is, for a record.
 
     Args:
-        format_name: Of the data: it decides which files of a folder are read.
+        format_name: Format of the data: it decides which files of a folder are read.
         path: The corpus: a folder that ``sanitize-corpus`` wrote, one of its copies, or a file in either.
 
     Returns:
@@ -53,15 +54,21 @@ def law_of(format_name: str, path: Path) -> dict[str, Any] | None:
             raise InvalidJson("the record beside the corpus cannot be read") from error
         if isinstance(content, dict) and content.get("format") == FORMAT:
             try:
-                terms = {name: content["statement"][name] for name in _TERMS}
+                statement = renamed(content["statement"])
+                terms = {name: statement[name] for name in _TERMS}
                 terms |= {"bundle_name": content["bundle"]["name"], "releases": content.get("releases", 1)}
                 written = {(file["name"], digest) for file in content["files"] for digest in file["sha256"]}
-            except (KeyError, TypeError) as error:
+            except (AttributeError, KeyError, TypeError) as error:
                 raise InvalidJson("the record beside the corpus has other keys") from error
             if any((file.name, sha256(file)) not in written for file in files_of(format_name, path)):
                 raise ReleaseMismatch(
-                    "a file is not as the record of sanitize-corpus beside it says: which law it went through is "
-                    "unknown (without that record it would count as raw text)"
+                    "a file is not as the record of sanitize-corpus beside it says: which release it is, is unknown "
+                    "(without that record it would count as raw text)"
                 )
             return terms
     return None
+
+
+def renamed(terms: dict[str, Any]) -> dict[str, Any]:
+    """Returns terms of a release under the keys that run records have; files of before call one of them ``strict``."""
+    return {"sanitize_punctuation" if name == "strict" else name: value for name, value in terms.items()}

@@ -16,7 +16,7 @@ from textveil_training.dpnr.networks import Model
 from textveil_training.dpnr.task import load_split
 from textveil_training.engine.encoders import device_named
 from textveil_training.engine.loop import Report, no_report
-from textveil_training.engine.tokens import Tokeniser, Words
+from textveil_training.engine.tokens import Tokenizer, Words
 from textveil_training.errors import CheckpointError
 
 MASKS = 5
@@ -65,17 +65,17 @@ def evaluate_checkpoint(
     if word_dropout is not None:
         description = replace(description, word_dropout=word_dropout)
     dropout = WordDropout(description.word_dropout)
-    tokeniser = Tokeniser(folder / files.VOCABULARY, lowercase=description.lowercase, max_tokens=description.max_tokens)
+    tokenizer = Tokenizer(folder / files.VOCABULARY, lowercase=description.lowercase, max_tokens=description.max_tokens)
     part = load_split(format_name, data, split, description.labels)
     model.to(place)
-    words = [tokeniser.words(text) for text in part.texts]
-    features = device_features(model, tokeniser, words, dropout, place, report)
+    words = [tokenizer.words(text) for text in part.texts]
+    features = device_features(model, tokenizer, words, dropout, place, report)
     return measured(model, description, features, part, levels=levels, draws=draws)
 
 
 def device_features(
     model: Model,
-    tokeniser: Tokeniser,
+    tokenizer: Tokenizer,
     words: list[Words],
     dropout: WordDropout,
     device: torch.device,
@@ -85,7 +85,7 @@ def device_features(
 
     Args:
         model: The networks.
-        tokeniser: Of the encoder's vocabulary.
+        tokenizer: Of the encoder's vocabulary.
         words: The texts in pieces.
         dropout: Of words.
         device: Where the networks are.
@@ -95,9 +95,9 @@ def device_features(
         One matrix, or ``MASKS`` of them.
     """
     if not dropout.exact:
-        return [pooled_features(model, tokeniser, words, device, report)]
+        return [pooled_features(model, tokenizer, words, device, report)]
     return [
-        pooled_features(model, tokeniser, [removed(text, dropout) for text in words], device, report)
+        pooled_features(model, tokenizer, [removed(text, dropout) for text in words], device, report)
         for _ in range(MASKS)
     ]
 

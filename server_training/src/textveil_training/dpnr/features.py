@@ -1,6 +1,7 @@
 """Pooled vectors of whole splits: what an encoder says about its texts, computed once."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -11,35 +12,33 @@ from textveil_training.dpnr.networks import Model
 from textveil_training.dpnr.task import Split
 from textveil_training.engine.loop import Report, no_report
 from textveil_training.engine.tensor_files import write_tensors
-from textveil_training.engine.tokens import Tokeniser, Words, in_order_of_length
+from textveil_training.engine.tokens import Tokenizer, Words, vectors_of
 from textveil_training.errors import CheckpointError
 
 BATCH = 64
 
 
 def pooled_features(
-    model: Model, tokeniser: Tokeniser, texts: Sequence[Words], device: torch.device, report: Report = no_report
+    model: Model, tokenizer: Tokenizer, texts: Sequence[Words], device: torch.device, report: Report = no_report
 ) -> Tensor:
-    """Pooled vectors in evaluation mode, float32 of shape ``(texts, width)``, on the processor.
+    """Returns pooled vectors in evaluation mode, float32 of shape ``(texts, width)``, on the processor.
 
     Args:
-        model: Its encoder is used.
-        tokeniser: Of its vocabulary.
+        model: Networks, of which the encoder is used.
+        tokenizer: Tokenizer of its vocabulary.
         texts: The texts.
-        device: Where the encoder is.
+        device: Device that the encoder is on.
         report: Called after each batch.
     """
+
+    def of(batch: Tensor) -> Tensor:
+        ids, mask = tokenizer.batch([texts[index] for index in batch.tolist()])  # (batch, tokens)
+        return model.pooled(ids.to(device), mask.to(device)).cpu()
+
     model.eval()
-    width = int(model.extractor.config.hidden_size)  # type: ignore[union-attr]
-    features = torch.zeros(len(texts), width)
-    done = 0
     with torch.inference_mode():
-        for batch in in_order_of_length(texts, BATCH):
-            ids, mask = tokeniser.batch([texts[index] for index in batch.tolist()])
-            features[batch] = model.pooled(ids.to(device), mask.to(device)).cpu()
-            done += len(batch)
-            report("features", done, len(texts))
-    return features.clone()
+        found = vectors_of(texts, BATCH, of, partial(report, "features"))
+    return found.clone()  # an inference tensor cannot be trained on
 
 
 def write_features(path: Path, features: Tensor, logits: Tensor, split: Split, encoder: str) -> None:
@@ -47,9 +46,9 @@ def write_features(path: Path, features: Tensor, logits: Tensor, split: Split, e
 
     Args:
         path: A safetensors file.
-        features: Of the split, in its order.
-        logits: Of the classifier on them, without noise (and, where it wants an epsilon, told the highest level).
-        split: Labels and the hash of the texts.
+        features: Pooled vectors of the split, in its order.
+        logits: Logits of the classifier on them, without noise (told the highest level, where it wants an epsilon).
+        split: Split with its labels and the hash of its texts.
         encoder: SHA-256 of the encoder's weights.
 
     Raises:

@@ -19,7 +19,8 @@ from torch import Tensor
 
 from textveil_training.attacks.vectors.attribute_inference import Settings, infer, infer_nothing
 from textveil_training.bounds.channels import ceiling, randomised_response, reference
-from textveil_training.bounds.placement import Mode, Placement, Search, best_placement, place
+from textveil_training.bounds.noise import Mode
+from textveil_training.bounds.placement import Placement, Search, best_placement, place
 from textveil_training.dpnr.checkpoint import Description
 from textveil_training.dpnr.heads import train_head, with_representation
 from textveil_training.dpnr.networks import Classifier, Model

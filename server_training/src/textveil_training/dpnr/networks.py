@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from textveil_training.bounds.noise import bounded
+from textveil_training.engine.encoders import mean_pooled
 
 
 class Head(nn.Module):
@@ -84,11 +85,8 @@ class Model(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def pooled(self, ids: Tensor, mask: Tensor, precision: str = "float32") -> Tensor:
-        """Mean of the last hidden states over all attended tokens, [CLS] and [SEP] among them: ``(texts, width)``."""
-        with torch.autocast(ids.device.type, torch.bfloat16, enabled=precision == "bfloat16"):
-            hidden = self.extractor(input_ids=ids, attention_mask=mask).last_hidden_state
-        weights = mask[..., None].to(torch.float32)
-        return (hidden.float() * weights).sum(1) / weights.sum(1)
+        """Returns the pooled vectors of a batch, shape ``(texts, width)``; see ``mean_pooled``."""
+        return mean_pooled(self.extractor, ids, mask, precision)
 
     def represented(self, pooled: Tensor) -> Tensor:
         """The bounded vector before the noise, f(x): ``(texts, width)`` to ``(texts, k)``."""

@@ -7,8 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from textveil_training.bounds.noise import noisy
-from textveil_training.bounds.placement import noise_scale
+from textveil_training.bounds.noise import noise_scale, noisy
 
 _KNOTS = 129
 

@@ -1,18 +1,13 @@
-"""Recipes: one whole TOML file per published result, read into frozen dataclasses.
+"""Recipes of private representations and their baselines, read into frozen dataclasses.
 
-A recipe holds everything that decides a result, apart from the data file and the checkpoint it may start from, which
-the command line names. There are no defaults and no inheritance: what is not in the file is an error, and so is what
-is in it without a meaning.
+The command line names the data file, and the checkpoint that a recipe may start from.
 """
 
 import hashlib
-import tomllib
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import UnionType
-from typing import Any, get_args, get_type_hints
 
-from textveil_training.engine.encoders import PRECISIONS
+from textveil_training.engine.settings import PRECISIONS, from_table, read_toml
 from textveil_training.errors import RecipeError, printable
 
 KINDS = ("clean", "adversarial", "dpnr")
@@ -30,7 +25,7 @@ class DataPart:
         dev: Split that decides which epoch is kept; the same as ``train`` with ``dev_percent`` above 0.
         test: Split that is only measured, at the end.
         dev_percent: Share of ``train`` taken away for dev, decided by a hash of the text.
-        max_tokens: Longer texts are cut, [CLS] and [SEP] counted.
+        max_tokens: Number of tokens that longer texts are cut to, [CLS] and [SEP] counted.
     """
 
     format: str
@@ -48,7 +43,7 @@ class ExtractorPart:
     Attributes:
         source: ``minilm``, a folder or a hub id; or ``start``: the checkpoint the command line names.
         tuned: Whether the encoder's weights are trained; otherwise its features are computed once and kept.
-        dropout: Of the encoder while it is tuned.
+        dropout: Dropout of the encoder while it is tuned.
     """
 
     source: str
@@ -63,11 +58,11 @@ class RepresentationPart:
     Attributes:
         mode: ``none`` (no bound, no noise: the pooled vector itself), ``l1``, ``l2`` or ``box``.
         dimension: Numbers in the vector, k; 0 for the pooled vector.
-        head_hidden: Units between the pooled vector and the bound; 0 for a linear head.
+        head_hidden: Number of units between the pooled vector and the bound; 0 for a linear head.
         levels: Whole-text epsilons as decimal strings; one extractor is trained for all of them.
-        delta: Of mode ``l2``; the empty string elsewhere.
+        delta: Delta of mode ``l2``; the empty string elsewhere.
         word_dropout: Probability that a word is removed, as a decimal string.
-        classifier_hidden: Units of the server's classifier; 0 for a linear one.
+        classifier_hidden: Number of units of the server's classifier; 0 for a linear one.
     """
 
     mode: str
@@ -84,28 +79,28 @@ class TrainingPart:
     """How it learns.
 
     Attributes:
-        seed: Of everything random in training.
-        epochs: Passes over the texts that train the encoder too; 0 if it is not tuned.
-        batch: Examples per step.
-        learning_rate: Peak for the encoder, top layer.
-        layer_decay: Factor from each layer to the one below.
-        head_learning_rate: Peak for head and classifier.
-        weight_decay: On matrices, decoupled (Loshchilov and Hutter 2019).
+        seed: Seed of everything random in training.
+        num_epochs: Number of passes over the texts that train the encoder too; 0 if it is not tuned.
+        batch_size: Examples per step.
+        learning_rate: Peak learning rate of the encoder's top layer.
+        layer_decay: Factor of the rate from each layer to the one below.
+        head_learning_rate: Peak learning rate of head and classifier.
+        weight_decay: Decay of matrices, decoupled (Loshchilov and Hutter 2019).
         warmup: Share of the steps in which the rate rises; it falls linearly to 0 afterwards.
-        clip_norm: Longest gradient.
-        label_smoothing: In the cross entropy.
-        loss: Of the head and tuned stages: ``cross-entropy`` or ``expected-error``, the mean of ``1 - p(y)``, which
-            wins no credit for being less sure and so moves vectors to where the noise hurts least.
-        placed_epochs: Passes over stored features that send every text to the code of its class first.
-        head_epochs: Passes over stored features that train head and classifier under noise after that.
-        noise_draws: Noise draws per example and step.
-        dev_draws: Noise draws per example when dev decides.
-        precision: Of the encoder's forward pass in training: ``float32`` or ``bfloat16``.
+        clip_norm: Largest norm of a step's gradient; longer ones are scaled down to it.
+        label_smoothing: Label smoothing of the cross entropy.
+        loss: Loss of the head and tuned stages: ``cross-entropy`` or ``expected-error``, the mean of ``1 - p(y)``,
+            which wins no credit for being less sure and so moves vectors to where the noise hurts least.
+        placed_epochs: Number of passes over stored features that send every text to the code of its class first.
+        head_epochs: Number of passes over stored features that train head and classifier under noise after that.
+        noise_draws: Number of noise draws per example and step.
+        dev_draws: Number of noise draws per example when dev decides.
+        precision: Precision of the encoder's forward pass in training: ``float32`` or ``bfloat16``.
     """
 
     seed: int
-    epochs: int
-    batch: int
+    num_epochs: int
+    batch_size: int
     learning_rate: float
     layer_decay: float
     head_learning_rate: float
@@ -126,9 +121,9 @@ class AdversaryPart:
     """The simulated attacker of adversarial training (kind ``adversarial`` only).
 
     Attributes:
-        hidden: Units of each of its two layers.
-        learning_rate: Its own.
-        weight: Of its loss in the encoder's.
+        hidden: Number of units of each of its two layers.
+        learning_rate: Its learning rate.
+        weight: Weight of its loss in the encoder's.
     """
 
     hidden: int
@@ -141,10 +136,10 @@ class Recipe:
     """One training, whole.
 
     Attributes:
-        name: Of the recipe, printable.
+        name: Name of the recipe, printable.
         kind: ``clean``, ``adversarial`` or ``dpnr``.
-        note: What it is for, a sentence.
-        sha256: Of the file it was read from.
+        note: Sentence that says what it is for.
+        sha256: SHA-256 of the file it was read from.
     """
 
     name: str
@@ -165,24 +160,17 @@ def read_recipe(path: Path) -> Recipe:
         RecipeError: The file cannot be read or is not TOML, a key is missing or unknown, or a value is of another
             type or out of range. The message names the file and the key.
     """
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise RecipeError("the recipe cannot be read") from error
+    content, sha256 = read_toml(path)
     name = printable(path.name)
-    try:
-        content = tomllib.loads(raw.decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise RecipeError(f"{name}: not a TOML file in UTF-8") from error
     if "sha256" in content:
         raise RecipeError(f"{name}: the key sha256 is unknown")
-    recipe = _table(Recipe, content | {"sha256": hashlib.sha256(raw).hexdigest()}, name, "")
+    recipe = from_table(Recipe, content | {"sha256": sha256}, name)
     check(recipe, name)
     return recipe
 
 
 def with_seed(recipe: Recipe, seed: int) -> Recipe:
-    """The same recipe with another seed; the hash changes with it."""
+    """Returns the same recipe with another seed; the hash changes with it."""
     digest = hashlib.sha256(f"{recipe.sha256}\n{seed}".encode()).hexdigest()
     return replace(recipe, training=replace(recipe.training, seed=seed), sha256=digest)
 
@@ -216,8 +204,8 @@ def check(recipe: Recipe, file_name: str) -> None:
         "representation.delta": (0 < _number(delta) < 1) if representation.mode == "l2" else delta == "",
         "representation.word_dropout": 0 <= dropout < 1,
         "representation.classifier_hidden": representation.classifier_hidden >= 0,
-        "training.epochs": training.epochs >= 0 and (training.epochs > 0) == recipe.extractor.tuned,
-        "training.batch": training.batch >= 1,
+        "training.num_epochs": training.num_epochs >= 0 and (training.num_epochs > 0) == recipe.extractor.tuned,
+        "training.batch_size": training.batch_size >= 1,
         "training.learning_rate": training.learning_rate >= 0,
         "training.layer_decay": 0 < training.layer_decay <= 1,
         "training.head_learning_rate": training.head_learning_rate > 0,
@@ -238,35 +226,8 @@ def check(recipe: Recipe, file_name: str) -> None:
 
 
 def _number(text: str) -> float:
-    """The number a decimal string spells; NaN, which fails every comparison, for anything else."""
+    """Returns the number that a decimal string spells; NaN, which fails every comparison, for anything else."""
     try:
         return float(text) if text.isascii() and "_" not in text else float("nan")
     except ValueError:
         return float("nan")
-
-
-def _table(kind: type[Any], content: dict[str, Any], file_name: str, prefix: str) -> Any:
-    hints = get_type_hints(kind)
-    optional = {field.name for field in fields(kind) if field.default is None}
-    missing = [name for name in hints if name not in content and name not in optional]
-    if missing:
-        raise RecipeError(f"{file_name}: the key {prefix}{missing[0]} is missing")
-    unknown = [name for name in content if name not in hints]
-    if unknown:
-        raise RecipeError(f"{file_name}: the key {printable(prefix + unknown[0])} is unknown")
-    values = {name: _value(hints[name], content[name], file_name, prefix + name) for name in content}
-    return kind(**values)
-
-
-def _value(hint: Any, value: Any, file_name: str, key: str) -> Any:
-    if isinstance(hint, UnionType):
-        hint = next(part for part in get_args(hint) if part is not type(None))
-    if hint == tuple[str, ...]:
-        if isinstance(value, list) and all(type(item) is str for item in value):
-            return tuple(value)
-    elif hasattr(hint, "__dataclass_fields__"):
-        if isinstance(value, dict):
-            return _table(hint, value, file_name, f"{key}.")
-    elif type(value) is hint or (hint is float and type(value) is int):
-        return hint(value)
-    raise RecipeError(f"{file_name}: {key} has a value of another type")

@@ -1,4 +1,4 @@
-"""What each kind of training does in its stages: losses, optimisers and the figure that decides.
+"""What each kind of training does in its stages: losses, optimizers and the figure that decides.
 
 | kind | stages |
 |---|---|
@@ -19,9 +19,10 @@ from textveil_training.dpnr.noise_levels import NoiseLevels
 from textveil_training.dpnr.recipe import Recipe
 from textveil_training.dpnr.task import Split
 from textveil_training.engine.loop import Stage, Update, seeded
-from textveil_training.engine.tokens import Tokeniser, Words, bucketed, in_order_of_length
+from textveil_training.engine.optimizer import adamw
+from textveil_training.engine.tokens import Tokenizer, Words, bucketed, vectors_of
 
-MEASURED_AT_ONCE = 256
+_MEASURED_AT_ONCE = 64
 
 
 class Texts:
@@ -29,7 +30,7 @@ class Texts:
 
     Args:
         model: The networks.
-        tokeniser: Of the encoder's vocabulary.
+        tokenizer: Of the encoder's vocabulary.
         split: Labels and attributes.
         words: The split's texts in pieces.
         recipe: Batch size, precision and word dropout.
@@ -39,15 +40,15 @@ class Texts:
     def __init__(
         self,
         model: Model,
-        tokeniser: Tokeniser,
+        tokenizer: Tokenizer,
         split: Split,
         words: list[Words],
         recipe: Recipe,
         device: torch.device,
     ) -> None:
-        self._model, self._tokeniser, self._words, self._device = model, tokeniser, words, device
+        self._model, self._tokenizer, self._words, self._device = model, tokenizer, words, device
         self._dropout = float(recipe.representation.word_dropout)
-        self._size, self._precision = recipe.training.batch, recipe.training.precision
+        self._size, self._precision = recipe.training.batch_size, recipe.training.precision
         self.labels, self.attributes = split.labels.to(device), split.attributes.to(device)
 
     def batches(self, generator: torch.Generator) -> list[Tensor]:
@@ -56,16 +57,12 @@ class Texts:
 
     def pooled(self, batch: Tensor) -> Tensor:
         """Pooled vectors of a batch, with word dropout."""
-        ids, mask = self._tokeniser.batch([self._words[index] for index in batch.tolist()], self._dropout)
+        ids, mask = self._tokenizer.batch([self._words[index] for index in batch.tolist()], self._dropout)
         return self._model.pooled(ids.to(self._device), mask.to(self._device), self._precision)
 
     def all_pooled(self) -> Tensor:
         """Pooled vectors of the split in its order, in evaluation mode, as trained (with word dropout)."""
-        found = [(batch, self.pooled(batch)) for batch in in_order_of_length(self._words, MEASURED_AT_ONCE // 4)]
-        pooled = found[0][1].new_zeros(len(self._words), found[0][1].shape[1])
-        for batch, vectors in found:
-            pooled[batch] = vectors
-        return pooled
+        return vectors_of(self._words, _MEASURED_AT_ONCE, self.pooled)
 
 
 class Stored:
@@ -81,7 +78,7 @@ class Stored:
 
     def __init__(self, features: Tensor, split: Split, recipe: Recipe, device: torch.device) -> None:
         self._features = features.to(device)
-        self._size = recipe.training.batch
+        self._size = recipe.training.batch_size
         self.labels, self.attributes = split.labels.to(device), split.attributes.to(device)
 
     def batches(self, generator: torch.Generator) -> list[Tensor]:
@@ -123,29 +120,29 @@ class StageMaker:
     def __init__(self, model: Model, recipe: Recipe, noise: NoiseLevels | None) -> None:
         self._model, self._recipe, self._noise = model, recipe, noise
 
-    def tuned(self, train: Texts, dev: Texts, epochs: int) -> Stage:
+    def tuned(self, train: Texts, dev: Texts, num_epochs: int) -> Stage:
         """Encoder, head and classifier together."""
         return self._stage(
             "tuned",
             {"model": self._model},
-            epochs,
+            num_epochs,
             train,
-            [Update(self._optimiser(encoder=True), lambda batch: self.task_loss(train, batch))],
+            [Update(self._optimizer(encoder=True), lambda batch: self.task_loss(train, batch))],
             dev,
         )
 
-    def head(self, train: Stored, dev: Stored, epochs: int) -> Stage:
+    def head(self, train: Stored, dev: Stored, num_epochs: int) -> Stage:
         """Head and classifier on stored features."""
         return self._stage(
             "head",
             self._upper(),
-            epochs,
+            num_epochs,
             train,
-            [Update(self._optimiser(encoder=False), lambda batch: self.task_loss(train, batch))],
+            [Update(self._optimizer(encoder=False), lambda batch: self.task_loss(train, batch))],
             dev,
         )
 
-    def placed(self, train: Stored, dev: Stored, clean: Classifier, codes: Tensor, epochs: int) -> Stage:
+    def placed(self, train: Stored, dev: Stored, clean: Classifier, codes: Tensor, num_epochs: int) -> Stage:
         """Head and classifier on stored features; the head learns the code of every text's class.
 
         The loss is ``|f(x) - c(yhat(x))|^2`` beside the cross entropy of the classifier under noise, whose gradient
@@ -157,7 +154,7 @@ class StageMaker:
             dev: Decides.
             clean: Decides ``yhat`` from the same features, without noise.
             codes: Of the classes, shape ``(classes, k)``.
-            epochs: How many.
+            num_epochs: Number of epochs.
         """
 
         def loss(batch: Tensor) -> Tensor:
@@ -170,9 +167,11 @@ class StageMaker:
             away = ((raw if self._model.mode == "box" else vectors) - wanted).square().sum(-1).mean()
             return away + self._classified(vectors.detach(), train.labels[batch], "cross-entropy")
 
-        return self._stage("placed", self._upper(), epochs, train, [Update(self._optimiser(encoder=False), loss)], dev)
+        return self._stage(
+            "placed", self._upper(), num_epochs, train, [Update(self._optimizer(encoder=False), loss)], dev
+        )
 
-    def adversarial(self, train: Texts, dev: Texts, epochs: int) -> Stage:
+    def adversarial(self, train: Texts, dev: Texts, num_epochs: int) -> Stage:
         """Encoder and classifier against an attacker, one step of each in turn.
 
         The attacker lowers ``-log p(z | r(x))`` for the attributes z; encoder and classifier lower
@@ -184,7 +183,7 @@ class StageMaker:
             raise ValueError("the recipe has no adversary")
         width = int(self._model.extractor.config.hidden_size)  # type: ignore[union-attr]
         adversary = Adversary(width, part.hidden, train.attributes.shape[1]).to(train.labels.device)
-        optimiser = torch.optim.AdamW(adversary.parameters(), lr=part.learning_rate, weight_decay=0.0)
+        optimizer = torch.optim.AdamW(adversary.parameters(), lr=part.learning_rate, weight_decay=0.0)
 
         def attack(batch: Tensor) -> Tensor:
             self._model.train()
@@ -198,9 +197,9 @@ class StageMaker:
             hidden = functional.binary_cross_entropy_with_logits(adversary(vectors), 1 - train.attributes[batch])
             return self._classified(vectors, train.labels[batch], "cross-entropy") + part.weight * hidden
 
-        updates = [Update(self._optimiser(encoder=True), defend), Update(optimiser, attack)]
+        updates = [Update(self._optimizer(encoder=True), defend), Update(optimizer, attack)]
         modules: dict[str, nn.Module] = {"model": self._model, "adversary": adversary}
-        return self._stage("adversarial", modules, epochs, train, updates, dev)
+        return self._stage("adversarial", modules, num_epochs, train, updates, dev)
 
     def task_loss(self, data: "Texts | Stored", batch: Tensor) -> Tensor:
         """The loss of a batch, with fresh noise."""
@@ -228,7 +227,7 @@ class StageMaker:
         self,
         name: str,
         modules: dict[str, nn.Module],
-        epochs: int,
+        num_epochs: int,
         train: "Texts | Stored",
         updates: list[Update],
         dev: "Texts | Stored",
@@ -238,7 +237,7 @@ class StageMaker:
         def measure() -> dict[str, float]:
             return self.accuracies(dev, training.dev_draws)
 
-        return Stage(name, modules, epochs, train.batches, updates, measure, training.warmup, training.clip_norm)
+        return Stage(name, modules, num_epochs, train.batches, updates, measure, training.warmup, training.clip_norm)
 
     def accuracies(self, data: "Texts | Stored", draws: int) -> dict[str, float]:
         """Accuracy at each level under the noise of training, and their mean as ``dev``."""
@@ -256,19 +255,15 @@ class StageMaker:
                 found[f"dev_{level:g}"] = right.double().mean().item()
         return {"dev": sum(found.values()) / len(found)} | found
 
-    def _optimiser(self, *, encoder: bool) -> torch.optim.Optimizer:
+    def _optimizer(self, *, encoder: bool) -> torch.optim.Optimizer:
         training = self._recipe.training
-        groups = []
-        for name, parameter in self._model.named_parameters():
-            if name.startswith("extractor."):
-                if not encoder:
-                    continue
-                rate = training.learning_rate * training.layer_decay ** self._depth(name)
-            else:
-                rate = training.head_learning_rate
-            decay = training.weight_decay if parameter.ndim > 1 else 0.0
-            groups.append({"params": [parameter], "lr": rate, "weight_decay": decay})
-        return torch.optim.AdamW(groups)
+
+        def learning_rate(name: str) -> float | None:
+            if not name.startswith("extractor."):
+                return training.head_learning_rate
+            return training.learning_rate * training.layer_decay ** self._depth(name) if encoder else None
+
+        return adamw(self._model, learning_rate, training.weight_decay, fused=False)
 
     def _depth(self, name: str) -> int:
         """Layers between a parameter of the encoder and its top."""

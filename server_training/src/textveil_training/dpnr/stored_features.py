@@ -13,7 +13,7 @@ from textveil_training.dpnr.networks import Classifier
 from textveil_training.dpnr.task import Task
 from textveil_training.engine.loop import Report, no_report
 from textveil_training.engine.tensor_files import sha256
-from textveil_training.engine.tokens import Tokeniser
+from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError, EmptyClass
 
 #: Sets of removed words that are computed for each split: several where it counts and costs little.
@@ -43,7 +43,7 @@ class StoredFeatures:
             raise EmptyClass("the checkpoint was trained for other classes")
         self._task, self._cache, self._given, self._report = task, cache, features, report
         self._encoder = sha256(start / files.EXTRACTOR / "model.safetensors")
-        self._tokeniser = Tokeniser(
+        self._tokenizer = Tokenizer(
             start / files.VOCABULARY,
             lowercase=self.description.lowercase,
             max_tokens=self.description.max_tokens,
@@ -86,11 +86,11 @@ class StoredFeatures:
         if path.exists():
             found = read_features(path, part, self._encoder)
             return found if dropout.exact else found[None]
-        words = [self._tokeniser.words(text) for text in part.texts]
+        words = [self._tokenizer.words(text) for text in part.texts]
         copies = [
             pooled_features(
                 self.model,
-                self._tokeniser,
+                self._tokenizer,
                 [removed(text, dropout) for text in words] if dropout.exact else words,
                 torch.device("cpu"),
                 lambda _, done, total: self._report(f"features of {name}{gaps}", done, total),

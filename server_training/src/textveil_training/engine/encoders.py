@@ -5,19 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from textveil_training.errors import CheckpointError, DeviceError
 
-PRECISIONS = ("float32", "bfloat16")
-"""Of an encoder's forward pass in training."""
-
-#: The encoder that needs no folder and no network: sentence-transformers/all-MiniLM-L6-v2 in a Python package.
 MINILM = "minilm"
+"""Name of the encoder that needs no folder and no network: sentence-transformers/all-MiniLM-L6-v2 as a package."""
 
 
 def device_named(name: str) -> torch.device:
-    """``cpu``, or a CUDA device that is there.
+    """Returns ``cpu``, or a CUDA device that is there.
 
     Raises:
         DeviceError: There is no such device.
@@ -31,7 +28,7 @@ def device_named(name: str) -> torch.device:
 
 
 def precision_for(wanted: str, device: torch.device) -> str:
-    """``bfloat16`` where it was asked for and the device computes in it, else ``float32``."""
+    """Returns ``bfloat16`` where it was asked for and the device computes in it, else ``float32``."""
     if wanted == "bfloat16" and device.type == "cuda" and not torch.cuda.is_bf16_supported():
         return "float32"
     if wanted == "bfloat16" and device.type == "cpu" and not torch.ops.mkldnn._is_mkldnn_bf16_supported():
@@ -40,7 +37,7 @@ def precision_for(wanted: str, device: torch.device) -> str:
 
 
 def encoder_folder(source: str) -> str:
-    """Where an encoder lies: ``minilm`` in its package, anything else as it is (a folder or the id on a hub).
+    """Returns where an encoder lies: ``minilm`` in its package, anything else as it is (a folder or a hub id).
 
     Raises:
         CheckpointError: The package of the default encoder is not installed.
@@ -57,12 +54,34 @@ def encoder_folder(source: str) -> str:
     return str(get_model_path())
 
 
+def mean_pooled(
+    encoder: nn.Module, ids: Tensor, mask: Tensor, precision: str = "float32", types: Tensor | None = None
+) -> Tensor:
+    """Returns the mean of the last hidden states over all attended tokens, [CLS] and [SEP] among them.
+
+    Args:
+        encoder: Encoder of a transformer.
+        ids: Piece ids, shape ``(texts, tokens)``.
+        mask: 1 where there is a piece, shape ``(texts, tokens)``.
+        precision: ``float32`` or ``bfloat16`` for the encoder; the mean is taken in float32.
+        types: 0 for the first text of a pair, 1 for the second, shape ``(texts, tokens)``; all 0 if left out.
+
+    Returns:
+        Shape ``(texts, width)``.
+    """
+    segments = {} if types is None else {"token_type_ids": types}
+    with torch.autocast(ids.device.type, torch.bfloat16, enabled=precision == "bfloat16"):
+        hidden = encoder(input_ids=ids, attention_mask=mask, **segments).last_hidden_state  # (texts, tokens, width)
+    weights = mask[..., None].to(torch.float32)  # (texts, tokens, 1)
+    return (hidden.float() * weights).sum(1) / weights.sum(1)
+
+
 def load_encoder(source: str, dropout: float) -> tuple[nn.Module, Path, bool]:
     """Loads an encoder that reads WordPieces.
 
     Args:
         source: ``minilm``, a folder, or the id of a model on a hub.
-        dropout: Of hidden states and attention in training.
+        dropout: Dropout of hidden states and attention in training.
 
     Returns:
         The encoder without a pooler of its own, its vocabulary file, and whether it is uncased.

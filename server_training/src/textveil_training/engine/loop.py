@@ -1,7 +1,7 @@
 """The training loop: stages of epochs of steps, interruptible at any step, resumed to the very same result.
 
-All randomness of a step comes from a seed made of the run's seed and the step's place, so that nothing of a random
-generator has to be stored: weights, moments of the optimisers and the place are the whole state. It is kept in one
+All randomness of a step comes from a seed made of the run's seed and the step's position, so that nothing of a random
+generator has to be stored: weights, moments of the optimizers and the position are the whole state. It is kept in one
 safetensors file.
 """
 
@@ -36,18 +36,23 @@ def no_report(stage: str, done: int, total: int) -> None:
 
 @dataclass(frozen=True)
 class Update:
-    """One optimiser and the loss it lowers.
+    """One optimizer and the loss it lowers.
 
     Attributes:
-        optimiser: AdamW; the rate in its groups is the peak.
-        loss: From the indices of a batch to a scalar.
+        optimizer: AdamW; the rate in its groups is the peak.
+        loss: Maps the indices of a batch to its loss, a scalar tensor.
+        in_parts: Where a batch is too large to be computed at once: leaves the gradient of ``loss`` with the
+            parameters and returns the loss.
     """
 
-    optimiser: torch.optim.Optimizer
+    optimizer: torch.optim.Optimizer
     loss: Callable[[Tensor], Tensor]
+    in_parts: Callable[[Tensor], float] | None = None
 
     def gradients(self, batch: Tensor) -> float:
-        """Leaves the gradients of a batch's loss with the parameters, whose gradients are cleared; gives the loss."""
+        """Leaves the gradients of a batch's loss with the parameters, whose gradients are cleared, and returns it."""
+        if self.in_parts is not None:
+            return self.in_parts(batch)
         loss = self.loss(batch)
         loss.backward()
         return loss.item()
@@ -58,53 +63,53 @@ class Stage:
     """Epochs that train the same parameters in the same way.
 
     Attributes:
-        name: In the record.
-        modules: What is trained, by name; what is saved while the stage runs.
-        epochs: How many.
-        batches: Indices of the batches of an epoch, from a generator.
-        updates: Done in turn for every batch.
-        measure: After every epoch: metrics by name; ``dev`` decides.
-        warmup: Share of the steps in which the rate rises.
-        clip_norm: Longest gradient of each update.
-        steps: Steps in all, where the last epoch is cut short; None for whole epochs.
-        each: Steps of every epoch but the last; goes with ``steps``.
+        name: Name of the stage in the record.
+        modules: Networks that are trained, by name; they are saved while the stage runs.
+        num_epochs: Number of epochs.
+        batches: Gives the indices of an epoch's batches, from a generator.
+        updates: Updates that are done in turn for every batch.
+        measure: Gives metrics by name after every epoch; ``dev`` decides which epoch is the best.
+        warmup: Share of the steps in which the learning rate rises.
+        clip_norm: Largest norm of the gradient of each update; longer ones are scaled down to it.
+        steps: Number of steps in all, where the last epoch is cut short; None for whole epochs.
+        steps_per_epoch: Number of steps of every epoch but the last; goes with ``steps``.
 
     Raises:
-        ValueError: ``steps`` without ``each`` or the other way round, or they are not those of so many epochs.
+        ValueError: ``steps`` without ``steps_per_epoch`` or the other way round, or another number of epochs.
     """
 
     name: str
     modules: dict[str, nn.Module]
-    epochs: int
+    num_epochs: int
     batches: Callable[[torch.Generator], Sequence[Tensor]]
     updates: Sequence[Update]
     measure: Callable[[], dict[str, float]]
     warmup: float
     clip_norm: float
     steps: int | None = None
-    each: int | None = None
+    steps_per_epoch: int | None = None
 
     def __post_init__(self) -> None:
-        if (self.steps is None) != (self.each is None):
-            raise ValueError("steps in all and steps of an epoch go together")
-        if self.steps and self.each and math.ceil(self.steps / self.each) != self.epochs:
+        if (self.steps is None) != (self.steps_per_epoch is None):
+            raise ValueError("steps and steps per epoch go together")
+        if self.steps and self.steps_per_epoch and math.ceil(self.steps / self.steps_per_epoch) != self.num_epochs:
             raise ValueError("so many steps are another number of epochs")
 
 
 @dataclass
 class Position:
-    """Where a run is. All of it goes into the state file, as JSON.
+    """How far a run has come. All of it goes into the state file, as JSON.
 
     Attributes:
-        stage: Number of the stage.
-        epoch: Number of the epoch in it.
-        batch: Batches of the epoch that are done.
-        loss: Sum of the first update's loss over them.
+        stage: Index of the stage.
+        epoch: Index of the epoch in the stage.
+        batch: Number of batches of the epoch that are done.
+        loss: Sum of the first update's loss over these batches.
         best: Highest dev metric so far.
         history: Metrics of every epoch that is done.
         wall_s: Seconds spent.
         cpu_s: Processor seconds spent.
-        resumed: How often the run was taken up again.
+        resumed: Number of times the run was resumed.
     """
 
     stage: int = 0
@@ -119,7 +124,7 @@ class Position:
 
 
 def seeded(*parts: object) -> int:
-    """A seed for PyTorch from anything that has a stable ``str``."""
+    """Returns a seed for PyTorch made of anything that has a stable ``str``."""
     return int.from_bytes(hashlib.sha256("\n".join(map(str, parts)).encode()).digest()[:8], "big") >> 1
 
 
@@ -127,14 +132,14 @@ class Loop:
     """Runs stages.
 
     Args:
-        stages: In order.
-        seed: Of the run.
-        state: The file that the state is kept in.
-        run_key: What the state belongs to (a hash of recipe and data).
+        stages: Stages in their order.
+        seed: Seed of the run.
+        state: File that the state is kept in.
+        run_key: Key of the run that the state belongs to, a hash of settings and data.
         on_epoch: Called after each epoch with the position and whether dev was the best so far.
         report: Called after each step.
-        writes: Whether this process keeps the state; of several that train together one does.
-        agree: From whether this process was asked to stop to whether any of them was.
+        writes: Whether this process keeps the state; of several that train together rank 0 does.
+        agree: Maps whether this process was asked to stop to whether any process was.
     """
 
     def __init__(
@@ -160,7 +165,7 @@ class Loop:
         self.position = Position()
 
     def resume(self) -> None:
-        """Takes up the state file.
+        """Reads the state file and goes on from there.
 
         Raises:
             ResumeError: There is none, it is damaged, or it belongs to another recipe, data or software.
@@ -182,56 +187,51 @@ class Loop:
             _restore(self._stages[self.position.stage], tensors)
 
     def run(self) -> None:
-        """Trains to the end, and leaves a state that says so until ``forget``.
+        """Trains to the end, and leaves a state that says so: the last measurement may still be interrupted.
 
         Raises:
             KeyboardInterrupt: Ctrl-C; the state is saved after the step that was running.
             LossError: A loss is not a number.
             OutputError: The state cannot be written.
         """
-        place = self.position
+        position = self.position
         self._clock = time.perf_counter(), time.process_time()
         self._saved = time.monotonic()
         with _interruptible() as stopped:
-            while place.stage < len(self._stages):
-                stage = self._stages[place.stage]
-                while place.epoch < stage.epochs:
+            while position.stage < len(self._stages):
+                stage = self._stages[position.stage]
+                while position.epoch < stage.num_epochs:
                     self._epoch(stage, stopped)
-                place.stage += 1
-                place.epoch = 0
+                position.stage += 1
+                position.epoch = 0
         self._save(None)
 
-    def forget(self) -> None:
-        """Removes the state: what the run gave has been written elsewhere."""
-        if self._writes:
-            self._state.unlink(missing_ok=True)
-
     def _epoch(self, stage: Stage, stopped: threading.Event) -> None:
-        place = self.position
-        generator = torch.Generator().manual_seed(seeded(self._seed, stage.name, place.epoch))
+        position = self.position
+        generator = torch.Generator().manual_seed(seeded(self._seed, stage.name, position.epoch))
         batches = stage.batches(generator)
-        total = stage.steps or stage.epochs * len(batches)
-        each = stage.each or len(batches)
-        while place.batch < len(batches):
-            step = place.epoch * each + place.batch
-            torch.manual_seed(seeded(self._seed, stage.name, place.epoch, place.batch))
-            place.loss += _step(stage, batches[place.batch], _rate(step, total, stage.warmup))
-            place.batch += 1
+        total = stage.steps or stage.num_epochs * len(batches)
+        steps_per_epoch = stage.steps_per_epoch or len(batches)
+        while position.batch < len(batches):
+            step = position.epoch * steps_per_epoch + position.batch
+            torch.manual_seed(seeded(self._seed, stage.name, position.epoch, position.batch))
+            position.loss += _step(stage, batches[position.batch], _rate(step, total, stage.warmup))
+            position.batch += 1
             self._report(stage.name, step + 1, total)
             stop = self._agree(stopped.is_set())
             if stop or time.monotonic() - self._saved > SAVE_EVERY_S:
                 self._save(stage)
             if stop:
                 raise KeyboardInterrupt
-        torch.manual_seed(seeded(self._seed, stage.name, place.epoch, "measure"))
+        torch.manual_seed(seeded(self._seed, stage.name, position.epoch, "measure"))
         metrics = stage.measure()
         self._tick()
-        best = metrics["dev"] > place.best
-        place.best = max(place.best, metrics["dev"])
-        done = {"stage": stage.name, "epoch": place.epoch + 1, "loss": place.loss / len(batches), **metrics}
-        place.history.append({**done, "wall_s": round(place.wall_s, 1), "cpu_s": round(place.cpu_s, 1)})
-        place.epoch, place.batch, place.loss = place.epoch + 1, 0, 0.0
-        self._on_epoch(place, best)
+        best = metrics["dev"] > position.best
+        position.best = max(position.best, metrics["dev"])
+        done = {"stage": stage.name, "epoch": position.epoch + 1, "loss": position.loss / len(batches), **metrics}
+        position.history.append({**done, "wall_s": round(position.wall_s, 1), "cpu_s": round(position.cpu_s, 1)})
+        position.epoch, position.batch, position.loss = position.epoch + 1, 0, 0.0
+        self._on_epoch(position, best)
         if time.monotonic() - self._saved > SAVE_EVERY_S / 5:
             self._save(stage)
 
@@ -242,7 +242,7 @@ class Loop:
         self._clock = now
 
     def _save(self, stage: Stage | None) -> None:
-        """Writes the state; after the last stage the place alone."""
+        """Writes the state; after the last stage the position alone."""
         self._tick()
         self._saved = time.monotonic()
         if not self._writes:
@@ -252,20 +252,20 @@ class Loop:
 
 
 def _step(stage: Stage, batch: Tensor, rate: float) -> float:
-    """Does the updates in turn; gives the first one's loss."""
+    """Does the updates in turn and returns the first one's loss."""
     first = 0.0
     for number, update in enumerate(stage.updates):
         parameters = []
-        for group in update.optimiser.param_groups:
+        for group in update.optimizer.param_groups:
             group["lr"] = group.setdefault("peak", group["lr"]) * rate
             parameters += group["params"]
-        update.optimiser.zero_grad(set_to_none=True)
+        update.optimizer.zero_grad(set_to_none=True)
         loss = update.gradients(batch)
         norm = float(nn.utils.clip_grad_norm_(parameters, stage.clip_norm))
         for name, value in (("loss", loss), ("gradient", norm)):
             if not math.isfinite(value):  # one more step and no weight is a number
                 raise LossError(f"the {name} is not a number: a smaller learning rate may help")
-        update.optimiser.step()
+        update.optimizer.step()
         if number == 0:
             first = loss
     return first
@@ -286,7 +286,7 @@ def _tensors(stage: Stage) -> dict[str, Tensor]:
         for name, tensor in owner.state_dict().items()
     }
     for number, update in enumerate(stage.updates):
-        for index, moments in update.optimiser.state_dict()["state"].items():
+        for index, moments in update.optimizer.state_dict()["state"].items():
             tensors |= {f"moments.{number}.{index}.{name}": tensor for name, tensor in moments.items()}
     return tensors
 
@@ -303,8 +303,8 @@ def _restore(stage: Stage, tensors: dict[str, Tensor]) -> None:
                 if name.startswith(prefix):
                     index, moment = name.removeprefix(prefix).split(".")
                     state.setdefault(int(index), {})[moment] = tensor
-            groups = update.optimiser.state_dict()["param_groups"]
-            update.optimiser.load_state_dict({"state": state, "param_groups": groups})
+            groups = update.optimizer.state_dict()["param_groups"]
+            update.optimizer.load_state_dict({"state": state, "param_groups": groups})
     except (RuntimeError, ValueError, KeyError) as error:
         raise ResumeError("the state of the unfinished run has another architecture") from error
 

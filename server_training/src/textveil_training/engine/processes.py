@@ -1,7 +1,7 @@
-"""Training alone, or as one of several processes.
+"""Training in one process, or in one of several.
 
-They are started by ``accelerate launch --multi_gpu``, or on processors by ``torchrun`` (``accelerate launch --cpu``
-starts one alone), and talk by way of ``accelerate``.
+Several are started by ``accelerate launch --multi_gpu``, or on processors by ``torchrun`` (``accelerate launch --cpu``
+starts a single one), and talk by way of ``accelerate``.
 """
 
 import os
@@ -16,52 +16,52 @@ from textveil_training.engine.encoders import device_named
 from textveil_training.errors import SettingError
 
 
-class Alone:
-    """One process.
+class SingleProcess:
+    """The only process of a training.
 
     Args:
         device: ``cpu`` or a CUDA device.
 
     Attributes:
-        number: Of this process, from 0.
-        count: Of processes.
-        device: Where this process computes.
+        rank: Index of this process, from 0.
+        world_size: Number of processes.
+        device: Device that this process computes on.
 
     Raises:
         DeviceError: There is no such device.
     """
 
-    number, count = 0, 1
+    rank, world_size = 0, 1
 
     def __init__(self, device: str) -> None:
         self.device = device_named(device)
 
     def wrapped(self, model: nn.Module) -> Callable[..., Tensor]:
-        """The model such that its gradients are those of all processes."""
+        """Returns the model such that its gradients are averaged over all processes."""
         return model
 
-    def unshared(self, model: Any) -> AbstractContextManager[object]:
-        """Within it gradients stay in this process: more are to come."""
+    def no_sync(self, model: Any) -> AbstractContextManager[object]:
+        """Returns a context in which gradients stay in this process: more are to come."""
         del model
         return nullcontext()
 
-    def of_main(self, tensor: Tensor) -> Tensor:
-        """The main process's values of a tensor that all have in the same shape."""
+    def broadcast(self, tensor: Tensor) -> Tensor:
+        """Returns rank 0's values of a tensor that all processes have in the same shape."""
         return tensor
 
-    def total(self, tensor: Tensor) -> Tensor:
-        """Sum over the processes."""
+    def sum(self, tensor: Tensor) -> Tensor:
+        """Returns the sum of a tensor over the processes."""
         return tensor
 
     def any(self, flag: bool) -> bool:
-        """Whether any process says so."""
+        """Returns whether the flag is set in any process."""
         return flag
 
     def wait(self) -> None:
-        """Until all are here."""
+        """Waits until all processes are here."""
 
 
-class Several(Alone):
+class DistributedProcess(SingleProcess):
     """One of several processes, by way of ``accelerate``.
 
     Args:
@@ -82,36 +82,37 @@ class Several(Alone):
             super().__init__(device)
         self._accelerator = Accelerator(cpu=device == "cpu")
         self.device = self._accelerator.device
-        self.number, self.count = self._accelerator.process_index, self._accelerator.num_processes
+        self.rank, self.world_size = self._accelerator.process_index, self._accelerator.num_processes
 
     def wrapped(self, model: nn.Module) -> Callable[..., Tensor]:
         return self._accelerator.prepare_model(model)
 
-    def unshared(self, model: Any) -> AbstractContextManager[object]:
+    def no_sync(self, model: Any) -> AbstractContextManager[object]:
         return self._accelerator.no_sync(model)
 
-    def of_main(self, tensor: Tensor) -> Tensor:
+    def broadcast(self, tensor: Tensor) -> Tensor:
         from accelerate.utils import broadcast
 
         found: Any = broadcast(tensor.to(self.device))
         return found.to(tensor.device)
 
-    def total(self, tensor: Tensor) -> Tensor:
+    def sum(self, tensor: Tensor) -> Tensor:
         found: Any = self._accelerator.reduce(tensor.to(self.device), "sum")
         return found.to(tensor.device)
 
     def any(self, flag: bool) -> bool:
-        return bool(self.total(torch.tensor(int(flag))).item())
+        return bool(self.sum(torch.tensor(int(flag))).item())
 
     def wait(self) -> None:
         self._accelerator.wait_for_everyone()
 
 
-def processes(device: str) -> Alone:
-    """What this process is: alone, or one of several that a launcher started.
+def this_process(device: str) -> SingleProcess:
+    """Returns this process: the only one, or one of several that a launcher started.
 
     Raises:
         DeviceError: There is no such device.
         SettingError: There are several, and accelerate is not installed.
     """
-    return Several(device) if int(os.environ.get("WORLD_SIZE", "1")) > 1 else Alone(device)
+    several = int(os.environ.get("WORLD_SIZE", "1")) > 1
+    return DistributedProcess(device) if several else SingleProcess(device)

@@ -15,7 +15,7 @@ from textveil.bundle import atomic_output
 from textveil_training.engine.loop import Position
 
 FORMAT = "textveil-run"
-VERSION = 1
+VERSION = 2
 _SOFTWARE = ("textveil", "textveil-training", "torch", "transformers", "numpy", "safetensors")
 
 
@@ -23,9 +23,9 @@ class RunRecord:
     """Grows with the run and is written as it goes, whole each time.
 
     Args:
-        path: The JSON file.
-        subject: What is run, on what, starting from what: keys of its own, beside those that every run has.
-        device: Where it runs.
+        path: JSON file of the record.
+        subject: Keys that say what is run, on what and from which start, beside those that every run has.
+        device: Device that the run computes on.
     """
 
     def __init__(self, path: Path, subject: Mapping[str, object], device: torch.device) -> None:
@@ -47,7 +47,7 @@ class RunRecord:
         }
 
     def update(self, position: Position) -> None:
-        """Takes over the epochs that are done, and the time spent."""
+        """Takes over the epochs that are done and the time spent."""
         self.content |= {
             "epochs": position.history,
             "wall_s": round(position.wall_s, 1),
@@ -57,12 +57,12 @@ class RunRecord:
         self.write()
 
     def finish(self, result: dict[str, Any]) -> None:
-        """Adds what the run gave."""
+        """Adds the result of the run."""
         self.content |= {"result": result, "finished": datetime.now(UTC).isoformat(timespec="seconds")}
         self.write()
 
     def write(self) -> None:
-        """Writes the file. What is not a finite number becomes null, here too: JSON has no name for it.
+        """Writes the file. A number that is not finite becomes null, here too: JSON has no name for it.
 
         Raises:
             OutputError: It cannot be written.
@@ -77,7 +77,7 @@ class RunRecord:
 
 
 def software() -> dict[str, str | None]:
-    """Versions of what results depend on."""
+    """Returns the versions of the software that results depend on."""
     return {name: _version(name) for name in _SOFTWARE} | {"python": platform.python_version()}
 
 

@@ -1,18 +1,35 @@
-"""The folder a run writes: empty at first, or with an unfinished run that is gone on with."""
+"""What is the same in every run: its folder, device, seed, state file, run key, record, and how it is resumed.
 
+A script of ``textveil_training.tasks`` reads: make a ``Run``, build the networks on its device, ``begin`` the record,
+``train`` the stages, ``finish`` with the result.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import torch
+
+from textveil_training.engine.loop import Loop, Position, Report, Stage, no_report
+from textveil_training.engine.processes import SingleProcess
+from textveil_training.engine.record import RunRecord
 from textveil_training.errors import CheckpointError, ResumeError
+
+STATE = "unfinished.safetensors"
+"""File of an unfinished run in its output folder."""
+RECORD = "record.json"
 
 
 @dataclass(frozen=True)
-class Place:
+class RunOptions:
     """Where a run goes.
 
     Attributes:
-        output: The model's folder.
-        resume: Whether to go on with an unfinished run.
+        output: Folder that the run writes.
+        resume: Whether to go on with the unfinished run in that folder.
         device: ``cpu`` or a CUDA device.
     """
 
@@ -21,36 +38,135 @@ class Place:
     device: str = "cpu"
 
 
-def check_output(folder: Path, state: str, *, resume: bool) -> None:
-    """Checks that nothing in a folder would be written over; it need not be there.
+class Run:
+    """One run. Making it checks the output folder and seeds PyTorch, so networks come after it.
 
     Args:
-        folder: The folder.
-        state: Name of the file an unfinished run leaves there.
-        resume: Whether the run goes on with it.
+        options: Where the run goes.
+        seed: Seed of everything random in training.
+        report: Called after each step with the stage, the steps done and the steps in all.
+        process: This process among those that train together; a single one on the device if left out.
+        finished: Names that only a finished run leaves in the folder. Other files may then be there before the run;
+            if left out, the folder has to be empty.
+
+    Attributes:
+        output: Folder that the run writes.
+        device: Device that networks belong on.
 
     Raises:
-        CheckpointError: It is not empty, or cannot be read.
+        DeviceError: There is no such device.
+        CheckpointError: Something in the folder would be written over, or the folder cannot be read.
         ResumeError: There is no unfinished run to go on with.
     """
+
+    def __init__(
+        self,
+        options: RunOptions,
+        seed: int,
+        report: Report = no_report,
+        *,
+        process: SingleProcess | None = None,
+        finished: Collection[str] = (),
+    ) -> None:
+        self._process = process or SingleProcess(options.device)
+        self.device, self.output = self._process.device, options.output
+        self._resume, self._seed, self._report = options.resume, seed, report
+        self._main = self._process.rank == 0
+        _check_folder(options, finished)
+        torch.manual_seed(seed)
+
+    def begin(self, subject: Mapping[str, object]) -> None:
+        """Makes the output folder and the record, which is written after the first epoch.
+
+        Args:
+            subject: Keys of the record that say what is run, on what and from which start.
+
+        Raises:
+            CheckpointError: The folder cannot be made.
+        """
+        self._process.wait()  # all have looked into the folder before anything is written
+        try:
+            self.output.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CheckpointError("the output folder cannot be made") from error
+        self._record = RunRecord(self.output / RECORD, subject, self.device)
+
+    def train(self, stages: Sequence[Stage], key: Sequence[object], on_epoch: Callable[[bool], None]) -> None:
+        """Runs the stages, from the unfinished state where the run is resumed.
+
+        Args:
+            stages: Stages in their order.
+            key: Everything that decides the result, as values for JSON: a state with another key is not resumed.
+            on_epoch: Called after each epoch with whether dev was the best so far.
+
+        Raises:
+            ResumeError: The state is damaged or belongs to another run.
+            LossError: A loss is not a number.
+            OutputError: A file cannot be written.
+            KeyboardInterrupt: After Ctrl-C; the run can be resumed.
+        """
+
+        def done(position: Position, best: bool) -> None:
+            on_epoch(best)
+            self._update(position)
+
+        self._loop = Loop(
+            stages,
+            seed=self._seed,
+            state=self.output / STATE,
+            run_key=run_key(key),
+            on_epoch=done,
+            report=self._report if self._main else no_report,
+            writes=self._main,
+            agree=self._process.any,
+        )
+        if self._resume:
+            self._loop.resume()
+        self._loop.run()
+        self._update(self._loop.position)
+
+    @property
+    def position(self) -> Position:
+        """How far the training has come."""
+        return self._loop.position
+
+    def spent(self, wall_s: float, cpu_s: float) -> None:
+        """Records the time of a training without stages."""
+        self._update(Position(wall_s=wall_s, cpu_s=cpu_s))
+
+    def finish(self, result: dict[str, Any]) -> dict[str, Any]:
+        """Adds the result to the record, removes the state file and returns the record.
+
+        Of several processes only rank 0 writes, and only its record has the result.
+        """
+        if self._main:
+            self._record.finish(result)
+            (self.output / STATE).unlink(missing_ok=True)
+        self._process.wait()
+        return self._record.content
+
+    def _update(self, position: Position) -> None:
+        if self._main:
+            self._record.update(position)
+
+
+def run_key(parts: Sequence[object]) -> str:
+    """Returns the SHA-256 of what decides a result, the version of PyTorch included."""
+    return hashlib.sha256(json.dumps([*parts, torch.__version__], sort_keys=True).encode()).hexdigest()
+
+
+def _check_folder(options: RunOptions, finished: Collection[str]) -> None:
+    """Checks that the run would write nothing over; the folder need not be there."""
+    folder = options.output
     try:
         there = {path.name for path in folder.iterdir()} if folder.exists() else set[str]()
     except OSError as error:
         raise CheckpointError("the output folder cannot be used") from error
-    if resume and state not in there:
-        raise ResumeError("there is no unfinished run in this folder")
-    if there and not resume:
-        unfinished = ": it holds an unfinished run (--resume goes on with it)" if state in there else ""
+    if options.resume:
+        if STATE not in there:
+            raise ResumeError("there is no unfinished run in this folder")
+    elif finished and there & {STATE, *finished}:
+        raise CheckpointError("the output folder holds a checkpoint or an unfinished run (--resume goes on with it)")
+    elif there and not finished:
+        unfinished = ": it holds an unfinished run (--resume goes on with it)" if STATE in there else ""
         raise CheckpointError(f"the output folder is not empty{unfinished}")
-
-
-def make_output(folder: Path) -> None:
-    """Makes the folder if it is not there.
-
-    Raises:
-        CheckpointError: It cannot be made.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CheckpointError("the output folder cannot be made") from error

@@ -1,6 +1,6 @@
 """Texts as the device reads them: the runtime's own WordPiece, grouped by word, and batches of like length."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -36,7 +36,7 @@ class Words:
     word: Tensor = field(repr=False)
 
     def without(self, dropout: float) -> "Words":
-        """What is left when each word is removed whole with probability ``dropout``; positions close up.
+        """Returns what is left when each word is removed whole with probability ``dropout``; positions close up.
 
         Privacy:
             None: for training, with the coins of PyTorch's global generator.
@@ -47,7 +47,7 @@ class Words:
         return Words(self.pieces[stays], self.word[stays])
 
 
-class Tokeniser:
+class Tokenizer:
     """Reads a vocabulary file and turns texts into ids.
 
     Args:
@@ -79,7 +79,7 @@ class Tokeniser:
         self._reader = WordPiece(ids, lowercase=lowercase, special=SPECIAL)
 
     def words(self, text: str) -> Words:
-        """The pieces of a text, word by word."""
+        """Cuts a text into pieces, word by word."""
         pieces: list[int] = []
         word: list[int] = []
         for number, token in enumerate(self._reader.basic_tokens(text)):
@@ -90,7 +90,7 @@ class Tokeniser:
         return Words(torch.tensor(pieces, dtype=torch.int64), torch.tensor(word, dtype=torch.int64))
 
     def batch(self, texts: Sequence[Words], dropout: float = 0.0) -> tuple[Tensor, Tensor]:
-        """Ids and attention mask, padded to the longest.
+        """Returns ids and attention mask, padded to the longest.
 
         Args:
             texts: The texts.
@@ -110,13 +110,13 @@ class Tokeniser:
 
 
 def bucketed(texts: Sequence[HasPieces], size: int, generator: torch.Generator, window: int = 50) -> list[Tensor]:
-    """Shuffled batches of texts of like length: little padding, another division every time.
+    """Returns shuffled batches of texts of like length: little padding, another division every time.
 
     Args:
         texts: The texts.
         size: Texts per batch.
-        generator: Of the shuffle.
-        window: Batches that are sorted by length together.
+        generator: Generator of the shuffle.
+        window: Number of batches that are sorted by length together.
 
     Returns:
         Indices into ``texts`` per batch; every text once.
@@ -125,7 +125,7 @@ def bucketed(texts: Sequence[HasPieces], size: int, generator: torch.Generator, 
 
 
 def bucketed_lengths(lengths: Tensor, size: int, generator: torch.Generator, window: int = 50) -> list[Tensor]:
-    """``bucketed`` where only the lengths are known, shape ``(texts,)``."""
+    """Returns what ``bucketed`` does where only the lengths are known, shape ``(texts,)``."""
     order = torch.randperm(len(lengths), generator=generator)
     batches: list[Tensor] = []
     for part in order.split(size * window):
@@ -134,6 +134,36 @@ def bucketed_lengths(lengths: Tensor, size: int, generator: torch.Generator, win
 
 
 def in_order_of_length(texts: Sequence[HasPieces], size: int) -> Iterator[Tensor]:
-    """Batches for measuring: sorted by length, every text once."""
+    """Yields batches for measuring: sorted by length, every text once."""
     lengths = torch.tensor([len(text.pieces) for text in texts])
     yield from lengths.argsort(stable=True).split(size)
+
+
+def vectors_of(
+    texts: Sequence[HasPieces],
+    size: int,
+    pooled: Callable[[Tensor], Tensor],
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Tensor:
+    """Returns vectors of all texts, computed in batches of like length.
+
+    Args:
+        texts: The texts, at least one.
+        size: Texts per batch.
+        pooled: Maps the indices of a batch to its vectors, shape ``(batch, width)``.
+        progress: Called with the texts done and the texts in all.
+
+    Returns:
+        Shape ``(texts, width)``, in the order of the texts.
+    """
+    found: Tensor | None = None
+    done = 0
+    for batch in in_order_of_length(texts, size):
+        vectors = pooled(batch)
+        found = vectors.new_zeros(len(texts), vectors.shape[1]) if found is None else found
+        found[batch] = vectors
+        done += len(batch)
+        progress(done, len(texts))
+    if found is None:
+        raise ValueError("there is no text")
+    return found

@@ -27,11 +27,11 @@ from textveil_training.dpnr.task import Split, load_split
 from textveil_training.engine.encoders import device_named
 from textveil_training.engine.loop import Report, no_report
 from textveil_training.engine.tensor_files import sha256
-from textveil_training.engine.tokens import Tokeniser
+from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError, SubgroupError
 from textveil_training.fairness.subgroups import CONFIDENCE, MINIMUM, Subgroups, subgroups
 
-Law = dict[str, Any]
+Promise = dict[str, Any]
 Predict = Callable[[tuple[str, ...]], NDArray[np.int64]]
 
 PRIVATE, QUIET, OPEN, CLEAN = "private", "without noise", "no privacy", "clean"
@@ -44,12 +44,12 @@ class Answers:
     Attributes:
         kind: ``PRIVATE``, ``QUIET`` (the same model on vectors before the noise: nobody ever sees these), ``OPEN``
             (nothing is promised for what the model sees) or ``CLEAN`` (such a model that others are compared with).
-        law: What was promised for what the model saw, or None where nothing was.
+        release: What was promised for what the model saw, or None where nothing was.
         right: 1 or 0, float32 of shape ``(draws, texts)``: independent releases of each text.
     """
 
     kind: str
-    law: Law | None
+    release: Promise | None
     right: NDArray[np.float32]
 
 
@@ -120,9 +120,12 @@ def of_checkpoint(
     identity = sha256(folder / files.DESCRIPTION)
     answers = []
     for level in levels or description.levels:
-        law = _law(description, level, identity)
+        release = _promise(description, level, identity)
         made = decided(model, description, features, level, draws=draws)
-        answers += [Answers(PRIVATE, law, right(made.decisions)), Answers(QUIET, law, right(made.without_noise))]
+        answers += [
+            Answers(PRIVATE, release, right(made.decisions)),
+            Answers(QUIET, release, right(made.without_noise)),
+        ]
     return part, answers
 
 
@@ -146,46 +149,46 @@ def of_model(
         report: Called with progress.
 
     Returns:
-        The split of the first data, and ``PRIVATE`` answers under the law that ``sanitize-corpus`` recorded beside
+        The split of the first data, and ``PRIVATE`` answers under the release that ``sanitize-corpus`` recorded beside
         them, or ``OPEN`` ones where there is no such record.
 
     Raises:
         CheckpointError: The model cannot be used, or its answers are scores.
         DataError: The data cannot be read.
         EmptyClass: The data have a class that the model does not know.
-        SubgroupError: The data are not of the same texts, or went through different laws, or through another one than
-            the texts that the model was trained on.
+        SubgroupError: The data are not of the same texts, or went through different releases, or through another
+            one than the texts that the model was trained on.
         DeviceError: The device is not there.
     """
-    from textveil_training.data.release import law_of
+    from textveil_training.data.release import release_of
+    from textveil_training.finetune.measure import predictions
     from textveil_training.finetune.network import read_model
-    from textveil_training.tasks.finetune import predictions
 
     _, description, _ = read_model(folder)
     labels = description.labels
     if not labels:
         raise CheckpointError("the model gives scores: there is nothing to be right or wrong about")
-    law = law_of(format_name, data[0])
-    if any(law_of(format_name, path) != law for path in data[1:]):
-        raise SubgroupError("the data went through different laws")
-    if description.law != law:
-        raise SubgroupError("the model was trained on texts of another law, or of none")
+    release = release_of(format_name, data[0])
+    if any(release_of(format_name, path) != release for path in data[1:]):
+        raise SubgroupError("the data went through different releases")
+    if description.release != release:
+        raise SubgroupError("the model was trained on texts of another release, or of none")
     parts = [load_split(format_name, path, split, labels) for path in data]
 
     def predict(texts: tuple[str, ...]) -> NDArray[np.int64]:
         found, _ = predictions(folder, [(text,) for text in texts], device=device, report=report)
         return found.argmax(-1).numpy()
 
-    return parts[0], of_texts(parts, predict, law)
+    return parts[0], of_texts(parts, predict, release)
 
 
-def of_texts(splits: Sequence[Split], predict: Predict, law: Law | None) -> Answers:
+def of_texts(splits: Sequence[Split], predict: Predict, release: Promise | None) -> Answers:
     """A classifier of texts, raw or sanitised.
 
     Args:
         splits: The same texts, sanitised once or several times independently.
         predict: Gives the class ids of texts.
-        law: What was promised for the texts, or None.
+        release: What was promised for the texts, or None.
 
     Raises:
         SubgroupError: The splits are not of the same texts: labels or attributes differ.
@@ -193,7 +196,7 @@ def of_texts(splits: Sequence[Split], predict: Predict, law: Law | None) -> Answ
     for split in splits[1:]:
         check_alike(splits[0], split)
     right = [predict(split.texts) == split.labels.numpy() for split in splits]
-    return Answers(OPEN if law is None else PRIVATE, law, np.stack(right).astype(np.float32))
+    return Answers(OPEN if release is None else PRIVATE, release, np.stack(right).astype(np.float32))
 
 
 def check_alike(one: Split, other: Split) -> None:
@@ -247,12 +250,12 @@ def _features(
             return [read_features(stored, part, sha256(folder / files.EXTRACTOR / "model.safetensors"))]
         except CheckpointError:  # of other texts, or of another encoder: they are computed
             pass
-    tokeniser = Tokeniser(folder / files.VOCABULARY, lowercase=description.lowercase, max_tokens=description.max_tokens)
+    tokeniser = Tokenizer(folder / files.VOCABULARY, lowercase=description.lowercase, max_tokens=description.max_tokens)
     words = [tokeniser.words(text) for text in part.texts]
     return device_features(model, tokeniser, words, dropout, device, report)
 
 
-def _law(description: Description, level: str, checkpoint: str) -> Law:
+def _promise(description: Description, level: str, checkpoint: str) -> Promise:
     """The promise for a vector, in the keys that records have for sanitised text; this epsilon is of the whole text."""
     promised = statement(release_parameters(description, level), description.word_dropout, checkpoint)
     loss = promised.whole_text

@@ -89,7 +89,7 @@ def measure(request: Request, output: Path | None = None, report: Report = no_re
         report: Called with progress.
 
     Returns:
-        ``lines``, the clean model's first: each with its ``kind``, ``law``, ``draws`` and ``result``
+        ``lines``, the clean model's first: each with its ``kind``, ``release``, ``draws`` and ``result``
         (``subgroups.Subgroups.to_dict``).
 
     Raises:
@@ -97,7 +97,7 @@ def measure(request: Request, output: Path | None = None, report: Report = no_re
         DataError: The data cannot be read.
         EmptyClass: The data have a class that a model does not know.
         SubgroupError: No subgroup is large enough, the data are not of the same texts, or a model was trained on texts
-            of another law than theirs.
+            of another release than theirs.
         DeviceError: The device is not there.
         OptionError: An epsilon that cannot be.
         OutputError: The record cannot be written, or there is a file already.
@@ -111,10 +111,10 @@ def measure(request: Request, output: Path | None = None, report: Report = no_re
     record.write()  # a place that cannot be written to is found out before the work
     try:
         split, lines = _measured(request, report)
-        laws = [line["law"] for line in lines if line["law"] is not None]
+        releases = [line["release"] for line in lines if line["release"] is not None]
         record.content |= {
             "data": _described(request, split),
-            "law": laws[0] if laws and all(law == laws[0] for law in laws) else None,
+            "release": releases[0] if releases and all(other == releases[0] for other in releases) else None,
             "wall_s": round(time.perf_counter() - begun[0], 1),
             "cpu_s": round(time.process_time() - begun[1], 1),
         }
@@ -161,7 +161,7 @@ def _lines(request: Request, split: Split, answers: Sequence[Answers]) -> list[d
     lines = []
     for one in answers:
         found = divided(one, split, names, None if one is clean else clean, minimum=request.minimum)
-        lines.append({"kind": one.kind, "law": one.law, "draws": len(one.right), "result": found.to_dict()})
+        lines.append({"kind": one.kind, "release": one.release, "draws": len(one.right), "result": found.to_dict()})
     return lines
 
 
@@ -178,7 +178,7 @@ def _subject(request: Request) -> dict[str, object]:
             "minimum": request.minimum,
         },
         "data": {"format": request.format_name},
-        "law": None,
+        "release": None,
         "start": {
             f"{kind}_sha256": sha256(folder / name)
             for kind, folder in folders.items()

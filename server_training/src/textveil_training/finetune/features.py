@@ -1,6 +1,7 @@
 """Vectors of texts from an encoder that does not learn, and the linear model that is fitted to them."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import torch
@@ -8,65 +9,61 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from textveil_training.engine.loop import Report, no_report
-from textveil_training.engine.tokens import Tokeniser, in_order_of_length
+from textveil_training.engine.tokens import Tokenizer, vectors_of
 from textveil_training.finetune.inputs import joined, padded
 from textveil_training.finetune.network import Head, Network
 
 _AT_ONCE = 128
 STRENGTHS = (0.001, 0.01, 0.1, 1.0, 10.0)
-"""Inverse strengths of the ridge that dev chooses from."""
+"""Inverse strengths of the penalty that dev chooses from."""
 
 Floats = NDArray[np.float64]
 
 
 def pooled(
     network: Network,
-    tokeniser: Tokeniser,
+    tokenizer: Tokenizer,
     texts: Sequence[Sequence[str]],
     device: torch.device,
     precision: str,
     report: Report = no_report,
     stage: str = "vectors",
 ) -> Tensor:
-    """Pooled vectors of sequences, in their order, in evaluation mode: ``(rows, width)``, float32.
+    """Returns pooled vectors of sequences, in their order, in evaluation mode: ``(rows, width)``, float32.
 
     Args:
         network: The network.
-        tokeniser: Of its vocabulary.
+        tokenizer: Tokenizer of its vocabulary.
         texts: One or two texts a row; two are one sequence.
-        device: Where the network is.
+        device: Device that the network is on.
         precision: ``float32`` or ``bfloat16``.
         report: Called with progress.
-        stage: Name for it.
+        stage: Name of the stage in progress reports.
     """
-    sequences = [joined(tokeniser, row) for row in texts]
+    sequences = [joined(tokenizer, row) for row in texts]
+
+    def of(batch: Tensor) -> Tensor:
+        ids, mask, types = padded([sequences[row] for row in batch.tolist()], tokenizer.padding)
+        return network.pooled(ids.to(device), mask.to(device), types.to(device), precision).cpu()
+
     network.eval()
-    found: Tensor | None = None
-    done = 0
     with torch.inference_mode():
-        for batch in in_order_of_length(sequences, _AT_ONCE):
-            ids, mask, types = padded([sequences[row] for row in batch.tolist()], tokeniser.padding)
-            vectors = network.pooled(ids.to(device), mask.to(device), types.to(device), precision).cpu()
-            found = vectors.new_zeros(len(sequences), vectors.shape[1]) if found is None else found
-            found[batch] = vectors
-            done += len(batch)
-            report(stage, done, len(sequences))
-    assert found is not None  # a split is never empty
-    return found.clone()
+        found = vectors_of(sequences, _AT_ONCE, of, partial(report, stage))
+    return found.clone()  # an inference tensor cannot be trained on
 
 
 def features(
     network: Network,
-    tokeniser: Tokeniser,
+    tokenizer: Tokenizer,
     texts: Sequence[Sequence[str]],
     device: torch.device,
     precision: str,
     report: Report = no_report,
     stage: str = "vectors",
 ) -> Tensor:
-    """What the head of an encoder that was not tuned reads: the pooled vector, or ``[u, v, |u - v|, u * v]``."""
+    """Returns what the head of an untuned encoder reads: the pooled vector, or ``[u, v, |u - v|, u * v]`` of a pair."""
     columns = [
-        pooled(network, tokeniser, [(row[column],) for row in texts], device, precision, report, stage)
+        pooled(network, tokenizer, [(row[column],) for row in texts], device, precision, report, stage)
         for column in range(len(texts[0]))
     ]
     if len(columns) == 1:
@@ -76,17 +73,17 @@ def features(
 
 
 def fitted_head(train: Tensor, targets: Tensor, dev: Tensor, dev_targets: Tensor, classes: int) -> Head:
-    """Logistic regression, or ridge regression for scores, on standardised features.
+    """Fits a logistic regression, or a ridge regression for scores, to standardized features.
 
     Args:
-        train: Shape ``(rows, width)``.
-        targets: Class ids or scores.
+        train: Training features, shape ``(rows, width)``.
+        targets: Class ids or scores, shape ``(rows,)``.
         dev: Features that choose among ``STRENGTHS``.
-        dev_targets: Their targets.
+        dev_targets: Targets of ``dev``.
         classes: Number of classes; 0 for scores.
 
     Returns:
-        The model with the standardisation inside its weights.
+        The model with the standardization inside its weights.
     """
     from sklearn.linear_model import LogisticRegression, Ridge
 
@@ -116,7 +113,7 @@ def fitted_head(train: Tensor, targets: Tensor, dev: Tensor, dev_targets: Tensor
 
 
 def pearson(found: Floats, wanted: Floats) -> float:
-    """Pearson's correlation; 0 where one side is constant."""
+    """Returns Pearson's correlation; 0 where one side is constant."""
     if np.ptp(found) == 0 or np.ptp(wanted) == 0:
         return 0.0
     return float(np.corrcoef(found, wanted)[0, 1])

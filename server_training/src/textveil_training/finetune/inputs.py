@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from textveil_training.engine.tokens import Tokeniser
+from textveil_training.engine.tokens import Tokenizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,24 +22,24 @@ class Encoded:
     types: Tensor = field(repr=False)
 
 
-def joined(tokeniser: Tokeniser, texts: Sequence[str]) -> Encoded:
-    """``[CLS] a [SEP]``, or ``[CLS] a [SEP] b [SEP]``, cut to the tokeniser's length, the longer text first."""
-    parts = [tokeniser.words(text).pieces.tolist() for text in texts]
-    room = tokeniser.max_tokens - 1 - len(parts)
+def joined(tokenizer: Tokenizer, texts: Sequence[str]) -> Encoded:
+    """Returns ``[CLS] a [SEP]``, or ``[CLS] a [SEP] b [SEP]``, cut to the tokenizer's length, the longer text first."""
+    parts = [tokenizer.words(text).pieces.tolist() for text in texts]
+    room = tokenizer.max_tokens - 1 - len(parts)
     while sum(map(len, parts)) > room:
         longest = max(parts, key=len)
         excess = sum(map(len, parts)) - room
         second = max((len(part) for part in parts if part is not longest), default=0)
         del longest[max(len(longest) - excess, min(second, len(longest) - 1)) :]
-    pieces, types = [tokeniser.first], [0]
+    pieces, types = [tokenizer.first], [0]
     for number, part in enumerate(parts):
-        pieces += [*part, tokeniser.last]
+        pieces += [*part, tokenizer.last]
         types += [number] * (len(part) + 1)
     return Encoded(torch.tensor(pieces), torch.tensor(types))
 
 
 def padded(sequences: Sequence[Encoded], padding: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Ids, attention mask and types of a batch, padded to the longest; int64, shape ``(rows, tokens)``."""
+    """Returns ids, attention mask and types of a batch, padded to the longest; int64, shape ``(rows, tokens)``."""
     pad = torch.nn.utils.rnn.pad_sequence
     ids = pad([sequence.pieces for sequence in sequences], batch_first=True, padding_value=padding)
     mask = pad([torch.ones_like(sequence.pieces) for sequence in sequences], batch_first=True)

@@ -1,30 +1,22 @@
-"""The network of a fine-tuning, and the folder it is kept in.
+"""The network of a fine-tuning, and the folder it is kept in: ``finetuned.json``, the head, and a tuned encoder."""
 
-``finetuned.json`` names the format, what the network decides, and the SHA-256 of every other file; it is written last
-and taken away first, so that a folder with it is whole.
-"""
-
-import json
-import shutil
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from safetensors.torch import load_file
-from textveil.bundle import atomic_output
 from torch import Tensor, nn
 
-from textveil_training.engine.encoders import load_encoder
-from textveil_training.engine.tensor_files import sha256, write_tensors
+from textveil_training.data.release import renamed
+from textveil_training.engine.checkpoint import WEIGHTS, Layout, weights_sha256
+from textveil_training.engine.encoders import load_encoder, mean_pooled
 from textveil_training.errors import CheckpointError
 
-FORMAT = "textveil-finetuned"
-VERSION = 1
 DESCRIPTION = "finetuned.json"
 HEAD = "head.safetensors"
 ENCODER = "encoder"
+LAYOUT = Layout("textveil-finetuned", 1, DESCRIPTION, ENCODER, "fine-tuned model")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +24,15 @@ class Description:
     """What a fine-tuned model is.
 
     Attributes:
-        labels: In the order of the outputs; empty where the output is a score.
+        labels: Labels in the order of the outputs; empty where the output is a score.
         pairs: Whether it reads two texts.
         joined: Whether both texts of a pair go through the encoder in one sequence. Otherwise each has a vector, u and
             v, and the head reads ``[u, v, |u - v|, u * v]`` (Conneau et al. 2017).
-        max_tokens: Longer inputs are cut.
+        max_tokens: Number of tokens that longer inputs are cut to.
         lowercase: Whether the encoder is uncased.
         encoder: ``encoder`` for the folder's own, else where the encoder that was not tuned came from.
-        encoder_sha256: Of its weights.
-        law: Terms of the law that its training texts went through; None for raw text.
+        encoder_sha256: SHA-256 of the encoder's weights.
+        release: Terms of the release that its training texts are; None for raw text. The key in the file is ``law``.
     """
 
     labels: tuple[str, ...]
@@ -50,15 +42,15 @@ class Description:
     lowercase: bool
     encoder: str
     encoder_sha256: str
-    law: dict[str, Any] | None
+    release: dict[str, Any] | None
 
 
 class Head(nn.Module):
     """``shift + scale (W f + b)``: logits, or a score, from features f.
 
     Args:
-        width: Of the features.
-        outputs: Classes, or 1 for a score.
+        width: Number of features.
+        outputs: Number of classes, or 1 for a score.
     """
 
     shift: Tensor
@@ -71,7 +63,7 @@ class Head(nn.Module):
         self.register_buffer("scale", torch.ones(()))
 
     def forward(self, features: Tensor) -> Tensor:
-        """Shape ``(rows, width)`` to ``(rows, outputs)``."""
+        """Maps features of shape ``(rows, width)`` to ``(rows, outputs)``."""
         return self.shift + self.scale * self.out(features)
 
 
@@ -81,7 +73,7 @@ class Network(nn.Module):
     Args:
         encoder: A BERT-like encoder.
         head: The head.
-        dropout: Of the pooled vector in training.
+        dropout: Dropout of the pooled vector in training.
     """
 
     def __init__(self, encoder: nn.Module, head: Head, dropout: float = 0.0) -> None:
@@ -89,58 +81,36 @@ class Network(nn.Module):
         self.encoder, self.head, self.dropout = encoder, head, nn.Dropout(dropout)
 
     def pooled(self, ids: Tensor, mask: Tensor, types: Tensor, precision: str = "float32") -> Tensor:
-        """Mean of the last hidden states over all attended tokens: ``(rows, width)``."""
-        with torch.autocast(ids.device.type, torch.bfloat16, enabled=precision == "bfloat16"):
-            hidden = self.encoder(input_ids=ids, attention_mask=mask, token_type_ids=types).last_hidden_state
-        weights = mask[..., None].to(torch.float32)
-        return (hidden.float() * weights).sum(1) / weights.sum(1)
+        """Returns the pooled vectors of a batch, shape ``(rows, width)``; see ``mean_pooled``."""
+        return mean_pooled(self.encoder, ids, mask, precision, types)
 
     def forward(self, pooled: Tensor) -> Tensor:
-        """Logits or scores from pooled vectors, or from the features of a pair."""
+        """Returns logits or scores of pooled vectors, or of the features of a pair."""
         return self.head(self.dropout(pooled))
 
 
-def write_model(folder: Path, network: Network, description: Description, vocabulary: Path) -> Description:
+def write_model(folder: Path, network: Network, description: Description, vocabulary: Path) -> None:
     """Writes the network; the encoder with it if it was tuned.
 
     Args:
-        folder: Made if it is not there; an earlier model in it is replaced.
+        folder: Folder of the model; made if it is not there, and an earlier model in it is replaced.
         network: The network.
         description: What it is; the hash of a tuned encoder is filled in.
         vocabulary: The encoder's ``vocab.txt``.
-
-    Returns:
-        The description as written.
 
     Raises:
         OutputError: A file cannot be written.
         CheckpointError: The encoder's folder cannot be written.
     """
     tuned = description.encoder == ENCODER
-    partial = folder / f".{ENCODER}.partial"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / DESCRIPTION).unlink(missing_ok=True)
-        if tuned:
-            shutil.rmtree(partial, ignore_errors=True)
-            network.encoder.save_pretrained(partial)  # type: ignore[operator]
-            shutil.copyfile(vocabulary, partial / "vocab.txt")
-            for path in partial.iterdir():
-                path.chmod(0o644)
-            shutil.rmtree(folder / ENCODER, ignore_errors=True)
-            partial.rename(folder / ENCODER)
-    except OSError as error:
-        raise CheckpointError("the model's folder cannot be written") from error
-    write_tensors(folder / HEAD, network.head.state_dict())
-    inside = sorted((folder / ENCODER).iterdir()) if tuned else []
-    files = {HEAD: sha256(folder / HEAD)} | {f"{ENCODER}/{path.name}": sha256(path) for path in inside}
-    content = asdict(description)
-    if tuned:
-        content["encoder_sha256"] = files[f"{ENCODER}/model.safetensors"]
-    whole = {"format": FORMAT, "format_version": VERSION, **content, "files": files}
-    with atomic_output(folder / DESCRIPTION) as write:
-        write(json.dumps(whole, indent=2) + "\n")
-    return Description(**content)
+
+    def content(files: Any) -> dict[str, Any]:
+        changes = {"encoder_sha256": files[f"{ENCODER}/{WEIGHTS}"]} if tuned else {}
+        found = asdict(replace(description, **changes))
+        return found | {"law": found.pop("release")}
+
+    encoder = (network.encoder, vocabulary) if tuned else None
+    LAYOUT.write(folder, {HEAD: network.head.state_dict()}, encoder, content)
 
 
 def read_model(folder: Path) -> tuple[Network, Description, Path]:
@@ -158,47 +128,23 @@ def read_model(folder: Path) -> tuple[Network, Description, Path]:
     encoder, vocabulary, _ = load_encoder(source, 0.0)
     if weights_sha256(vocabulary) != description.encoder_sha256:
         raise CheckpointError("the encoder is not the one the model was made with")
-    try:
+    width = int(encoder.config.hidden_size)  # type: ignore[union-attr]
+    with LAYOUT.same_architecture():
         tensors = load_file(folder / HEAD)
-        outputs, width = tensors["out.weight"].shape
-        head = Head(width, outputs)
+        outputs, features = tensors["out.weight"].shape
+        if outputs != max(1, len(description.labels)) or features not in (width, 4 * width):
+            raise ValueError("another number of labels or features")
+        head = Head(features, outputs)
         head.load_state_dict(tensors)
-    except (OSError, SafetensorError, KeyError, RuntimeError, ValueError) as error:
-        raise CheckpointError("the model's tensors have another architecture") from error
-    if outputs != max(1, len(description.labels)) or width not in _widths(encoder):
-        raise CheckpointError("the model's tensors have another architecture")
     return Network(encoder, head).eval(), description, vocabulary
 
 
-def weights_sha256(vocabulary: Path) -> str:
-    """Of the weights that lie beside a vocabulary file; of the vocabulary where they are called otherwise."""
-    weights = vocabulary.with_name("model.safetensors")
-    return sha256(weights if weights.is_file() else vocabulary)
-
-
-def _widths(encoder: nn.Module) -> tuple[int, int]:
-    width = int(encoder.config.hidden_size)  # type: ignore[union-attr]
-    return width, 4 * width
-
-
 def _description(folder: Path) -> Description:
-    try:
-        content = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise CheckpointError("there is no fine-tuned model in that folder") from error
-    if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
-        raise CheckpointError("that folder is no fine-tuned model")
-    if content.pop("format_version", None) != VERSION:
-        raise CheckpointError("the model was written in another version of the format")
-    files = content.pop("files", None)
-    if not isinstance(files, dict) or set(content) != {field.name for field in fields(Description)}:
-        raise CheckpointError("the model's description has other keys")
-    wanted = {HEAD} | ({f"{ENCODER}/model.safetensors"} if content["encoder"] == ENCODER else set())
-    for name in sorted(wanted | set(files)):
-        path = folder / name
-        if ".." in Path(name).parts or Path(name).is_absolute() or not path.is_file():
-            raise CheckpointError("a file of the model is missing")
-        if sha256(path) != files.get(name):
-            raise CheckpointError("a file of the model is altered")
-    content["labels"] = tuple(content["labels"])
+    def required(content: dict[str, Any]) -> set[str]:
+        return {HEAD} | ({f"{ENCODER}/{WEIGHTS}"} if content["encoder"] == ENCODER else set())
+
+    keys = {field.name for field in fields(Description)} - {"release"} | {"law"}
+    content = LAYOUT.read(folder, keys, required)
+    law = content.pop("law")
+    content |= {"release": law and renamed(law), "labels": tuple(content["labels"])}
     return Description(**content)

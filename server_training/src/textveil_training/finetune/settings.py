@@ -1,34 +1,37 @@
-"""What decides a fine-tuning, apart from the data. The defaults are those of Yue et al. 2021."""
+"""What decides a fine-tuning, apart from the data; and recipes for it. The defaults are those of Yue et al. 2021."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from textveil_training.engine.encoders import PRECISIONS
-from textveil_training.errors import SettingError
+from textveil_training.engine.settings import PRECISIONS, from_table, read_toml
+from textveil_training.engine.settings import Settings as RunSettings
+from textveil_training.errors import RecipeError, printable
+
+KIND = "finetune"
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(RunSettings):
     """Settings of one fine-tuning.
 
     Attributes:
         encoder: ``minilm``, a folder or a hub id.
         tuned: Whether the encoder learns; otherwise its pooled vectors are computed once, and a linear model is
             fitted to them.
-        max_tokens: Longer inputs are cut, [CLS] and [SEP] counted.
-        epochs: Passes over the training examples.
-        batch: Examples per step.
-        learning_rate: Peak for the encoder.
-        head_learning_rate: Peak for the new linear layer.
-        weight_decay: On matrices, decoupled (Loshchilov and Hutter 2019).
+        max_tokens: Number of tokens that longer inputs are cut to, [CLS] and [SEP] counted.
+        num_epochs: Number of passes over the training examples.
+        batch_size: Examples per step.
+        learning_rate: Peak learning rate of the encoder.
+        head_learning_rate: Peak learning rate of the new linear layer.
+        weight_decay: Decay of matrices, decoupled (Loshchilov and Hutter 2019).
         warmup: Share of the steps in which the rates rise; they fall linearly to 0 afterwards.
-        clip_norm: Longest gradient.
-        dropout: Of the encoder and of the pooled vector.
-        train_examples: At most so many training examples, the same rows for every seed and every sanitised copy;
+        clip_norm: Largest norm of a step's gradient; longer ones are scaled down to it.
+        dropout: Dropout of the encoder and of the pooled vector.
+        train_examples: Largest number of training examples, the same rows for every seed and every sanitized copy;
             0 for all.
-        seed: Of everything random in training.
-        precision: Of the encoder's forward pass: ``float32`` or ``bfloat16``.
+        seed: Seed of everything random in training.
+        precision: Precision of the encoder's forward pass: ``float32`` or ``bfloat16``.
 
     Raises:
         SettingError: A value is out of range.
@@ -37,8 +40,8 @@ class Settings:
     encoder: str = "minilm"
     tuned: bool = True
     max_tokens: int = 128
-    epochs: int = 3
-    batch: int = 64
+    num_epochs: int = 3
+    batch_size: int = 64
     learning_rate: float = 2e-5
     head_learning_rate: float = 1e-3
     weight_decay: float = 0.01
@@ -49,11 +52,11 @@ class Settings:
     seed: int = 0
     precision: str = "bfloat16"
 
-    def __post_init__(self) -> None:
-        rules = {
+    def ranges(self) -> dict[str, bool]:
+        return {
             "max_tokens": 5 <= self.max_tokens <= 512,
-            "epochs": self.epochs >= 1,
-            "batch": self.batch >= 1,
+            "num_epochs": self.num_epochs >= 1,
+            "batch_size": self.batch_size >= 1,
             "learning_rate": 0 < self.learning_rate < 1,
             "head_learning_rate": 0 < self.head_learning_rate < 1,
             "weight_decay": self.weight_decay >= 0,
@@ -63,15 +66,63 @@ class Settings:
             "train_examples": self.train_examples >= 0,
             "precision": self.precision in PRECISIONS,
         }
-        for name, holds in rules.items():
-            if not holds:
-                raise SettingError(f"{name} is out of range")
 
     def described(self) -> dict[str, Any]:
-        """For a record: what has an effect, and of a folder its name alone."""
+        """Returns what a record says: settings that have an effect, and of a folder its name alone."""
         found = asdict(self)
         if not self.tuned:
             found = {name: found[name] for name in ("encoder", "tuned", "max_tokens", "train_examples", "precision")}
         if Path(self.encoder).is_dir():
             found["encoder"] = Path(self.encoder).resolve().name
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Runs that a published result has: every data set, as every release, from every start, with every seed.
+
+    Attributes:
+        data: Names of data sets.
+        releases: Names in ``nlp-releases.toml``, or ``raw`` for raw text.
+        starts: Encoders to start from: ``minilm`` or names of pretraining recipes.
+        seeds: Number of seeds, 0, 1, ...; each trains on a sanitized copy of its own.
+    """
+
+    data: tuple[str, ...]
+    releases: tuple[str, ...]
+    starts: tuple[str, ...]
+    seeds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """One published result: settings of its fine-tunings, and what they run on.
+
+    Attributes:
+        name: Name of the recipe, printable.
+        kind: ``finetune``.
+        note: Sentence that says what it is for.
+        training: Settings; encoder and seed are those of the first run.
+        runs: Runs of the result, in parts.
+    """
+
+    name: str
+    kind: str
+    note: str
+    training: Settings
+    runs: tuple[Runs, ...]
+
+
+def read_recipe(path: Path) -> Recipe:
+    """Reads a recipe of a fine-tuning.
+
+    Raises:
+        RecipeError: The file cannot be read or is not TOML, a key is missing or unknown, a value is of another type,
+            or the recipe is of another kind.
+        SettingError: A setting is out of range.
+    """
+    content, _ = read_toml(path)
+    name = printable(path.name)
+    if content.get("kind") != KIND:
+        raise RecipeError(f"{name}: kind has a value that makes no sense here")
+    return from_table(Recipe, content, name)

@@ -2,7 +2,7 @@
 
 A text is a row of *items*: words, and what stands between them that the encoder sees (punctuation). Every item is a
 string of the encoder's pieces. Sanitising replaces the words and leaves the rest, so a sanitised text has the items
-of its original; the sequence of pieces is the one that the encoder's tokeniser makes of the text that
+of its original; the sequence of pieces is the one that the encoder's tokenizer makes of the text that
 ``Sanitizer.sanitize`` would write.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil.text import Lexicon, is_gap, is_string, key, segments, split_clitic
 
-from textveil_training.engine.tokens import Tokeniser
+from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import EncoderMismatch
 from textveil_training.text_channel import TextChannel
 
@@ -30,11 +30,11 @@ class Strings:
     """The distinct strings of a corpus and their pieces.
 
     Args:
-        tokeniser: Of the encoder.
+        tokenizer: Of the encoder.
     """
 
-    def __init__(self, tokeniser: Tokeniser) -> None:
-        self._tokeniser = tokeniser
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
         self._number: dict[str, int] = {}
         self._strings: list[str] = []
         self._pieces: list[list[int]] = []
@@ -47,7 +47,7 @@ class Strings:
         if found is None:
             found = self._number[string] = len(self._strings)
             self._strings.append(string)
-            self._pieces.append(self._tokeniser.words(string).pieces.tolist())
+            self._pieces.append(self._tokenizer.words(string).pieces.tolist())
             if key(string) == "n't":  # in any case, with any apostrophe
                 self._contractions.append(found)
             self._flat = None
@@ -70,9 +70,9 @@ class Strings:
         return self._flat
 
     def contracted(self, items: Integers, attached: Bools) -> Integers:
-        """Items as the tokeniser cuts them where *n't* follows a word without a blank: ``do|n't`` to ``don|'t``.
+        """Items as the tokenizer cuts them where *n't* follows a word without a blank: ``do|n't`` to ``don|'t``.
 
-        BERT's tokeniser cuts at apostrophes, so this is the one clitic whose pieces depend on what is before it.
+        BERT's tokenizer cuts at apostrophes, so this is the one clitic whose pieces depend on what is before it.
 
         Args:
             items: Numbers of strings, of any number of texts.
@@ -215,4 +215,4 @@ def check_pieces(channel: TextChannel, vocabulary: Iterable[str]) -> None:
         EncoderMismatch: A piece of the bundle is not in the encoder's vocabulary.
     """
     if channel.pieces and not set(channel.bundle.vocabulary) <= set(vocabulary):
-        raise EncoderMismatch("a bundle whose tokeniser does not match the encoder: it has pieces the encoder has not")
+        raise EncoderMismatch("a bundle whose tokenizer does not match the encoder: it has pieces the encoder has not")

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from textveil_training.engine.tokens import Tokeniser
+from textveil_training.engine.tokens import Tokenizer
 from textveil_training.pretrain.aligned import Bools, Integers, Strings, ragged
 
 IGNORED = -100
@@ -56,7 +56,7 @@ class Masker:
     """Makes batches.
 
     Args:
-        tokeniser: Special pieces, and the length at which texts are cut.
+        tokenizer: Special pieces, and the length at which texts are cut.
         strings: Pieces of the items.
         probability: How often a word is chosen.
         vocabulary: Number of pieces to draw from.
@@ -64,9 +64,9 @@ class Masker:
     """
 
     def __init__(
-        self, tokeniser: Tokeniser, strings: Strings, probability: float, vocabulary: int, unchanged: float = 0.1
+        self, tokenizer: Tokenizer, strings: Strings, probability: float, vocabulary: int, unchanged: float = 0.1
     ) -> None:
-        self._tokeniser, self._strings = tokeniser, strings
+        self._tokenizer, self._strings = tokenizer, strings
         self._probability, self._vocabulary, self._unchanged = probability, vocabulary, unchanged
 
     def __call__(
@@ -105,18 +105,18 @@ class Masker:
         action = np.zeros(len(item)) if only_masks else coins[1][item]
         hidden = 1.0 if only_masks else 1 - self._unchanged
         read = np.where(chosen & (action < hidden), noise, pieces)
-        read = np.where(chosen & (action < hidden * MASKED), self._tokeniser.mask, read)
+        read = np.where(chosen & (action < hidden * MASKED), self._tokenizer.mask, read)
         asked = chosen & (within < sizes[original][item])
         targets = np.full(len(item), IGNORED)
         targets[asked] = flat[begins[original][item[asked]] + within[asked]]
-        targets[targets == self._tokeniser.ids["[UNK]"]] = IGNORED
+        targets[targets == self._tokenizer.ids["[UNK]"]] = IGNORED
 
-        kept = column < self._tokeniser.max_tokens - 2
-        ends = np.minimum(lengths, self._tokeniser.max_tokens - 2) + 1
+        kept = column < self._tokenizer.max_tokens - 2
+        ends = np.minimum(lengths, self._tokenizer.max_tokens - 2) + 1
         shape = len(counts), int(ends.max()) + 1
-        ids, wanted = np.full(shape, self._tokeniser.padding), np.full(shape, IGNORED)
+        ids, wanted = np.full(shape, self._tokenizer.padding), np.full(shape, IGNORED)
         ids[text[kept], column[kept] + 1] = read[kept]
         wanted[text[kept], column[kept] + 1] = targets[kept]
-        ids[:, 0], ids[np.arange(len(counts)), ends] = self._tokeniser.first, self._tokeniser.last
+        ids[:, 0], ids[np.arange(len(counts)), ends] = self._tokenizer.first, self._tokenizer.last
         mask = (np.arange(shape[1]) <= ends[:, None]).astype(np.int64)
         return Masked(torch.from_numpy(ids), torch.from_numpy(mask), torch.from_numpy(wanted))

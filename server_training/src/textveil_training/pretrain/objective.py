@@ -1,17 +1,15 @@
 """The loss of a pretraining, its gradients over parts and processes, and what is measured on texts held out."""
 
 import time
-from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from textveil_training.engine.loop import Update, seeded
-from textveil_training.engine.processes import Alone
+from textveil_training.engine.loop import seeded
+from textveil_training.engine.processes import SingleProcess
 from textveil_training.pretrain.aligned import Corpus, Integers
 from textveil_training.pretrain.masking import IGNORED, Masked, Masker
 from textveil_training.pretrain.network import MaskedLM
@@ -19,32 +17,17 @@ from textveil_training.pretrain.network import MaskedLM
 MEASURED_AT_ONCE = 64
 
 
-@dataclass(frozen=True)
-class InParts(Update):
-    """An update whose gradients are gathered from parts of the batch.
-
-    Attributes:
-        parts: From the indices of a batch to the loss, with the gradients left behind.
-    """
-
-    parts: Callable[[Tensor], float]
-
-    def gradients(self, batch: Tensor) -> float:
-        """As ``parts`` does it."""
-        return self.parts(batch)
-
-
 class Objective:
     """Cross entropy of the original pieces at the masked places of the sanitised text.
 
     Args:
         model: The networks, on their device.
-        corpus: What is trained on.
-        masker: Of its batches.
-        accumulate: Parts that each process cuts its share into.
+        corpus: Texts that are trained on.
+        masker: Masks of its batches.
+        accumulate: Number of parts that each process cuts its share of a batch into.
         precision: ``float32`` or ``bfloat16``.
-        sanitize: Whether the texts are sanitised, afresh at every visit; else raw text is masked.
-        processes: Who trains.
+        sanitize: Whether the texts are sanitized, afresh at every visit; else raw text is masked.
+        process: This process among those that train together.
     """
 
     def __init__(
@@ -56,43 +39,43 @@ class Objective:
         accumulate: int,
         precision: str,
         sanitize: bool,
-        processes: Alone,
+        process: SingleProcess,
     ) -> None:
-        self._model, self._corpus, self._masker, self._processes = model, corpus, masker, processes
+        self._model, self._corpus, self._masker, self._process = model, corpus, masker, process
         self._accumulate, self._precision, self._sanitize = accumulate, precision, sanitize
-        self._wrapped = processes.wrapped(model)
+        self._wrapped = process.wrapped(model)
         self.start_clock()
 
     def loss(self, batch: Tensor) -> Tensor:
-        """The mean loss over all targets of a batch, computed by this process alone and at once."""
+        """Returns the mean loss over all targets of a batch, computed by this process alone and at once."""
         self._model.train()
         masked = self._masked(batch.numpy())
         return self._summed(masked) / _wanted(masked)
 
     def gradients(self, batch: Tensor) -> float:
-        """Leaves the gradient of ``loss`` with the parameters, computed in parts by all processes; gives the loss.
+        """Leaves the gradient of ``loss`` with the parameters, computed in parts by all processes; returns the loss.
 
-        Every process makes the whole batch, with the same masks and the main process's draws, and computes on its
-        share of the texts.
+        Every process makes the whole batch, with the same masks and rank 0's draws, and computes on its share of the
+        texts.
 
         Args:
-            batch: Numbers of texts, the same in all processes.
+            batch: Indices of texts, the same in all processes.
         """
         self._model.train()
         masked = self._masked(batch.numpy())
         self._tokens += int(masked.mask.sum())
-        wanted, processes = _wanted(masked), self._processes
-        if processes.number:
-            torch.manual_seed(torch.initial_seed() + processes.number)  # dropout of its own
+        wanted, process = _wanted(masked), self._process
+        if process.rank:
+            torch.manual_seed(torch.initial_seed() + process.rank)  # dropout of its own
         total = torch.zeros(1, dtype=torch.float64)
         for number in range(self._accumulate):
-            part = masked.part(number * processes.count + processes.number, self._accumulate * processes.count)
+            part = masked.part(number * process.world_size + process.rank, self._accumulate * process.world_size)
             last = number == self._accumulate - 1
-            with nullcontext() if last else processes.unshared(self._wrapped):
+            with nullcontext() if last else process.no_sync(self._wrapped):
                 loss = self._summed(part) / wanted
-                (loss * processes.count).backward()  # gradients are averaged over the processes
+                (loss * process.world_size).backward()  # gradients are averaged over the processes
             total += loss.item()
-        return float(processes.total(total))
+        return float(process.sum(total))
 
     def _masked(self, texts: Integers) -> Masked:
         places, counts = self._corpus.chosen(texts)
@@ -101,11 +84,11 @@ class Objective:
         return self._masker(shown, original, self._corpus.words[places], counts)
 
     def _agreed(self, outputs: Integers) -> Integers:
-        return self._processes.of_main(torch.from_numpy(outputs)).numpy()
+        return self._process.broadcast(torch.from_numpy(outputs)).numpy()
 
     def _summed(self, part: Masked) -> Tensor:
-        """Loss summed over the targets of a part."""
-        part = part.to(self._processes.device)
+        """Returns the loss summed over the targets of a part."""
+        part = part.to(self._process.device)
         at = part.targets != IGNORED
         with torch.autocast(part.ids.device.type, torch.bfloat16, enabled=self._precision == "bfloat16"):
             logits = self._wrapped(part.ids, part.mask, at)
@@ -116,11 +99,11 @@ class Objective:
         self._tokens, self._since = 0, time.perf_counter()
 
     def tokens_per_s(self) -> float:
-        """Pieces trained on per second, by all processes, since ``start_clock``."""
+        """Returns the pieces trained on per second, by all processes, since ``start_clock``."""
         return round(self._tokens / (time.perf_counter() - self._since), 1)
 
     def measured(self, corpus: Corpus, *, sanitize: bool) -> dict[str, float]:
-        """How often the likeliest piece is the original's, and the loss, at masked places of texts held out.
+        """Measures how often the likeliest piece is the original's, and the loss, at masked places of texts held out.
 
         The masked words are the same each time, and all become [MASK].
 
@@ -129,7 +112,7 @@ class Objective:
             sanitize: Whether the model reads them sanitised (drawn afresh), or raw.
         """
         self._model.eval()
-        processes = self._processes
+        process = self._process
         generator = torch.Generator().manual_seed(seeded("held out"))
         order = np.argsort(corpus.lengths, kind="stable")
         found = torch.zeros(3, dtype=torch.float64)
@@ -139,7 +122,7 @@ class Objective:
                 original = corpus.items[places]
                 shown = corpus.sanitized(places, self._agreed) if sanitize else original
                 masked = self._masker(shown, original, corpus.words[places], counts, generator, only_masks=True)
-                part = masked.part(processes.number, processes.count).to(processes.device)
+                part = masked.part(process.rank, process.world_size).to(process.device)
                 at = part.targets != IGNORED
                 with torch.autocast(part.ids.device.type, torch.bfloat16, enabled=self._precision == "bfloat16"):
                     logits = self._model(part.ids, part.mask, at).float()
@@ -147,7 +130,7 @@ class Objective:
                 right = (logits.argmax(-1) == targets).sum()
                 loss = functional.cross_entropy(logits, targets, reduction="sum")
                 found += torch.tensor([right.item(), loss.item(), len(targets)])
-        right, loss, wanted = processes.total(found).tolist()
+        right, loss, wanted = process.sum(found).tolist()
         return {"top1": right / max(1, wanted), "loss": loss / max(1, wanted), "targets": int(wanted)}
 
 

@@ -1,35 +1,41 @@
-"""What decides a pretraining, apart from the data and the law."""
+"""What decides a pretraining, apart from the data and the release; and recipes for it."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
-from textveil_training.engine.encoders import PRECISIONS
-from textveil_training.errors import SettingError
+from textveil_training.engine.settings import PRECISIONS, from_table, read_toml
+from textveil_training.engine.settings import Settings as RunSettings
+from textveil_training.errors import RecipeError, printable
+
+KIND = "pretrain"
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(RunSettings):
     """Settings of one pretraining.
 
     Attributes:
         start: ``minilm``, a folder or a hub id: an encoder, or a masked language model.
-        steps: Optimiser steps in all; 0 for ``epochs``.
-        epochs: Passes over the texts, where no steps are given.
-        batch: Texts per step, of all processes together.
-        accumulate: Parts that each process cuts its share of a batch into; the gradient is that of the whole.
-        max_tokens: Longer texts are cut, [CLS] and [SEP] counted.
-        learning_rate: Peak for the encoder; 0 for 3e-4 where the head is new, so that the encoder has never been a
-            masked language model (or no longer is), else for 5e-5.
-        head_learning_rate: Peak for the head's transform and bias; 0 for 2e-3 where the head is new, else for 5e-5.
-        weight_decay: On matrices, decoupled (Loshchilov and Hutter 2019).
+        steps: Number of optimizer steps in all; 0 for ``num_epochs``.
+        num_epochs: Number of passes over the texts, where no steps are given.
+        batch_size: Texts per step, of all processes together.
+        accumulate: Number of parts that each process cuts its share of a batch into; the gradient is that of the
+            whole.
+        max_tokens: Number of tokens that longer texts are cut to, [CLS] and [SEP] counted.
+        learning_rate: Peak learning rate of the encoder; 0 for 3e-4 where the head is new, so that the encoder has
+            never been a masked language model (or no longer is), else for 5e-5.
+        head_learning_rate: Peak learning rate of the head's transform and bias; 0 for 2e-3 where the head is new,
+            else for 5e-5.
+        weight_decay: Decay of matrices, decoupled (Loshchilov and Hutter 2019).
         warmup: Share of the steps in which the rates rise; they fall linearly to 0 afterwards.
-        clip_norm: Longest gradient.
-        dropout: Of hidden states and attention.
-        mask_probability: How often a word is predicted (Devlin et al. 2019: .15).
-        unchanged_share: How often a predicted word is shown as it stands in the sanitised text, not hidden (.1).
+        clip_norm: Largest norm of a step's gradient; longer ones are scaled down to it.
+        dropout: Dropout of hidden states and attention.
+        mask_probability: Probability that a word is predicted (Devlin et al. 2019: .15).
+        unchanged_share: Share of the predicted words that are shown as they stand in the sanitized text (.1).
         measure_every: Steps between two measurements; 0 for 20 measurements in all.
         held_out_percent: Share of the texts, by their hash, that is measured on and never trained on.
-        seed: Of the order, the masks, dropout and the division. Never of what the mechanism draws.
-        precision: Of the forward pass: ``float32`` or ``bfloat16``.
+        seed: Seed of the order, the masks, dropout and the division. What the mechanism draws has no seed.
+        precision: Precision of the forward pass: ``float32`` or ``bfloat16``.
 
     Raises:
         SettingError: A value is out of range.
@@ -37,8 +43,8 @@ class Settings:
 
     start: str = "minilm"
     steps: int = 0
-    epochs: int = 1
-    batch: int = 64
+    num_epochs: int = 1
+    batch_size: int = 64
     accumulate: int = 1
     max_tokens: int = 128
     learning_rate: float = 0.0
@@ -54,12 +60,12 @@ class Settings:
     seed: int = 0
     precision: str = "bfloat16"
 
-    def __post_init__(self) -> None:
-        rules = {
+    def ranges(self) -> dict[str, bool]:
+        return {
             "steps": self.steps >= 0,
-            "epochs": self.epochs >= 1,
-            "batch": self.batch >= 1,
-            "accumulate": 1 <= self.accumulate <= self.batch,
+            "num_epochs": self.num_epochs >= 1,
+            "batch_size": self.batch_size >= 1,
+            "accumulate": 1 <= self.accumulate <= self.batch_size,
             "max_tokens": 5 <= self.max_tokens <= 512,
             "learning_rate": 0 <= self.learning_rate < 1,
             "head_learning_rate": 0 <= self.head_learning_rate < 1,
@@ -73,6 +79,52 @@ class Settings:
             "held_out_percent": 1 <= self.held_out_percent <= 50,
             "precision": self.precision in PRECISIONS,
         }
-        for name, good in rules.items():
-            if not good:
-                raise SettingError(f"{name} is out of range")
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """What a published pretraining reads.
+
+    Attributes:
+        data: Data sets as ``NAME:FORMAT:SPLITS``, where the name is a file or folder of published data.
+        release: Name in ``nlp-releases.toml``: it sanitizes, or where raw text is masked it measures.
+    """
+
+    data: tuple[str, ...]
+    release: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """One published pretraining.
+
+    Attributes:
+        name: Name of the recipe, printable.
+        kind: ``pretrain``.
+        note: Sentence that says what it is for.
+        raw: Whether raw text is masked instead of sanitized text.
+        training: Settings; ``start`` may be the name of another recipe, whose folder the command line names.
+        runs: What it reads.
+    """
+
+    name: str
+    kind: str
+    note: str
+    raw: bool
+    training: Settings
+    runs: Runs
+
+
+def read_recipe(path: Path) -> Recipe:
+    """Reads a recipe of a pretraining.
+
+    Raises:
+        RecipeError: The file cannot be read or is not TOML, a key is missing or unknown, a value is of another type,
+            or the recipe is of another kind.
+        SettingError: A setting is out of range.
+    """
+    content, _ = read_toml(path)
+    name = printable(path.name)
+    if content.get("kind") != KIND:
+        raise RecipeError(f"{name}: kind has a value that makes no sense here")
+    return from_table(Recipe, content, name)

@@ -56,7 +56,7 @@ class WordPrior:
         entries = [(x, pieces[0]) for spelling, x in channel.bundle.ids.items() if (pieces := reader.symbol(spelling))]
         symbol, first = (np.array(column) for column in zip(*entries, strict=True))
         weight = unigram[symbol] / np.bincount(symbol, minlength=len(unigram))[symbol]
-        under_first = np.bincount(first, weight, minlength=len(reader.tokeniser.ids))
+        under_first = np.bincount(first, weight, minlength=len(reader.tokenizer.ids))
         share = np.divide(weight, under_first[first], out=np.zeros_like(weight), where=under_first[first] > 0)
         self._symbol, self._first = torch.from_numpy(symbol), torch.from_numpy(first)
         self._share = torch.from_numpy(share).float()

@@ -31,7 +31,7 @@ class MaskInference:
 
     def __init__(self, reader: Reader, released: Released, sample: Ids) -> None:
         self._released, self._sample = released, sample
-        self._unknown = reader.tokeniser.ids["[UNK]"]
+        self._unknown = reader.tokenizer.ids["[UNK]"]
         texts = {text: reader.originals(released.texts[text]) for text in set(released.text[sample].tolist())}
         tokens = zip(released.text[sample].tolist(), released.position[sample].tolist(), strict=True)
         self._originals: Sequence[Pieces] = [texts[text][position] for text, position in tokens]

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from textveil_training.attacks.text.released import Released
-from textveil_training.engine.tokens import Tokeniser
+from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError, EncoderMismatch, SettingError
 from textveil_training.pretrain.network import LoadedMaskedLM, load_masked_lm
 from textveil_training.text_channel import Ids, TextChannel, Tokens
@@ -44,7 +44,7 @@ class Reader:
 
     Attributes:
         loaded: The model and its vocabulary.
-        tokeniser: Tokenizer of the model.
+        tokenizer: Tokenizer of the model.
 
     Raises:
         CheckpointError: The model cannot be loaded, or its head is not trained.
@@ -60,19 +60,19 @@ class Reader:
             raise EncoderMismatch("sanitised words are lower case here, and that masked language model is cased")
         if max_tokens > self.loaded.model.config.max_position_embeddings:
             raise SettingError("max_tokens is more than the masked language model can read")
-        self.tokeniser = Tokeniser(self.loaded.vocabulary, lowercase=self.loaded.lowercase, max_tokens=max_tokens)
-        if channel.pieces and not channel.bundle.ids.keys() <= self.tokeniser.ids.keys():
+        self.tokenizer = Tokenizer(self.loaded.vocabulary, lowercase=self.loaded.lowercase, max_tokens=max_tokens)
+        if channel.pieces and not channel.bundle.ids.keys() <= self.tokenizer.ids.keys():
             raise EncoderMismatch("the bundle's pieces are not those of the masked language model")
         self._channel = channel
         self.spelled = cache(self._spelled)
 
     def _spelled(self, text: str) -> Pieces:
         """Returns the pieces of a spelling, or of a gap."""
-        return tuple(self.tokeniser.words(text).pieces.tolist())
+        return tuple(self.tokenizer.words(text).pieces.tolist())
 
     def symbol(self, spelling: str) -> Pieces:
         """Returns the pieces of a symbol of the bundle's vocabulary."""
-        return (self.tokeniser.ids[spelling],) if self._channel.pieces else self.spelled(spelling)
+        return (self.tokenizer.ids[spelling],) if self._channel.pieces else self.spelled(spelling)
 
     def originals(self, text: Tokens) -> list[Pieces]:
         """Returns the pieces of every original token, unknown words too."""
@@ -102,14 +102,14 @@ class Reader:
             row += self.spelled(gap)
             if number == position:
                 at = len(row)
-                row.append(self.tokeniser.mask)
+                row.append(self.tokenizer.mask)
             else:
                 row += pieces
         row += self.spelled(text.gaps[-1])
-        room = self.tokeniser.max_tokens - 2
+        room = self.tokenizer.max_tokens - 2
         start = max(0, min(at - room // 2, len(row) - room))
         window = row[start : start + room]
-        return Masked(torch.tensor([self.tokeniser.first, *window, self.tokeniser.last]), at - start + 1)
+        return Masked(torch.tensor([self.tokenizer.first, *window, self.tokenizer.last]), at - start + 1)
 
     def variants(self, released: Released, sample: Ids, *, clean: bool) -> list[Masked]:
         """Makes one text for every token of a sample, with that token replaced by [MASK].
@@ -155,7 +155,7 @@ class Reader:
         for chosen in order.split(batch_size):
             some = [variants[number] for number in chosen.tolist()]
             pad = torch.nn.utils.rnn.pad_sequence
-            ids = pad([text.pieces for text in some], batch_first=True, padding_value=self.tokeniser.padding)
+            ids = pad([text.pieces for text in some], batch_first=True, padding_value=self.tokenizer.padding)
             mask = pad([torch.ones_like(text.pieces) for text in some], batch_first=True)
             at = torch.tensor([text.at for text in some])
             with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16"):

@@ -1,15 +1,14 @@
-"""An attacker who infers private attributes of a text from what was released of it.
+"""Attribute inference: an attacker infers private attributes of a text from its released vector.
 
-The attacker of Coavoux, Narayan and Cohen (2018) and of Lyu, He and Li (2020): a network with a hidden layer of 512
-units and ReLU, one logistic output for each attribute, trained on released vectors of texts whose attributes are known.
-Ours is a little stronger: it standardises what it sees, knows the mechanism and trains on fresh noise in every epoch,
-and keeps the epoch that was best on dev. (The code published with Lyu et al. has 256 units and a network for each
-attribute.)
+The attacker is that of Coavoux, Narayan and Cohen (2018) and of Lyu, He and Li (2020): a network with a hidden layer of
+512 units and ReLU and one logistic output for each attribute, trained on released vectors of texts whose attributes are
+known. This one is a little stronger: it standardizes its inputs, knows the mechanism, trains on fresh noise in every
+epoch, and keeps the epoch that was best on dev. (The code published with Lyu et al. has 256 units and a network for
+each attribute.)
 
-Beside it stand two that show what a figure means: one who sees nothing but the class, released privately at
-the same whole-text epsilon, and one who knows only how common each attribute is. A class is itself informative about
-who is in the news: what an attacker learns from the released class alone is what the task reveals, whatever the
-representation.
+Two more attackers give the scale: one who sees only the class, released privately at the same whole-text epsilon, and
+one who knows only how common each attribute is. A class is itself informative about who is in the news: what an
+attacker learns from the released class alone is what the task reveals, whatever the representation.
 
 Privacy:
     Vectors are released by ``textveil.representation``, with the entropy of the operating system, as on a device. The
@@ -29,27 +28,27 @@ from textveil_training.attacks.vectors.scores import Bits, Floats, Leak, leak
 
 Vectors = NDArray[np.floating]
 Observe = Callable[[str], Vectors]
-"""What the attacker sees of a split (``train``, ``dev``, ``test``), shape (texts, k): drawn afresh at every call."""
+"""Gives what the attacker sees of a split (``train``, ``dev``, ``test``), shape (texts, k); draws afresh."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The attacker.
+    """Network and training of the attacker.
 
     Attributes:
-        hidden: Units of the hidden layer.
-        layers: Hidden layers.
-        epochs: Of training.
-        batch: Texts in a step.
-        learning_rate: Of Adam, falling linearly to 0.
-        draws: Releases of each dev and test text that are scored.
-        seed: Of the network's start and of the order of texts.
+        hidden: Number of units in a hidden layer.
+        layers: Number of hidden layers.
+        num_epochs: Number of passes over the train split.
+        batch_size: Number of texts in a step.
+        learning_rate: Peak learning rate of Adam, falling linearly to 0.
+        draws: Number of releases of each dev and test text that are scored.
+        seed: Seed of the initial weights and of the order of texts.
     """
 
     hidden: int = 512
     layers: int = 1
-    epochs: int = 15
-    batch: int = 256
+    num_epochs: int = 15
+    batch_size: int = 256
     learning_rate: float = 1e-3
     draws: int = 5
     seed: int = 0
@@ -59,9 +58,9 @@ def infer(observe: Observe, present: dict[str, Bits], settings: Settings | None 
     """Trains the attacker on the train split, tunes on dev, and rates it on test.
 
     Args:
-        observe: What it sees; for a release drawn anew at every call, for stored vectors the same every time.
-        present: By split, which attributes each text has, shape (texts, attributes).
-        settings: The attacker.
+        observe: Gives what the attacker sees: drawn anew at every call for a release, the same for stored vectors.
+        present: Attributes of each text by split, shape (texts, attributes).
+        settings: Network and training of the attacker.
     """
     settings = settings or Settings()
     attacker = _train(observe, present, settings)
@@ -81,18 +80,18 @@ def infer_from_label(
     draws: int = 5,
     seed: int = 0,
 ) -> Leak:
-    """The attacker who sees only a class, released by a private channel on classes.
+    """Rates the attacker who sees only a class, released by a private channel on classes.
 
-    Sees ``o`` with probability ``Q(o|yhat)`` and guesses with ``P(attribute | o)`` as the train split has it, which no
-    function of ``o`` can beat. Nothing is trained.
+    The attacker sees ``o`` with probability ``Q(o|yhat)`` and guesses with ``P(attribute | o)`` as
+    the train split has it, which no function of ``o`` can beat. Nothing is trained.
 
     Args:
-        decisions: By split, the classes to release.
-        present: As ``infer``.
+        decisions: Classes to release, by split.
+        present: Attributes of each text, as in ``infer``.
         channel: ``Q(o|yhat)``, shape (classes, classes): ``channels.response_channel`` for randomised response, the
             channel of ``channels.best_channel`` for the most accurate release, the identity for none.
-        draws: Releases of each dev and test text.
-        seed: Of the simulated releases, which protect nobody: a seeded generator is right.
+        draws: Number of releases of each dev and test text.
+        seed: Seed of the simulated releases, which protect nobody: a seeded generator is right.
     """
     seen = channel[decisions["train"]]  # (texts, classes): how often each outcome is expected of each text
     common = present["train"].mean(axis=0)
@@ -108,14 +107,14 @@ def infer_from_label(
 
 
 def infer_nothing(present: dict[str, Bits]) -> Leak:
-    """The attacker who sees no vector and guesses how common each attribute is in the train split."""
+    """Rates the attacker who sees no vector and guesses how common each attribute is in the train split."""
     common = present["train"].mean(axis=0)
     dev, test = (np.broadcast_to(common, (1, *present[split].shape)) for split in ("dev", "test"))
     return leak(dev, present["dev"], test, present["test"])
 
 
 class _Attacker:
-    """A network behind a standardisation."""
+    """A network whose inputs are standardized."""
 
     def __init__(self, sample: Vectors, attributes: int, settings: Settings) -> None:
         self._middle = sample.mean(axis=0)
@@ -125,29 +124,29 @@ class _Attacker:
         hidden = [part for a, b in pairwise(widths) for part in (nn.Linear(a, b), nn.ReLU())]
         self.network = nn.Sequential(*hidden, nn.Linear(widths[-1], attributes))
 
-    def standardised(self, vectors: Vectors) -> torch.Tensor:
+    def standardized(self, vectors: Vectors) -> torch.Tensor:
         return torch.from_numpy(((vectors - self._middle) / self._spread).astype(np.float32))
 
     def scores(self, vectors: Vectors) -> Floats:
         with torch.inference_mode():
-            return torch.sigmoid(self.network(self.standardised(vectors))).numpy().astype(np.float64)
+            return torch.sigmoid(self.network(self.standardized(vectors))).numpy().astype(np.float64)
 
 
 def _train(observe: Observe, present: dict[str, Bits], settings: Settings) -> _Attacker:
     truth = torch.from_numpy(present["train"].astype(np.float32))
     attacker = _Attacker(observe("train"), truth.shape[1], settings)
-    optimiser = torch.optim.Adam(attacker.network.parameters(), lr=settings.learning_rate)
-    steps = settings.epochs * -(-len(truth) // settings.batch)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: 1 - step / steps)
+    optimizer = torch.optim.Adam(attacker.network.parameters(), lr=settings.learning_rate)
+    steps = settings.num_epochs * -(-len(truth) // settings.batch_size)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / steps)
     generator = torch.Generator().manual_seed(settings.seed)
     best, kept = -1.0, attacker.network.state_dict()
-    for _ in range(settings.epochs):
-        inputs = attacker.standardised(observe("train"))
-        for rows in torch.randperm(len(truth), generator=generator).split(settings.batch):
+    for _ in range(settings.num_epochs):
+        inputs = attacker.standardized(observe("train"))
+        for rows in torch.randperm(len(truth), generator=generator).split(settings.batch_size):
             loss = nn.functional.binary_cross_entropy_with_logits(attacker.network(inputs[rows]), truth[rows])
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss.backward()
-            optimiser.step()
+            optimizer.step()
             schedule.step()
         scores = _drawn(attacker, observe, "dev", 1)
         found = leak(scores, present["dev"], scores, present["dev"]).auc

@@ -1,0 +1,145 @@
+"""The folder that a training leaves: tensors, an encoder, and a description with the hash of every file.
+
+The description is written last and taken away first, so that a folder with it is whole.
+"""
+
+import json
+import shutil
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from textveil.atomic import atomic_output
+from torch import Tensor, nn
+
+from textveil_training.engine.tensor_files import sha256, write_tensors
+from textveil_training.errors import CheckpointError
+
+WEIGHTS = "model.safetensors"
+VOCABULARY = "vocab.txt"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The layout of one kind of folder.
+
+    Attributes:
+        format_name: Name of the format in the description.
+        version: Version of the format.
+        description: Name of the description, a JSON file.
+        encoder: Name of the encoder's folder.
+        noun: What the folder is called in messages.
+    """
+
+    format_name: str
+    version: int
+    description: str
+    encoder: str
+    noun: str
+
+    def write(
+        self,
+        folder: Path,
+        tensors: Mapping[str, dict[str, Tensor]],
+        encoder: tuple[nn.Module, Path] | None,
+        describe: Callable[[Mapping[str, str]], dict[str, Any]],
+    ) -> None:
+        """Writes a folder; an earlier one of the same kind is replaced.
+
+        Args:
+            folder: The folder; made if it is not there.
+            tensors: Tensors by the name of their file.
+            encoder: Encoder and its ``vocab.txt``, or None where the folder has no encoder of its own.
+            describe: Maps the SHA-256 of every file to the rest of the description.
+
+        Raises:
+            OutputError: A tensor file or the description cannot be written.
+            CheckpointError: The encoder's folder cannot be written.
+        """
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / self.description).unlink(missing_ok=True)
+            if encoder is not None:
+                self._write_encoder(folder, *encoder)
+        except OSError as error:
+            raise CheckpointError(f"the folder of the {self.noun} cannot be written") from error
+        for name, content in tensors.items():
+            write_tensors(folder / name, content)
+        inside = [] if encoder is None else sorted((folder / self.encoder).iterdir())
+        names = [*(f"{self.encoder}/{path.name}" for path in inside), *tensors]
+        files = {name: sha256(folder / name) for name in names}
+        content = {
+            "format": self.format_name,
+            "format_version": self.version,
+            **describe(files),
+            "files": files,
+        }
+        with atomic_output(folder / self.description) as write:
+            write(json.dumps(content, indent=2) + "\n")
+
+    def _write_encoder(self, folder: Path, encoder: nn.Module, vocabulary: Path) -> None:
+        partial = folder / f".{self.encoder}.partial"
+        shutil.rmtree(partial, ignore_errors=True)
+        encoder.save_pretrained(partial)  # type: ignore[operator]
+        shutil.copyfile(vocabulary, partial / VOCABULARY)
+        for path in partial.iterdir():
+            path.chmod(0o644)
+        if (folder / self.encoder).exists():
+            shutil.rmtree(folder / self.encoder)
+        partial.rename(folder / self.encoder)
+
+    def read(
+        self, folder: Path, keys: Collection[str], required: Callable[[dict[str, Any]], Collection[str]]
+    ) -> dict[str, Any]:
+        """Reads and checks the description and the hashes of all files.
+
+        Args:
+            folder: The folder.
+            keys: Keys of the description beside those of the format.
+            required: Maps the description to the names of the files that have to be there.
+
+        Returns:
+            The description with exactly these keys.
+
+        Raises:
+            CheckpointError: There is no such folder, it is of another version, or a file is missing or altered.
+        """
+        try:
+            content = json.loads((folder / self.description).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise CheckpointError(f"there is no {self.noun} in that folder") from error
+        if not isinstance(content, dict) or content.pop("format", None) != self.format_name:
+            raise CheckpointError(f"that folder is no {self.noun}")
+        if content.pop("format_version", None) != self.version:
+            raise CheckpointError(f"the {self.noun} was written in another version of the format")
+        files = content.pop("files", None)
+        if not isinstance(files, dict) or set(content) != set(keys):
+            raise CheckpointError(f"the description of the {self.noun} has other keys")
+        for name in sorted({*required(content), *files}):
+            path = folder / name
+            if ".." in Path(name).parts or Path(name).is_absolute() or not path.is_file():
+                raise CheckpointError(f"a file of the {self.noun} is missing")
+            if sha256(path) != files.get(name):
+                raise CheckpointError(f"a file of the {self.noun} is altered")
+        return content
+
+    @contextmanager
+    def same_architecture(self) -> Iterator[None]:
+        """Gives a context to fill networks in: tensors that do not fit are a named error.
+
+        Raises:
+            CheckpointError: A tensor file cannot be read, or its tensors are of another architecture.
+        """
+        try:
+            yield
+        except (OSError, SafetensorError, KeyError, RuntimeError, ValueError) as error:
+            raise CheckpointError(f"the tensors of the {self.noun} have another architecture") from error
+
+
+def weights_sha256(vocabulary: Path) -> str:
+    """Returns the SHA-256 of the weights beside a vocabulary file; of the vocabulary where they have another name."""
+    weights = vocabulary.with_name(WEIGHTS)
+    return sha256(weights if weights.is_file() else vocabulary)

@@ -1,0 +1,95 @@
+"""Settings of a run and the recipes they are read from.
+
+A recipe is a TOML file that holds everything that decides a published result, apart from the files that the command
+line names. There are no defaults and no inheritance in it: a missing key is an error, and so is an unknown one.
+"""
+
+import hashlib
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+from textveil_training.errors import RecipeError, SettingError, printable
+
+PRECISIONS = ("float32", "bfloat16")
+"""Precisions of an encoder's forward pass in training."""
+
+
+class Settings:
+    """Base of the settings of one kind of run: a frozen dataclass whose values are checked as it is made.
+
+    Raises:
+        SettingError: A value is out of range.
+    """
+
+    __slots__ = ()
+
+    def ranges(self) -> dict[str, bool]:
+        """Returns for each setting that has a range whether its value is in it."""
+        raise NotImplementedError
+
+    def __post_init__(self) -> None:
+        for name, holds in self.ranges().items():
+            if not holds:
+                raise SettingError(f"{name} is out of range")
+
+
+def read_toml(path: Path) -> tuple[dict[str, Any], str]:
+    """Reads a recipe file.
+
+    Returns:
+        Its content, and the SHA-256 of the file.
+
+    Raises:
+        RecipeError: The file cannot be read or is not TOML in UTF-8.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise RecipeError("the recipe cannot be read") from error
+    try:
+        return tomllib.loads(raw.decode()), hashlib.sha256(raw).hexdigest()
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise RecipeError(f"{printable(path.name)}: not a TOML file in UTF-8") from error
+
+
+def from_table(kind: type[Any], content: dict[str, Any], file_name: str, prefix: str = "") -> Any:
+    """Makes a dataclass of a TOML table whose keys are its fields; a field whose default is None may be left out.
+
+    Args:
+        kind: Dataclass to make. Fields are numbers, strings, truth values, tuples of strings, dataclasses, or tuples
+            of dataclasses.
+        content: The table.
+        file_name: Printable name of the file, for messages.
+        prefix: Key of the table with a dot after it, for messages; empty for the whole file.
+
+    Raises:
+        RecipeError: A key is missing or unknown, or a value is of another type. The message names file and key.
+        SettingError: A value of a ``Settings`` is out of range.
+    """
+    hints = get_type_hints(kind)
+    optional = {field.name for field in fields(kind) if field.default is None}
+    missing = [name for name in hints if name not in content and name not in optional]
+    if missing:
+        raise RecipeError(f"{file_name}: the key {prefix}{missing[0]} is missing")
+    unknown = [name for name in content if name not in hints]
+    if unknown:
+        raise RecipeError(f"{file_name}: the key {printable(prefix + unknown[0])} is unknown")
+    return kind(**{name: _value(hints[name], content[name], file_name, prefix + name) for name in content})
+
+
+def _value(hint: Any, value: Any, file_name: str, key: str) -> Any:
+    if isinstance(hint, UnionType):
+        hint = next(part for part in get_args(hint) if part is not type(None))
+    if get_origin(hint) is tuple:
+        item = get_args(hint)[0]
+        if isinstance(value, list):
+            return tuple(_value(item, part, file_name, key) for part in value)
+    elif hasattr(hint, "__dataclass_fields__"):
+        if isinstance(value, dict):
+            return from_table(hint, value, file_name, f"{key}.")
+    elif type(value) is hint or (hint is float and type(value) is int):
+        return hint(value)
+    raise RecipeError(f"{file_name}: {key} has a value of another type")

@@ -1,0 +1,105 @@
+"""What a fine-tuned model makes of texts, and how good that is."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from textveil_training.engine.encoders import device_named
+from textveil_training.engine.loop import Report, no_report
+from textveil_training.engine.tokens import Tokenizer
+from textveil_training.errors import CheckpointError
+from textveil_training.finetune.features import features, pearson, pooled
+from textveil_training.finetune.network import Description, Network, read_model
+
+
+def predictions(
+    folder: Path,
+    texts: Sequence[Sequence[str]],
+    *,
+    device: str = "cpu",
+    precision: str = "float32",
+    report: Report = no_report,
+) -> tuple[Tensor, Description]:
+    """Returns what a fine-tuned model makes of texts.
+
+    Args:
+        folder: Folder of the model.
+        texts: One or two texts a row, as it was trained.
+        device: ``cpu`` or a CUDA device.
+        precision: ``float32`` or ``bfloat16``.
+        report: Called with progress.
+
+    Returns:
+        Logits of shape ``(rows, classes)``, or scores of shape ``(rows, 1)``; and what the model is.
+
+    Raises:
+        CheckpointError: As ``read_model``, or the model reads another number of texts.
+        DeviceError: The device is not there.
+    """
+    place = device_named(device)
+    network, description, vocabulary = read_model(folder)
+    if any(len(row) != 1 + description.pairs for row in texts):
+        raise CheckpointError("the model reads another number of texts a row")
+    tokenizer = Tokenizer(vocabulary, lowercase=description.lowercase, max_tokens=description.max_tokens)
+    network = network.to(place)
+    return outputs(network, description.joined, tokenizer, texts, place, precision, report), description
+
+
+def outputs(
+    network: Network,
+    joined: bool,
+    tokenizer: Tokenizer,
+    texts: Sequence[Sequence[str]],
+    device: torch.device,
+    precision: str,
+    report: Report = no_report,
+) -> Tensor:
+    """Returns logits of shape ``(rows, classes)``, or scores of shape ``(rows, 1)``, on the processor.
+
+    Args:
+        network: The network; it is left in evaluation mode.
+        joined: Whether both texts of a pair are one sequence; see ``Description``.
+        tokenizer: Tokenizer of its vocabulary.
+        texts: One or two texts a row.
+        device: Device that the network is on.
+        precision: ``float32`` or ``bfloat16``.
+        report: Called with progress.
+    """
+    read = pooled if joined else features
+    vectors = read(network, tokenizer, texts, device, precision, report)  # (rows, width or 4 width)
+    with torch.inference_mode():
+        return network(vectors.to(device)).cpu()
+
+
+def measured_classes(logits: Tensor, targets: Tensor, majority: int) -> dict[str, float]:
+    """Returns accuracy, its standard error ``sqrt(a (1 - a) / n)``, and the share of the commonest training class."""
+    right = (logits.argmax(-1) == targets).double()
+    accuracy = right.mean().item()
+    return {
+        "examples": len(targets),
+        "accuracy": accuracy,
+        "standard_error": (accuracy * (1 - accuracy) / len(targets)) ** 0.5,
+        "majority": (targets == majority).double().mean().item(),
+    }
+
+
+def measured_scores(found: Tensor, wanted: Tensor) -> dict[str, float]:
+    """Returns Pearson's and Spearman's correlation, and the mean squared error.
+
+    The standard error of Pearson's r is ``(1 - r^2) / sqrt(n - 3)``, Fisher's for pairs from a normal distribution:
+    approximate here.
+    """
+    from scipy.stats import rankdata
+
+    ours, theirs = found.double().numpy(), wanted.double().numpy()
+    r = pearson(ours, theirs)
+    return {
+        "examples": len(theirs),
+        "pearson": r,
+        "pearson_standard_error": (1 - r * r) / max(1, len(theirs) - 3) ** 0.5,
+        "spearman": pearson(rankdata(ours), rankdata(theirs)),
+        "mse": float(np.square(ours - theirs).mean()),
+    }
