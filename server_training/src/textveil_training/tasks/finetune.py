@@ -17,9 +17,10 @@ from torch.nn import functional
 
 from textveil_training.engine.checkpoint import weights_sha256
 from textveil_training.engine.encoders import load_encoder, precision_for
-from textveil_training.engine.loop import Report, Stage, Update, no_report
+from textveil_training.engine.loop import Report, no_report
 from textveil_training.engine.optimizer import adamw
 from textveil_training.engine.run import Run, RunOptions
+from textveil_training.engine.stage import Stage, Update
 from textveil_training.engine.tokens import Tokenizer, bucketed
 from textveil_training.errors import CheckpointError
 from textveil_training.finetune.examples import Task

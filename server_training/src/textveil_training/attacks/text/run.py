@@ -16,7 +16,7 @@ from textveil_training.attacks.text.rates import told
 from textveil_training.attacks.text.released import Released, release
 from textveil_training.attacks.text.repeated import repeated
 from textveil_training.attacks.text.statistics import statistics
-from textveil_training.engine.encoders import PRECISIONS
+from textveil_training.engine.settings import PRECISIONS
 from textveil_training.engine.tensor_files import sha256
 from textveil_training.errors import SettingError
 from textveil_training.likelihoods import Doubles, Ids
