@@ -56,7 +56,7 @@ def test_all_attacks_stand_in_one_record(place: Path, run: Run, tmp_path: Path) 
     assert {line[0] for line in lines[1:-1]} == {"unchanged", "nearest", "bayes", "repeated", "mask", "contextual"}
     assert lines[-1][:2] == ["medians", "over"]
     found = json.loads(record.read_text())
-    assert (found["format"], found["format_version"], found["kind"]) == ("textveil-run", 1, "attack-text")
+    assert (found["format"], found["format_version"], found["kind"]) == ("textveil-run", 2, "attack-text")
     assert found["law"]["mechanism"] == "santext+"
     assert found["law"]["bundle_name"] == "small"
     assert found["data"]["splits"]["all"]["examples"] == 20

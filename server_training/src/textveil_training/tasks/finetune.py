@@ -1,7 +1,7 @@
 """Fine-tunes an encoder on raw or sanitized text, or fits a linear model to its vectors.
 
     textveil-train finetune SST-2 --format sst2 -o raw
-    textveil-train finetune server_training/recipes/nlp-headline.toml --data sanitised -o certified-12
+    textveil-train finetune server_training/recipes/nlp-headline.toml --data sanitized --format sst2 -o certified-12
 
 The first takes the settings of Yue et al. 2021, the second those of a published result. The data are one text or a
 pair of texts a row, with a class or a score; dev decides which epoch is kept, test is measured once, at the end.
