@@ -44,8 +44,8 @@ word_dropout = "0"
 classifier_hidden = 16
 [training]
 seed = 0
-epochs = 0
-batch = 32
+num_epochs = 0
+batch_size = 32
 learning_rate = 1e-3
 layer_decay = 1.0
 head_learning_rate = 1e-2
@@ -100,7 +100,7 @@ def recipe(tmp_path: Path) -> Recipe:
 
 
 def grid(recipe: Recipe, task: Task, features: dict, clean: Classifier, output: Path, attack: bool = True) -> Grid:
-    settings = Settings(hidden=8, num_epochs=1, draws=1) if attack else None
+    settings = Settings(hidden=8, epochs=1, draws=1) if attack else None
     return Grid(recipe, task, lambda _: features, clean, output, settings)
 
 

@@ -17,8 +17,8 @@ from textveil_training.dpnr.recipe import Recipe, read_recipe
 from textveil_training.dpnr.stages import StageMaker, Texts
 from textveil_training.dpnr.task import load_task
 from textveil_training.engine import loop
-from textveil_training.engine.loop import Update
 from textveil_training.engine.run import STATE
+from textveil_training.engine.stage import Update
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError, DeviceError, EmptyClass, MissingLabel, ResumeError
 from textveil_training.tasks import dpnr as train_module

@@ -17,10 +17,11 @@ from safetensors.torch import load_file
 from small_pretraining import run, write_all
 from textveil_training.engine import loop
 from textveil_training.engine.encoders import load_encoder, precision_for
-from textveil_training.engine.loop import Loop, Position, Stage
+from textveil_training.engine.loop import Loop, Position
 from textveil_training.engine.processes import SingleProcess
 from textveil_training.engine.record import RunRecord
 from textveil_training.engine.run import STATE
+from textveil_training.engine.stage import Stage, Update
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError, LossError, ResumeError
 from textveil_training.pretrain import masking
@@ -293,7 +294,7 @@ def test_steps_that_cut_the_last_epoch_short(tmp_path: Path, monkeypatch: pytest
         modules={},
         num_epochs=3,
         batches=lambda generator: [torch.zeros(1)] * next(sizes),
-        updates=[loop.Update(optimizer, loss)],
+        updates=[Update(optimizer, loss)],
         measure=lambda: {"dev": 0.0},
         warmup=0.0,
         clip_norm=1.0,
@@ -383,7 +384,7 @@ def test_a_loss_that_is_no_number_ends_the_run_before_the_weights_are_spoilt(
         modules={},
         num_epochs=1,
         batches=lambda generator: [fine, bad],
-        updates=[loop.Update(torch.optim.SGD([weight], lr=1.0), lambda b: loss(weight) if b.item() else weight.sum())],
+        updates=[Update(torch.optim.SGD([weight], lr=1.0), lambda b: loss(weight) if b.item() else weight.sum())],
         measure=lambda: {"dev": 0.0},
         warmup=0.0,
         clip_norm=1.0,

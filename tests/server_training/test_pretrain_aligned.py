@@ -126,7 +126,7 @@ def test_raw_text_needs_no_bundle(tmp_path: Path) -> None:
     corpus = Corpus(["They don't run."], strings, None)
     assert [strings.string(number) for number in corpus.items] == ["They", "don", "'t", "run", "."]
     assert corpus.words.tolist() == [True, True, True, True, False]
-    with pytest.raises(ValueError, match="no law"):
+    with pytest.raises(ValueError, match="no mechanism"):
         corpus.sanitized(np.arange(5))
 
 

@@ -40,11 +40,11 @@ class Placement:
 
     Attributes:
         mode: ``l1``, ``l2`` or ``box``.
-        delta: Of ``l2``, else 0.
-        codes: ``codes[yhat]`` is a point of the mode's set, shape (classes, dimension).
+        delta: Delta of ``l2``, else 0.
+        codes: Codes of the classes: ``codes[yhat]`` is a point of the mode's set, shape (classes, dimension).
         epsilons: Whole-text epsilons the codes were placed for.
         accuracies: Accuracy at each of them, on fresh draws.
-        standard_errors: Of these.
+        standard_errors: Standard errors of the accuracies.
     """
 
     mode: Mode
@@ -60,7 +60,7 @@ class Placement:
         return sum(self.accuracies) / len(self.accuracies)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Returns plain values for JSON."""
         return asdict(self)
 
 
@@ -69,11 +69,11 @@ class Search:
     """How hard to look for codes.
 
     Attributes:
-        restarts: Random starts, beside the corners of the mode's set.
-        steps: Gradient steps of each start.
-        draws: Noise vectors of the search for each class, a power of two.
-        fresh_draws: Noise vectors of the reported figure for each class.
-        seed: Of all of them. Nothing here protects anybody's text: a seeded generator is right.
+        restarts: Number of random starts, beside the corners of the mode's set.
+        steps: Number of gradient steps of each start.
+        draws: Number of noise vectors of the search for each class, a power of two.
+        fresh_draws: Number of noise vectors of the reported figure for each class.
+        seed: Seed of all of them. Nothing here protects anybody's text: a seeded generator is right.
     """
 
     restarts: int = 4
@@ -93,7 +93,7 @@ def placed_accuracy(
     draws: int = 1 << 17,
     seed: int = 20,
 ) -> tuple[float, float]:
-    """``A(c)`` of given codes, and its standard error, by pseudo-random draws of continuous noise.
+    """Returns ``A(c)`` of given codes and its standard error, by pseudo-random draws of continuous noise.
 
     Every draw counts with the posterior probability of the decision taken, which has the same mean as counting right
     decisions and less variance. The grid of a release is too fine to be seen here.
@@ -102,10 +102,10 @@ def placed_accuracy(
         codes: ``codes[yhat]``, shape (classes, dimension), inside the mode's unit set.
         confusion: Counts by true class (row) and decision without noise (column).
         epsilon: Whole-text epsilon.
-        mode: Of the noise.
-        delta: Of ``l2``.
-        draws: Noise vectors for each class.
-        seed: Of the generator.
+        mode: Mode of the noise.
+        delta: Delta of ``l2``.
+        draws: Number of noise vectors for each class.
+        seed: Seed of the generator.
 
     Raises:
         InvalidChannel: A code is outside the set, shapes do not agree, or as ``noise_scale`` and ``joint``.
@@ -140,9 +140,9 @@ def place(
     Args:
         confusion: Counts by true class (row) and decision without noise (column).
         epsilons: Whole-text epsilons; several give one set of codes for all of them.
-        dimension: Of the codes, at least 1 (2 for ``box``, where a vector's smallest entry is 0 and its largest 1).
-        mode: Of the noise and the bound.
-        delta: Of ``l2``.
+        dimension: Dimension of the codes, at least 1 (2 for ``box``, where the smallest entry is 0 and the largest 1).
+        mode: Mode of the noise and the bound.
+        delta: Delta of ``l2``.
         search: How hard to look.
 
     Raises:
@@ -175,7 +175,7 @@ def best_placement(
     dimensions: Iterable[int] = DIMENSIONS,
     search: Search | None = None,
 ) -> Placement:
-    """``place`` in each dimension; the one with the best mean accuracy, the smallest dimension among equals.
+    """Runs ``place`` in each dimension; returns the best, of equals that of the smallest dimension.
 
     A larger dimension has to be better by two standard errors, so that chance alone does not add coordinates.
 
@@ -195,7 +195,7 @@ def best_placement(
 
 
 def _kept(points: torch.Tensor, noise: torch.Tensor, gains: torch.Tensor, scale: float, mode: Mode) -> torch.Tensor:
-    """``max_y P(y | z)`` for every draw, shape (classes, draws); ``z = points[i] + noise[i]``."""
+    """Returns ``max_y P(y | z)`` for every draw, shape (classes, draws); ``z = points[i] + noise[i]``."""
     away = points[:, None, None] + noise[:, :, None] - points[None, None]  # (class, draw, other class, dimension)
     logs = -away.abs().sum(-1) / scale if mode != "l2" else -(away**2).sum(-1) / (2 * scale**2)
     likelihood = torch.exp(logs - logs.detach().amax(-1, keepdim=True))
@@ -205,7 +205,7 @@ def _kept(points: torch.Tensor, noise: torch.Tensor, gains: torch.Tensor, scale:
 def _ascend(
     start: torch.Tensor, unit: torch.Tensor, gains: torch.Tensor, scales: list[float], mode: Mode, steps: int
 ) -> tuple[float, torch.Tensor]:
-    """Gradient ascent (Adam, falling step) through the bound itself; the best point seen and its mean accuracy."""
+    """Ascends through the bound itself (Adam, falling step); returns the best mean accuracy seen and its point."""
     free = start.clone().requires_grad_()
     optimizer = torch.optim.Adam([free], lr=0.1)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
@@ -236,7 +236,7 @@ def _starts(classes: int, dimension: int, mode: Mode, search: Search) -> list[to
 
 
 def _sobol(mode: Mode, dimension: int, search: Search) -> torch.Tensor:
-    """Noise of scale 1, shape (1, draws, dimension), the same for every class."""
+    """Returns noise of scale 1, shape (1, draws, dimension), the same for every class."""
     engine = torch.quasirandom.SobolEngine(dimension, scramble=True, seed=search.seed)
     uniform = (engine.draw(search.draws, dtype=torch.float64).clamp(1e-9, 1 - 1e-9) - 0.5)[None]
     if mode == "l2":

@@ -38,13 +38,13 @@ def evaluate_checkpoint(
     """Opens a checkpoint and measures it.
 
     Args:
-        folder: The checkpoint.
-        data: File or folder.
-        format_name: Of the data.
-        split: Of the data; None for a file that is one split.
+        folder: Folder of the checkpoint.
+        data: File or folder of the data.
+        format_name: Format of the data.
+        split: Split of the data; None for a file that is one split.
         levels: Whole-text epsilons; the checkpoint's if left out.
         word_dropout: Decimal string; the checkpoint's if left out.
-        draws: Noise draws per text.
+        draws: Number of noise draws per text.
         device: ``cpu`` or a CUDA device.
         report: Called with progress.
 
@@ -81,14 +81,14 @@ def device_features(
     device: torch.device,
     report: Report = no_report,
 ) -> list[Tensor]:
-    """Pooled vectors as devices compute them: once, or for ``MASKS`` sets of words removed by the device's own coins.
+    """Computes pooled vectors as devices do: once, or for ``MASKS`` sets of words removed by the device's own coins.
 
     Args:
         model: The networks.
-        tokenizer: Of the encoder's vocabulary.
+        tokenizer: Tokenizer of the encoder's vocabulary.
         words: The texts in pieces.
-        dropout: Of words.
-        device: Where the networks are.
+        dropout: Word dropout.
+        device: Device that the networks are on.
         report: Called with progress.
 
     Returns:

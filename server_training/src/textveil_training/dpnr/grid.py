@@ -52,11 +52,11 @@ class Cell:
 
     Attributes:
         mode: ``l1``, ``l2`` or ``box``.
-        dimension: k.
+        dimension: Numbers in the vector, k.
         levels: Whole-text epsilons it is trained for and measured at.
         word_dropout: Decimal string.
-        seed: Of the training.
-        delta: Of ``l2``, a decimal string, else empty.
+        seed: Seed of the training.
+        delta: Delta of ``l2``, a decimal string, else empty.
     """
 
     mode: Mode
@@ -71,13 +71,13 @@ class Grid:
     """Runs cells and writes their lines.
 
     Args:
-        recipe: What all cells share: a recipe of kind ``dpnr`` for heads.
+        recipe: Settings that all cells share: a recipe of kind ``dpnr`` for heads.
         task: The data.
-        features: Of the clean encoder.
+        features: Features of the clean encoder.
         clean: The clean model's classifier on them.
         output: A JSON Lines file; lines that are there are kept.
         attack: The attacker, or None for no attack (and where the data have no private attributes).
-        report: Called with cells done.
+        report: Called with the cells done.
     """
 
     def __init__(
@@ -117,10 +117,10 @@ class Grid:
         """Adds a line for a model that was trained elsewhere, end to end: at all of its levels, or without privacy.
 
         Args:
-            name: Of the line.
+            name: Name of the line.
             model: Head and classifier.
             description: What they are.
-            features: Of *its* encoder, by split.
+            features: Features of *its* encoder, by split.
         """
         key = f"checkpoint {name}"
         if description.mode == "none":
@@ -218,7 +218,7 @@ class Grid:
         return self._codes[key]
 
     def _confusion(self, word_dropout: str, split: str) -> np.ndarray:
-        """True class by the clean model's decision, over all copies of the features."""
+        """Counts true classes by the clean model's decision, over all copies of the features."""
         classes, labels = len(self._task.labels), self._task.splits()[split].labels.numpy()
         cells = np.zeros((classes, classes))
         for copy in self._features(word_dropout)[split]:

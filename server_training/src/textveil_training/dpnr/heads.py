@@ -48,7 +48,7 @@ class _NoEncoder(nn.Module):
 
 
 def with_representation(recipe: Recipe, **changes: Any) -> Recipe:
-    """A recipe with another representation (mode, dimension, levels, delta, word dropout) or seed."""
+    """Returns a recipe with another representation (mode, dimension, levels, delta, word dropout) or seed."""
     seed = changes.pop("seed", recipe.training.seed)
     representation = replace(recipe.representation, **changes)
     return replace(recipe, representation=representation, training=replace(recipe.training, seed=seed))
@@ -60,8 +60,8 @@ def train_head(
     """Trains head and classifier: first towards the codes of the clean model's decisions, then under noise.
 
     Args:
-        recipe: Of kind ``dpnr``; its representation and its head's epochs are used.
-        task: Labels of the splits.
+        recipe: Recipe of kind ``dpnr``; its representation and its head's epochs are used.
+        task: Data with the labels of the splits.
         features: Pooled vectors of ``train`` and ``dev``, shape (copies, texts, width).
         clean: The clean model's classifier on the same features.
         placement: Codes of the classes for these levels and this dimension.

@@ -22,7 +22,7 @@ _LARGEST_TABLE = 1 << 18
 
 
 def release_parameters(description: Description, epsilon: str) -> ReleaseParameters:
-    """The release that a checkpoint is measured with: the fine grid, or for a large box the coarse one.
+    """Returns the release that a checkpoint is measured with: the fine grid, or for a large box the coarse one.
 
     Raises:
         OptionError: Epsilon is no such number.
@@ -38,11 +38,11 @@ def release_parameters(description: Description, epsilon: str) -> ReleaseParamet
 def released(
     vectors: NDArray[np.float32], parameters: ReleaseParameters, random_uint64: RandomUint64 | None = None
 ) -> NDArray[np.float32]:
-    """Vectors as they leave a device: bounded in integers, with noise, in units again.
+    """Returns vectors as they leave a device: bounded in integers, with noise, in units again.
 
     Args:
         vectors: Before the noise, shape ``(n, k)``.
-        parameters: Of the release.
+        parameters: Parameters of the release.
         random_uint64: A test's own source of randomness; the operating system's if left out.
 
     Returns:
@@ -65,15 +65,15 @@ def measured(
     draws: int = DRAWS,
     random_uint64: RandomUint64 | None = None,
 ) -> dict[str, Any]:
-    """Accuracy of a checkpoint on a split.
+    """Measures the accuracy of a checkpoint on a split.
 
     Args:
         model: The networks.
         description: What they are.
         features: Pooled vectors of the split; with word dropout several, one for each set of masks.
-        split: Labels.
+        split: Split with its labels.
         levels: Whole-text epsilons; the checkpoint's own if left out.
-        draws: Noise draws of every text at every level, shared out among the masks.
+        draws: Number of noise draws of every text at every level, shared out among the masks.
         random_uint64: A test's own source of randomness.
 
     Returns:
@@ -117,7 +117,7 @@ def decided(
     draws: int = DRAWS,
     random_uint64: RandomUint64 | None = None,
 ) -> Decided:
-    """Decisions through the device's release.
+    """Makes decisions through the device's release.
 
     Args:
         model: The networks.

@@ -11,9 +11,9 @@ class Head(nn.Module):
     """``out(tanh(hidden(pooled)))``, or ``out(pooled)`` without hidden units; the bound comes after it.
 
     Args:
-        width: Of the pooled vector.
-        hidden: Units of the hidden layer; 0 for none.
-        dimension: Of the representation, k.
+        width: Width of the pooled vector.
+        hidden: Number of units of the hidden layer; 0 for none.
+        dimension: Numbers in the representation, k.
     """
 
     def __init__(self, width: int, hidden: int, dimension: int) -> None:
@@ -22,7 +22,7 @@ class Head(nn.Module):
         self.out = nn.Linear(hidden or width, dimension)
 
     def forward(self, pooled: Tensor) -> Tensor:
-        """Shape ``(..., width)`` to ``(..., k)``, not yet bounded."""
+        """Maps pooled vectors of shape ``(..., width)`` to ``(..., k)``, not yet bounded."""
         return self.out(pooled if self.hidden is None else torch.tanh(self.hidden(pooled)))
 
 
@@ -30,8 +30,8 @@ class Classifier(nn.Module):
     """What the server does with a released vector: one hidden ReLU layer, or none.
 
     Args:
-        width: Of its input: k and 1 for the logarithm of epsilon, or the pooled vector's without noise.
-        hidden: Units of the hidden layer; 0 for a linear classifier.
+        width: Width of its input: k and 1 for the logarithm of epsilon, or the pooled vector's without noise.
+        hidden: Number of units of the hidden layer; 0 for a linear classifier.
         classes: Number of labels.
     """
 
@@ -41,7 +41,7 @@ class Classifier(nn.Module):
         self.out = nn.Linear(hidden or width, classes)
 
     def forward(self, vectors: Tensor, log_epsilon: Tensor | None) -> Tensor:
-        """Logits, shape ``(..., classes)``.
+        """Returns logits, shape ``(..., classes)``.
 
         Args:
             vectors: Released vectors, shape ``(..., k)``.
@@ -58,11 +58,11 @@ class Model(nn.Module):
     Args:
         extractor: A BERT-like encoder of transformers.
         mode: ``none``, ``l1``, ``l2`` or ``box``.
-        dimension: k; 0 with mode ``none``, where the pooled vector itself is the representation.
-        head_hidden: Units of the head's hidden layer.
-        classifier_hidden: Units of the classifier's.
+        dimension: Numbers in the vector, k; 0 with mode ``none``, where the pooled vector itself is the representation.
+        head_hidden: Number of units of the head's hidden layer.
+        classifier_hidden: Number of units of the classifier's hidden layer.
         classes: Number of labels.
-        dropout: Of the pooled vector in training.
+        dropout: Dropout of the pooled vector in training.
     """
 
     def __init__(
@@ -89,10 +89,10 @@ class Model(nn.Module):
         return mean_pooled(self.extractor, ids, mask, precision)
 
     def represented(self, pooled: Tensor) -> Tensor:
-        """The bounded vector before the noise, f(x): ``(texts, width)`` to ``(texts, k)``."""
+        """Returns the bounded vector before the noise, f(x): ``(texts, width)`` to ``(texts, k)``."""
         return bounded(self.unbounded(pooled), self.mode)
 
     def unbounded(self, pooled: Tensor) -> Tensor:
-        """What goes into the bound."""
+        """Returns what goes into the bound."""
         pooled = self.dropout(pooled)
         return pooled if self.head is None else self.head(pooled)

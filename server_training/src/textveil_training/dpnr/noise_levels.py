@@ -20,9 +20,9 @@ class NoiseLevels:
 
     Args:
         mode: ``l1``, ``l2`` or ``box``.
-        dimension: k.
+        dimension: Numbers in a vector, k.
         levels: Whole-text epsilons.
-        delta: Of ``l2``, else 0.
+        delta: Delta of ``l2``, else 0.
     """
 
     def __init__(self, mode: str, dimension: int, levels: Sequence[float], delta: float = 0.0) -> None:
@@ -33,11 +33,11 @@ class NoiseLevels:
         self._log_scales = np.log(scales)
 
     def sampled(self, vectors: Tensor, draws: int) -> tuple[Tensor, Tensor]:
-        """Noisy vectors at epsilons that are uniform in their logarithm, another one for every vector and draw.
+        """Returns noisy vectors at epsilons that are uniform in their logarithm, another one for every vector and draw.
 
         Args:
-            vectors: Bounded, shape ``(n, k)``.
-            draws: Draws per vector.
+            vectors: Bounded vectors, shape ``(n, k)``.
+            draws: Number of draws per vector.
 
         Returns:
             Shape ``(draws, n, k)``, and ``ln epsilon`` of shape ``(draws, n, 1)``.
@@ -52,7 +52,7 @@ class NoiseLevels:
         return noisy(vectors, self.mode, scale), log_epsilon
 
     def at(self, vectors: Tensor, epsilon: float, draws: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """As ``sampled``, at one epsilon and with a generator of its own: to compare epochs on equal noise.
+        """Does as ``sampled`` at one epsilon, with a generator of its own: to compare epochs on equal noise.
 
         Privacy:
             None; see ``textveil_training.bounds.noise``.

@@ -34,16 +34,16 @@ def private_figures(
     *,
     draws: int = DRAWS,
 ) -> dict[str, Any]:
-    """Accuracy on the test split at one whole-text epsilon.
+    """Measures the accuracy on the test split at one whole-text epsilon.
 
     Args:
         model: Head and classifier.
         description: What they are.
         features: Pooled vectors by split, shape (copies, texts, width): copies differ in the words removed.
-        task: Labels and attributes.
+        task: Data with labels and attributes.
         level: Whole-text epsilon, a decimal string.
-        bound: The ceiling of the test split at this level.
-        draws: Releases of each text, shared out among the copies.
+        bound: Ceiling of the test split at this level.
+        draws: Number of releases of each text, shared out among the copies.
 
     Returns:
         ``accuracy``, ``standard_error`` (over texts), ``standard_error_draws``, ``confusion`` (true by decided, mean
@@ -73,7 +73,7 @@ def private_figures(
 
 
 def accuracy_figures(decided: Decisions, test: Split) -> dict[str, Any]:
-    """Accuracy, its standard errors, the confusion matrix, and accuracy by attribute, from decisions (draws, texts)."""
+    """Returns accuracy, standard errors, confusion and accuracy by attribute of decisions, shape (draws, texts)."""
     labels, present = test.labels.numpy(), test.attributes.numpy() > 0.5
     right = decided == labels
     mean, classes = float(right.mean()), int(labels.max()) + 1
@@ -107,7 +107,7 @@ def attacked(
     level: str,
     settings: Settings,
 ) -> dict[str, Any]:
-    """What an attacker infers from the released vectors, beside two who see a released label at the same epsilon.
+    """Measures what an attacker infers from released vectors, beside two who see a label at the same epsilon.
 
     The label is what the same vectors tell without noise (``best_decisions``). A decision gives more away than the true
     class does, since a model decides by who is named; and another model's decision gives away something else. One sees
@@ -144,7 +144,7 @@ def attacked(
 
 
 def label_channels(decided: Decisions, task: Task, level: str, delta: str | None) -> dict[str, Floats]:
-    """Randomised response, and the most accurate channel for the dev split's confusion of these decisions."""
+    """Returns randomized response, and the most accurate channel for the dev split's confusion of these decisions."""
     classes, confusion = len(task.labels), np.zeros((len(task.labels),) * 2)
     np.add.at(confusion, (task.dev.labels.numpy(), decided), 1)
     best = best_channel(joint(confusion), float(level), float(delta or 0)).channel
@@ -152,17 +152,17 @@ def label_channels(decided: Decisions, task: Task, level: str, delta: str | None
 
 
 def attributes_of(task: Task) -> dict[str, Bits]:
-    """Which private attributes each text has, by split."""
+    """Returns which private attributes each text has, by split."""
     return {name: part.attributes.numpy() > 0.5 for name, part in task.splits().items()}
 
 
 def clean_decisions(clean: Classifier, features: dict[str, Tensor]) -> dict[str, Decisions]:
-    """What the clean model decides, by split, on the first copy of the features."""
+    """Returns what the clean model decides, by split, on the first copy of the features."""
     return {name: _decided(clean, part[0].numpy(), None) for name, part in features.items()}
 
 
 def best_decisions(model: Model, features: dict[str, Tensor], task: Task) -> dict[str, Decisions]:
-    """The class that the vectors tell where there is no noise, by split.
+    """Returns the class that the vectors tell where there is no noise, by split.
 
     A checkpoint's own classifier is trained for noise and, at a small epsilon, leans towards the larger classes: this
     is a logistic regression on the train split's vectors before the noise.

@@ -18,8 +18,9 @@ from textveil_training.dpnr.networks import Classifier, Model
 from textveil_training.dpnr.noise_levels import NoiseLevels
 from textveil_training.dpnr.recipe import Recipe
 from textveil_training.dpnr.task import Split
-from textveil_training.engine.loop import Stage, Update, seeded
+from textveil_training.engine.loop import seeded
 from textveil_training.engine.optimizer import adamw
+from textveil_training.engine.stage import Stage, Update
 from textveil_training.engine.tokens import Tokenizer, Words, bucketed, vectors_of
 
 _MEASURED_AT_ONCE = 64
@@ -30,11 +31,11 @@ class Texts:
 
     Args:
         model: The networks.
-        tokenizer: Of the encoder's vocabulary.
-        split: Labels and attributes.
-        words: The split's texts in pieces.
-        recipe: Batch size, precision and word dropout.
-        device: Where the networks are.
+        tokenizer: Tokenizer of the encoder's vocabulary.
+        split: Split with labels and attributes.
+        words: Texts of the split in pieces.
+        recipe: Recipe with batch size, precision and word dropout.
+        device: Device that the networks are on.
     """
 
     def __init__(
@@ -52,16 +53,16 @@ class Texts:
         self.labels, self.attributes = split.labels.to(device), split.attributes.to(device)
 
     def batches(self, generator: torch.Generator) -> list[Tensor]:
-        """Shuffled batches of like length."""
+        """Returns shuffled batches of like length."""
         return bucketed(self._words, self._size, generator)
 
     def pooled(self, batch: Tensor) -> Tensor:
-        """Pooled vectors of a batch, with word dropout."""
+        """Returns pooled vectors of a batch, ``(batch, width)``, with word dropout."""
         ids, mask = self._tokenizer.batch([self._words[index] for index in batch.tolist()], self._dropout)
         return self._model.pooled(ids.to(self._device), mask.to(self._device), self._precision)
 
     def all_pooled(self) -> Tensor:
-        """Pooled vectors of the split in its order, in evaluation mode, as trained (with word dropout)."""
+        """Returns pooled vectors of the split, ``(texts, width)``, as trained (with word dropout)."""
         return vectors_of(self._words, _MEASURED_AT_ONCE, self.pooled)
 
 
@@ -71,9 +72,9 @@ class Stored:
     Args:
         features: Pooled vectors, shape ``(copies, n, width)``: several copies with different words removed, of which
             every visit of a text takes one by chance.
-        split: Labels and attributes.
-        recipe: Batch size.
-        device: Where the networks are.
+        split: Split with labels and attributes.
+        recipe: Recipe with the batch size.
+        device: Device that the networks are on.
     """
 
     def __init__(self, features: Tensor, split: Split, recipe: Recipe, device: torch.device) -> None:
@@ -82,15 +83,15 @@ class Stored:
         self.labels, self.attributes = split.labels.to(device), split.attributes.to(device)
 
     def batches(self, generator: torch.Generator) -> list[Tensor]:
-        """Shuffled batches."""
+        """Returns shuffled batches."""
         return list(torch.randperm(len(self.labels), generator=generator).split(self._size))
 
     def pooled(self, batch: Tensor) -> Tensor:
-        """Stored vectors of a batch."""
+        """Returns stored vectors of a batch, ``(batch, width)``."""
         return self._features[torch.randint(len(self._features), batch.shape), batch]
 
     def all_pooled(self) -> Tensor:
-        """The first copy of all of them."""
+        """Returns the first copy of all vectors, ``(texts, width)``."""
         return self._features[0]
 
 
@@ -104,7 +105,7 @@ class Adversary(nn.Module):
         )
 
     def forward(self, pooled: Tensor) -> Tensor:
-        """Shape ``(n, width)`` to ``(n, attributes)``."""
+        """Maps pooled vectors of shape ``(n, width)`` to logits of shape ``(n, attributes)``."""
         return self.layers(pooled)
 
 
@@ -114,14 +115,14 @@ class StageMaker:
     Args:
         model: The networks, on their device.
         recipe: The recipe.
-        noise: Of the levels; None without noise.
+        noise: Noise of the levels; None without noise.
     """
 
     def __init__(self, model: Model, recipe: Recipe, noise: NoiseLevels | None) -> None:
         self._model, self._recipe, self._noise = model, recipe, noise
 
     def tuned(self, train: Texts, dev: Texts, num_epochs: int) -> Stage:
-        """Encoder, head and classifier together."""
+        """Trains encoder, head and classifier together."""
         return self._stage(
             "tuned",
             {"model": self._model},
@@ -132,7 +133,7 @@ class StageMaker:
         )
 
     def head(self, train: Stored, dev: Stored, num_epochs: int) -> Stage:
-        """Head and classifier on stored features."""
+        """Trains head and classifier on stored features."""
         return self._stage(
             "head",
             self._upper(),
@@ -143,17 +144,17 @@ class StageMaker:
         )
 
     def placed(self, train: Stored, dev: Stored, clean: Classifier, codes: Tensor, num_epochs: int) -> Stage:
-        """Head and classifier on stored features; the head learns the code of every text's class.
+        """Trains head and classifier on stored features; the head learns the code of every text's class.
 
         The loss is ``|f(x) - c(yhat(x))|^2`` beside the cross entropy of the classifier under noise, whose gradient
         does not reach the head: from a random start it would first shrink the classes onto each other. In a ``box``
         what goes into the bound is compared instead: the bound gives two coordinates no gradient at all.
 
         Args:
-            train: Trained on.
-            dev: Decides.
-            clean: Decides ``yhat`` from the same features, without noise.
-            codes: Of the classes, shape ``(classes, k)``.
+            train: Split that is trained on.
+            dev: Split that decides between epochs.
+            clean: Classifier that decides ``yhat`` from the same features, without noise.
+            codes: Codes of the classes, shape ``(classes, k)``.
             num_epochs: Number of epochs.
         """
 
@@ -172,7 +173,7 @@ class StageMaker:
         )
 
     def adversarial(self, train: Texts, dev: Texts, num_epochs: int) -> Stage:
-        """Encoder and classifier against an attacker, one step of each in turn.
+        """Trains encoder and classifier against an attacker, one step of each in turn.
 
         The attacker lowers ``-log p(z | r(x))`` for the attributes z; encoder and classifier lower
         ``-log p(y | r(x)) - weight log p(not z | r(x))`` (Coavoux, Narayan and Cohen 2018, section 3.1: what the
@@ -202,7 +203,7 @@ class StageMaker:
         return self._stage("adversarial", modules, num_epochs, train, updates, dev)
 
     def task_loss(self, data: "Texts | Stored", batch: Tensor) -> Tensor:
-        """The loss of a batch, with fresh noise."""
+        """Returns the loss of a batch, with fresh noise."""
         self._model.train()
         vectors = self._model.represented(data.pooled(batch))
         return self._classified(vectors, data.labels[batch], self._recipe.training.loss)
@@ -240,7 +241,7 @@ class StageMaker:
         return Stage(name, modules, num_epochs, train.batches, updates, measure, training.warmup, training.clip_norm)
 
     def accuracies(self, data: "Texts | Stored", draws: int) -> dict[str, float]:
-        """Accuracy at each level under the noise of training, and their mean as ``dev``."""
+        """Measures accuracy at each level under the noise of training, and their mean as ``dev``."""
         self._model.eval()
         with torch.inference_mode():
             vectors = self._model.represented(data.all_pooled())
@@ -266,7 +267,7 @@ class StageMaker:
         return adamw(self._model, learning_rate, training.weight_decay, fused=False)
 
     def _depth(self, name: str) -> int:
-        """Layers between a parameter of the encoder and its top."""
+        """Counts the layers between a parameter of the encoder and its top."""
         layers = int(self._model.extractor.config.num_hidden_layers)  # type: ignore[union-attr]
         _, found, number = name.partition(".layer.")
         return layers - 1 - int(number.split(".")[0]) if found else layers

@@ -24,9 +24,9 @@ class StoredFeatures:
     """Features of a checkpoint's encoder by word dropout; what is not on disk is computed and left there.
 
     Args:
-        start: The checkpoint.
-        task: Texts and labels.
-        cache: Folder for what is computed.
+        start: Folder of the checkpoint.
+        task: Data with texts and labels.
+        cache: Folder that computed features are kept in.
         features: Folder with ``features-SPLIT.safetensors`` of that encoder, or None.
         report: Called with progress.
 
@@ -52,7 +52,7 @@ class StoredFeatures:
 
     @property
     def clean(self) -> Classifier:
-        """The classifier of a checkpoint without privacy.
+        """Classifier of a checkpoint without privacy.
 
         Raises:
             CheckpointError: The checkpoint is a private one.
@@ -62,11 +62,11 @@ class StoredFeatures:
         return self.model.classifier
 
     def __call__(self, word_dropout: str) -> dict[str, Tensor]:
-        """Features of all splits by name; see ``of``."""
+        """Returns features of all splits by name; see ``of``."""
         return {name: self.of(name, word_dropout) for name in self._task.splits()}
 
     def of(self, name: str, word_dropout: str = "0") -> Tensor:
-        """Features of a split, shape (copies, texts, width): one copy of whole texts, ``COPIES`` of texts with gaps.
+        """Returns features of a split, shape (copies, texts, width): one of whole texts, ``COPIES`` of texts with gaps.
 
         Raises:
             CheckpointError: A file is damaged, or of other texts or another encoder.
@@ -109,5 +109,5 @@ class StoredFeatures:
 
 
 def holds_features(folder: Path) -> Path | None:
-    """A checkpoint's own folder where its features were written into it, else None."""
+    """Returns a checkpoint's own folder where its features were written into it, else None."""
     return folder if (folder / "features-train.safetensors").is_file() else None

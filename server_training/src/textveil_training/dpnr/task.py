@@ -1,17 +1,16 @@
 """A data set as a training needs it: three splits of texts, class ids and private attributes, checked."""
 
 import hashlib
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import torch
 from torch import Tensor
 
 from textveil_training.data import AttributedText, Example, LabelledText, load, split
 from textveil_training.data.formats import format_named
 from textveil_training.dpnr.recipe import DataPart
-from textveil_training.errors import EmptyClass, MissingLabel, MissingSplit, RecipeError
+from textveil_training.engine.targets import attribute_matrix, class_ids, class_labels
+from textveil_training.errors import MissingSplit, RecipeError
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,7 @@ class Split:
         labels: Class ids, int64, shape ``(texts,)``.
         attributes: Private attributes, float32 of zeros and ones, shape ``(texts, attributes)``; no column where the
             format has none.
-        sha256: Of labels and texts, to tell in a record what was read.
+        sha256: SHA-256 of labels and texts, to tell in a record what was read.
     """
 
     texts: tuple[str, ...] = field(repr=False)
@@ -37,10 +36,10 @@ class Task:
     """A data set with its classes.
 
     Attributes:
-        labels: As the file spells them, in the order of their class ids.
-        train: What is trained on.
-        dev: What decides between epochs.
-        test: What is measured once, at the end.
+        labels: Labels as the file spells them, in the order of their class ids.
+        train: Split that is trained on.
+        dev: Split that decides between epochs.
+        test: Split that is measured once, at the end.
     """
 
     labels: tuple[str, ...]
@@ -49,11 +48,11 @@ class Task:
     test: Split
 
     def splits(self) -> dict[str, Split]:
-        """The three by name."""
+        """Returns the three splits by name."""
         return {"train": self.train, "dev": self.dev, "test": self.test}
 
     def described(self) -> dict[str, object]:
-        """Sizes, classes and hashes, for a record; no text."""
+        """Returns sizes, classes and hashes, for a record; no text."""
         return {
             name: {
                 "examples": len(part.texts),
@@ -68,7 +67,7 @@ def load_task(data: DataPart, path: Path) -> Task:
     """Reads the splits that a recipe names.
 
     Args:
-        data: The recipe's part.
+        data: Part of the recipe that names the splits.
         path: File or folder of the data.
 
     Raises:
@@ -81,14 +80,7 @@ def load_task(data: DataPart, path: Path) -> Task:
         raw |= split(raw["train"], {"train": 100 - data.dev_percent, "dev": data.dev_percent})
     else:
         raw["dev"] = _examples(data.format, path, data.dev)
-    found = Counter(example.label for example in raw["train"])
-    fixed = format_named(data.format).labels
-    labels = tuple(sorted(str(label) for label in found)) if fixed is None else fixed
-    for number, label in enumerate(labels, 1):
-        if not found[label]:
-            raise EmptyClass(f"class {number} of {len(labels)} has no training example")
-    if len(labels) < 2:
-        raise EmptyClass("the training data hold one class only")
+    labels = class_labels(raw["train"], format_named(data.format).labels)
     width = len(format_named(data.format).attributes)
     return Task(labels, **{name: _split(raw[name], labels, width) for name in ("train", "dev", "test")})
 
@@ -114,17 +106,8 @@ def _examples(format_name: str, path: Path, name: str | None) -> list[Example]:
 
 
 def _split(examples: list[Example], labels: tuple[str, ...], width: int) -> Split:
-    ids = {label: number for number, label in enumerate(labels)}
+    ids, attributes = class_ids(examples, labels), attribute_matrix(examples, width)
     digest = hashlib.sha256()
-    classes = torch.zeros(len(examples), dtype=torch.int64)
-    attributes = torch.zeros(len(examples), width)
-    for row, example in enumerate(examples):
-        if example.label is None:
-            raise MissingLabel(f"example {row + 1} of {len(examples)} has no label")
-        if example.label not in ids:
-            raise EmptyClass(f"example {row + 1} of {len(examples)} has a class without a training example")
-        classes[row] = ids[example.label]
-        if isinstance(example, AttributedText) and example.attributes:
-            attributes[row, list(example.attributes)] = 1
+    for example in examples:
         digest.update(f"{example.label}\t{example.texts[0]}\n".encode("utf-8", "surrogatepass"))
-    return Split(tuple(example.texts[0] for example in examples), classes, attributes, digest.hexdigest())
+    return Split(tuple(example.texts[0] for example in examples), ids, attributes, digest.hexdigest())

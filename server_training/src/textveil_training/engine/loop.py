@@ -21,6 +21,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
+from textveil_training.engine.stage import Stage
 from textveil_training.engine.tensor_files import write_tensors
 from textveil_training.errors import LossError, ResumeError
 
@@ -32,68 +33,6 @@ Report = Callable[[str, int, int], None]
 
 def no_report(stage: str, done: int, total: int) -> None:
     """Reports nothing."""
-
-
-@dataclass(frozen=True)
-class Update:
-    """One optimizer and the loss it lowers.
-
-    Attributes:
-        optimizer: AdamW; the rate in its groups is the peak.
-        loss: Maps the indices of a batch to its loss, a scalar tensor.
-        in_parts: Where a batch is too large to be computed at once: leaves the gradient of ``loss`` with the
-            parameters and returns the loss.
-    """
-
-    optimizer: torch.optim.Optimizer
-    loss: Callable[[Tensor], Tensor]
-    in_parts: Callable[[Tensor], float] | None = None
-
-    def gradients(self, batch: Tensor) -> float:
-        """Leaves the gradients of a batch's loss with the parameters, whose gradients are cleared, and returns it."""
-        if self.in_parts is not None:
-            return self.in_parts(batch)
-        loss = self.loss(batch)
-        loss.backward()
-        return loss.item()
-
-
-@dataclass(frozen=True)
-class Stage:
-    """Epochs that train the same parameters in the same way.
-
-    Attributes:
-        name: Name of the stage in the record.
-        modules: Networks that are trained, by name; they are saved while the stage runs.
-        num_epochs: Number of epochs.
-        batches: Gives the indices of an epoch's batches, from a generator.
-        updates: Updates that are done in turn for every batch.
-        measure: Gives metrics by name after every epoch; ``dev`` decides which epoch is the best.
-        warmup: Share of the steps in which the learning rate rises.
-        clip_norm: Largest norm of the gradient of each update; longer ones are scaled down to it.
-        steps: Number of steps in all, where the last epoch is cut short; None for whole epochs.
-        steps_per_epoch: Number of steps of every epoch but the last; goes with ``steps``.
-
-    Raises:
-        ValueError: ``steps`` without ``steps_per_epoch`` or the other way round, or another number of epochs.
-    """
-
-    name: str
-    modules: dict[str, nn.Module]
-    num_epochs: int
-    batches: Callable[[torch.Generator], Sequence[Tensor]]
-    updates: Sequence[Update]
-    measure: Callable[[], dict[str, float]]
-    warmup: float
-    clip_norm: float
-    steps: int | None = None
-    steps_per_epoch: int | None = None
-
-    def __post_init__(self) -> None:
-        if (self.steps is None) != (self.steps_per_epoch is None):
-            raise ValueError("steps and steps per epoch go together")
-        if self.steps and self.steps_per_epoch and math.ceil(self.steps / self.steps_per_epoch) != self.num_epochs:
-            raise ValueError("so many steps are another number of epochs")
 
 
 @dataclass
@@ -184,7 +123,7 @@ class Loop:
         self.position = Position(**position)
         self.position.resumed += 1
         if self.position.stage < len(self._stages):
-            _restore(self._stages[self.position.stage], tensors)
+            self._stages[self.position.stage].restore(tensors)
 
     def run(self) -> None:
         """Trains to the end, and leaves a state that says so: the last measurement may still be interrupted.
@@ -248,7 +187,7 @@ class Loop:
         if not self._writes:
             return
         header = {"run_key": self._run_key, "position": json.dumps(vars(self.position))}
-        write_tensors(self._state, {} if stage is None else _tensors(stage), header)
+        write_tensors(self._state, {} if stage is None else stage.tensors(), header)
 
 
 def _step(stage: Stage, batch: Tensor, rate: float) -> float:
@@ -272,41 +211,11 @@ def _step(stage: Stage, batch: Tensor, rate: float) -> float:
 
 
 def _rate(step: int, total: int, warmup: float) -> float:
-    """Linear rise over ``warmup`` of the steps, then linear fall to 0."""
+    """Returns the factor of the learning rate: a linear rise over ``warmup`` of the steps, then a linear fall to 0."""
     rising = warmup * total
     if step < rising:
         return (step + 1) / (rising + 1)
     return (total - step) / max(1.0, total - rising)
-
-
-def _tensors(stage: Stage) -> dict[str, Tensor]:
-    tensors = {
-        f"weights.{module}.{name}": tensor
-        for module, owner in stage.modules.items()
-        for name, tensor in owner.state_dict().items()
-    }
-    for number, update in enumerate(stage.updates):
-        for index, moments in update.optimizer.state_dict()["state"].items():
-            tensors |= {f"moments.{number}.{index}.{name}": tensor for name, tensor in moments.items()}
-    return tensors
-
-
-def _restore(stage: Stage, tensors: dict[str, Tensor]) -> None:
-    try:
-        for module, owner in stage.modules.items():
-            prefix = f"weights.{module}."
-            owner.load_state_dict({n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)})
-        for number, update in enumerate(stage.updates):
-            state: dict[int, dict[str, Tensor]] = {}
-            prefix = f"moments.{number}."
-            for name, tensor in tensors.items():
-                if name.startswith(prefix):
-                    index, moment = name.removeprefix(prefix).split(".")
-                    state.setdefault(int(index), {})[moment] = tensor
-            groups = update.optimizer.state_dict()["param_groups"]
-            update.optimizer.load_state_dict({"state": state, "param_groups": groups})
-    except (RuntimeError, ValueError, KeyError) as error:
-        raise ResumeError("the state of the unfinished run has another architecture") from error
 
 
 @contextmanager

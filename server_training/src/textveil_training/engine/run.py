@@ -13,9 +13,10 @@ from typing import Any
 
 import torch
 
-from textveil_training.engine.loop import Loop, Position, Report, Stage, no_report
+from textveil_training.engine.loop import Loop, Position, Report, no_report
 from textveil_training.engine.processes import SingleProcess
 from textveil_training.engine.record import RunRecord
+from textveil_training.engine.stage import Stage
 from textveil_training.errors import CheckpointError, ResumeError
 
 STATE = "unfinished.safetensors"
@@ -127,7 +128,7 @@ class Run:
 
     @property
     def position(self) -> Position:
-        """How far the training has come."""
+        """Position that the training has come to."""
         return self._loop.position
 
     def spent(self, wall_s: float, cpu_s: float) -> None:

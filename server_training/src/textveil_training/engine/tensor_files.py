@@ -40,6 +40,6 @@ def write_tensors(path: Path, tensors: "dict[str, Tensor]", header: dict[str, st
 
 
 def sha256(path: Path) -> str:
-    """Of a file."""
+    """Returns the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

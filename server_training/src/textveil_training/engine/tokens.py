@@ -29,7 +29,7 @@ class Words:
 
     Attributes:
         pieces: Ids, all words in a row.
-        word: For each piece the number of its word, ascending from 0.
+        word: Number of the word of each piece, ascending from 0.
     """
 
     pieces: Tensor = field(repr=False)

@@ -1,11 +1,10 @@
 """Data of a fine-tuning: three splits of single texts or pairs with a class or a score, checked.
 
 Which row belongs to which split, where the format does not say, depends on the row's number alone: so raw text and
-every sanitised copy of it are divided alike, and runs on them can be compared row by row.
+every sanitized copy of it are divided alike, and runs on them can be compared row by row.
 """
 
 import hashlib
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +14,8 @@ from torch import Tensor
 
 from textveil_training.data import Example, ReadOptions, ScoredPair, available_splits, load, share_of
 from textveil_training.data.formats import format_named
-from textveil_training.errors import DataOptionError, EmptyClass, InvalidScore, MissingLabel, MissingSplit
+from textveil_training.engine.targets import attribute_matrix, class_ids, class_labels
+from textveil_training.errors import DataOptionError, InvalidScore, MissingLabel, MissingSplit
 
 DEV_PERCENT = 5
 """Share of the training rows that decides between epochs, where the data have no dev split to spare."""
@@ -32,7 +32,7 @@ class Rows:
         targets: Class ids (int64) or scores (float32), shape ``(rows,)``.
         attributes: Private attributes, float32 of zeros and ones, shape ``(rows, attributes)``; no column where the
             format has none.
-        sha256: Of texts and targets, to tell in a record what was read.
+        sha256: SHA-256 of texts and targets, to tell in a record what was read.
     """
 
     texts: tuple[tuple[str, ...], ...] = field(repr=False)
@@ -46,9 +46,9 @@ class Task:
     """A data set.
 
     Attributes:
-        labels: As the file spells them, in the order of their class ids; empty where targets are scores.
+        labels: Labels as the file spells them, in the order of their class ids; empty where targets are scores.
         pairs: Whether a row has two texts.
-        splits: ``train``, ``dev`` (decides between epochs) and ``test`` (measured once, at the end).
+        splits: Splits by name: ``train``, ``dev`` (decides between epochs) and ``test`` (measured once, at the end).
     """
 
     labels: tuple[str, ...]
@@ -61,7 +61,7 @@ class Task:
         return not self.labels
 
     def described(self, format_name: str) -> dict[str, object]:
-        """Sizes, classes and hashes, for a record; no text."""
+        """Returns sizes, classes and hashes, for a record; no text."""
         return {
             "format": format_name,
             "target": "score" if self.scores else "class",
@@ -91,11 +91,11 @@ def load_task(
 
     Args:
         format_name: A key of ``data.FORMATS``.
-        path: File or folder.
+        path: File or folder of the data.
         test: A file of its own for the test, in the same format.
-        options: What the format lets choose.
-        labels_of_pairs: For scored pairs that have a class too (``sick``): learn the class.
-        train_examples: At most so many training rows; 0 for all.
+        options: Choices that the format leaves.
+        labels_of_pairs: Whether scored pairs that have a class too (``sick``) give the class as target.
+        train_examples: Largest number of training rows; 0 for all.
 
     Raises:
         DataError: As the readers; ``MissingLabel`` for an example without target, ``MissingSplit`` for an empty split.
@@ -106,25 +106,13 @@ def load_task(
     raw["train"] = _some(raw["train"], train_examples)
     first = raw["train"][0]
     scores = isinstance(first, ScoredPair) and not labels_of_pairs
-    labels = () if scores else _labels(raw["train"], format_named(format_name).labels)
+    labels = () if scores else class_labels(raw["train"], format_named(format_name).labels)
     width = len(format_named(format_name).attributes)
-    splits = {name: _rows(examples, labels, scores, width) for name, examples in raw.items()}
+    splits = {name: _rows(examples, labels, width) for name, examples in raw.items()}
     targets = splits["train"].targets
     if scores and bool((targets == targets[0]).all()):
         raise InvalidScore("all training scores are equal: nothing can be learned from them")
     return Task(labels, len(first.texts) == 2, splits)
-
-
-def load_rows(
-    format_name: str, path: Path, split: str | None, labels: tuple[str, ...], options: ReadOptions | None = None
-) -> Rows:
-    """Reads one split for classes that are known; with no classes, for scores.
-
-    Raises:
-        DataError, EmptyClass: As ``load_task``.
-    """
-    width = len(format_named(format_name).attributes)
-    return _rows(_examples(format_name, path, split, options), labels, not labels, width)
 
 
 def _divided(format_name: str, path: Path, test: Path | None, options: ReadOptions | None) -> dict[str, list[Example]]:
@@ -168,39 +156,22 @@ def _examples(format_name: str, path: Path, split: str | None, options: ReadOpti
     return examples
 
 
-def _labels(train: Sequence[Example], fixed: tuple[str, ...] | None) -> tuple[str, ...]:
-    found = Counter(example.label for example in train)
-    if None in found:
-        raise MissingLabel("training examples have no label")
-    labels = tuple(sorted(str(label) for label in found)) if fixed is None else fixed
-    for number, label in enumerate(labels, 1):
-        if not found[label]:
-            raise EmptyClass(f"class {number} of {len(labels)} has no training example")
-    if len(labels) < 2:
-        raise EmptyClass("the training data hold one class only")
-    return labels
-
-
-def _rows(examples: Sequence[Example], labels: tuple[str, ...], scores: bool, width: int) -> Rows:
-    ids = {label: number for number, label in enumerate(labels)}
+def _rows(examples: Sequence[Example], labels: tuple[str, ...], width: int) -> Rows:
+    """Returns a split with class ids, or with scores where there are no labels."""
+    targets = class_ids(examples, labels) if labels else _scores(examples)
     digest = hashlib.sha256()
-    targets: list[float] = []
-    attributes = torch.zeros(len(examples), width)
-    for row, example in enumerate(examples):
-        target = getattr(example, "score", None) if scores else example.label
-        if target is None:
-            what = "score" if scores else "label"
-            raise MissingLabel(f"example {row + 1} of {len(examples)} has no {what}")
-        if not scores and target not in ids:
-            raise EmptyClass(f"example {row + 1} of {len(examples)} has a class without a training example")
-        targets.append(float(target) if scores else ids[str(target)])
-        held = getattr(example, "attributes", ())
-        if held:
-            attributes[row, list(held)] = 1
+    for example in examples:
+        target = example.label if labels else getattr(example, "score", None)
         digest.update("\t".join((str(target), *example.texts, "\n")).encode("utf-8", "surrogatepass"))
-    kind = torch.float32 if scores else torch.int64
     texts = tuple(tuple(example.texts) for example in examples)
-    return Rows(texts, torch.tensor(targets, dtype=kind), attributes, digest.hexdigest())
+    return Rows(texts, targets, attribute_matrix(examples, width), digest.hexdigest())
+
+
+def _scores(examples: Sequence[Example]) -> Tensor:
+    found = [getattr(example, "score", None) for example in examples]
+    if None in found:
+        raise MissingLabel(f"example {found.index(None) + 1} of {len(examples)} has no score")
+    return torch.tensor(found, dtype=torch.float32)
 
 
 def check_options(format_name: str, labels_of_pairs: bool) -> None:

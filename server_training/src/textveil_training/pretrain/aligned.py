@@ -21,7 +21,7 @@ Bools = NDArray[np.bool_]
 
 
 def ragged(starts: Integers, counts: Integers) -> Integers:
-    """``start, start + 1, ..`` for every start, ``count`` of each, in one row."""
+    """Returns ``start, start + 1, ..`` for every start, ``count`` of each, in one row."""
     before = np.cumsum(counts) - counts
     return np.repeat(starts - before, counts) + np.arange(int(counts.sum()))
 
@@ -30,7 +30,7 @@ class Strings:
     """The distinct strings of a corpus and their pieces.
 
     Args:
-        tokenizer: Of the encoder.
+        tokenizer: Tokenizer of the encoder.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -42,7 +42,7 @@ class Strings:
         self._flat: tuple[Integers, Integers] | None = None
 
     def number(self, string: str) -> int:
-        """The number of a string, a new one if need be."""
+        """Returns the number of a string, a new one if need be."""
         found = self._number.get(string)
         if found is None:
             found = self._number[string] = len(self._strings)
@@ -54,11 +54,11 @@ class Strings:
         return found
 
     def string(self, number: int) -> str:
-        """The string of a number."""
+        """Returns the string of a number."""
         return self._strings[number]
 
     def has_pieces(self, number: int) -> bool:
-        """Whether the encoder sees anything of it: white space it does not."""
+        """Returns whether the encoder sees anything of a string: white space it does not."""
         return bool(self._pieces[number])
 
     @property
@@ -70,7 +70,7 @@ class Strings:
         return self._flat
 
     def contracted(self, items: Integers, attached: Bools) -> Integers:
-        """Items as the tokenizer cuts them where *n't* follows a word without a blank: ``do|n't`` to ``don|'t``.
+        """Returns items as the tokenizer cuts them where *n't* follows a word without a blank: ``do|n't``, ``don|'t``.
 
         BERT's tokenizer cuts at apostrophes, so this is the one clitic whose pieces depend on what is before it.
 
@@ -93,11 +93,11 @@ class Corpus:
 
     Args:
         texts: The texts; those without a word are left out.
-        strings: Of the encoder.
-        channel: Reads words as this law does, and draws; None to read words alone.
+        strings: Strings of the encoder.
+        channel: Reads words as this mechanism does, and draws; None to read words alone.
 
     Attributes:
-        lengths: Pieces of every text, without [CLS] and [SEP], shape ``(texts,)``.
+        lengths: Number of pieces of every text, without [CLS] and [SEP], shape ``(texts,)``.
     """
 
     def __init__(self, texts: Iterable[str], strings: Strings, channel: TextChannel | None) -> None:
@@ -160,7 +160,7 @@ class Corpus:
                 after_word = True
 
     def _words_of(self, segment: str) -> Sequence[str]:
-        """The words of a segment as the text spells them; their inputs are noted."""
+        """Returns the words of a segment as the text spells them; their inputs are noted."""
         if self._lexicon is None:
             parts = None if is_string(segment) else split_clitic(key(segment))
             count, inside = 1 if parts is None else 2, False
@@ -179,22 +179,22 @@ class Corpus:
         return parts
 
     def chosen(self, texts: Integers) -> tuple[Integers, Integers]:
-        """Places of the items of some texts, in a row, and how many each text has."""
+        """Returns the places of the items of some texts, in a row, and how many each text has."""
         counts = self._starts[texts + 1] - self._starts[texts]
         return ragged(self._starts[texts], counts), counts
 
     def sanitized(self, places: Integers, agreed: Callable[[Integers], Integers] = np.asarray) -> Integers:
-        """The items at some places (of whole texts) after a fresh draw.
+        """Returns the items at some places (of whole texts) after a fresh draw.
 
         Args:
             places: As ``chosen`` gives them.
-            agreed: From what this process drew to what several processes go on with.
+            agreed: Maps what this process drew to what several processes go on with.
 
         Privacy:
             A release of these texts, with the operating system's entropy.
         """
         if self._channel is None:
-            raise ValueError("there is no law")
+            raise ValueError("there is no mechanism")
         counts = self._tokens[places]
         inputs = ragged(self._input_starts[places], counts)
         outputs = agreed(self._channel.plan.draw(self._inputs[inputs], self._whole[inputs]))

@@ -23,8 +23,8 @@ class Division:
     """Texts divided by their hash, so that equal texts are on one side.
 
     Attributes:
-        train: Trained on.
-        held_out: Measured on.
+        train: Texts that are trained on.
+        held_out: Texts that are measured on.
         described: Sources, sizes and hashes, for a record; no text.
     """
 
@@ -39,9 +39,9 @@ def divided(texts: Texts, percent: int, seed: int, strings: Strings, channel: Te
     Args:
         texts: The texts.
         percent: Share that is held out.
-        seed: Another seed holds out others.
-        strings: Of the encoder.
-        channel: Reads words as this law does; None to read words alone.
+        seed: Seed of the division; another seed holds out others.
+        strings: Strings of the encoder.
+        channel: Reads words as this mechanism does; None to read words alone.
 
     Raises:
         EmptyData: No text with a word is left on a side.
@@ -64,7 +64,7 @@ def divided(texts: Texts, percent: int, seed: int, strings: Strings, channel: Te
 
 
 def log_frequencies(corpus: Corpus, strings: Strings, vocabulary: int) -> Tensor:
-    """Logarithm of how frequent each piece is in the words of a corpus, one added to each count: ``(vocabulary,)``."""
+    """Returns the log frequency of each piece in the words of a corpus, one added to each count: ``(vocabulary,)``."""
     flat, begins = strings.flat
     words = np.bincount(corpus.items[corpus.words], minlength=len(begins) - 1)
     counts = 1 + np.bincount(flat, np.repeat(words, np.diff(begins)), minlength=vocabulary)

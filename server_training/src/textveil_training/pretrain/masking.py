@@ -27,7 +27,7 @@ class Masked:
     """A batch; all int64 of shape ``(texts, tokens)``.
 
     Attributes:
-        ids: What the model reads.
+        ids: Pieces that the model reads.
         mask: 1 where there is a piece.
         targets: Original pieces where they are asked for, else ``IGNORED``.
     """
@@ -37,7 +37,7 @@ class Masked:
     targets: Tensor = field(repr=False)
 
     def part(self, number: int, parts: int) -> "Masked":
-        """Every ``parts``-th text from ``number`` on, without columns of padding alone.
+        """Returns every ``parts``-th text from ``number`` on, without columns of padding alone.
 
         Where there is none, the first text with nothing asked: whoever trains together takes part in every step.
         """
@@ -48,7 +48,7 @@ class Masked:
         return Masked(self.ids[number::parts, :end], mask[:, :end], self.targets[number::parts, :end])
 
     def to(self, device: torch.device) -> "Masked":
-        """The same on a device."""
+        """Returns the same on a device."""
         return Masked(self.ids.to(device), self.mask.to(device), self.targets.to(device))
 
 
@@ -57,8 +57,8 @@ class Masker:
 
     Args:
         tokenizer: Special pieces, and the length at which texts are cut.
-        strings: Pieces of the items.
-        probability: How often a word is chosen.
+        strings: Strings with the pieces of the items.
+        probability: Probability that a word is chosen.
         vocabulary: Number of pieces to draw from.
         unchanged: Share of the chosen words that stay as they are.
     """
@@ -79,15 +79,15 @@ class Masker:
         *,
         only_masks: bool = False,
     ) -> Masked:
-        """A batch with fresh masks.
+        """Makes a batch with fresh masks.
 
         Args:
             shown: Items that the model reads, text after text.
             original: Items of the originals.
             words: Which of them are words.
-            counts: Items of each text.
-            generator: Of the masks; PyTorch's own if left out.
-            only_masks: All chosen words become [MASK], to measure.
+            counts: Number of items of each text.
+            generator: Generator of the masks; PyTorch's own if left out.
+            only_masks: Whether all chosen words become [MASK], to measure.
         """
         flat, begins = self._strings.flat
         sizes = np.diff(begins)

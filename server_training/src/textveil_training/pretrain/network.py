@@ -42,7 +42,7 @@ class MaskedLM(nn.Module):
         self.bias = network.cls.predictions.bias
 
     def hidden(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """Last hidden states.
+        """Returns the last hidden states.
 
         Args:
             ids: Piece ids, shape ``(n, t)``.
@@ -54,7 +54,7 @@ class MaskedLM(nn.Module):
         return self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """Logits of all pieces at chosen places: the softmax is only taken where it matters.
+        """Returns logits of all pieces at chosen places: the softmax is only taken where it matters.
 
         Args:
             hidden: Hidden states there, shape ``(m, width)``.
@@ -65,7 +65,7 @@ class MaskedLM(nn.Module):
         return functional.linear(self.transform(hidden), self.encoder.embeddings.word_embeddings.weight, self.bias)
 
     def forward(self, ids: Tensor, mask: Tensor, at: Tensor) -> Tensor:
-        """Logits where ``at`` (bool, shape ``(n, t)``) says so, in row order: ``(at.sum(), vocabulary)``."""
+        """Returns logits where ``at`` (bool, shape ``(n, t)``) says so, in row order: ``(at.sum(), vocabulary)``."""
         return self.logits(self.hidden(ids, mask)[at])
 
 
@@ -75,7 +75,7 @@ class LoadedMaskedLM:
 
     Attributes:
         model: The networks, in evaluation mode.
-        vocabulary: Its ``vocab.txt``.
+        vocabulary: Path of its ``vocab.txt``.
         lowercase: Whether it is uncased.
         new_head: Whether the source had no head, so that an untrained one was made.
     """
@@ -91,7 +91,7 @@ def load_masked_lm(source: str, dropout: float = 0.0) -> LoadedMaskedLM:
 
     Args:
         source: ``minilm``, a folder (of ``pretrain``, or of transformers), or the id of a model on a hub.
-        dropout: Of hidden states and attention in training.
+        dropout: Dropout of hidden states and attention in training.
 
     Raises:
         CheckpointError: It cannot be loaded, is no BERT, has no WordPiece vocabulary, or its head is not tied to the
@@ -129,7 +129,7 @@ def load_masked_lm(source: str, dropout: float = 0.0) -> LoadedMaskedLM:
 
 
 def _start_head(model: MaskedLM) -> None:
-    """The identity, so that the first logits are the embeddings' inner products with the (rectified) hidden state."""
+    """Makes the head the identity: the first logits are inner products of embeddings and (rectified) hidden states."""
     with torch.no_grad():
         nn.init.eye_(model.transform.dense.weight)
         for zero in (model.transform.dense.bias, model.transform.LayerNorm.bias, model.bias):
@@ -141,9 +141,9 @@ def write_masked_lm(folder: Path, model: MaskedLM, vocabulary: Path, *, lowercas
     """Writes a plain folder of transformers' ``BertForMaskedLM``; the weights come last and make it whole.
 
     Args:
-        folder: There already.
+        folder: Folder, there already.
         model: The networks.
-        vocabulary: Their ``vocab.txt``.
+        vocabulary: Path of their ``vocab.txt``.
         lowercase: Whether they are uncased.
 
     Raises:

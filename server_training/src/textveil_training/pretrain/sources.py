@@ -15,9 +15,9 @@ class Source:
     """One file or folder.
 
     Attributes:
-        path: Where it is.
+        path: File or folder.
         format_name: A key of ``data.FORMATS``.
-        splits: Which splits of it; None for a single file without any.
+        splits: Splits of it that are read; None for a single file without any.
     """
 
     path: Path = field(repr=False)
@@ -69,7 +69,7 @@ def _source(path: str, format_name: str, splits: tuple[str, ...] | None) -> Sour
 
 
 def as_written(text: str) -> str:
-    """WikiText as it was before its tokenisation: ``@-@`` is a hyphen, and a word they replaced is left out.
+    """Returns WikiText as it was before its tokenization: ``@-@`` is a hyphen, and a word they replaced is left out.
 
     ``<unk>`` stands for one word in twenty there; kept, it would be what the model learns best.
     """
@@ -82,7 +82,7 @@ def read_texts(sources: Sequence[Source], text_key: str = "text") -> Texts:
     """Reads all sources to their ends.
 
     Args:
-        sources: What to read.
+        sources: Files and folders to read.
         text_key: Key of the text (``jsonl``).
 
     Raises:

@@ -28,8 +28,9 @@ from textveil_training.dpnr.stages import StageMaker, Stored, Texts
 from textveil_training.dpnr.task import Task
 from textveil_training.engine.checkpoint import WEIGHTS
 from textveil_training.engine.encoders import load_encoder
-from textveil_training.engine.loop import Report, Stage, no_report, seeded
+from textveil_training.engine.loop import Report, no_report, seeded
 from textveil_training.engine.run import Run, RunOptions
+from textveil_training.engine.stage import Stage
 from textveil_training.engine.tensor_files import sha256
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError, EmptyClass, RecipeError

@@ -1,7 +1,7 @@
 """Fine-tunes an encoder on raw or sanitized text, or fits a linear model to its vectors.
 
     textveil-train finetune SST-2 --format sst2 -o raw
-    textveil-train finetune server_training/recipes/nlp-headline.toml --data sanitised -o certified-12
+    textveil-train finetune server_training/recipes/nlp-headline.toml --data sanitized --format sst2 -o certified-12
 
 The first takes the settings of Yue et al. 2021, the second those of a published result. The data are one text or a
 pair of texts a row, with a class or a score; dev decides which epoch is kept, test is measured once, at the end.
@@ -17,9 +17,10 @@ from torch.nn import functional
 
 from textveil_training.engine.checkpoint import weights_sha256
 from textveil_training.engine.encoders import load_encoder, precision_for
-from textveil_training.engine.loop import Report, Stage, Update, no_report
+from textveil_training.engine.loop import Report, no_report
 from textveil_training.engine.optimizer import adamw
 from textveil_training.engine.run import Run, RunOptions
+from textveil_training.engine.stage import Stage, Update
 from textveil_training.engine.tokens import Tokenizer, bucketed
 from textveil_training.errors import CheckpointError
 from textveil_training.finetune.examples import Task

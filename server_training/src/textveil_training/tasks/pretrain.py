@@ -19,11 +19,12 @@ from torch import Tensor
 from textveil_training.data.release import renamed
 from textveil_training.engine.checkpoint import WEIGHTS
 from textveil_training.engine.encoders import encoder_folder, precision_for
-from textveil_training.engine.loop import Report, Stage, Update, no_report, seeded
+from textveil_training.engine.loop import Report, no_report, seeded
 from textveil_training.engine.memory import return_large_blocks
 from textveil_training.engine.optimizer import adamw
 from textveil_training.engine.processes import this_process
 from textveil_training.engine.run import Run, RunOptions
+from textveil_training.engine.stage import Stage, Update
 from textveil_training.engine.tensor_files import sha256
 from textveil_training.engine.tokens import Tokenizer, bucketed_lengths
 from textveil_training.errors import CheckpointError, EncoderMismatch, SettingError

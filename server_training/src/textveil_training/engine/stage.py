@@ -1,0 +1,106 @@
+"""A stage of a training: what is trained on which batches, by which updates, and how it is measured."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from textveil_training.errors import ResumeError
+
+
+@dataclass(frozen=True)
+class Update:
+    """One optimizer and the loss it lowers.
+
+    Attributes:
+        optimizer: AdamW; the rate in its groups is the peak.
+        loss: Maps the indices of a batch to its loss, a scalar tensor.
+        in_parts: Where a batch is too large to be computed at once: leaves the gradient of ``loss`` with the
+            parameters and returns the loss.
+    """
+
+    optimizer: torch.optim.Optimizer
+    loss: Callable[[Tensor], Tensor]
+    in_parts: Callable[[Tensor], float] | None = None
+
+    def gradients(self, batch: Tensor) -> float:
+        """Leaves the gradients of a batch's loss with the parameters, whose gradients are cleared, and returns it."""
+        if self.in_parts is not None:
+            return self.in_parts(batch)
+        loss = self.loss(batch)
+        loss.backward()
+        return loss.item()
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Epochs that train the same parameters in the same way.
+
+    Attributes:
+        name: Name of the stage in the record.
+        modules: Networks that are trained, by name; they are saved while the stage runs.
+        num_epochs: Number of epochs.
+        batches: Gives the indices of an epoch's batches, from a generator.
+        updates: Updates that are done in turn for every batch.
+        measure: Gives metrics by name after every epoch; ``dev`` decides which epoch is the best.
+        warmup: Share of the steps in which the learning rate rises.
+        clip_norm: Largest norm of the gradient of each update; longer ones are scaled down to it.
+        steps: Number of steps in all, where the last epoch is cut short; None for whole epochs.
+        steps_per_epoch: Number of steps of every epoch but the last; goes with ``steps``.
+
+    Raises:
+        ValueError: ``steps`` without ``steps_per_epoch`` or the other way round, or another number of epochs.
+    """
+
+    name: str
+    modules: dict[str, nn.Module]
+    num_epochs: int
+    batches: Callable[[torch.Generator], Sequence[Tensor]]
+    updates: Sequence[Update]
+    measure: Callable[[], dict[str, float]]
+    warmup: float
+    clip_norm: float
+    steps: int | None = None
+    steps_per_epoch: int | None = None
+
+    def __post_init__(self) -> None:
+        if (self.steps is None) != (self.steps_per_epoch is None):
+            raise ValueError("steps and steps per epoch go together")
+        if self.steps and self.steps_per_epoch and math.ceil(self.steps / self.steps_per_epoch) != self.num_epochs:
+            raise ValueError("so many steps are another number of epochs")
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Returns what the stage has changed so far: weights of the modules and moments of the optimizers, by name."""
+        tensors = {
+            f"weights.{module}.{name}": tensor
+            for module, owner in self.modules.items()
+            for name, tensor in owner.state_dict().items()
+        }
+        for number, update in enumerate(self.updates):
+            for index, moments in update.optimizer.state_dict()["state"].items():
+                tensors |= {f"moments.{number}.{index}.{name}": tensor for name, tensor in moments.items()}
+        return tensors
+
+    def restore(self, tensors: dict[str, Tensor]) -> None:
+        """Takes over what ``tensors`` gave.
+
+        Raises:
+            ResumeError: The tensors are of another architecture.
+        """
+        try:
+            for module, owner in self.modules.items():
+                prefix = f"weights.{module}."
+                owner.load_state_dict({n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)})
+            for number, update in enumerate(self.updates):
+                state: dict[int, dict[str, Tensor]] = {}
+                prefix = f"moments.{number}."
+                for name, tensor in tensors.items():
+                    if name.startswith(prefix):
+                        index, moment = name.removeprefix(prefix).split(".")
+                        state.setdefault(int(index), {})[moment] = tensor
+                groups = update.optimizer.state_dict()["param_groups"]
+                update.optimizer.load_state_dict({"state": state, "param_groups": groups})
+        except (RuntimeError, ValueError, KeyError) as error:
+            raise ResumeError("the state of the unfinished run has another architecture") from error

@@ -1,0 +1,70 @@
+"""Classes, class ids and private attributes of examples, as trainings need them."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from textveil_training.data import Example
+from textveil_training.errors import EmptyClass, MissingLabel
+
+
+def class_labels(train: Sequence[Example], fixed: tuple[str, ...] | None) -> tuple[str, ...]:
+    """Returns the labels of training examples, in the order of their class ids.
+
+    Args:
+        train: Training examples.
+        fixed: Labels of the format in their order; None where any string is a label, and they are sorted.
+
+    Raises:
+        MissingLabel: An example has no label.
+        EmptyClass: A class has no training example, or there is one class only.
+    """
+    found = Counter(example.label for example in train)
+    if None in found:
+        raise MissingLabel("training examples have no label")
+    labels = tuple(sorted(str(label) for label in found)) if fixed is None else fixed
+    for number, label in enumerate(labels, 1):
+        if not found[label]:
+            raise EmptyClass(f"class {number} of {len(labels)} has no training example")
+    if len(labels) < 2:
+        raise EmptyClass("the training data hold one class only")
+    return labels
+
+
+def class_ids(examples: Sequence[Example], labels: tuple[str, ...]) -> Tensor:
+    """Returns the class ids of examples, int64 of shape ``(examples,)``.
+
+    Args:
+        examples: Labelled examples.
+        labels: Labels in the order of their class ids.
+
+    Raises:
+        MissingLabel: An example has no label.
+        EmptyClass: An example has a label that is not among ``labels``.
+    """
+    ids = {label: number for number, label in enumerate(labels)}
+    found: list[int] = []
+    for row, example in enumerate(examples, 1):
+        if example.label is None:
+            raise MissingLabel(f"example {row} of {len(examples)} has no label")
+        if example.label not in ids:
+            raise EmptyClass(f"example {row} of {len(examples)} has a class without a training example")
+        found.append(ids[example.label])
+    return torch.tensor(found)
+
+
+def attribute_matrix(examples: Sequence[Example], width: int) -> Tensor:
+    """Returns the private attributes of examples, float32 of zeros and ones, shape ``(examples, width)``.
+
+    Args:
+        examples: Examples, with attributes or without.
+        width: Number of attributes of the format.
+    """
+    found = torch.zeros(len(examples), width)
+    for row, example in enumerate(examples):
+        held = getattr(example, "attributes", ())
+        if held:
+            found[row, list(held)] = 1
+    return found
