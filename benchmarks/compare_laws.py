@@ -38,7 +38,7 @@ from textveil_export.progress import no_progress
 from textveil_export.text.calibrate_epsilon import by_certified_epsilon
 from textveil_export.text.flatten import flat_base, in_steps
 from textveil_export.text.neighbors import smallest
-from textveil_export.text.weights import Setting, level_law
+from textveil_export.text.weights import Setting, level_parameters
 from textveil_training.data import load
 
 KS = (16, 64, 256, 1024)
@@ -160,7 +160,7 @@ class Comparison:
     def finished(self, tail: str, setting: Setting, table: Table | None = None) -> TableLaw | ExactLaw:
         """The integer law of a setting."""
         table = table or self.bundle.table
-        law: LevelLaw = level_law(table, tail, setting, self.every.largest)
+        law: LevelLaw = level_parameters(table, tail, setting, self.every.largest)
         capped = TableLaw.of(table, "santext", law)
         return ExactLaw(capped, self.metric) if tail == EXACT else capped
 

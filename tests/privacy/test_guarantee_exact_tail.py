@@ -27,7 +27,7 @@ from textveil.metric import Metric
 from textveil.privacy import TEXTBOOK, rounding_slack
 from textveil.table import EXACT, LevelLaw, Table
 from textveil_export.errors import ExportError
-from textveil_export.text.weights import Setting, level_law
+from textveil_export.text.weights import Setting, level_parameters
 
 MECHANISMS = ("santext", "santext+")
 
@@ -77,7 +77,7 @@ def test_any_base_measure_and_weights_that_end(opened: Callable[..., Bundle], ge
     base = np.random.default_rng(6).integers(1, 256, bundle.table.symbols).astype(np.uint8)
     for level in bundle.levels[:2]:
         law = level.laws[mechanism, EXACT]
-        weighted = level_law(bundle.table, EXACT, Setting(law.exponent, base), len(law.weights) - 1)
+        weighted = level_parameters(bundle.table, EXACT, Setting(law.exponent, base), len(law.weights) - 1)
         assert found(bundle, weighted, mechanism) == []
         ended = replace(weighted, weights=weighted.weights[: int(bundle.table.scores.max()) + 1])
         assert found(bundle, ended, mechanism) == []
@@ -101,7 +101,7 @@ def test_any_small_vocabulary(points: list[list[int]], exponent: str) -> None:
     except (ExportError, BundleDamaged):
         reject()  # a word too far from all others for its weights, or all of them merged
     table, metric = Table.from_tensors(built.tensors[TABLE], built.law), small_bundles.metric_of(built)
-    law = table.level_law(EXACT, Decimal(exponent), "weights.l0.santext.exact", None)
+    law = table.level_parameters(EXACT, Decimal(exponent), "weights.l0.santext.exact", None)
     everyone = np.arange(table.symbols + 1)
     squared = np.concatenate([block for _, block in metric.squared_to_all(everyone)]).tolist()
     for mechanism in MECHANISMS:

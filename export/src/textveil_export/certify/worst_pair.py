@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.audit import Floats
+from textveil.metric import Floats
 from textveil.table import KEPT, Table
 
 _SEED_NEIGHBOURS = 4
