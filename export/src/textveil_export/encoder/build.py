@@ -45,7 +45,7 @@ class EncoderSettings:
         data: Labelled text for recipes, gates and the card; public.
         levels: Whole-text epsilons, decimal strings; the checkpoint's own if ``None``.
         default_level: The level used when a user names none; ``"4"`` or the middle one if ``None``.
-        delta: Of the ``l2`` mode, a decimal string; the checkpoint's own if ``None``.
+        delta: Delta of the ``l2`` mode, a decimal string; the checkpoint's own if ``None``.
         grid: Integer steps per unit; ``default_grid`` if ``None``.
         keep_pieces: How many pieces stay, or ``None``.
         vocabulary_from: Public text to choose pieces by, or ``None``.
@@ -192,7 +192,7 @@ def build_encoder(
 
 
 def release_levels(checkpoint: Checkpoint, settings: EncoderSettings) -> tuple[ReleaseParameters, ...]:
-    """Release parameters of every level, epsilon ascending; the noise of each has been built once.
+    """Returns release parameters of every level, epsilon ascending; the noise of each has been built once.
 
     Raises:
         OptionError: A level, delta or the grid is out of range.

@@ -45,7 +45,7 @@ class Measured:
     latency_ms: float
 
     def as_json(self) -> dict[str, Any]:
-        """The figures with a name, for the manifest."""
+        """Returns the figures with a name, for the manifest."""
         return {
             "recipe": self.recipe.name,
             "x64quantprecision": self.precise,

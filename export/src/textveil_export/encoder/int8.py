@@ -87,7 +87,7 @@ def quantise(source: Path, recipe: Int8Recipe, target: Path) -> None:
 
 
 def graph_name(recipe: Int8Recipe) -> str:
-    """File name of a candidate."""
+    """Returns file name of a candidate."""
     return recipe.name.replace(", ", "-").replace(" ", "-") + ".onnx"
 
 

@@ -45,7 +45,7 @@ class Session:
             raise ExportError(f"onnxruntime refuses the graph ({type(error).__name__})") from error
 
     def __call__(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The representation of one text: ids of shape (tokens,), [CLS] and [SEP] included, to shape (k,)."""
+        """Returns the representation of one text: ids of shape (tokens,), [CLS] and [SEP] included, to shape (k,)."""
         batch = np.asarray(ids, dtype=np.int64)[None]
         (vectors,) = self._session.run(["representation"], {"input_ids": batch, "attention_mask": np.ones_like(batch)})
         return np.asarray(vectors, dtype=np.float32)[0]

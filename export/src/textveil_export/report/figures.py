@@ -57,9 +57,9 @@ class Picture:
     """A figure of the report.
 
     Attributes:
-        name: Of its file, and of its place on the page.
+        name: Name of its file and of its place on the page.
         title: What it shows.
-        description: What there is to see in it, for who does not see it.
+        description: What it shows, in words, for readers who cannot see it.
         png: The picture, for light backgrounds.
         svg: The same for the page: an ``svg`` element whose colours are variables of the page.
     """
@@ -72,7 +72,7 @@ class Picture:
 
 
 def pictures(bundle: Bundle) -> list[Picture]:
-    """All figures of a bundle with statistics."""
+    """Draws all figures of a bundle with statistics."""
     mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_mechanism)
     of_each: Summaries = {(m, t): summaries(bundle, m, t) for m in mechanisms for t in _tails(bundle)}
     default = of_each[bundle.default_mechanism, bundle.default_tail]
@@ -111,7 +111,7 @@ def _picture(name: str, title: str, description: str, draw: Callable[[], Figure]
 
 
 def _inline(svg: str, name: str, title: str, description: str) -> str:
-    """An SVG file as an element of a page: no outside references, ids of its own, colours of the page."""
+    """Turns an SVG file into an element of a page: no outside references, ids of its own, colours of the page."""
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.S)
     svg = re.sub(r'\s(?:xmlns(?::\w+)?|version)="[^"]*"', "", svg).replace("xlink:href", "href")
     svg = re.sub(r'(\sid="|href="#|url\(#)', rf"\1{name}-", svg)
@@ -249,7 +249,7 @@ def _lines(panel: Axes, of_each: Summaries, value: Callable[[LevelSummary], Any]
 
 
 def _few_words(of_each: Summaries) -> bool:
-    """Whether S is so much smaller at some levels than at others that a linear scale would not show it."""
+    """Tells whether S is so much smaller at some levels than at others that a linear scale would not show it."""
     medians = [_of(level).likely_outputs for levels in of_each.values() for level in levels]
     return min(medians) < max(medians) / 20
 
@@ -268,7 +268,7 @@ def _of(level: LevelSummary) -> Measures:
 
 
 def _logarithmic(panel: Axes, axis: str) -> None:
-    """A logarithmic scale that has labels enough, also where it covers less than a decade."""
+    """Sets a logarithmic scale that has labels enough, also where it covers less than a decade."""
     (panel.set_xscale if axis == "x" else panel.set_yscale)("log")
     ticks, (low, high) = (panel.xaxis, panel.get_xlim()) if axis == "x" else (panel.yaxis, panel.get_ylim())
     ticks.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 200 * low else (1,), numticks=20))
