@@ -100,7 +100,7 @@ def _scan(audit: Audit, worst: Worsts, seconds: NDArray[np.intp], distances: Flo
 def _refuse_coincident(
     distances: Floats, audits: Sequence[Audit], first: NDArray[np.intp], second: NDArray[np.intp]
 ) -> None:
-    """Two inputs at distance 0 must have the same row, or no epsilon covers them."""
+    """Refuses two inputs at distance 0 with different rows: no epsilon covers them."""
     for x, other in zip(first[distances == 0], second[distances == 0], strict=True):
         for audit in audits:
             rows = audit.law.rows(np.array([x, other]))

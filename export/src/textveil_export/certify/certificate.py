@@ -68,7 +68,7 @@ class LevelCertificate:
     pairs: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Returns plain values for JSON."""
         return asdict(self)
 
 

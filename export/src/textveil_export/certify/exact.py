@@ -151,7 +151,7 @@ class Differences:
         return self._upper[position, seconds]
 
     def _bound(self, scores: NDArray[np.int32]) -> NDArray[np.int32]:
-        """One step more than the distance, or less: the nearest outputs are looked at, the rest are not so near."""
+        """Bounds by one step more than the distance, or less: looks at the nearest outputs; the rest are farther."""
         order = self._outputs[np.argsort(scores[self._outputs])]
         near, rest = order[:_NEAREST_OUTPUTS], order[_NEAREST_OUTPUTS:]
         upper = np.full(len(scores), np.iinfo(np.int32).min, dtype=np.int32)

@@ -65,7 +65,7 @@ class Worsts:
 
 
 def sensitive_inputs(table: Table) -> NDArray[np.bool_]:
-    """Which inputs are sensitive under SanText+: those that are never kept, ``<unk>`` too; shape ``(inputs,)``."""
+    """Tells which inputs are sensitive under SanText+: never kept, ``<unk>`` too; shape ``(inputs,)``."""
     return np.append((table.roles & KEPT) == 0, True)
 
 

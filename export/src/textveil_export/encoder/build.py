@@ -221,7 +221,7 @@ def default_grid(checkpoint: Checkpoint) -> int:
 
 
 def read_measured(path: Path) -> dict[str, Any]:
-    """Figures that were measured elsewhere, such as the ceiling and the reference of every epsilon.
+    """Reads figures that were measured elsewhere, such as the ceiling and the reference of every epsilon.
 
     A JSON object with ``columns``, an object from a column's title to an object from epsilon (a decimal string) to a
     number, and optionally ``notes``, a list of strings.
