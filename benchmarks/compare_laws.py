@@ -45,7 +45,7 @@ from textveil_export.progress import no_progress
 from textveil_export.text.calibrate_epsilon import by_certified_epsilon
 from textveil_export.text.flatten import flat_base, in_steps
 from textveil_export.text.neighbors import smallest
-from textveil_export.text.weights import Setting, level_law
+from textveil_export.text.weights import Setting, level_parameters
 from textveil_training.data import load
 
 KS = (16, 64, 256, 1024)
@@ -170,9 +170,9 @@ class Comparison:
     def finished(self, tail: str, setting: Setting, table: Table | None = None) -> CappedSanText | ExactSanText:
         """The integer law of a setting."""
         table = table or self.bundle.table
-        law: LevelParameters = level_law(table, tail, setting, self.every.largest)
-        capped = CappedSanText.of(table, "santext", law)
-        return ExactSanText(capped, self.metric) if tail == EXACT else capped
+        law: LevelLaw = level_parameters(table, tail, setting, self.every.largest)
+        capped = TableLaw.of(table, "santext", law)
+        return ExactLaw(capped, self.metric) if tail == EXACT else capped
 
     def pure(self, law: CappedSanText | ExactSanText) -> float:
         """The pure LDP level."""

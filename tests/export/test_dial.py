@@ -23,7 +23,7 @@ from textveil_export.text import calibrate_epsilon as dial
 from textveil_export.text.build import Recipe, build_bundle
 from textveil_export.text.flatten import flat_base, in_steps, wanted_totals
 from textveil_export.text.sources import Source
-from textveil_export.text.weights import Setting, fits, level_law
+from textveil_export.text.weights import Setting, fits, level_parameters
 from textveil_export.text.write import write_bundle
 
 GEOMETRIES = {
@@ -47,8 +47,8 @@ def table_and_scores(geometry, k=5):
 
 def certified(table, every, mechanism, setting):
     """What is certified for a law with an exact tail."""
-    law = CappedSanText.of(table, mechanism, level_law(table, EXACT, setting, every.largest))
-    audits = every.audits([ExactSanText(law, every.metric)])
+    law = TableLaw.of(table, mechanism, level_parameters(table, EXACT, setting, every.largest))
+    audits = every.audits([ExactLaw(law, every.metric)])
     (worst,) = worst_exact_ratios(every, audits, np.append((table.roles & KEPT) == 0, True))
     return worst.over_all.ratio
 
@@ -266,10 +266,10 @@ def test_steps_are_as_fine_as_totals_allow():
             setting = Setting(Decimal(exponent), in_steps(q, symbols, table.symbols, largest))
             possible.append(fits(table, EXACT, setting, every.largest))
             if possible[-1]:
-                assert level_law(table, EXACT, setting, every.largest).weights[-1] >= SMALLEST_EXACT_WEIGHT
+                assert level_parameters(table, EXACT, setting, every.largest).weights[-1] >= SMALLEST_EXACT_WEIGHT
             else:
                 with pytest.raises(ExportError, match="too large"):
-                    level_law(table, EXACT, setting, every.largest)
+                    level_parameters(table, EXACT, setting, every.largest)
         assert possible == sorted(possible)
         finest.append(sum(possible))
     assert finest == sorted(finest, reverse=True)

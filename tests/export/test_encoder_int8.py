@@ -143,18 +143,17 @@ def order(*candidates: Measured, room: int = 10**9) -> list[int]:
     return [candidates.index(found) for found in by_preference(measured, room)]
 
 
-def test_small_comes_first_then_near_then_fast_then_nearest() -> None:
+def test_the_order_is_that_of_the_recipes_whatever_was_measured() -> None:
     large = candidate(200, 0.01, 0.1)
     far = candidate(100, 0.21, 0.1)
     slow = candidate(104, 0.1, 4)
     fast = candidate(101, 0.19, 2)
-    fast_and_nearer = candidate(101, 0.15, 2.4)
-    assert order(large, far, slow, fast, fast_and_nearer) == [4, 3, 2, 1, 0]
+    assert order(large, far, slow, fast) == order(slow, large, fast, far) == [0, 1, 2, 3]
 
 
-def test_deviations_that_no_noise_lets_through_do_not_matter() -> None:
-    nearest, fast, far_and_fast = candidate(100, 0.001, 4), candidate(100, 0.02, 2), candidate(100, 0.021, 1)
-    assert order(nearest, fast, far_and_fast) == [1, 0, 2]
+def test_the_preferred_recipe_cannot_saturate_and_has_a_scale_for_every_output() -> None:
+    assert RECIPES[0] == Int8Recipe("s8", per_channel=True, reduce_range=True)
+    assert RECIPES[1] == DEFAULT
 
 
 def test_what_does_not_fit_or_is_for_comparison_is_left_out() -> None:

@@ -167,10 +167,18 @@ def test_every_text_is_there(html):
     examples = Examples.shipped()
     assert len(examples.worked) == 3
     for worked in examples.worked:
-        for part in (worked.title, worked.text, worked.strict, worked.middle, worked.light):
+        for part in (worked.title, worked.text):
             assert " ".join(part.split()) in text
     for sentence in examples.sentences:
         assert sentence in text
+
+
+def test_a_worked_text_is_followed_by_what_was_measured_and_no_advice(bundle, html):
+    text = " ".join("".join(Page(html).text).split())
+    for level in figures.summaries(bundle, bundle.default_mechanism, bundle.default_tail):
+        said = f"the median word stays unchanged with probability {level.measures.unchanged:.0%}, and a word is guessed"
+        assert said in text
+    assert not re.search(r"recommend|should|for (?:a|readers|counts|experiments)\b.{0,40}\blevel", text)
 
 
 def test_the_page_says_how_often_it_drew(bundle, html, monkeypatch):

@@ -34,7 +34,7 @@ from textveil.mechanisms.santext import CappedSanText, ExactSanText
 from textveil.mechanisms.table import CAPPED, EXACT, LevelParameters, Table
 from textveil_export.errors import ExportError
 from textveil_export.text.neighbors import nearest, smallest
-from textveil_export.text.weights import GRID, Setting, level_law, score_weights
+from textveil_export.text.weights import GRID, Setting, level_parameters, score_weights
 
 Reals = NDArray[np.float64]
 
@@ -415,7 +415,7 @@ def test_level_weights_use_the_room_there_is(
 
     room = max(scale for scale in range(61) if scale == 0 or largest_total(scale) < MAX_TOTAL * (1 - 1e-8) - symbols)
     try:
-        law = level_law(table, tail, Setting(exponent, base), last)
+        law = level_parameters(table, tail, Setting(exponent, base), last)
     except ExportError:
         assert exact_weights(exponent, [last], room)[0] <= smallest * (1 + 1e-8) or room < 16
         return

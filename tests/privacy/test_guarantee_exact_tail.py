@@ -27,7 +27,7 @@ from textveil.mechanisms.santext import CappedSanText, ExactSanText, rounding_sl
 from textveil.mechanisms.table import EXACT, LevelParameters, Table
 from textveil.text.statement import TEXTBOOK
 from textveil_export.errors import ExportError
-from textveil_export.text.weights import Setting, level_law
+from textveil_export.text.weights import Setting, level_parameters
 
 MECHANISMS = ("santext", "santext+")
 
@@ -78,8 +78,8 @@ def test_any_base_measure_and_weights_that_end(opened: Callable[..., Bundle], ge
     bundle = opened(geometry, 4)
     base = np.random.default_rng(6).integers(1, 256, bundle.table.symbols).astype(np.uint8)
     for level in bundle.levels[:2]:
-        law = level.parameters[mechanism, EXACT]
-        weighted = level_law(bundle.table, EXACT, Setting(law.exponent, base), len(law.weights) - 1)
+        law = level.laws[mechanism, EXACT]
+        weighted = level_parameters(bundle.table, EXACT, Setting(law.exponent, base), len(law.weights) - 1)
         assert found(bundle, weighted, mechanism) == []
         ended = replace(weighted, weights=weighted.weights[: int(bundle.table.scores.max()) + 1])
         assert found(bundle, ended, mechanism) == []

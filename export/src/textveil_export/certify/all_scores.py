@@ -18,7 +18,7 @@ from textveil_export.progress import Progress, no_progress
 _BLOCK = 64
 
 
-@dataclass(frozen=True)
+@dataclass
 class AllScores:
     """The scores ``floor(grid d(x, y))`` of all pairs of inputs: ``textveil.channel.Scores`` that are only looked up.
 
@@ -26,12 +26,17 @@ class AllScores:
         metric: The distances.
         scores: Scores of all pairs of inputs, symmetric, shape ``(inputs, inputs)``, in a temporary file.
         largest: The largest of them.
+        symbols: Number of symbols; the last input is ``<unk>``.
     """
 
     metric: Metric
     scores: NDArray[np.uint16]
     largest: int
-    _kept: dict[bytes, Any] = field(default_factory=dict)
+    symbols: int = field(init=False)
+    _kept: dict[bytes, Any] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.symbols = len(self.scores) - 1
 
     @classmethod
     def of(cls, metric: Metric, progress: Progress = no_progress) -> "AllScores":
@@ -56,11 +61,6 @@ class AllScores:
         except OSError as error:
             raise ExportError("no space for the scores of all pairs in the folder for temporary files") from error
         return cls(metric, scores, largest)
-
-    @property
-    def symbols(self) -> int:
-        """The number of symbols; the last input is ``<unk>``."""
-        return len(self.scores) - 1
 
     def from_inputs(self, inputs: Ids) -> NDArray[np.uint16]:
         """Returns the scores of some inputs to all symbols, shape ``(n, symbols)``."""
@@ -89,9 +89,9 @@ class AllScores:
 
         return np.concatenate(self.each("", lambda block: np.take(weights, self.from_inputs(block)) @ base, told))
 
-    def audits(self, laws: Sequence[ExactSanText]) -> list[ExactAudit]:
+    def audits(self, mechanisms: Sequence[ExactLaw]) -> list[ExactAudit]:
         """Returns the audits of some mechanisms, with the normalizers of all inputs."""
-        return [ExactAudit(law, law.channel_on(self).log_totals) for law in laws]
+        return [ExactAudit(each, each.channel_on(self).log_totals) for each in mechanisms]
 
     def once(self, key: bytes, make: Callable[[], Any]) -> Any:
         """Returns what was made under a key before, or makes it: what is about distances alone serves every level."""

@@ -1,4 +1,4 @@
-"""The largest loss per unit of distance of laws with a capped tail, over all pairs of inputs.
+"""The largest loss per unit of distance of mechanisms with a capped tail, over all pairs of inputs.
 
 Every ordered pair is either evaluated exactly, or skipped because a bound on its loss is below the worst found so
 far: the search is exhaustive (docs/proofs/audit.md).
@@ -10,8 +10,8 @@ from os import cpu_count
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.audit import CappedAudit
-from textveil.mechanisms import Floats, Metric
+from textveil.audit import Audit
+from textveil.metric import Floats, Metric
 
 from textveil_export.certify.worst_pair import Worsts, near_pairs
 from textveil_export.errors import CertificationError
@@ -31,13 +31,13 @@ def worst_ratios(
     *,
     trusted: bool = False,
 ) -> list[Worsts]:
-    """``eps*`` of several laws of one table in one pass over the distances.
+    """Returns ``eps*`` of several mechanisms of one table in one pass over the distances.
 
     Memory is one block of the distance matrix per core.
 
     Args:
         metric: Distances of all inputs.
-        audits: The laws, all of one table.
+        audits: The mechanisms, all of one table.
         sensitive: Which inputs count as sensitive, shape ``(inputs,)``.
         progress: Called with rows done.
         trusted: The table has just been made from this metric: many more pairs can be skipped. A certificate does not
@@ -102,7 +102,7 @@ def _scan(
 def _refuse_coincident(
     distances: Floats, audits: Sequence[CappedAudit], first: NDArray[np.intp], second: NDArray[np.intp]
 ) -> None:
-    """Two inputs at distance 0 must have the same row, or no epsilon covers them."""
+    """Refuses two inputs at distance 0 with different rows: no epsilon covers them."""
     for x, other in zip(first[distances == 0], second[distances == 0], strict=True):
         for audit in audits:
             rows = audit.mechanism.rows(np.array([x, other]))

@@ -41,7 +41,7 @@ class Attained:
 
 @dataclass(frozen=True)
 class LevelCertificate:
-    """What was proven about one law of one level.
+    """What was proven about one level, mechanism and tail.
 
     Attributes:
         exponent: ``alpha``.
@@ -66,20 +66,20 @@ class LevelCertificate:
     pairs: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Returns plain values for JSON."""
         return asdict(self)
 
 
 def certify(bundle: Bundle, progress: Progress = no_progress) -> Certificates:
-    """Certifies every law of every level of a bundle.
+    """Certifies every mechanism of every level of a bundle.
 
     Args:
         bundle: A bundle that carries its embedding rows.
         progress: Called with rows done.
 
     Raises:
-        CertificationError: The bundle has no rows, two inputs with different rows lie at distance 0, or a law with an
-            exact tail would be drawn from rows that lack a near output.
+        CertificationError: The bundle has no rows, two inputs with different rows lie at distance 0, or a mechanism
+            with an exact tail would be drawn from rows that lack a near output.
     """
     if bundle.metric is None:
         raise CertificationError("this bundle carries no embedding rows, so there is no metric to certify in")
@@ -87,45 +87,45 @@ def certify(bundle: Bundle, progress: Progress = no_progress) -> Certificates:
         level.name: {mechanism: {} for mechanism, _ in level.parameters} for level in bundle.levels
     }
     for tail in bundle.tails:
-        laws = [
-            (level, mechanism, CappedSanText.of(bundle.table, mechanism, law))
+        finished = [
+            (level, mechanism, TableLaw.of(bundle.table, mechanism, parameters))
             for level in bundle.levels
-            for (mechanism, its_tail), law in level.parameters.items()
+            for (mechanism, its_tail), parameters in level.laws.items()
             if its_tail == tail
         ]
         certify_tail = _certify_exact if tail == EXACT else _certify_capped
         for (level, mechanism, _), proven in zip(
-            laws, certify_tail(bundle, bundle.metric, laws, progress), strict=True
+            finished, certify_tail(bundle, bundle.metric, finished, progress), strict=True
         ):
             certificates[level.name][mechanism][tail] = proven
     return certificates
 
 
-_Laws = list[tuple[Level, str, CappedSanText]]
+_Finished = list[tuple[Level, str, TableLaw]]
 
 
-def _certify_capped(bundle: Bundle, metric: Metric, laws: _Laws, progress: Progress) -> list[LevelCertificate]:
-    audits = [CappedAudit(law) for _, _, law in laws]
+def _certify_capped(bundle: Bundle, metric: Metric, finished: _Finished, progress: Progress) -> list[LevelCertificate]:
+    audits = [Audit(capped) for _, _, capped in finished]
     certificates: list[LevelCertificate] = []
     worsts = worst_ratios(metric, audits, sensitive_inputs(bundle.table), progress)
-    for number, ((level, mechanism, _), audit, worst) in enumerate(zip(laws, audits, worsts, strict=True), 1):
+    for number, ((level, mechanism, _), audit, worst) in enumerate(zip(finished, audits, worsts, strict=True), 1):
         first, second = np.array([worst.over_all.first]), np.array([worst.over_all.second])
         losses, outputs = audit.losses(first, second)
         attained = _attained(bundle, worst.over_all, float(losses[0]), int(outputs[0]))
         certificates.append(_certificate(bundle, level, (mechanism, CAPPED), worst, attained, audit.pure_loss()))
-        progress("certifying pure LDP levels of capped tails", number, len(laws))
+        progress("certifying pure LDP levels of capped tails", number, len(finished))
     return certificates
 
 
-def _certify_exact(bundle: Bundle, metric: Metric, laws: _Laws, progress: Progress) -> list[LevelCertificate]:
+def _certify_exact(bundle: Bundle, metric: Metric, finished: _Finished, progress: Progress) -> list[LevelCertificate]:
     every = AllScores.of(metric, progress)
     _check_rows(bundle.table, every, progress)
-    exact = [ExactSanText(law, metric) for _, _, law in laws]
+    exact = [ExactLaw(capped, metric) for _, _, capped in finished]
     audits = every.audits(exact)
     worsts = worst_exact_ratios(every, audits, sensitive_inputs(bundle.table), progress)
-    pure = pure_ldp_levels([law.channel_on(every) for law in exact])
+    pure = pure_ldp_levels([each.channel_on(every) for each in exact])
     certificates: list[LevelCertificate] = []
-    for (level, mechanism, _), audit, worst, loss in zip(laws, audits, worsts, pure, strict=True):
+    for (level, mechanism, _), audit, worst, loss in zip(finished, audits, worsts, pure, strict=True):
         attained = _attained(bundle, worst.over_all, *audit.loss(worst.over_all.first, worst.over_all.second))
         certificates.append(_certificate(bundle, level, (mechanism, EXACT), worst, attained, loss))
     return certificates
@@ -134,8 +134,8 @@ def _certify_exact(bundle: Bundle, metric: Metric, laws: _Laws, progress: Progre
 def _check_rows(table: Table, every: AllScores, progress: Progress) -> None:
     """Refuses a table that does not store the nearest outputs of every input at their right scores.
 
-    A draw with an exact tail proposes from the table and thins by the metric: only then is its law the one of the
-    metric, which is certified.
+    A draw with an exact tail proposes from the table and thins by the metric: only then is its output
+    distribution the one of the metric, which is certified.
     """
     candidates = np.flatnonzero(table.roles & SANTEXT_OUTPUT)
 
@@ -165,16 +165,16 @@ def _attained(bundle: Bundle, worst: Worst, loss: float, output: int) -> Attaine
 def _certificate(
     bundle: Bundle, level: Level, key: tuple[str, str], worst: Worsts, attained: Attained, pure: tuple[float, int]
 ) -> LevelCertificate:
-    law = level.parameters[key]
+    parameters = level.laws[key]
     inputs = bundle.table.symbols + 1
     return LevelCertificate(
-        exponent=str(law.exponent),
-        epsilon_textbook=float(2 * law.exponent),
+        exponent=str(parameters.exponent),
+        epsilon_textbook=float(2 * parameters.exponent),
         epsilon_certified=round_up(worst.over_all.ratio),
         attained=attained,
         epsilon_certified_sensitive=round_up(worst.over_sensitive.ratio),
         epsilon_pure_ldp=round_up(pure[0]),
         pure_ldp_output=bundle.vocabulary[pure[1]],
-        infinite_ratios=int((law.weights < 1).sum()),
+        infinite_ratios=int((parameters.weights < 1).sum()),
         pairs=inputs * (inputs - 1),
     )

@@ -27,11 +27,11 @@ _SCANNED_AT_ONCE = 512
 def worst_exact_ratios(
     every: AllScores, audits: Sequence[ExactAudit], sensitive: NDArray[np.bool_], progress: Progress = no_progress
 ) -> list[Worsts]:
-    """``eps*`` of several laws with an exact tail: bounds that can only overstate, over all ordered pairs.
+    """Returns ``eps*`` of several mechanisms with an exact tail, over all ordered pairs: it can only overstate.
 
     Args:
         every: Scores of all pairs.
-        audits: The laws with their normalisers.
+        audits: The mechanisms with their normalizers.
         sensitive: Which inputs count as sensitive, shape ``(inputs,)``.
         progress: Called with inputs done.
     """
@@ -58,7 +58,7 @@ def worst_exact_ratios(
 
 
 class _Search:
-    """The search for the worst pair of one law."""
+    """The search for the worst pair of one mechanism."""
 
     def __init__(self, every: AllScores, audit: ExactAudit, worsts: Worsts) -> None:
         self.every, self.audit, self.worsts = every, audit, worsts
@@ -73,7 +73,7 @@ class _Search:
     def record(self, first: NDArray[np.intp], second: NDArray[np.intp], differences: NDArray[Any]) -> None:
         """Takes the bounds of pairs, given their differences of scores, as their losses; distances exact."""
         distances = self.every.metric.scaled(self.every.metric.squared(first, second))
-        apart = distances > 0  # inputs at distance 0 have the same distances to all, so the same law
+        apart = distances > 0  # inputs at distance 0 have the same distances to all, so the same row
         losses = self.audit.bounds(first, second, differences)
         self.worsts.add(losses[apart], first[apart], second[apart], distances[apart])
 
@@ -84,7 +84,7 @@ class _Search:
         self.settle(block[row], second)
 
     def promising(self, block: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Which pairs ``(x, x')`` of the ``x`` in a block with all ``x'`` may be worse than the worst so far.
+        """Tells which pairs ``(x, x')`` of the ``x`` in a block with all ``x'`` may be worse than the worst so far.
 
         ``d >= u / grid``, so a pair is not if ``E[u + 1] - threshold u / grid <= ln Z(x) - ln Z(x')``: one look-up.
         """
@@ -95,7 +95,7 @@ class _Search:
 
 
 def _scan_others(differences: "Differences", searches: Sequence[_Search], position: int) -> None:
-    """Covers all pairs ``(x, x')`` of one ``x`` that is no output, for laws with the same outputs."""
+    """Covers all pairs ``(x, x')`` of one ``x`` that is no output, for mechanisms with the same outputs."""
     x = int(differences.inputs[position])
     every, upper = differences.every, differences.upper(position)
     all_inputs = np.arange(len(upper))
@@ -113,8 +113,8 @@ def _scan_others(differences: "Differences", searches: Sequence[_Search], positi
 class Differences:
     """``n(x, x')``, the largest ``u(x', y) - u(x, y)`` over the outputs, for the inputs ``x`` that are no outputs.
 
-    It is about distances alone: what was found for one law serves all that have the same outputs. A cheap upper bound
-    is made for all pairs of an ``x`` when they are first asked for, and the truth for single pairs on demand.
+    It is about distances alone: what was found for one mechanism serves all that have the same outputs. A cheap upper
+    bound is made for all pairs of an ``x`` when they are first asked for, and the truth for single pairs on demand.
     """
 
     def __init__(self, every: AllScores, is_output: NDArray[np.bool_]) -> None:
@@ -131,7 +131,7 @@ class Differences:
         return every.once(is_output.tobytes(), lambda: cls(every, is_output))
 
     def upper(self, position: int) -> NDArray[np.int32]:
-        """Upper bounds for ``x = inputs[position]`` and all ``x'``, shape ``(inputs,)``."""
+        """Returns upper bounds for ``x = inputs[position]`` and all ``x'``, shape ``(inputs,)``."""
         x = self.inputs[position]
         if not self._exact[position, x]:  # also marks that the row is there
             self._upper[position] = self._bound(self.every.scores[x].astype(np.int32))
@@ -140,7 +140,7 @@ class Differences:
         return self._upper[position]
 
     def exact(self, position: int, seconds: NDArray[np.intp]) -> NDArray[np.int32]:
-        """The truth for ``x = inputs[position]`` and some ``x'``, shape ``(n,)``."""
+        """Returns the truth for ``x = inputs[position]`` and some ``x'``, shape ``(n,)``."""
         scores = self.every.scores[self.inputs[position]].astype(np.int32)
         unknown = seconds[~self._exact[position, seconds]]
         for start in range(0, len(unknown), _SCANNED_AT_ONCE):
@@ -151,7 +151,7 @@ class Differences:
         return self._upper[position, seconds]
 
     def _bound(self, scores: NDArray[np.int32]) -> NDArray[np.int32]:
-        """One step more than the distance, or less: the nearest outputs are looked at, the rest are not so near."""
+        """Bounds by one step more than the distance, or less: looks at the nearest outputs; the rest are farther."""
         order = self._outputs[np.argsort(scores[self._outputs])]
         near, rest = order[:_NEAREST_OUTPUTS], order[_NEAREST_OUTPUTS:]
         upper = np.full(len(scores), np.iinfo(np.int32).min, dtype=np.int32)

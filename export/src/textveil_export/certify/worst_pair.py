@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms import KEPT, Floats, Table
+from textveil.metric import Floats
+from textveil.table import KEPT, Table
 
 _SEED_NEIGHBOURS = 4
 
@@ -64,7 +65,7 @@ class Worsts:
 
 
 def sensitive_inputs(table: Table) -> NDArray[np.bool_]:
-    """Which inputs are sensitive under SanText+: those that are never kept, ``<unk>`` too; shape ``(inputs,)``."""
+    """Tells which inputs are sensitive under SanText+: never kept, ``<unk>`` too; shape ``(inputs,)``."""
     return np.append((table.roles & KEPT) == 0, True)
 
 

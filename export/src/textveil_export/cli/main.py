@@ -35,5 +35,5 @@ app.command()(encoder.encoder)
 
 
 def main() -> None:
-    """Entry point of the ``textveil-export`` command."""
+    """Runs the ``textveil-export`` command."""
     sys.exit(run(app, "textveil-export"))

@@ -179,7 +179,7 @@ def _source(encoder: str, vocabulary: str, vectors: Path | None, max_words: int,
 
 
 def _tell_found(option: str, words: frozenset[str], bundle: Bundle) -> None:
-    """A list that names nothing in the vocabulary must not pass in silence."""
+    """Says how many words of a list the vocabulary has: a list that names nothing in it must not pass in silence."""
     if words:
         found = sum(sources.lookup_key(word) in bundle.ids for word in words)
         say(f"textveil-export: --{option}: {found} of {len(words)} words are in the vocabulary")
@@ -216,7 +216,7 @@ def _targets(
 
 
 def _named(targets: str) -> list[str]:
-    """``NAME=NUMBER`` for every target: six bare numbers are the default levels, others are called by their number."""
+    """Returns ``NAME=NUMBER`` for every target: six bare numbers are the default levels, others get their number."""
     entries = [entry.strip() for entry in targets.split(",")]
     names = list(DEFAULT_LEVELS) if len(entries) == len(DEFAULT_LEVELS) else [f"e{entry}" for entry in entries]
     return [entry if "=" in entry else f"{name}={entry}" for name, entry in zip(names, entries, strict=True)]

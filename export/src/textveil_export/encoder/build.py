@@ -44,7 +44,7 @@ class EncoderSettings:
         data: Labelled text for recipes, gates and the card; public.
         levels: Whole-text epsilons, decimal strings; the checkpoint's own if ``None``.
         default_level: The level used when a user names none; ``"4"`` or the middle one if ``None``.
-        delta: Of the ``l2`` mode, a decimal string; the checkpoint's own if ``None``.
+        delta: Delta of the ``l2`` mode, a decimal string; the checkpoint's own if ``None``.
         grid: Integer steps per unit; ``default_grid`` if ``None``.
         keep_pieces: How many pieces stay, or ``None``.
         vocabulary_from: Public text to choose pieces by, or ``None``.
@@ -88,7 +88,7 @@ class EncoderContents:
 def build_encoder(
     folder: Path, settings: EncoderSettings, scratch: Path, progress: Progress = no_progress
 ) -> EncoderContents:
-    """Exports a checkpoint, quantises it in every way there is, and keeps the best one that passes the gates.
+    """Exports a checkpoint, quantizes it in every way there is, and keeps the first in order that passes the gates.
 
     Args:
         folder: The checkpoint.
@@ -191,7 +191,7 @@ def build_encoder(
 
 
 def release_levels(checkpoint: Checkpoint, settings: EncoderSettings) -> tuple[ReleaseParameters, ...]:
-    """Release parameters of every level, epsilon ascending; the noise of each has been built once.
+    """Returns release parameters of every level, epsilon ascending; the noise of each has been built once.
 
     Raises:
         OptionError: A level, delta or the grid is out of range.
@@ -210,15 +210,17 @@ def release_levels(checkpoint: Checkpoint, settings: EncoderSettings) -> tuple[R
 
 
 def default_grid(checkpoint: Checkpoint) -> int:
-    """1024 steps per unit; in ``box`` mode fewer, since the noise spans so many more units: 64, or 16 beyond 64
-    coordinates."""
+    """Returns 1024 steps per unit; for ``box`` fewer: 64, or 16 beyond 64 coordinates.
+
+    The noise of ``box`` spans many more units.
+    """
     if checkpoint.mode != BOX:
         return 1024
     return 64 if checkpoint.dimension <= 64 else 16
 
 
 def read_measured(path: Path) -> dict[str, Any]:
-    """Figures that were measured elsewhere, such as the ceiling and the reference of every epsilon.
+    """Reads figures that were measured elsewhere, such as the ceiling and the reference of every epsilon.
 
     A JSON object with ``columns``, an object from a column's title to an object from epsilon (a decimal string) to a
     number, and optionally ``notes``, a list of strings.

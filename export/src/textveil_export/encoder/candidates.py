@@ -1,4 +1,4 @@
-"""Every int8 recipe measured on real text: presets are not trusted, their order flips with the weights."""
+"""Measures every int8 recipe on real text, for the record: a fixed order and the gates decide which one ships."""
 
 import time
 from collections.abc import Sequence
@@ -14,9 +14,6 @@ from textveil_export.encoder.int8 import RECIPES, Int8Recipe, graph_name, quanti
 from textveil_export.encoder.session import Session
 from textveil_export.progress import Progress, no_progress
 
-#: A mean deviation that no noise lets through: a hundredth of the sensitivity of ``l1``. Where a trained head sets
-#: nearly all vectors on corners of the ball, a mean below it tells how a handful of texts fell, and no more.
-NEGLIGIBLE = 0.02
 _TIMED, _ROUNDS = 11, 4
 
 #: A candidate: how it is made, and whether the session key ``session.x64quantprecision`` is on.
@@ -48,7 +45,7 @@ class Measured:
     latency_ms: float
 
     def as_json(self) -> dict[str, Any]:
-        """The figures with a name, for the manifest."""
+        """Returns the figures with a name, for the manifest."""
         return {
             "recipe": self.recipe.name,
             "x64quantprecision": self.precise,
@@ -116,34 +113,24 @@ def measure(
 
 
 def by_preference(measured: dict[Key, Measured], room: int) -> list[Measured]:
-    """Candidates that fit, best first.
+    """Returns the candidates that fit, in the order in which the gates try them: the one of the recipes (``RECIPES``).
 
-    Of those within 5 % of the smallest file, whose vectors deviate at most twice as much as the nearest ones or by no
-    more than ``NEGLIGIBLE``, and which take at most 25 % longer than the fastest, the one that deviates least; then the
-    same among the rest. Whether a
-    deviation matters is for the gates to say, so time comes before the last digits of it. Candidates with quantised
+    Figures decide nothing here. The first candidate that the accuracy gate lets pass ships. The choice depends neither
+    on time nor on chance, and on the processor only where the accuracy of one recipe does. Candidates with quantized
     attention products are there for comparison only.
 
     Args:
-        measured: What ``measure`` returned; the session key is as devices set it.
+        measured: What ``measure`` returned, the preferred recipe first; the session key is as devices set it.
         room: Bytes that the graph may take.
     """
-    left = [m for m in measured.values() if m.precise and not m.recipe.attention and m.model_bytes <= room]
-    order: list[Measured] = []
-    while left:
-        small = [m for m in left if m.model_bytes <= 1.05 * min(m.model_bytes for m in left)]
-        far = max(NEGLIGIBLE, 2 * min(m.deviation_mean for m in small))
-        near = [m for m in small if m.deviation_mean <= far]
-        fast = [m for m in near if m.latency_ms <= 1.25 * min(m.latency_ms for m in near)]
-        best = min(fast, key=lambda m: m.deviation_mean)
-        order.append(best)
-        left.remove(best)
-    return order
+    return [m for m in measured.values() if m.precise and not m.recipe.attention and m.model_bytes <= room]
 
 
 def _latencies(sessions: dict[Key, Session], texts: Texts) -> dict[Key, float]:
-    """Milliseconds by candidate: median over texts of the best of some rounds; candidates take turns, so that
-    whatever else the machine does hits them alike."""
+    """Returns milliseconds by candidate: median over texts of the best of some rounds.
+
+    Candidates take turns, so that whatever else the machine does hits them alike.
+    """
     best = {key: np.full(len(texts.ids), np.inf) for key in sessions}
     for _ in range(_ROUNDS):
         for number, ids in enumerate(texts.ids):

@@ -16,7 +16,7 @@ the whole text: what one coordinate costs times the number of coordinates.""",
 def encoder_card(
     release: dict[str, Any], manifest: dict[str, Any], sizes: dict[str, int], identity: str, reproduce: str
 ) -> str:
-    """The card as Markdown.
+    """Returns the card as Markdown.
 
     Args:
         release: ``release.json`` without ``files``.

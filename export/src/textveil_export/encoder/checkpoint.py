@@ -58,7 +58,7 @@ class Checkpoint:
         labels: What the classifier tells apart, in the order of its outputs.
         lowercase: Whether texts are lower cased and lose their accents.
         levels: Whole-text epsilons it was trained for, decimal strings, ascending.
-        delta: Of the ``l2`` mode, a decimal string; ``None`` elsewhere.
+        delta: Delta of the ``l2`` mode, a decimal string; ``None`` elsewhere.
         word_dropout: Probability with which training dropped words, a decimal string.
         extractor: The BERT model in float32, in evaluation mode.
         vocabulary: Pieces by id.
@@ -137,7 +137,7 @@ def load_checkpoint(folder: Path) -> Checkpoint:
 
 
 def is_decimal(text: object) -> bool:
-    """Whether a value is a positive decimal number written as text, such as ``"0.5"`` or ``"1e-6"``."""
+    """Tells whether a value is a positive decimal number written as text, such as ``"0.5"`` or ``"1e-6"``."""
     return isinstance(text, str) and _DECIMAL.fullmatch(text) is not None and Decimal(text) > 0
 
 
@@ -235,7 +235,7 @@ def _vocabulary(folder: Path, size: int) -> tuple[str, ...]:
 
 
 def _layers(data: bytes, name: str, width: int, outputs: int) -> Arrays:
-    """One linear layer ``out``, with a layer ``hidden`` before it or not: from ``width`` inputs to ``outputs``."""
+    """Reads one linear layer ``out``, with a layer ``hidden`` before it or not: ``width`` inputs to ``outputs``."""
     try:
         arrays = load_tensors(data)
     except (SafetensorError, ValueError, KeyError) as error:

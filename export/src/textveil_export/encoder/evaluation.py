@@ -31,7 +31,7 @@ class Texts:
     truncated: int
 
     def take(self, count: int) -> "Texts":
-        """At most ``count`` of the texts, evenly spread."""
+        """Returns at most ``count`` of the texts, evenly spread."""
         chosen = np.unique(np.linspace(0, len(self.ids) - 1, min(count, len(self.ids))).astype(int))
         return Texts(tuple(self.ids[i] for i in chosen), self.labels[chosen], self.truncated)
 
@@ -86,7 +86,7 @@ def prepare(rows: Sequence[tuple[int, str]], vocabulary: Sequence[str], checkpoi
 
 
 def vectors(run: Vector, texts: Texts, stage: str = "", progress: Progress = no_progress) -> NDArray[np.float32]:
-    """Representations before the noise, shape (texts, k)."""
+    """Runs a model on texts and returns representations before the noise, shape (texts, k)."""
     found = []
     for done, ids in enumerate(texts.ids, 1):
         found.append(run(ids))
@@ -96,7 +96,7 @@ def vectors(run: Vector, texts: Texts, stage: str = "", progress: Progress = no_
 
 
 def classify(classifier: Arrays, released: NDArray[np.floating], epsilon: float) -> NDArray[np.intp]:
-    """The label that the server's classifier gives each vector.
+    """Returns the label that the server's classifier gives each vector.
 
     Args:
         classifier: Its arrays, as a checkpoint holds them.

@@ -20,7 +20,7 @@ from textveil_export.errors import AccuracyError, BoundError, CeilingError
 ALLOWED_POINTS = 0.5
 #: Draws of noise that accuracies with noise are the mean of.
 DRAWS = 20
-#: Of the generator of these draws. Evaluation is repeatable; releases never are.
+#: Seed of the generator of these draws. Evaluation is repeatable; releases never are.
 SEED = 20
 # A float32 vector on the surface of the ball may be a rounding error beyond it; such are not counted as outside.
 _ROUNDING = 1 + 1e-5
@@ -46,7 +46,7 @@ class GateReport:
     outside: int
 
     def as_json(self) -> dict[str, Any]:
-        """The figures with a name, for the manifest."""
+        """Returns the figures with a name, for the manifest."""
         return {
             "texts": self.texts,
             "accuracy_without_noise": {form: round(value, 4) for form, value in self.accuracy.items()},
@@ -97,7 +97,7 @@ def pass_gates(
 def with_noise(
     vectors: dict[str, NDArray[np.float32]], labels: NDArray[np.intp], classifier: Arrays, level: ReleaseParameters
 ) -> dict[str, float]:
-    """Mean accuracy over ``DRAWS`` draws of noise, the same noise for every form of the model.
+    """Measures mean accuracy over ``DRAWS`` draws of noise, the same noise for every form of the model.
 
     Args:
         vectors: Vectors before the noise by form, each of shape (texts, k).
@@ -164,7 +164,7 @@ def bounded_in_integers(vectors: NDArray[np.float32], level: ReleaseParameters) 
 
 
 def _size(vectors: NDArray[Any], level: ReleaseParameters) -> NDArray[Any]:
-    """How far each vector reaches, in steps (``l2``: squared); below ``box`` counts as far beyond it."""
+    """Returns how far each vector reaches, in steps (``l2``: squared); below ``box`` counts as far beyond it."""
     if level.mode == BOX:
         return np.where(vectors < 0, level.grid - vectors, vectors).max(axis=1)
     return np.abs(vectors).sum(axis=1) if level.mode == L1 else (vectors * vectors).sum(axis=1)

@@ -67,18 +67,18 @@ class Representation(BertPreTrainedModel):
 
 
 def head(checkpoint: Checkpoint) -> torch.nn.Sequential:
-    """The head of a checkpoint: out(tanh(hidden(x))), or out(x) where there is no hidden layer."""
+    """Returns the head of a checkpoint: out(tanh(hidden(x))), or out(x) where there is no hidden layer."""
     layers = [_linear(checkpoint.head, "hidden"), torch.nn.Tanh()] if checkpoint.head_hidden is not None else []
     return torch.nn.Sequential(*layers, _linear(checkpoint.head, "out"))
 
 
 def pooled(states: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-    """Mean of the states (batch, tokens, width) of all tokens that count: weights (batch, tokens) of 0 and 1."""
+    """Returns the mean of states (batch, tokens, width) over tokens that count: weights (batch, tokens) of 0 and 1."""
     return (states * weights[..., None]).sum(1) / weights.sum(1, keepdim=True)
 
 
 def bounded(vector: torch.Tensor, mode: str) -> torch.Tensor:
-    """The bound of a mode, row by row; ``vector`` has shape (batch, k)."""
+    """Applies the bound of a mode, row by row; ``vector`` has shape (batch, k)."""
     if mode == "l1":
         return vector / vector.abs().sum(1, keepdim=True).clamp(min=1)
     if mode == "l2":
@@ -154,7 +154,7 @@ class Reference:
         self._extractor, self._head, self._mode = checkpoint.extractor.eval(), head(checkpoint).eval(), checkpoint.mode
 
     def __call__(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The representation of one unpadded text in float32: ids of shape (tokens,) to shape (k,)."""
+        """Returns the representation of one unpadded text in float32: ids of shape (tokens,) to shape (k,)."""
         with torch.inference_mode():
             inputs = torch.from_numpy(np.asarray(ids, dtype=np.int64))[None]
             states = self._extractor(input_ids=inputs, attention_mask=torch.ones_like(inputs)).last_hidden_state

@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 from textveil_export.errors import ExportError
 
-#: Session key under which s8 weights do not saturate on x86 processors without VNNI instructions.
+#: Session key under which s8 weights do not saturate on x86 processors without VNNI instructions (AVX2 alone, say).
+#: Without the key such a processor adds pairs of 8-bit products in 16 bits and cuts off what is too large: vectors from
+#: 8-bit s8 weights differ from those of other processors and are less accurate. With it, as on devices, they agree.
 PRECISION = "session.x64quantprecision"
 
 
@@ -43,7 +45,7 @@ class Session:
             raise ExportError(f"onnxruntime refuses the graph ({type(error).__name__})") from error
 
     def __call__(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The representation of one text: ids of shape (tokens,), [CLS] and [SEP] included, to shape (k,)."""
+        """Returns the representation of one text: ids of shape (tokens,), [CLS] and [SEP] included, to shape (k,)."""
         batch = np.asarray(ids, dtype=np.int64)[None]
         (vectors,) = self._session.run(["representation"], {"input_ids": batch, "attention_mask": np.ones_like(batch)})
         return np.asarray(vectors, dtype=np.float32)[0]

@@ -18,7 +18,7 @@ from textveil_export.errors import ExportError, SourceError
 
 
 def keep_pieces(checkpoint: Checkpoint, count: int | None, text: Path | None) -> Checkpoint:
-    """The same encoder with fewer pieces, renumbered in their old order.
+    """Makes the same encoder with fewer pieces, renumbered in their old order.
 
     Special symbols and single characters always stay, so that any word can still be spelled. Of the rest, the pieces
     most frequent in a public text stay, then those first in the vocabulary (BERT's is sorted by frequency). A text
@@ -57,7 +57,7 @@ def keep_pieces(checkpoint: Checkpoint, count: int | None, text: Path | None) ->
 
 
 def _counts(checkpoint: Checkpoint, path: Path) -> Counter[int]:
-    """How often each piece occurs in a public text."""
+    """Counts how often each piece occurs in a public text."""
     numbers = {piece: number for number, piece in enumerate(checkpoint.vocabulary)}
     cut = WordPiece(numbers, lowercase=checkpoint.lowercase, special=SPECIAL)
     counts: Counter[int] = Counter()

@@ -59,7 +59,7 @@ def measure_spread(
     unchanged, likely_outputs, likeliest = (np.concatenate(parts) for parts in zip(*rows, strict=True))
 
     def columns(outputs: Ids) -> Integers:
-        return _likely_inputs(channel.weights_to(outputs) * inverse)
+        return _likely_inputs(channel.weights_to(outputs).astype(np.float64) * inverse)
 
     likely_inputs = each_block("comparing inputs", channel.outputs, columns, progress, _BLOCK)
     return Spread(unchanged, likely_outputs, likeliest, np.concatenate(likely_inputs))

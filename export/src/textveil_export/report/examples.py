@@ -1,4 +1,4 @@
-"""The public example texts of the report, and what a sanitizer makes of them."""
+"""The public example texts of the report, and how they are sanitized."""
 
 import re
 import tomllib
@@ -16,25 +16,32 @@ _WORD = re.compile(r"""(\w[\w'’-]*|[^\w\s.,;:!?'"()“”‘’…—–-])"""
 
 @dataclass(frozen=True)
 class Worked:
-    """A text with a sentence for each of three levels on what that level is for."""
+    """A text that is shown before and after.
+
+    Attributes:
+        title: What kind of text it is.
+        text: The text.
+    """
 
     title: str
     text: str
-    strict: str
-    middle: str
-    light: str
 
 
 @dataclass(frozen=True)
 class Examples:
-    """What the report sanitises."""
+    """What the report sanitizes.
+
+    Attributes:
+        sentences: Shown at every level under every mechanism.
+        worked: Longer texts, shown at three levels.
+    """
 
     sentences: tuple[str, ...]
     worked: tuple[Worked, ...]
 
     @classmethod
     def shipped(cls) -> "Examples":
-        """The texts that ship with this package."""
+        """Reads the texts that ship with this package."""
         content = tomllib.loads((FILES / "examples.toml").read_text(encoding="utf-8"))
         worked = tuple(Worked(**{key: value.strip() for key, value in entry.items()}) for entry in content["worked"])
         return cls(tuple(content["sentences"]), worked)
@@ -42,24 +49,24 @@ class Examples:
 
 @dataclass
 class Draws:
-    """Sanitises texts and counts how often. Every draw is fresh, from the operating system's entropy.
+    """Sanitizes texts and counts how often. Every draw is fresh, from the operating system's entropy.
 
     Attributes:
-        sanitizer: Of the bundle.
-        count: Texts sanitised so far.
+        sanitizer: The sanitizer of the bundle.
+        count: Texts sanitized so far.
     """
 
     sanitizer: Sanitizer
     count: int = 0
 
     def __call__(self, text: str, mechanism: str, level: str, tail: str) -> str:
-        """One draw."""
+        """Sanitizes a text once."""
         self.count += 1
         return self.sanitizer.sanitize(text, mechanism=mechanism, level=level, tail=tail).text
 
 
 def pieces(before: str, after: str) -> list[tuple[str, bool]]:
-    """A sanitised text in pieces: each with whether it is a word that differs from the original.
+    """Cuts a sanitized text into pieces, and tells of each whether it is a word that differs from the original.
 
     For the public texts of the report only: with a text to be protected, which words were changed is a secret.
     """

@@ -49,7 +49,7 @@ _STYLE: dict[str, Any] = {
 _COLOUR_OF = {"santext+": COLOURS["first"], "santext": COLOURS["second"]}
 _MARKERS = {"exact": ("-", "o"), "capped": ("--", "s")}
 
-Laws = dict[tuple[str, str], list[LevelSummary]]
+Summaries = dict[tuple[str, str], list[LevelSummary]]
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ class Picture:
     """A figure of the report.
 
     Attributes:
-        name: Of its file, and of its place on the page.
+        name: Name of its file and of its place on the page.
         title: What it shows.
-        description: What there is to see in it, for who does not see it.
+        description: What it shows, in words, for readers who cannot see it.
         png: The picture, for light backgrounds.
         svg: The same for the page: an ``svg`` element whose colours are variables of the page.
     """
@@ -72,32 +72,31 @@ class Picture:
 
 
 def pictures(bundle: Bundle) -> list[Picture]:
-    """All figures of a bundle with statistics."""
+    """Draws all figures of a bundle with statistics."""
     mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_mechanism)
-    laws: Laws = {(m, t): summaries(bundle, m, t) for m in mechanisms for t in _tails(bundle)}
-    default = laws[bundle.default_mechanism, bundle.default_tail]
+    of_each: Summaries = {(m, t): summaries(bundle, m, t) for m in mechanisms for t in _tails(bundle)}
+    default = of_each[bundle.default_mechanism, bundle.default_tail]
     ends = [(f"{level.level} (epsilon {level.epsilon:g})", _of(level)) for level in (default[0], default[-1])]
     (first, strict), (last, light) = ends
-    law = f"{default[0].mechanism} with {default[0].tail} tail"
+    shown = f"{default[0].mechanism} with {default[0].tail} tail"
     axis = f"{default[0].epsilon_kind.split()[0]} epsilon, per unit of distance"
     curves = (
-        f"Medians over words at each level, from {first} to {last} for {law}: N rises from {strict.unchanged:.1%} to "
-        f"{light.unchanged:.1%}, S falls from {strict.likely_outputs:,.0f} to {light.likely_outputs:,.0f}, S* from "
-        f"{strict.likely_inputs:,.0f} to {light.likely_inputs:,.0f}, min-entropy from {strict.min_entropy:.2f} to "
-        f"{light.min_entropy:.2f} nats. The shaded band holds the middle 90 % of words under that law."
+        f"Medians over words at each level. For {shown}, at {first} and at {last}: N {strict.unchanged:.1%} and "
+        f"{light.unchanged:.1%}, S {strict.likely_outputs:,.0f} and {light.likely_outputs:,.0f}, S* "
+        f"{strict.likely_inputs:,.0f} and {light.likely_inputs:,.0f}, min-entropy {strict.min_entropy:.2f} and "
+        f"{light.min_entropy:.2f} nats. The shaded band holds the middle 90 % of words for {shown}."
     )
     guessing = (
-        f"From {first} to {last} for {law}: guessed from one release {share(strict.recovery[1].rate)} to "
-        f"{share(light.recovery[1].rate)}, from ten {share(strict.recovery[10].rate)} to "
-        f"{share(light.recovery[10].rate)}. "
-        "Bars at points that were simulated are 95 % intervals."
+        f"For {shown}, at {first} and at {last}: guessed from one release {share(strict.recovery[1].rate)} and "
+        f"{share(light.recovery[1].rate)} of the time, from ten {share(strict.recovery[10].rate)} and "
+        f"{share(light.recovery[10].rate)}. Bars at points that were simulated are 95 % intervals."
     )
     rows = "Rows are levels, strictest first; columns are tails. Each panel shows what share of words has which value."
     return [
-        _picture("curves", "What the levels do to words", curves, lambda: _curves(bundle, laws, axis)),
-        _picture("guessing", "How often a word is guessed", guessing, lambda: _guessing(bundle, laws, axis)),
-        _picture("unchanged", "Distribution of N", rows, lambda: _histograms(bundle, laws, "unchanged")),
-        _picture("outputs", "Distribution of S", rows, lambda: _histograms(bundle, laws, "likely_outputs")),
+        _picture("curves", "What the levels do to words", curves, lambda: _curves(bundle, of_each, axis)),
+        _picture("guessing", "How often a word is guessed", guessing, lambda: _guessing(bundle, of_each, axis)),
+        _picture("unchanged", "Distribution of N", rows, lambda: _histograms(bundle, of_each, "unchanged")),
+        _picture("outputs", "Distribution of S", rows, lambda: _histograms(bundle, of_each, "likely_outputs")),
     ]
 
 
@@ -112,7 +111,7 @@ def _picture(name: str, title: str, description: str, draw: Callable[[], Figure]
 
 
 def _inline(svg: str, name: str, title: str, description: str) -> str:
-    """An SVG file as an element of a page: no outside references, ids of its own, colours of the page."""
+    """Turns an SVG file into an element of a page: no outside references, ids of its own, colours of the page."""
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.S)
     svg = re.sub(r'\s(?:xmlns(?::\w+)?|version)="[^"]*"', "", svg).replace("xlink:href", "href")
     svg = re.sub(r'(\sid="|href="#|url\(#)', rf"\1{name}-", svg)
@@ -124,21 +123,21 @@ def _inline(svg: str, name: str, title: str, description: str) -> str:
     return re.sub(r"^<svg([^>]*)>", rf"<svg {label}\1>{said}", svg, count=1).strip()
 
 
-def _curves(bundle: Bundle, laws: Laws, axis: str) -> Figure:
+def _curves(bundle: Bundle, of_each: Summaries, axis: str) -> Figure:
     figure = Figure(figsize=(9, 6.6), layout="constrained")
     panels = figure.subplots(2, 2)
     for panel, (title, key, logarithmic) in zip(
         panels.flat,
         (
             ("N: a word stays unchanged", "unchanged", False),
-            ("S: words that hold 95 % of what a word may become", "likely_outputs", _few_words(laws)),
+            ("S: words that hold 95 % of what a word may become", "likely_outputs", _few_words(of_each)),
             ("S*: inputs that an output may come from", "likely_inputs", True),
             ("Min-entropy of what a word may become, nats", "min_entropy", False),
         ),
         strict=True,
     ):
-        _band(panel, bundle, next(iter(laws.values())), key)
-        _lines(panel, laws, lambda level, key=key: getattr(_of(level), key))
+        _band(panel, bundle, next(iter(of_each.values())), key)
+        _lines(panel, of_each, lambda level, key=key: getattr(_of(level), key))
         panel.set_title(title)
         if logarithmic:
             _logarithmic(panel, "y")
@@ -153,19 +152,19 @@ def _curves(bundle: Bundle, laws: Laws, axis: str) -> Figure:
     return figure
 
 
-def _guessing(bundle: Bundle, laws: Laws, axis: str) -> Figure:
-    proven = all(level.epsilon_pure_ldp is not None for levels in laws.values() for level in levels)
+def _guessing(bundle: Bundle, of_each: Summaries, axis: str) -> Figure:
+    proven = all(level.epsilon_pure_ldp is not None for levels in of_each.values() for level in levels)
     figure = Figure(figsize=(9, 6.6 if proven else 3.6), layout="constrained")
     panels = list(figure.subplots(2 if proven else 1, 2).flat)
-    _lines(panels[0], laws, lambda level: _of(level).recovery[1].rate)
+    _lines(panels[0], of_each, lambda level: _of(level).recovery[1].rate)
     panels[0].set_title("Guessed from 1 release")
-    _lines(panels[1], laws, lambda level: _of(level).recovery[10].rate)
+    _lines(panels[1], of_each, lambda level: _of(level).recovery[10].rate)
     panels[1].set_title("Guessed from 10 releases of the same word")
     if proven:
-        _lines(panels[2], laws, lambda level: level.epsilon_pure_ldp)
+        _lines(panels[2], of_each, lambda level: level.epsilon_pure_ldp)
         panels[2].set_title("Pure LDP: largest log-ratio whatever the distance")
         panels[2].set_ylim(bottom=0)
-        levels = laws[bundle.default_mechanism, bundle.default_tail]
+        levels = of_each[bundle.default_mechanism, bundle.default_tail]
         for number, releases in enumerate(RELEASES):
             rates = [_of(level).recovery[releases] for level in levels]
             middle = np.array([rate.rate for rate in rates])
@@ -192,13 +191,13 @@ def _guessing(bundle: Bundle, laws: Laws, axis: str) -> Figure:
     return figure
 
 
-def _histograms(bundle: Bundle, laws: Laws, key: str) -> Figure:
+def _histograms(bundle: Bundle, of_each: Summaries, key: str) -> Figure:
     tails = _tails(bundle)
     names = [level.name for level in bundle.levels]
     figure = Figure(figsize=(9, 0.9 + 1.15 * len(names)), layout="constrained")
     panels = figure.subplots(len(names), len(tails), sharex=True, squeeze=False)
     statistics: dict[str, Any] = bundle.statistics or {}
-    few = key == "likely_outputs" and _few_words(laws)
+    few = key == "likely_outputs" and _few_words(of_each)
     drawn = "hartley_entropy" if few else key  # its bins are those of S on a logarithmic scale
     for row, name in enumerate(names):
         for column, tail in enumerate(tails):
@@ -209,7 +208,7 @@ def _histograms(bundle: Bundle, laws: Laws, key: str) -> Figure:
                 shares = np.array(histogram["counts"]) / sum(histogram["counts"])
                 panel.stairs(shares, edges, color=colour, alpha=0.25, fill=True)
                 panel.stairs(shares, edges, color=colour, linewidth=1.2, label=mechanism)
-            epsilons = {f"{laws[mechanism, tail][row].epsilon:g}" for mechanism in _COLOUR_OF}
+            epsilons = {f"{of_each[mechanism, tail][row].epsilon:g}" for mechanism in _COLOUR_OF}
             panel.set_title(f"{name} (epsilon {', '.join(sorted(epsilons))})", pad=2)
             panel.yaxis.set_major_locator(MaxNLocator(2))
             panel.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
@@ -232,7 +231,7 @@ def _histograms(bundle: Bundle, laws: Laws, key: str) -> Figure:
 
 
 def _band(panel: Axes, bundle: Bundle, levels: Sequence[LevelSummary], key: str) -> None:
-    """The middle 90 % of words under one law."""
+    """Draws the middle 90 % of words for one mechanism and tail."""
     mechanism, tail = levels[0].mechanism, levels[0].tail
     measured = (bundle.statistics or {})["levels"]
     quantiles = [measured[level.level][mechanism][tail][key]["quantiles"] for level in levels]
@@ -241,17 +240,17 @@ def _band(panel: Axes, bundle: Bundle, levels: Sequence[LevelSummary], key: str)
     panel.fill_between(epsilons, low, high, color=_COLOUR_OF[mechanism], alpha=0.12, linewidth=0)
 
 
-def _lines(panel: Axes, laws: Laws, value: Callable[[LevelSummary], Any]) -> None:
-    for (mechanism, tail), levels in laws.items():
+def _lines(panel: Axes, of_each: Summaries, value: Callable[[LevelSummary], Any]) -> None:
+    for (mechanism, tail), levels in of_each.items():
         style, marker = _MARKERS[tail]
         epsilons, values = [level.epsilon for level in levels], [value(level) for level in levels]
         label = f"{mechanism}, {tail} tail"
         panel.plot(epsilons, values, style, marker=marker, color=_COLOUR_OF[mechanism], label=label)
 
 
-def _few_words(laws: Laws) -> bool:
-    """Whether S is so much smaller at some levels than at others that a linear scale would not show it."""
-    medians = [_of(level).likely_outputs for levels in laws.values() for level in levels]
+def _few_words(of_each: Summaries) -> bool:
+    """Tells whether S is so much smaller at some levels than at others that a linear scale would not show it."""
+    medians = [_of(level).likely_outputs for levels in of_each.values() for level in levels]
     return min(medians) < max(medians) / 20
 
 
@@ -269,7 +268,7 @@ def _of(level: LevelSummary) -> Measures:
 
 
 def _logarithmic(panel: Axes, axis: str) -> None:
-    """A logarithmic scale that has labels enough, also where it covers less than a decade."""
+    """Sets a logarithmic scale that has labels enough, also where it covers less than a decade."""
     (panel.set_xscale if axis == "x" else panel.set_yscale)("log")
     ticks, (low, high) = (panel.xaxis, panel.get_xlim()) if axis == "x" else (panel.yaxis, panel.get_ylim())
     ticks.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 200 * low else (1,), numticks=20))

@@ -12,6 +12,7 @@ from textveil.errors import NoStatistics
 from textveil.text import Sanitizer
 
 from textveil_export import __version__
+from textveil_export.atomic import replace_file
 from textveil_export.errors import WriteError
 from textveil_export.report.examples import FILES, Draws, Examples, Worked, pieces
 from textveil_export.report.figures import COLOURS, Picture, pictures
@@ -35,7 +36,7 @@ _COLUMNS = (
 
 
 def write_report(bundle: Bundle, folder: Path) -> list[Path]:
-    """Writes the page and its pictures, and gives their paths; the page first.
+    """Writes the page and its pictures, and returns their paths; the page first.
 
     Args:
         bundle: A bundle with statistics.
@@ -51,30 +52,30 @@ def write_report(bundle: Bundle, folder: Path) -> list[Path]:
     text = page(bundle, drawn, Examples.shipped())
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / PAGE).write_text(text, encoding="utf-8")
         for picture in drawn:
             (folder / f"{picture.name}.png").write_bytes(picture.png)
+        replace_file(folder / PAGE, text)
     except OSError as error:
         raise WriteError("the report cannot be written to that folder") from error
     return [folder / PAGE, *(folder / f"{picture.name}.png" for picture in drawn)]
 
 
 def page(bundle: Bundle, drawn: Sequence[Picture], examples: Examples) -> str:
-    """The page as HTML."""
+    """Returns the page as HTML."""
     draws = Draws(Sanitizer(bundle))
     mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_mechanism)
     tails = sorted(bundle.tails, key=lambda tail: tail != bundle.default_tail)
-    laws = [summaries(bundle, mechanism, tail) for tail in tails for mechanism in mechanisms]
+    of_each = [summaries(bundle, mechanism, tail) for tail in tails for mechanism in mechanisms]
     parts = {
         "name": escape(str(bundle.manifest.get("name"))),
         "identity": bundle.identity,
         "version": __version__,
         "colours": " ".join(f"--{variable}: {colour};" for variable, colour in COLOURS.items()),
         "style": (FILES / "page.css").read_text(encoding="utf-8"),
-        "levels": "\n".join(_table(levels, bundle.default_level) for levels in laws),
+        "levels": "\n".join(_table(levels, bundle.default_level) for levels in of_each),
         "figures": "\n".join(_figure(picture) for picture in drawn),
-        "sentences": "\n".join(_sentence(sentence, laws, draws) for sentence in examples.sentences),
-        "worked": "\n".join(_worked(text, laws[0], bundle.default_level, draws) for text in examples.worked),
+        "sentences": "\n".join(_sentence(sentence, of_each, draws) for sentence in examples.sentences),
+        "worked": "\n".join(_worked(text, of_each[0], bundle.default_level, draws) for text in examples.worked),
         "mechanism": bundle.default_mechanism,
         "tail": bundle.default_tail,
         "draws": f"{draws.count:,}",
@@ -90,8 +91,8 @@ def _table(levels: Sequence[LevelSummary], default: str) -> str:
         rows.append(f'<tr><th scope="row">{name}</th>{cells}</tr>')
     alone = _of(levels[0]).recovery_without_release
     kinds = " and ".join(sorted({level.epsilon_kind.split()[0] for level in levels}))
-    law = f"{levels[0].mechanism} with {levels[0].tail} tail"
-    caption = f"{law}; epsilon is {kinds}; guessed without any release: {alone:.1%}"
+    what = f"{levels[0].mechanism} with {levels[0].tail} tail"
+    caption = f"{what}; epsilon is {kinds}; guessed without any release: {alone:.1%}"
     head = "".join(f'<th scope="col">{escape(column)}</th>' for column in _COLUMNS)
     table = f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     return _scrolling(table, caption)
@@ -119,12 +120,12 @@ def _figure(picture: Picture) -> str:
     return f"<figure>{_scrolling(picture.svg, picture.title)}{caption}</figure>"
 
 
-def _sentence(sentence: str, laws: Sequence[Sequence[LevelSummary]], draws: Draws) -> str:
-    """A sentence at every level under every law, each drawn once."""
-    heads = ["level", *(f"{levels[0].mechanism}, {levels[0].tail} tail" for levels in laws)]
+def _sentence(sentence: str, of_each: Sequence[Sequence[LevelSummary]], draws: Draws) -> str:
+    """Returns a sentence at every level under every mechanism and tail, each drawn once."""
+    heads = ["level", *(f"{levels[0].mechanism}, {levels[0].tail} tail" for levels in of_each)]
     head = "".join(f'<th scope="col">{name}</th>' for name in heads)
     rows: list[str] = []
-    for levels in zip(*laws, strict=True):
+    for levels in zip(*of_each, strict=True):
         cells = "".join(f"<td>{_drawn(sentence, level, draws)}</td>" for level in levels)
         rows.append(f'<tr><th scope="row">{escape(levels[0].level)}</th>{cells}</tr>')
     caption = f"<caption>{escape(sentence)}</caption>"
@@ -133,21 +134,18 @@ def _sentence(sentence: str, laws: Sequence[Sequence[LevelSummary]], draws: Draw
 
 
 def _worked(example: Worked, levels: Sequence[LevelSummary], default: str, draws: Draws) -> str:
-    """A text before and after at three levels: the default, one between it and either end."""
+    """Returns a text before and after at three levels: the default, and one between it and either end."""
     middle = next(number for number, level in enumerate(levels) if level.level == default)
-    uses = {
-        middle // 2: example.strict,
-        (middle + len(levels)) // 2: example.light,
-        middle: example.middle,  # where levels are few and places coincide, the default it is
-    }
+    shown = sorted({middle // 2, middle, (middle + len(levels)) // 2})
     parts = [f"<h3>{escape(example.title)}</h3><h4>Before</h4><blockquote>{escape(example.text)}</blockquote>"]
-    for number, use in sorted(uses.items()):
+    for number in shown:
         level, does = levels[number], _of(levels[number])
         parts.append(
             f"<h4>After, level {escape(level.level)} (epsilon {level.epsilon:g})</h4>"
             f"<blockquote>{_drawn(example.text, level, draws)}</blockquote>"
-            f"<p>{escape(use)} At this level the median word stays unchanged with probability {does.unchanged:.0%}, "
-            f"and a sensitive word is guessed from its release {does.recovery[1].rate:.0%} of the time.</p>"
+            f"<p>Measured over the words that {level.mechanism} draws: the median word stays unchanged with "
+            f"probability {does.unchanged:.0%}, and a word is guessed from one release "
+            f"{does.recovery[1].rate:.0%} of the time.</p>"
         )
     return f"<article>{''.join(parts)}</article>"
 
@@ -163,5 +161,5 @@ def _of(level: LevelSummary) -> Measures:
 
 
 def _scrolling(content: str, label: str) -> str:
-    """Wide content scrolls by itself, with the keyboard too."""
+    """Returns content in a box that scrolls by itself, with the keyboard too."""
     return f'<div class="wide" role="region" tabindex="0" aria-label="{escape(label)}">{content}</div>'

@@ -5,7 +5,7 @@ from textveil_export.text.calibrate_epsilon import DEFAULT_LEVELS, by_certified_
 from textveil_export.text.flatten import flat_base, in_steps
 from textveil_export.text.neighbors import nearest, smallest
 from textveil_export.text.sources import Source
-from textveil_export.text.weights import GRID, Setting, fits, level_law, score_weights
+from textveil_export.text.weights import GRID, Setting, fits, level_parameters, score_weights
 from textveil_export.text.word_sets import Policy, assign_roles, english_lists
 from textveil_export.text.write import write_bundle, write_certificate, write_statistics
 
@@ -25,7 +25,7 @@ __all__ = [
     "fits",
     "flat_base",
     "in_steps",
-    "level_law",
+    "level_parameters",
     "nearest",
     "score_weights",
     "smallest",

@@ -26,7 +26,7 @@ from textveil_export.text.near_duplicates import merge_near_duplicates
 from textveil_export.text.neighbors import nearest, smallest
 from textveil_export.text.quantize import quantize, unknown_row
 from textveil_export.text.sources import Source
-from textveil_export.text.weights import GRID, Setting, level_law
+from textveil_export.text.weights import GRID, Setting, level_parameters
 from textveil_export.text.word_sets import Policy, assign_roles
 
 DEFAULT_LEVEL = "balanced"
@@ -145,21 +145,23 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
     labels: dict[str, dict[str, dict[str, Any]]] = {}
     largest = _largest_score(distances, outputs) if EXACT in recipe.tails else 0
     for number, name in enumerate(names):
-        laws: dict[str, dict[str, Any]] = {mechanism: {} for mechanism in reader.TABLE_MECHANISMS}
+        of_mechanisms: dict[str, dict[str, Any]] = {mechanism: {} for mechanism in reader.TABLE_MECHANISMS}
         labels[name] = {mechanism: {} for mechanism in reader.TABLE_MECHANISMS}
         for tail in reader.TAILS:
             for mechanism in reader.TABLE_MECHANISMS if tail in recipe.tails else ():
-                law = level_law(table, tail, settings[name, mechanism, tail], largest)
-                laws[mechanism][tail] = {
-                    "exponent": str(law.exponent),
-                    "weights": _named(tensors, f"weights.{name}.{mechanism}.{tail}", law.weights),
-                    "base": None if law.base is None else _named(tensors, f"base.{name}.{mechanism}.{tail}", law.base),
+                level = level_parameters(table, tail, settings[name, mechanism, tail], largest)
+                of_mechanisms[mechanism][tail] = {
+                    "exponent": str(level.exponent),
+                    "weights": _named(tensors, f"weights.{name}.{mechanism}.{tail}", level.weights),
+                    "base": None
+                    if level.base is None
+                    else _named(tensors, f"base.{name}.{mechanism}.{tail}", level.base),
                 }
                 labels[name][mechanism][tail] = {
-                    "epsilon_textbook": float(2 * law.exponent),
+                    "epsilon_textbook": float(2 * level.exponent),
                     "epsilon_certified": None,
                 }
-        law_levels.append({"name": name, "laws": laws})
+        law_levels.append({"name": name, "laws": of_mechanisms})
         progress("weighing levels", number + 1, len(names))
 
     defaults = {
@@ -207,7 +209,7 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
 
 
 def _settings(table: Table, distances: Metric, recipe: Recipe, progress: Progress) -> dict[Key, Setting]:
-    """The exponent and base measure of every law, by level name, mechanism and tail; levels in order."""
+    """Returns exponent and base measure, by level name, mechanism and tail; levels in order."""
     if recipe.certified_epsilons is not None:
         targets = {tail: recipe.certified_epsilons[tail] for tail in recipe.tails}
         return by_certified_epsilon(table, distances, targets, progress, flatten_to=recipe.flatten_to)
@@ -222,7 +224,7 @@ def _settings(table: Table, distances: Metric, recipe: Recipe, progress: Progres
 
 
 def _named(tensors: dict[str, NDArray[Any]], name: str, array: NDArray[Any]) -> str:
-    """Puts an array among the tensors, once: laws that share one name it alike."""
+    """Puts an array among the tensors, once: mechanisms that share one name it alike."""
     for other, known in tensors.items():
         if known.dtype == array.dtype and np.array_equal(known, array):
             return other
@@ -231,6 +233,6 @@ def _named(tensors: dict[str, NDArray[Any]], name: str, array: NDArray[Any]) -> 
 
 
 def _largest_score(distances: Metric, outputs: NDArray[np.intp]) -> int:
-    """The largest score of any input and output."""
+    """Returns the largest score of any input and output."""
     inputs = np.arange(len(distances.rows))
     return max(int(distances.scores(squared[:, outputs].max())) for _, squared in distances.squared_to_all(inputs))

@@ -1,4 +1,7 @@
-"""The dial: exponents at which what is *proven* meets a target, or words stay unchanged as often as asked."""
+"""Calibrates epsilon: finds exponents whose *certified* epsilon meets a target.
+
+Or, where nothing is certified, exponents at which words stay unchanged as often as asked.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +22,7 @@ from textveil_export.certify.worst_pair import sensitive_inputs
 from textveil_export.errors import ExportError
 from textveil_export.progress import Progress, no_progress
 from textveil_export.text.flatten import flat_base, in_steps
-from textveil_export.text.weights import Setting, fits, level_law
+from textveil_export.text.weights import Setting, fits, level_parameters
 
 #: Names of the default levels and the share of sensitive words that each leaves unchanged (median over types).
 DEFAULT_LEVELS = {
@@ -43,7 +46,7 @@ _ROOM = 1.05
 _FIRST_RATIO = {"capped": 1.17, "exact": 1.02}
 _SAMPLED_WORDS = 256
 
-#: Laws by level name, mechanism and tail.
+#: Level name, mechanism and tail.
 Key = tuple[str, str, str]
 
 
@@ -56,8 +59,8 @@ class _Point:
 
 
 @dataclass
-class _Law:
-    """A law whose exponent is searched."""
+class _Searched:
+    """A mechanism whose exponent is searched."""
 
     mechanism: str
     tail: str
@@ -100,11 +103,11 @@ def by_certified_epsilon(
     flatten_to: float | None = 1.0,
     every: AllScores | None = None,
 ) -> dict[Key, Setting]:
-    """Settings of all laws whose certified epsilon is at most the target and within tolerance of it.
+    """Finds settings whose certified epsilon is at most the target and within tolerance of it.
 
-    ``eps*(alpha)`` has no closed form: every guess is certified over all pairs. All laws of a tail are guessed anew in
-    each pass, by secants: where words are close to one another ``eps*`` is nearly linear in ``alpha``. A law with an
-    exact tail has its base measure flattened first, and keeps it if it is certified lower with it than without.
+    ``eps*(alpha)`` has no closed form: every guess is certified over all pairs. All levels of a tail are guessed
+    anew in each pass, by secants: where words are close to one another ``eps*`` is nearly linear in ``alpha``. A level
+    with an exact tail has its base measure flattened first, and keeps it if it is certified lower with it than without.
 
     Args:
         table: Neighbours, scores and roles.
@@ -122,8 +125,8 @@ def by_certified_epsilon(
     sensitive = sensitive_inputs(table)
     for tail, levels in targets.items():
         ratio = _FIRST_RATIO[tail] * (flatten_to or 1 if tail == EXACT else 1)
-        laws = {
-            (name, mechanism, tail): _Law(mechanism, tail, float(target), float(target) / ratio)
+        searched = {
+            (name, mechanism, tail): _Searched(mechanism, tail, float(target), float(target) / ratio)
             for name, target in levels.items()
             for mechanism in mechanisms
         }
@@ -131,42 +134,44 @@ def by_certified_epsilon(
             every = every or AllScores.of(metric, progress)
             certified = _exact(table, every, sensitive, progress)
             if flatten_to is not None:
-                _flatten(table, every, list(laws.values()), certified, flatten_to, progress)
+                _flatten(table, every, list(searched.values()), certified, flatten_to, progress)
         else:
             certified = _capped(table, metric, sensitive, progress)
         for number in range(1, _MAX_PASSES + 1):
-            open_laws = [law for law in laws.values() if law.open]
-            if not open_laws:
+            still_open = [one for one in searched.values() if one.open]
+            if not still_open:
                 break
             progress(f"turning the dial of {tail} tails: passes", number, _MAX_PASSES)
-            for law, found in zip(open_laws, certified(open_laws), strict=True):
-                law.learn(found)
-        if any(law.open for law in laws.values()):
+            for one, found in zip(still_open, certified(still_open), strict=True):
+                one.learn(found)
+        if any(one.open for one in searched.values()):
             raise ExportError("a certified epsilon cannot be met with this table: try other targets")
-        settings |= {key: Setting(_decimal(law.low.exponent), law.base) for key, law in laws.items()}
+        settings |= {key: Setting(_decimal(one.low.exponent), one.base) for key, one in searched.items()}
     return settings
 
 
-#: The certified epsilons of some laws, rounded up as certificates state them: a label is never below its proof.
-_Certified = Callable[[Sequence[_Law]], list[float]]
+#: The certified epsilons of some settings, rounded up as certificates state them: a label is never below its proof.
+_Certified = Callable[[Sequence[_Searched]], list[float]]
 
 
 def _capped(table: Table, metric: Metric, sensitive: NDArray[np.bool_], progress: Progress) -> _Certified:
-    def certified(laws: Sequence[_Law]) -> list[float]:
-        finished = [CappedSanText.of(table, law.mechanism, level_law(table, law.tail, law.setting, 0)) for law in laws]
-        worsts = worst_ratios(metric, [CappedAudit(law) for law in finished], sensitive, progress, trusted=True)
+    def certified(searched: Sequence[_Searched]) -> list[float]:
+        finished = [
+            TableLaw.of(table, one.mechanism, level_parameters(table, one.tail, one.setting, 0)) for one in searched
+        ]
+        worsts = worst_ratios(metric, [Audit(mechanism) for mechanism in finished], sensitive, progress, trusted=True)
         return [round_up(worst.over_all.ratio) for worst in worsts]
 
     return certified
 
 
 def _exact(table: Table, every: AllScores, sensitive: NDArray[np.bool_], progress: Progress) -> _Certified:
-    def certified(laws: Sequence[_Law]) -> list[float]:
+    def certified(searched: Sequence[_Searched]) -> list[float]:
         finished = [
-            CappedSanText.of(table, law.mechanism, level_law(table, law.tail, law.setting, every.largest))
-            for law in laws
+            TableLaw.of(table, one.mechanism, level_parameters(table, one.tail, one.setting, every.largest))
+            for one in searched
         ]
-        audits = every.audits([ExactSanText(law, every.metric) for law in finished])
+        audits = every.audits([ExactLaw(capped, every.metric) for capped in finished])
         return [round_up(worst.over_all.ratio) for worst in worst_exact_ratios(every, audits, sensitive, progress)]
 
     return certified
@@ -175,29 +180,31 @@ def _exact(table: Table, every: AllScores, sensitive: NDArray[np.bool_], progres
 def _flatten(
     table: Table,
     every: AllScores,
-    laws: Sequence[_Law],
+    searched: Sequence[_Searched],
     certified: _Certified,
     flatten_to: float,
     progress: Progress,
 ) -> None:
-    """Gives laws a flattened base measure where the audit of both at the first guess prefers it."""
-    flattened: list[_Law] = []
-    for number, law in enumerate(laws, 1):
-        outputs = np.flatnonzero(table.roles & OUTPUT_ROLE[law.mechanism])
-        q = flat_base(every, outputs, law.guess, progress, flatten_to=flatten_to)
-        for largest in _BYTES if flatten_to == 1 else _FINER:
-            base = in_steps(q, outputs, table.symbols, largest)
-            if fits(table, law.tail, Setting(_decimal(law.guess * _ROOM), base), every.largest):
+    """Gives levels a flattened base measure where the audit of both at the first guess prefers it."""
+    flattened: list[_Searched] = []
+    for number, one in enumerate(searched, 1):
+        outputs = np.flatnonzero(table.roles & OUTPUT_ROLE[one.mechanism])
+        q = flat_base(every, outputs, one.guess, progress, flatten_to=flatten_to)
+        coarsest, *finer = _BYTES if flatten_to == 1 else _FINER
+        base = in_steps(q, outputs, table.symbols, coarsest)
+        for largest in finer:
+            if fits(table, one.tail, Setting(_decimal(one.guess * _ROOM), base), every.largest):
                 break
-        flattened.append(replace(law, base=base))
-        progress("flattening base measures", number, len(laws))
-    for law, other, plain, flat in zip(laws, flattened, certified(laws), certified(flattened), strict=True):
+            base = in_steps(q, outputs, table.symbols, largest)
+        flattened.append(replace(one, base=base))
+        progress("flattening base measures", number, len(searched))
+    for one, other, plain, flat in zip(searched, flattened, certified(searched), certified(flattened), strict=True):
         if flat < plain:
-            law.base = other.base
+            one.base = other.base
 
 
 def by_unchanged_share(table: Table, tails: Sequence[str], metric: Metric) -> dict[Key, Setting]:
-    """Exponents of the default levels for this metric, rounded to quarters.
+    """Finds exponents of the default levels for this metric, rounded to quarters.
 
     For each name in ``DEFAULT_LEVELS`` the exponent at which the median over the outputs of SanText+ of
     ``N_x = Pr[M(x) = x]`` is the share that the name stands for.
@@ -221,7 +228,7 @@ def by_unchanged_share(table: Table, tails: Sequence[str], metric: Metric) -> di
 
 
 def _median_unchanged(table: Table, tail: str, metric: Metric) -> Callable[[float], float]:
-    """The median unchanged share at an exponent, in real arithmetic, over (a regular sample of) SanText+'s outputs."""
+    """Returns the median unchanged share by exponent, in real arithmetic, over a sample of SanText+'s outputs."""
     outputs = np.flatnonzero(table.roles & SANTEXT_PLUS_OUTPUT)
     sample = outputs[:: max(1, len(outputs) // _SAMPLED_WORDS)]
     distances = np.concatenate([metric.scaled(squared[:, outputs]) for _, squared in metric.squared_to_all(sample)])

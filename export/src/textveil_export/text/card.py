@@ -8,7 +8,7 @@ CARD = "README.md"
 
 
 def card(contents: Contents, identity: str, table_bytes: int) -> str:
-    """The card as Markdown: what the bundle is, what it promises, its numbers, its licence."""
+    """Returns the card as Markdown: what the bundle is, what it promises, its numbers, its licence."""
     manifest, numbers = contents.manifest, contents.statistics
     provenance, defaults = manifest["provenance"], contents.law["defaults"]
     kind = "words" if contents.law["tokens"] == "word" else "WordPieces"

@@ -27,7 +27,7 @@ def flat_base(
     *,
     flatten_to: float = 1.0,
 ) -> NDArray[np.float32]:
-    """A base measure under which ``ln Z`` varies little over all inputs, for the exact tail.
+    """Computes a base measure under which ``ln Z`` varies little over all inputs, for the exact tail.
 
     Multiplicative updates ``q <- q (Phi' 1) / (Phi' Phi q)`` with ``Phi(x, y) = exp(-alpha d(x, y)) / T(x)`` and a row
     for every input: least squares of ``Z = Phi q = T`` under ``q > 0``, in relative error (Daube-Witherspoon and
@@ -53,6 +53,7 @@ def flat_base(
     for block in every.blocks(_ROWS_AT_ONCE):
         phi[block] = factors[every.scores[block][:, outputs]]
     sloped = flatten_to > 1
+    wanted = np.ones(len(phi), dtype=np.float32)
     if sloped:
         wanted = wanted_totals(every, phi.sum(axis=1), (flatten_to - 1) * exponent)
         phi /= wanted[:, None]
@@ -80,7 +81,7 @@ def flat_base(
 
 
 def steepest(every: AllScores, logs: NDArray[np.float32]) -> float:
-    """The largest change of a function of the inputs per unit of distance, over all pairs; shape ``(inputs,)``."""
+    """Returns the largest change of a function of the inputs per unit of distance; shape ``(inputs,)``."""
     largest = 0.0
     for block in every.blocks(_ROWS_AT_ONCE):
         steps = every.scores[block].astype(np.float32)
@@ -106,7 +107,7 @@ def wanted_totals(every: AllScores, totals: NDArray[np.float32], slope: float) -
 def in_steps(
     q: NDArray[np.float32], outputs: NDArray[np.intp], symbols: int, largest: int
 ) -> NDArray[np.unsignedinteger]:
-    """A base measure as it ships: 1 to ``largest`` for outputs and 0 elsewhere, shape ``(symbols,)``."""
+    """Rounds a base measure to what ships: 1 to ``largest`` for outputs and 0 elsewhere, shape ``(symbols,)``."""
     base = np.zeros(symbols, dtype=np.min_scalar_type(largest))
     base[outputs] = np.maximum(1, np.rint(q * largest))
     return base

@@ -16,7 +16,7 @@ def nearest(
     k: int,
     progress: Progress = no_progress,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    """The ``k`` candidates nearest to every row, the row itself included where it is a candidate.
+    """Finds the ``k`` candidates nearest to every row, the row itself included where it is a candidate.
 
     Ties are broken by id. Memory is one block of the distance matrix.
 
@@ -68,6 +68,7 @@ class MedianOfPairs:
 
     @classmethod
     def up_to(cls, largest: int) -> "MedianOfPairs":
+        """Makes an empty count of squared distances from 0 to ``largest``."""
         return cls(np.zeros(largest + 1, dtype=np.int64))
 
     def add(self, squared: NDArray[np.int64]) -> None:
@@ -76,11 +77,11 @@ class MedianOfPairs:
         self.counts[: len(counted)] += counted
 
     def median(self, identical: int) -> int:
-        """The lower median, leaving out ``identical`` pairs of a word with itself (squared distance 0)."""
+        """Returns the lower median, leaving out ``identical`` pairs of a word with itself (squared distance 0)."""
         counts = self.counts.copy()
         counts[0] -= identical
         return int(np.searchsorted(np.cumsum(counts), (counts.sum() + 1) // 2))
 
     def largest(self) -> int:
-        """The largest squared distance."""
+        """Returns the largest squared distance."""
         return int(np.flatnonzero(self.counts)[-1])

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from logging import CRITICAL
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ class Source:
             raise SourceError(f"vector {int(np.argmin(finite)) + 1} is not finite")
 
     def take(self, order: Sequence[int]) -> "Source":
-        """The same source with only these entries, in this order."""
+        """Returns the same source with only these entries, in this order."""
         return Source([self.words[i] for i in order], self.vectors[list(order)], self.tokens, self.provenance)
 
 
@@ -65,7 +66,7 @@ class Encoder:
 
         logging.set_verbosity_error()
         logging.disable_progress_bar()
-        hub_logging.set_verbosity(logging.CRITICAL)  # one line of our own, not pages of retries
+        hub_logging.set_verbosity(CRITICAL)  # one line of our own, not pages of retries
         location = _minilm_folder() if spec == MINILM else spec
         offline = Path(location).is_dir()
         try:
@@ -86,7 +87,7 @@ class Encoder:
         }
 
     def pieces(self) -> Source:
-        """The WordPiece vocabulary with the input embedding matrix ("BERT embeddings" in Yue et al. 2021)."""
+        """Returns the WordPiece vocabulary with the input embedding matrix ("BERT embeddings" in Yue et al. 2021)."""
         special = set(self.tokenizer.all_special_tokens)
         matrix = self.model.get_input_embeddings().weight.detach().numpy()
         vocabulary = sorted(self.tokenizer.get_vocab().items(), key=lambda item: item[1])
@@ -180,7 +181,7 @@ def read_vectors(path: Path, max_words: int, progress: Progress = no_progress) -
 
 
 def usable_words(words: Iterable[str]) -> list[str]:
-    """Look-up keys of ``words``, each once, without those that no text can look up."""
+    """Returns look-up keys of ``words``, each once, without those that no text can look up."""
     keys = dict.fromkeys(lookup_key(word) for word in words)
     return [key for key in keys if _reachable(key)]
 
@@ -199,7 +200,7 @@ def read_lines(path: Path) -> list[str]:
 
 
 def lookup_key(word: str) -> str:
-    """The key by which an entry is looked up: punctuation as it is (strict mode), words by their key."""
+    """Returns the key by which an entry is looked up: punctuation as it is, words by their key."""
     return word if segmentation.is_gap(word) else segmentation.key(word)
 
 

@@ -1,4 +1,4 @@
-"""From exponents and base measures to the integer law of a level, and what it does to words."""
+"""From the exponent and the base measure of a level to the integer weights that ship."""
 
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
@@ -12,14 +12,14 @@ from textveil_export.errors import ExportError
 
 #: Score steps per unit of scaled distance.
 GRID = 6000
-#: Weights below this would be rounded too coarsely to be a fair copy of the law.
+#: Weights below this would be rounded too coarsely to be a fair copy of the real ones.
 _SMALLEST_WEIGHT = 1 << 16
 _LARGEST_SHIFT = 60
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What is chosen for one law of one level.
+    """What is chosen for one level, mechanism and tail.
 
     Attributes:
         exponent: ``alpha`` per unit of scaled distance.
@@ -31,7 +31,7 @@ class Setting:
 
 
 def score_weights(exponent: Decimal, largest_score: int, shift: int, grid: int = GRID) -> Integers:
-    """``round(2**shift * exp(-exponent * s / grid))`` for every score ``s``, correctly rounded.
+    """Returns ``round(2**shift * exp(-exponent * s / grid))`` for every score ``s``, correctly rounded.
 
     Args:
         exponent: ``alpha`` per unit of scaled distance.
@@ -49,8 +49,8 @@ def score_weights(exponent: Decimal, largest_score: int, shift: int, grid: int =
     return np.array(weights, dtype=np.int64)
 
 
-def level_law(table: Table, tail: str, setting: Setting, largest_score: int) -> LevelParameters:
-    """The integer law of one level at the largest scale that keeps every total below ``MAX_TOTAL``.
+def level_parameters(table: Table, tail: str, setting: Setting, largest_score: int) -> LevelLaw:
+    """Returns the integer weights of one level at the largest scale that keeps every total below ``MAX_TOTAL``.
 
     Args:
         table: Neighbours and scores.
@@ -69,7 +69,7 @@ def level_law(table: Table, tail: str, setting: Setting, largest_score: int) -> 
 
 
 def fits(table: Table, tail: str, setting: Setting, largest_score: int) -> bool:
-    """Whether ``level_law`` finds a scale."""
+    """Tells whether ``level_parameters`` finds a scale."""
     return _largest_shift(table, tail, setting, largest_score) is not None
 
 

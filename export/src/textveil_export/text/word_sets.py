@@ -41,13 +41,13 @@ class Policy:
 
 
 def english_lists() -> tuple[frozenset[str], frozenset[str]]:
-    """The built-in public lists: always sensitive, never output."""
+    """Reads the built-in public lists: always sensitive, never output."""
     sensitive = {word for path in sorted((LISTS / "sensitive").glob("*.txt")) for word in read_lines(path)}
     return frozenset(sensitive), frozenset(read_lines(LISTS / "never_output.txt"))
 
 
 def assign_roles(spellings: Sequence[Collection[str]], tokens: str, policy: Policy) -> NDArray[np.uint8]:
-    """The role bits of every symbol.
+    """Assigns role bits to every symbol.
 
     Args:
         spellings: All spellings of each symbol, in rank order; a list decides for a symbol if it names any.

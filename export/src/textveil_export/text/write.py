@@ -77,9 +77,9 @@ def write_certificate(
     levels = {
         name: {
             mechanism: {tail: certificate.to_dict() for tail, certificate in tails.items()}
-            for mechanism, tails in laws.items()
+            for mechanism, tails in mechanisms.items()
         }
-        for name, laws in certificates.items()
+        for name, mechanisms in certificates.items()
     }
     content = _headed(bundle, CERTIFICATE_FORMAT, CERTIFICATE_VERSION, {"levels": levels})
 
@@ -109,7 +109,7 @@ def write_statistics(bundle: Bundle, statistics: dict[str, Any]) -> Bundle:
 
 
 def add_file(folder: Path, name: str, data: bytes) -> dict[str, object]:
-    """Writes a new file and flushes it to the disk; gives its entry in the manifest: ``sha256`` and ``bytes``."""
+    """Writes a new file and flushes it to the disk; returns its entry in the manifest: ``sha256`` and ``bytes``."""
     with (folder / name).open("xb") as file:
         file.write(data)
         file.flush()
@@ -118,7 +118,7 @@ def add_file(folder: Path, name: str, data: bytes) -> dict[str, object]:
 
 
 def to_json(content: dict[str, Any]) -> str:
-    """JSON as it is written to bundles: readable, stable, UTF-8, newline at the end."""
+    """Returns JSON as it is written to bundles: readable, stable, UTF-8, newline at the end."""
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
