@@ -170,9 +170,9 @@ class Comparison:
     def finished(self, tail: str, setting: Setting, table: Table | None = None) -> CappedSanText | ExactSanText:
         """The integer law of a setting."""
         table = table or self.bundle.table
-        law: LevelLaw = level_parameters(table, tail, setting, self.every.largest)
-        capped = TableLaw.of(table, "santext", law)
-        return ExactLaw(capped, self.metric) if tail == EXACT else capped
+        law: LevelParameters = level_parameters(table, tail, setting, self.every.largest)
+        capped = CappedSanText.of(table, "santext", law)
+        return ExactSanText(capped, self.metric) if tail == EXACT else capped
 
     def pure(self, law: CappedSanText | ExactSanText) -> float:
         """The pure LDP level."""

@@ -24,12 +24,9 @@ from typing import Any
 
 import numpy as np
 from nlp_recipes import MINILM, RECIPES, Attack, Cell, Release, bundles, releases, runs_of
-from textveil.audit import Audit, pure_ldp_levels
-from textveil.bundle import TABLE_MECHANISMS, Bundle
-from textveil.calibration import LevelSummary, summaries
-from textveil.default_bundle import DEFAULT_BUNDLE
-from textveil.mechanisms import ExactLaw, TableLaw
-from textveil.table import CAPPED
+from textveil.audit import CappedAudit, LevelSummary, pure_ldp_levels, summaries
+from textveil.bundle import DEFAULT_BUNDLE, TABLE_MECHANISMS, Bundle
+from textveil.mechanisms import CAPPED, CappedSanText, ExactSanText
 from textveil_export.certify import AllScores
 from textveil_training.data import share_of
 from textveil_training.pretrain import settings as pretraining
@@ -259,13 +256,13 @@ class Workshop:
         with self._lock(path):
             if not path.exists():
                 level = next(level for level in bundle.levels if level.name == known.level)
-                law = TableLaw.of(bundle.table, known.mechanism, level.laws[known.mechanism, known.tail])
+                law = CappedSanText.of(bundle.table, known.mechanism, level.parameters[known.mechanism, known.tail])
                 if known.tail == CAPPED:
-                    loss, _ = Audit(law).pure_loss()
+                    loss, _ = CappedAudit(law).pure_loss()
                 else:
                     assert bundle.metric is not None
                     every = AllScores.of(bundle.metric)
-                    ((loss, _),) = pure_ldp_levels([ExactLaw(law, bundle.metric).channel_on(every)])
+                    ((loss, _),) = pure_ldp_levels([ExactSanText(law, bundle.metric).channel_on(every)])
                 path.write_text(f"{loss}\n", encoding="utf-8")
         return float(path.read_text(encoding="utf-8"))
 

@@ -46,7 +46,7 @@ def contents(source):
 
 def median_unchanged(bundle, tail, exponent):
     """Median over SanText+'s outputs of the probability to stay unchanged, from the integers of an exponent."""
-    largest_score = len(bundle.levels[0].laws["santext+", tail].weights) - 1
+    largest_score = len(bundle.levels[0].parameters["santext+", tail].weights) - 1
     law = weights.level_parameters(bundle.table, tail, Setting(exponent), largest_score)
     if tail == CAPPED:
         return float(np.median(unchanged_shares(bundle.table, "santext+", law)))

@@ -47,8 +47,8 @@ def table_and_scores(geometry, k=5):
 
 def certified(table, every, mechanism, setting):
     """What is certified for a law with an exact tail."""
-    law = TableLaw.of(table, mechanism, level_parameters(table, EXACT, setting, every.largest))
-    audits = every.audits([ExactLaw(law, every.metric)])
+    law = CappedSanText.of(table, mechanism, level_parameters(table, EXACT, setting, every.largest))
+    audits = every.audits([ExactSanText(law, every.metric)])
     (worst,) = worst_exact_ratios(every, audits, np.append((table.roles & KEPT) == 0, True))
     return worst.over_all.ratio
 

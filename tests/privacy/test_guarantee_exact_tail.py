@@ -78,7 +78,7 @@ def test_any_base_measure_and_weights_that_end(opened: Callable[..., Bundle], ge
     bundle = opened(geometry, 4)
     base = np.random.default_rng(6).integers(1, 256, bundle.table.symbols).astype(np.uint8)
     for level in bundle.levels[:2]:
-        law = level.laws[mechanism, EXACT]
+        law = level.parameters[mechanism, EXACT]
         weighted = level_parameters(bundle.table, EXACT, Setting(law.exponent, base), len(law.weights) - 1)
         assert found(bundle, weighted, mechanism) == []
         ended = replace(weighted, weights=weighted.weights[: int(bundle.table.scores.max()) + 1])

@@ -76,7 +76,11 @@ def test_a_public_name_brings_what_it_needs_and_no_more() -> None:
     assert not {"textveil.text.sanitizer", "regex"} & vectors
     for modules in (text, vectors):
         assert (
-            not {"textveil.cli.main.main.main", "textveil.cli.main.main.console", "textveil.cli.main.main.show_text"}
+            not {
+                "textveil.cli.main.main.main.main",
+                "textveil.cli.main.main.main.console",
+                "textveil.cli.main.main.main.show_text",
+            }
             & modules
         )
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 from small_bundles import Lists, pieces, scattered, small_bundle
-from textveil.plan import Plan
-from textveil.sanitizer import Sanitizer
+from textveil.text.options import Plan
+from textveil.text.sanitizer import Sanitizer
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import EncoderMismatch
 from textveil_training.pretrain.aligned import Corpus, Strings, check_pieces, ragged

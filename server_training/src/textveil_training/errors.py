@@ -208,12 +208,6 @@ class SubgroupError(TrainingError):
     code = "subgroup"
 
 
-class ReleaseError(TrainingError):
-    """A released vector that was received does not fit the classifier."""
-
-    code = "release"
-
-
 class CorpusError(TextveilError):
     """A corpus cannot be sanitized as requested."""
 
@@ -224,23 +218,3 @@ class WorkerFailed(CorpusError):
     """A process that sanitized a part of a corpus failed or was killed."""
 
     code = "corpus-worker"
-
-
-class ReportError(TrainingError):
-    """What was measured cannot be reported: there is nothing, it contradicts itself, or matplotlib is missing."""
-
-    code = "report"
-
-
-class RecordError(ReportError):
-    """A run record is malformed, of an unknown version, or lacks something that a report needs.
-
-    Attributes:
-        location: File, and line in JSON Lines, or None if no file had been opened yet.
-    """
-
-    code = "report-record"
-
-    def __init__(self, reason: str, location: FileLocation | None = None) -> None:
-        super().__init__(reason if location is None else f"{location}: {reason}")
-        self.location = location

@@ -89,7 +89,7 @@ class AllScores:
 
         return np.concatenate(self.each("", lambda block: np.take(weights, self.from_inputs(block)) @ base, told))
 
-    def audits(self, mechanisms: Sequence[ExactLaw]) -> list[ExactAudit]:
+    def audits(self, mechanisms: Sequence[ExactSanText]) -> list[ExactAudit]:
         """Returns the audits of some mechanisms, with the normalizers of all inputs."""
         return [ExactAudit(each, each.channel_on(self).log_totals) for each in mechanisms]
 

@@ -10,8 +10,8 @@ from os import cpu_count
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.audit import Audit
-from textveil.metric import Floats, Metric
+from textveil.audit import CappedAudit
+from textveil.mechanisms import Floats, Metric
 
 from textveil_export.certify.worst_pair import Worsts, near_pairs
 from textveil_export.errors import CertificationError

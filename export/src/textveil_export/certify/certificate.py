@@ -88,9 +88,9 @@ def certify(bundle: Bundle, progress: Progress = no_progress) -> Certificates:
     }
     for tail in bundle.tails:
         finished = [
-            (level, mechanism, TableLaw.of(bundle.table, mechanism, parameters))
+            (level, mechanism, CappedSanText.of(bundle.table, mechanism, parameters))
             for level in bundle.levels
-            for (mechanism, its_tail), parameters in level.laws.items()
+            for (mechanism, its_tail), parameters in level.parameters.items()
             if its_tail == tail
         ]
         certify_tail = _certify_exact if tail == EXACT else _certify_capped
@@ -101,11 +101,11 @@ def certify(bundle: Bundle, progress: Progress = no_progress) -> Certificates:
     return certificates
 
 
-_Finished = list[tuple[Level, str, TableLaw]]
+_Finished = list[tuple[Level, str, CappedSanText]]
 
 
 def _certify_capped(bundle: Bundle, metric: Metric, finished: _Finished, progress: Progress) -> list[LevelCertificate]:
-    audits = [Audit(capped) for _, _, capped in finished]
+    audits = [CappedAudit(capped) for _, _, capped in finished]
     certificates: list[LevelCertificate] = []
     worsts = worst_ratios(metric, audits, sensitive_inputs(bundle.table), progress)
     for number, ((level, mechanism, _), audit, worst) in enumerate(zip(finished, audits, worsts, strict=True), 1):
@@ -120,7 +120,7 @@ def _certify_capped(bundle: Bundle, metric: Metric, finished: _Finished, progres
 def _certify_exact(bundle: Bundle, metric: Metric, finished: _Finished, progress: Progress) -> list[LevelCertificate]:
     every = AllScores.of(metric, progress)
     _check_rows(bundle.table, every, progress)
-    exact = [ExactLaw(capped, metric) for _, _, capped in finished]
+    exact = [ExactSanText(capped, metric) for _, _, capped in finished]
     audits = every.audits(exact)
     worsts = worst_exact_ratios(every, audits, sensitive_inputs(bundle.table), progress)
     pure = pure_ldp_levels([each.channel_on(every) for each in exact])
@@ -165,7 +165,7 @@ def _attained(bundle: Bundle, worst: Worst, loss: float, output: int) -> Attaine
 def _certificate(
     bundle: Bundle, level: Level, key: tuple[str, str], worst: Worsts, attained: Attained, pure: tuple[float, int]
 ) -> LevelCertificate:
-    parameters = level.laws[key]
+    parameters = level.parameters[key]
     inputs = bundle.table.symbols + 1
     return LevelCertificate(
         exponent=str(parameters.exponent),

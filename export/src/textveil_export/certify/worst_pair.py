@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.metric import Floats
-from textveil.table import KEPT, Table
+from textveil.mechanisms import KEPT, Floats, Table
 
 _SEED_NEIGHBOURS = 4
 

@@ -35,9 +35,9 @@ def channels(bundle: Bundle, tail: str, progress: Progress = no_progress) -> dic
     kept = 2**64 - ReplacementCoin.of(bundle.default_replacement_probability).threshold
     found: dict[tuple[str, str], Channel] = {}
     for level in bundle.levels:
-        for (mechanism, its_tail), parameters in level.laws.items():
+        for (mechanism, its_tail), parameters in level.parameters.items():
             if its_tail == tail:
-                channel = TableLaw.of(bundle.table, mechanism, parameters).channel_on(scores)
+                channel = CappedSanText.of(bundle.table, mechanism, parameters).channel_on(scores)
                 if mechanism == "santext+":
                     channel = replace(channel, keepable=keepable, kept_of_2_64=kept)
                 found[level.name, mechanism] = channel

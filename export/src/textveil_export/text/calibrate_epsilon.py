@@ -157,9 +157,12 @@ _Certified = Callable[[Sequence[_Searched]], list[float]]
 def _capped(table: Table, metric: Metric, sensitive: NDArray[np.bool_], progress: Progress) -> _Certified:
     def certified(searched: Sequence[_Searched]) -> list[float]:
         finished = [
-            TableLaw.of(table, one.mechanism, level_parameters(table, one.tail, one.setting, 0)) for one in searched
+            CappedSanText.of(table, one.mechanism, level_parameters(table, one.tail, one.setting, 0))
+            for one in searched
         ]
-        worsts = worst_ratios(metric, [Audit(mechanism) for mechanism in finished], sensitive, progress, trusted=True)
+        worsts = worst_ratios(
+            metric, [CappedAudit(mechanism) for mechanism in finished], sensitive, progress, trusted=True
+        )
         return [round_up(worst.over_all.ratio) for worst in worsts]
 
     return certified
@@ -168,10 +171,10 @@ def _capped(table: Table, metric: Metric, sensitive: NDArray[np.bool_], progress
 def _exact(table: Table, every: AllScores, sensitive: NDArray[np.bool_], progress: Progress) -> _Certified:
     def certified(searched: Sequence[_Searched]) -> list[float]:
         finished = [
-            TableLaw.of(table, one.mechanism, level_parameters(table, one.tail, one.setting, every.largest))
+            CappedSanText.of(table, one.mechanism, level_parameters(table, one.tail, one.setting, every.largest))
             for one in searched
         ]
-        audits = every.audits([ExactLaw(capped, every.metric) for capped in finished])
+        audits = every.audits([ExactSanText(capped, every.metric) for capped in finished])
         return [round_up(worst.over_all.ratio) for worst in worst_exact_ratios(every, audits, sensitive, progress)]
 
     return certified

@@ -49,7 +49,7 @@ def score_weights(exponent: Decimal, largest_score: int, shift: int, grid: int =
     return np.array(weights, dtype=np.int64)
 
 
-def level_parameters(table: Table, tail: str, setting: Setting, largest_score: int) -> LevelLaw:
+def level_parameters(table: Table, tail: str, setting: Setting, largest_score: int) -> LevelParameters:
     """Returns the integer weights of one level at the largest scale that keeps every total below ``MAX_TOTAL``.
 
     Args:

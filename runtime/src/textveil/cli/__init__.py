@@ -4,12 +4,16 @@ from textveil.cli.console import run, say
 from textveil.cli.io import opened, read_lines, read_words
 from textveil.cli.options import (
     BundleOption,
+    CaseOption,
+    DenyOption,
     EpsilonOption,
     ExpectId,
     JsonOption,
     LevelOption,
     MechanismOption,
+    PunctuationOption,
     ReplacementOption,
+    StrictOption,
     TailOption,
 )
 from textveil.cli.progress import progress_bar
@@ -17,12 +21,16 @@ from textveil.cli.show_text import bound, levels_table, share
 
 __all__ = [
     "BundleOption",
+    "CaseOption",
+    "DenyOption",
     "EpsilonOption",
     "ExpectId",
     "JsonOption",
     "LevelOption",
     "MechanismOption",
+    "PunctuationOption",
     "ReplacementOption",
+    "StrictOption",
     "TailOption",
     "bound",
     "levels_table",

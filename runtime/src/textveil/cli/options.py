@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from textveil.errors import OptionError
+
 BundleOption = Annotated[
     Path | None,
     typer.Option("--bundle", "-b", help="Folder of a bundle; the built-in English one if left out."),
@@ -33,3 +35,20 @@ ReplacementOption = Annotated[
     typer.Option("--replacement-probability", "-p", help="santext+: how often a common word is replaced, in (0, 1]."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
+DenyOption = Annotated[
+    Path | None,
+    typer.Option("--deny", help="File of words, one per line, that are sensitive although common (santext+)."),
+]
+CaseOption = Annotated[str, typer.Option("--case", help="carry the case pattern of each word over, or drop it.")]
+PunctuationOption = Annotated[
+    bool, typer.Option("--sanitize-punctuation", help="Sanitize punctuation too; lower case, single blanks.")
+]
+
+
+def _refuse_strict(given: bool) -> None:
+    if given:
+        raise OptionError("--strict is now --sanitize-punctuation (the level of that name is --level strict)")
+
+
+#: The option's former name, which people took for the level of that name.
+StrictOption = Annotated[bool, typer.Option("--strict", hidden=True, callback=_refuse_strict)]

@@ -11,11 +11,15 @@ from textveil.bundle.atomic import atomic_output
 from textveil.cli.io import opened, read_lines, read_words, refuse_overwriting, say_unless, standard_output
 from textveil.cli.options import (
     BundleOption,
+    CaseOption,
+    DenyOption,
     EpsilonOption,
     ExpectId,
     LevelOption,
     MechanismOption,
+    PunctuationOption,
     ReplacementOption,
+    StrictOption,
     TailOption,
 )
 from textveil.cli.progress import progress_bar
@@ -37,15 +41,10 @@ def sanitize(
     level: LevelOption = None,
     tail: TailOption = None,
     replacement_probability: ReplacementOption = None,
-    deny: Annotated[
-        Path | None,
-        typer.Option(help="File of words, one per line, that are sensitive although common (santext+)."),
-    ] = None,
-    case: Annotated[str, typer.Option(help="carry the case pattern of each word over, or drop it.")] = "carry",
-    sanitize_punctuation: Annotated[
-        bool, typer.Option("--sanitize-punctuation", help="Sanitize punctuation too; lower case, single blanks.")
-    ] = False,
-    strict: Annotated[bool, typer.Option("--strict", hidden=True)] = False,
+    deny: DenyOption = None,
+    case: CaseOption = "carry",
+    sanitize_punctuation: PunctuationOption = False,
+    _strict: StrictOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per document: text and statement.")] = False,
     output: Annotated[
         Path | None,
@@ -61,8 +60,6 @@ def sanitize(
     """
     if text is not None and files:
         raise OptionError("--text and files exclude each other")
-    if strict:
-        raise OptionError("--strict is now --sanitize-punctuation (the level of that name is --level strict)")
     options = Options(
         mechanism=mechanism,
         epsilon=epsilon,

@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from textveil.cli import say
+from textveil.cli import BundleOption, EpsilonOption, LevelOption, MechanismOption, ReplacementOption, TailOption, say
 
-from textveil_training.cli import mechanism_options
 from textveil_training.cli.renamed_options import renamed
 from textveil_training.data import FormatName
 from textveil_training.errors import MissingSplit, SettingError
@@ -21,12 +20,12 @@ def text(
     split: Annotated[
         str | None, typer.Option("--split", help="Of a folder; dev if left out and there is one, else everything.")
     ] = None,
-    bundle: mechanism_options.Bundle = None,
-    mechanism: mechanism_options.Mechanism = None,
-    epsilon: mechanism_options.Epsilon = None,
-    level: mechanism_options.Level = None,
-    tail: mechanism_options.Tail = None,
-    replacement_probability: mechanism_options.ReplacementProbability = None,
+    bundle: BundleOption = None,
+    mechanism: MechanismOption = None,
+    epsilon: EpsilonOption = None,
+    level: LevelOption = None,
+    tail: TailOption = None,
+    replacement_probability: ReplacementOption = None,
     model: Annotated[
         str | None,
         typer.Option(

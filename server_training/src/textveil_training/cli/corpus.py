@@ -5,9 +5,20 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from textveil.cli import say
+from textveil.cli import (
+    BundleOption,
+    CaseOption,
+    DenyOption,
+    EpsilonOption,
+    LevelOption,
+    MechanismOption,
+    PunctuationOption,
+    ReplacementOption,
+    StrictOption,
+    TailOption,
+    say,
+)
 
-from textveil_training.cli import mechanism_options
 from textveil_training.data import FormatName
 from textveil_training.errors import DataOptionError, printable
 
@@ -20,19 +31,16 @@ def sanitize_corpus(
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where files of the same names go; must be empty.")
     ],
     format_name: Annotated[FormatName, typer.Option("--format", help="The format they are in (see data inspect).")],
-    bundle: mechanism_options.Bundle = None,
-    mechanism: mechanism_options.Mechanism = None,
-    epsilon: mechanism_options.Epsilon = None,
-    level: mechanism_options.Level = None,
-    tail: mechanism_options.Tail = None,
-    replacement_probability: mechanism_options.ReplacementProbability = None,
-    deny: Annotated[
-        Path | None, typer.Option(help="File of words, one per line, that are sensitive although common (santext+).")
-    ] = None,
-    case: Annotated[str, typer.Option(help="carry the case pattern of each word over, or drop it.")] = "carry",
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Sanitise punctuation too; lower case, single blanks.")
-    ] = False,
+    bundle: BundleOption = None,
+    mechanism: MechanismOption = None,
+    epsilon: EpsilonOption = None,
+    level: LevelOption = None,
+    tail: TailOption = None,
+    replacement_probability: ReplacementOption = None,
+    deny: DenyOption = None,
+    case: CaseOption = "carry",
+    sanitize_punctuation: PunctuationOption = False,
+    _strict: StrictOption = False,
     expect_id: Annotated[str | None, typer.Option(help="Refuse the bundle unless this is its identity.")] = None,
     text_key: Annotated[
         list[str] | None, typer.Option("--text-key", help="Key of a text, repeatable (jsonl); text if left out.")
@@ -68,7 +76,7 @@ def sanitize_corpus(
         replacement_probability=replacement_probability,
         deny=read_words(deny, "--deny"),
         case=case,
-        strict=strict,
+        sanitize_punctuation=sanitize_punctuation,
     )
     try:
         with bars() as report:
@@ -76,7 +84,7 @@ def sanitize_corpus(
                 inputs,
                 output,
                 format_name,
-                law=options,
+                options=options,
                 bundle=bundle,
                 expect_id=expect_id,
                 text_keys=tuple(text_key or ["text"]),

@@ -1,4 +1,4 @@
-"""``textveil-train dpnr``, ``evaluate`` and ``classify``: train a representation, measure it, use it."""
+"""``textveil-train dpnr`` and ``evaluate``: train a representation, and measure it."""
 
 import json
 from pathlib import Path
@@ -76,36 +76,6 @@ def evaluate(
         checkpoint, data, format_name, split, levels=epsilon, word_dropout=word_dropout, draws=draws, device=device
     )
     print(json.dumps(result) if as_json else _table({split or "all": result}))
-
-
-def classify(
-    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="The encoder bundle that the devices have.")],
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="Lines of textveil encode --json; - is standard input.")
-    ] = "-",
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object a line, with the scores of all labels.")
-    ] = False,
-) -> None:
-    """Classify released vectors: what a server does with what devices send.
-
-    Each line of textveil encode --json gives one line: the label and its score, separated by a tab. Scores rank
-    labels and are no probabilities.
-    """
-    from textveil.cli import opened, read_lines
-
-    from textveil_training.dpnr.received import VectorClassifier
-
-    classifier = VectorClassifier(bundle)
-    number = 0
-    name = "standard input" if file == "-" else "the input"
-    with opened(file, name) as (descriptor, _):
-        for lines, _, _ in read_lines(descriptor, name):
-            for line in lines:
-                number += 1
-                decision = classifier.classify_line(line, number)
-                score = decision.scores[decision.label]
-                print(json.dumps(decision.to_dict()) if as_json else f"{decision.label}\t{score:.4f}", flush=True)
 
 
 def _set_threads(threads: int) -> None:

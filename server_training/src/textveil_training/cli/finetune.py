@@ -71,7 +71,7 @@ def finetune(
     """
     from dataclasses import replace
 
-    from textveil.console import say
+    from textveil.cli import say
 
     from textveil_training.data import ReadOptions
     from textveil_training.data.release import release_of

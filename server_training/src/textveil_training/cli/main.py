@@ -10,7 +10,6 @@ from textveil_training import __version__
 from textveil_training.cli import corpus, dpnr, fairness, finetune, grid, pretrain
 from textveil_training.cli.attack import attack_app
 from textveil_training.cli.data import data_app
-from textveil_training.cli.report import report_app
 
 app = typer.Typer(
     add_completion=False,
@@ -21,14 +20,12 @@ app = typer.Typer(
 app.add_typer(data_app, name="data")
 app.command("dpnr")(dpnr.dpnr)
 app.command("evaluate")(dpnr.evaluate)
-app.command("classify")(dpnr.classify)
 app.command("grid")(grid.grid)
 app.command("finetune")(finetune.finetune)
 app.command("fairness")(fairness.fairness)
 app.command("pretrain")(pretrain.pretrain)
 app.command("sanitize-corpus")(corpus.sanitize_corpus)
 app.add_typer(attack_app, name="attack")
-app.add_typer(report_app, name="report")
 
 
 def _tell_version(wanted: bool) -> None:

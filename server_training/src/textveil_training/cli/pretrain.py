@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from textveil.cli import say
+from textveil.cli import BundleOption, EpsilonOption, LevelOption, MechanismOption, ReplacementOption, TailOption, say
 
-from textveil_training.cli import mechanism_options
 from textveil_training.cli.renamed_options import renamed
 
 
@@ -37,12 +36,12 @@ def pretrain(
         bool,
         typer.Option("--raw", help="Mask raw text: the control. A mechanism then only serves to measure."),
     ] = False,
-    bundle: mechanism_options.Bundle = None,
-    mechanism: mechanism_options.Mechanism = None,
-    epsilon: mechanism_options.Epsilon = None,
-    level: mechanism_options.Level = None,
-    tail: mechanism_options.Tail = None,
-    replacement_probability: mechanism_options.ReplacementProbability = None,
+    bundle: BundleOption = None,
+    mechanism: MechanismOption = None,
+    epsilon: EpsilonOption = None,
+    level: LevelOption = None,
+    tail: TailOption = None,
+    replacement_probability: ReplacementOption = None,
     text_key: Annotated[str, typer.Option("--text-key", help="Key of the text (jsonl).")] = "text",
     steps: Annotated[
         int | None, typer.Option("--steps", min=0, help="Optimizer steps; those of --num-epochs if left out.")

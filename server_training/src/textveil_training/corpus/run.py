@@ -31,7 +31,7 @@ def sanitize_corpus(
     output: Path,
     format_name: str,
     *,
-    law: Options,
+    options: Options,
     bundle: Path | None = None,
     expect_id: str | None = None,
     text_keys: Sequence[str] = ("text",),
@@ -45,13 +45,14 @@ def sanitize_corpus(
     """Sanitises the texts of files and writes files of the same names and format.
 
     All of the input is read and checked before the first draw. Then parts of it (shards) are sanitised by several
-    processes, each written as it is finished, and at last joined. The law does not depend on the number of processes.
+    processes, each written as it is finished, and at last joined. The output distribution does not depend on the number of
+    processes.
 
     Args:
         inputs: Files; for formats with published file names also folders that hold them.
         output: The folder to write; it must be empty or not exist.
         format_name: A key of ``data.FORMATS``.
-        law: Options of the law, as in ``Sanitizer.sanitize``.
+        options: Options of the sanitizer, as in ``Sanitizer.sanitize``.
         bundle: Folder of a bundle; the built-in English one if left out.
         expect_id: The identity the bundle must have.
         text_keys: Keys of the texts (``jsonl``); the values of all others are carried through.
@@ -82,7 +83,7 @@ def sanitize_corpus(
     if copies < 1 or shard_lines < 1 or (workers is not None and workers < 1):
         raise DataOptionError("copies, workers and lines of a shard are at least 1")
     sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
-    terms = sanitizer.terms(**law)
+    terms = sanitizer.terms(**options)
     layout = layout_of(format_name, text_keys)
     space = Workspace(output, copies)
     space.require(resume=resume)
@@ -94,7 +95,7 @@ def sanitize_corpus(
         shards.append(list(cut_source(source, number, layout, shard_lines)))
     report("checking", len(sources), len(sources))
 
-    job = Job(sources, format_name, tuple(text_keys), bundle, sanitizer.bundle.identity, law)
+    job = Job(sources, format_name, tuple(text_keys), bundle, sanitizer.bundle.identity, options)
     key = _key(job, terms, shards, copies, shard_lines)
     with space.opened(key, resume=resume) as state:
         clock.go_on(state.get("spent", {}))
@@ -119,7 +120,7 @@ def sanitize_corpus(
 
 def _key(job: Job, terms: Terms, shards: list[list[Shard]], copies: int, shard_lines: int) -> dict[str, str]:
     """What finished shards depend on."""
-    denied = sorted(set(job.law.get("deny", ())))
+    denied = sorted(set(job.options.get("deny", ())))
     options = [asdict(terms), denied, copies, job.format_name, sorted(job.text_keys), shard_lines]
     cuts = [[source.name, [asdict(shard) for shard in cut]] for source, cut in zip(job.sources, shards, strict=True)]
     return {

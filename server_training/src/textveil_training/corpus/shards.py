@@ -1,7 +1,7 @@
 """Parts of files: a fixed number of lines each, sanitised on their own and written whole or not at all.
 
 Every token of every text is drawn on its own from the operating system's entropy, so how a corpus is cut, who works
-on a part, and in what order, changes nothing about the law.
+on a part, and in what order, changes nothing about the output distribution.
 """
 
 import hashlib
@@ -108,7 +108,7 @@ def cut_source(source: Source, number: int, layout: Layout, shard_lines: int = S
 
 
 def sanitize_shard(
-    shard: Shard, source: Source, layout: Layout, sanitizer: Sanitizer, law: Options
+    shard: Shard, source: Source, layout: Layout, sanitizer: Sanitizer, options: Options
 ) -> tuple[str, Counts]:
     """Reads a shard and sanitises its texts.
 
@@ -117,7 +117,7 @@ def sanitize_shard(
         source: Of which file.
         layout: Of its format.
         sanitizer: With what bundle.
-        law: Under what options.
+        options: Options of the sanitizer.
 
     Returns:
         The lines with other texts, and counts.
@@ -132,7 +132,7 @@ def sanitize_shard(
     if hashlib.sha256(block).hexdigest() != shard.sha256:
         raise UnreadableFile("the file was changed while it was read", FileLocation(source.name))
     lines = cut_block(block, layout, source.name, shard.first_line)
-    results = iter(sanitizer.sanitize_batch([text for parts in lines for text in parts[1::2]], **law))
+    results = iter(sanitizer.sanitize_batch([text for parts in lines for text in parts[1::2]], **options))
     rows = texts = tokens = most_tokens = 0
     for parts in lines:
         of_row = 0

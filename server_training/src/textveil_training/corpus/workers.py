@@ -39,7 +39,7 @@ class Job:
         text_keys: Keys of the texts (``jsonl``).
         bundle: Folder of the bundle, None for the built-in one.
         identity: Identity it must have.
-        law: Options of the law.
+        options: Options of the sanitizer.
     """
 
     sources: tuple[Source, ...]
@@ -47,7 +47,7 @@ class Job:
     text_keys: tuple[str, ...]
     bundle: Path | None
     identity: str
-    law: Options
+    options: Options
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Worker:
         if self._sanitizer is None:
             self._sanitizer = Sanitizer.load(self._job.bundle, expect_id=self._job.identity)
         source = self._job.sources[piece.shard.source]
-        text, counts = sanitize_shard(piece.shard, source, self._layout, self._sanitizer, self._job.law)
+        text, counts = sanitize_shard(piece.shard, source, self._layout, self._sanitizer, self._job.options)
         write_shard(piece.target, text, counts, piece.shard.sha256)
         return counts
 

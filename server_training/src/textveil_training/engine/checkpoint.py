@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError
-from textveil.atomic import atomic_output
+from textveil.bundle import atomic_output
 from torch import Tensor, nn
 
 from textveil_training.engine.tensor_files import sha256, write_tensors
