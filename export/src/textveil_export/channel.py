@@ -59,9 +59,11 @@ class ExactScores:
         self.every, self.largest = every, every.largest
 
     def from_inputs(self, inputs: Ids) -> Ids:
+        """Returns the scores of some inputs to all symbols, shape ``(n, symbols)``."""
         return self.every.scores[inputs, :-1].astype(np.intp)
 
     def to_outputs(self, outputs: Ids) -> Ids:
+        """Returns the scores of all inputs to some outputs, shape ``(n, inputs)``."""
         return self.every.scores[outputs].astype(np.intp)
 
 
@@ -77,12 +79,14 @@ class CappedScores:
         self._last = table.scores[:, -1].astype(np.intp)
 
     def from_inputs(self, inputs: Ids) -> Ids:
+        """Returns the scores of some inputs to all symbols, shape ``(n, symbols)``."""
         scores = np.repeat(self._last[inputs, None], self.table.symbols, axis=1)
         stored = self.table.neighbours[inputs].astype(np.intp)
         np.put_along_axis(scores, stored, self.table.scores[inputs].astype(np.intp), axis=1)
         return scores
 
     def to_outputs(self, outputs: Ids) -> Ids:
+        """Returns the scores of all inputs to some outputs, shape ``(n, inputs)``."""
         by_output, starts = self._storing
         scores = np.repeat(self._last[None, :], len(outputs), axis=0)
         counts = starts[outputs + 1] - starts[outputs]

@@ -184,10 +184,12 @@ def _flatten(
     for number, law in enumerate(laws, 1):
         outputs = np.flatnonzero(table.roles & OUTPUT_ROLE[law.mechanism])
         q = flat_base(every, outputs, law.guess, progress, flatten_to=flatten_to)
-        for largest in _BYTES if flatten_to == 1 else _FINER:
-            base = in_steps(q, outputs, table.symbols, largest)
+        coarsest, *finer = _BYTES if flatten_to == 1 else _FINER
+        base = in_steps(q, outputs, table.symbols, coarsest)
+        for largest in finer:
             if fits(table, law.tail, Setting(_decimal(law.guess * _ROOM), base), every.largest):
                 break
+            base = in_steps(q, outputs, table.symbols, largest)
         flattened.append(replace(law, base=base))
         progress("flattening base measures", number, len(laws))
     for law, other, plain, flat in zip(laws, flattened, certified(laws), certified(flattened), strict=True):

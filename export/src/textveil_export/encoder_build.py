@@ -211,8 +211,10 @@ def release_levels(checkpoint: Checkpoint, settings: EncoderSettings) -> tuple[R
 
 
 def default_grid(checkpoint: Checkpoint) -> int:
-    """1024 steps per unit; in ``box`` mode fewer, since the noise spans so many more units: 64, or 16 beyond 64
-    coordinates."""
+    """Returns 1024 steps per unit; for ``box`` fewer: 64, or 16 beyond 64 coordinates.
+
+    The noise of ``box`` spans many more units.
+    """
     if checkpoint.mode != BOX:
         return 1024
     return 64 if checkpoint.dimension <= 64 else 16

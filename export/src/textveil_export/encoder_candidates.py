@@ -142,8 +142,10 @@ def by_preference(measured: dict[Key, Measured], room: int) -> list[Measured]:
 
 
 def _latencies(sessions: dict[Key, Session], texts: Texts) -> dict[Key, float]:
-    """Milliseconds by candidate: median over texts of the best of some rounds; candidates take turns, so that
-    whatever else the machine does hits them alike."""
+    """Returns milliseconds by candidate: median over texts of the best of some rounds.
+
+    Candidates take turns, so that whatever else the machine does hits them alike.
+    """
     best = {key: np.full(len(texts.ids), np.inf) for key in sessions}
     for _ in range(_ROUNDS):
         for number, ids in enumerate(texts.ids):

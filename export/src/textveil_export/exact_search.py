@@ -234,7 +234,6 @@ def pure_losses(
     every: AllScores, audits: Sequence[ExactAudit], progress: Progress = no_progress
 ) -> list[tuple[float, int]]:
     """The pure LDP level of several laws and the output that attains it: over all pairs of inputs and all outputs."""
-
     shape = len(audits), len(every.scores)
     largest, smallest = np.full(shape, -np.inf), np.full(shape, np.inf)
     lock = Lock()

@@ -53,6 +53,7 @@ def flat_base(
     for block in every.blocks(_ROWS_AT_ONCE):
         phi[block] = factors[every.scores[block][:, outputs]]
     sloped = flatten_to > 1
+    wanted = np.ones(len(phi), dtype=np.float32)
     if sloped:
         wanted = wanted_totals(every, phi.sum(axis=1), (flatten_to - 1) * exponent)
         phi /= wanted[:, None]

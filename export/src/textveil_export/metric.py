@@ -74,6 +74,7 @@ class MedianOfPairs:
 
     @classmethod
     def up_to(cls, largest: int) -> "MedianOfPairs":
+        """Makes an empty count of squared distances from 0 to ``largest``."""
         return cls(np.zeros(largest + 1, dtype=np.int64))
 
     def add(self, squared: NDArray[np.int64]) -> None:

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from logging import CRITICAL
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ class Encoder:
 
         logging.set_verbosity_error()
         logging.disable_progress_bar()
-        hub_logging.set_verbosity(logging.CRITICAL)  # one line of our own, not pages of retries
+        hub_logging.set_verbosity(CRITICAL)  # one line of our own, not pages of retries
         location = _minilm_folder() if spec == MINILM else spec
         offline = Path(location).is_dir()
         try:

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from textveil.audit import LOG_MARGIN, Floats, envelope
 from textveil.mechanisms import ExactLaw
-from textveil.sampling import Integers
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ class ExactAudit:
         return float(ratios[output] + self.log_total[second] - self.log_total[first]), output
 
 
-def log_totals(laws: Sequence[ExactLaw], scores: Integers) -> Floats:
+def log_totals(laws: Sequence[ExactLaw], scores: NDArray[np.integer]) -> Floats:
     """``ln Z`` of some inputs under several laws, shape ``(laws, inputs)``, from their scores to all symbols.
 
     Sums are taken in double precision; ``ExactAudit.margin`` provides for what they lose.
@@ -89,7 +88,9 @@ def log_totals(laws: Sequence[ExactLaw], scores: Integers) -> Floats:
     return np.array(totals)
 
 
-def largest_differences(scores: Integers, others: Integers, outputs: NDArray[np.intp]) -> Integers:
+def largest_differences(
+    scores: NDArray[np.integer], others: NDArray[np.integer], outputs: NDArray[np.intp]
+) -> NDArray[np.integer]:
     """The largest ``u(x', y) - u(x, y)`` over the outputs, for one ``x`` and several ``x'``; the same for every level.
 
     Args:

@@ -88,9 +88,11 @@ class TableLaw:
         return Rows(stored, np.cumsum(excess, axis=1), tail, self.base_sums)
 
     def weights_of(self, token: int) -> Integers:
+        """Returns the weight of every symbol as output of one input, shape ``(symbols,)``."""
         return self.rows(np.array([token])).weights(0)
 
     def draw(self, inputs: Integers, random_words: RandomWords) -> Integers:
+        """Draws one output for every input, shape ``(n,)``."""
         return _draw(self.rows, inputs, random_words)
 
 
@@ -117,10 +119,12 @@ class ExactLaw:
         return weights[np.minimum(self.metric.scores(self.metric.squared(inputs, outputs)), len(weights) - 1)]
 
     def weights_of(self, token: int) -> Integers:
+        """Returns the weight of every symbol as output of one input, shape ``(symbols,)``."""
         symbols = np.arange(self.capped.table.symbols)
         return self.capped.base * self.tail_weights(np.full(len(symbols), token), symbols)
 
     def draw(self, inputs: Integers, random_words: RandomWords) -> Integers:
+        """Draws one output for every input, shape ``(n,)``."""
         unique, row_of = np.unique(inputs, return_inverse=True)
         return sampling.draw_thinned(
             self.capped.rows(unique),
@@ -176,9 +180,11 @@ class ResponseLaw:
         return Rows(stored, (own * self.excess)[:, None], tail, np.cumsum(self.is_output))
 
     def weights_of(self, token: int) -> Integers:
+        """Returns the weight of every symbol as output of one input, shape ``(symbols,)``."""
         return self.rows(np.array([token])).weights(0)
 
     def draw(self, inputs: Integers, random_words: RandomWords) -> Integers:
+        """Draws one output for every input, shape ``(n,)``."""
         return _draw(self.rows, inputs, random_words)
 
 

@@ -85,25 +85,31 @@ class Several(Alone):
         self.number, self.count = self._accelerator.process_index, self._accelerator.num_processes
 
     def wrapped(self, model: nn.Module) -> Callable[..., Tensor]:
+        """Returns the model with gradients summed over the processes."""
         return self._accelerator.prepare_model(model)
 
     def unshared(self, model: Any) -> AbstractContextManager[object]:
+        """Keeps gradients to this process while the context lasts."""
         return self._accelerator.no_sync(model)
 
     def of_main(self, tensor: Tensor) -> Tensor:
+        """Returns the tensor that rank 0 has."""
         from accelerate.utils import broadcast
 
         found: Any = broadcast(tensor.to(self.device))
         return found.to(tensor.device)
 
     def total(self, tensor: Tensor) -> Tensor:
+        """Returns the sum of a tensor over all processes."""
         found: Any = self._accelerator.reduce(tensor.to(self.device), "sum")
         return found.to(tensor.device)
 
     def any(self, flag: bool) -> bool:
+        """Returns whether any process says so."""
         return bool(self.total(torch.tensor(int(flag))).item())
 
     def wait(self) -> None:
+        """Waits until all processes are here."""
         self._accelerator.wait_for_everyone()
 
 
