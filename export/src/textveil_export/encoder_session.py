@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 from textveil_export.errors import ExportError
 
-#: Session key under which s8 weights do not saturate on x86 processors without VNNI instructions.
+#: Session key under which s8 weights do not saturate on x86 processors without VNNI instructions (AVX2 alone, say).
+#: Without the key such a processor adds pairs of 8-bit products in 16 bits and cuts off what is too large: vectors from
+#: 8-bit s8 weights differ from those of other processors and are less accurate. With it, as on devices, they agree.
 PRECISION = "session.x64quantprecision"
 
 
