@@ -7,7 +7,6 @@ import plain_statistics as plain
 import pytest
 import small_bundles
 from defined_law import outputs
-from mutants import mutant
 from textveil.table import CAPPED, EXACT
 from textveil_export import bayes
 from textveil_export.channel import channels
@@ -53,18 +52,34 @@ def test_one_release_is_exact(tmp_path, geometry, k, base):
         assert with_kept == {"1": {"rate": pytest.approx(float(expected), abs=6e-7)}}
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("joint.max(axis=1)", "joint.mean(axis=1)"),
-        ("joint *= factor", "joint *= factor[::-1]"),
-        ("joint.max(axis=1) @ base", "joint.max(axis=1).sum()"),
-    ],
-)
-def test_a_planted_fault_in_the_exact_rate_is_seen(tmp_path, monkeypatch, old, new):
-    monkeypatch.setattr(bayes, "_one_release", mutant(bayes._one_release, old, new))
+def faulty_rate(fault):
+    """``bayes._one_release`` written down again, in one block, wrong in one step."""
+
+    def one_release(channels, observers, progress):
+        sums = []
+        for channel, factors in zip(channels, observers, strict=True):
+            weights = np.take(channel.real_weights, channel.scores.to_outputs(np.arange(len(channel.base))))
+            sums.append({})
+            for name, factor in factors.items():
+                joint = weights * (factor[::-1] if fault == "factors of other words" else factor)
+                best = joint.mean(axis=1) if fault == "the mean posterior" else joint.max(axis=1)
+                base = np.ones(len(best)) if fault == "no base measure" else channel.base
+                sums[-1][name] = float(best @ base)
+        return sums
+
+    return one_release
+
+
+@pytest.mark.parametrize("fault", ["the mean posterior", "factors of other words", "no base measure"])
+def test_a_planted_fault_in_the_exact_rate_is_seen(tmp_path, monkeypatch, fault):
+    folders = tmp_path / "right", tmp_path / "wrong"
+    for folder in folders:
+        folder.mkdir()
+    monkeypatch.setattr(bayes, "_one_release", faulty_rate(None))
+    test_one_release_is_exact(folders[0], "scattered", 5, True)
+    monkeypatch.setattr(bayes, "_one_release", faulty_rate(fault))
     with pytest.raises(AssertionError):
-        test_one_release_is_exact(tmp_path, "scattered", 5, True)
+        test_one_release_is_exact(folders[1], "scattered", 5, True)
 
 
 def test_the_prior_is_in_rank_order():
@@ -110,18 +125,57 @@ def test_several_releases_agree_with_enumeration(tiny):
     assert np.mean(np.array(off) < 1.959964) > 0.8
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("logs -= log_totals", "pass"),
-        ("np.repeat(log_prior[None, :], len(batch), axis=0)", "np.zeros((len(batch), len(prior)))"),
-        ("generator.random(len(batch)) * cumulative[-1]", "np.zeros(len(batch))"),
-        ("(len(batch), RELEASES[-1]))", "(len(batch), 1)).repeat(RELEASES[-1], axis=1)"),
-        ("_STANDARD_ERRORS * largest.std(axis=0, ddof=1)", "0.1 * largest.std(axis=0, ddof=1)"),
-    ],
+SIMULATION_FAULTS = (
+    "posteriors without normalisers",
+    "no prior",
+    "always the likeliest word",
+    "the same output every time",
+    "intervals a twentieth as wide",
 )
-def test_a_planted_fault_is_seen(tiny, monkeypatch, old, new):
-    monkeypatch.setattr(bayes, "simulate", mutant(bayes.simulate, old, new))
+
+
+def faulty_simulation(fault):
+    """``bayes.simulate`` written down again, in one batch, wrong in one step."""
+    assert fault is None or fault in SIMULATION_FAULTS
+
+    def simulate(channel, totals, prior, trials, stream, progress=None):
+        generator, most = np.random.default_rng([*stream, 0]), bayes.RELEASES[-1]
+        uniform = generator.random(trials) * (fault != "always the likeliest word")
+        words = np.searchsorted(np.cumsum(prior), uniform * prior.sum(), side="right")
+        words = np.minimum(words, np.flatnonzero(prior)[-1])
+        rows = np.cumsum(channel.weights(channel.scores.from_inputs(words)), axis=1)
+        same = fault == "the same output every time"
+        drawn = generator.integers(0, totals[words, None], (trials, 1 if same else most)).repeat(most if same else 1, 1)
+        outputs = np.array([np.searchsorted(row, u, side="right") for row, u in zip(rows, drawn, strict=True)])
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.where(prior > 0, 1, 0) if fault == "no prior" else prior)[None, :].repeat(trials, axis=0)
+        largest = []
+        for number, output in enumerate(outputs.T, 1):
+            logs += np.take(channel.log_weights, channel.scores.to_outputs(output))
+            if fault != "posteriors without normalisers":
+                logs -= np.log(totals.astype(float))
+            if number in bayes.RELEASES:
+                logs -= logs.max(axis=1, keepdims=True)
+                largest.append(1 / np.exp(logs).sum(axis=1))
+        width = 0.1 if fault == "intervals a twentieth as wide" else 1.959964
+        margins = width * np.std(largest, axis=1, ddof=1) / np.sqrt(trials)
+        means = np.mean(largest, axis=1)
+        return {
+            n: bayes.Rate(float(mean), max(0.0, float(mean - margin)), min(1.0, float(mean + margin)))
+            for n, mean, margin in zip(bayes.RELEASES, means, margins, strict=True)
+        }
+
+    return simulate
+
+
+def test_the_simulation_written_down_again_agrees_with_enumeration(tiny, monkeypatch):
+    monkeypatch.setattr(bayes, "simulate", faulty_simulation(None))
+    assert max(errors(tiny)) < 4.5
+
+
+@pytest.mark.parametrize("fault", SIMULATION_FAULTS)
+def test_a_planted_fault_is_seen(tiny, monkeypatch, fault):
+    monkeypatch.setattr(bayes, "simulate", faulty_simulation(fault))
     assert max(errors(tiny)) > 6
 
 

@@ -9,7 +9,6 @@ import plain_statistics as plain
 import pytest
 import small_bundles
 from interruption import interrupted
-from mutants import mutant
 from textveil import Sanitizer
 from textveil.bundle import Bundle
 from textveil.console import run
@@ -50,24 +49,59 @@ def test_every_number_is_as_defined(tmp_path, geometry, k, base):
     assert_as_defined(plain.small(tmp_path / "b", geometry, k, base=base))
 
 
-@pytest.mark.parametrize(
-    ("function", "old", "new"),
-    [
-        ("_rows", "weights[word, inputs[word]]", "weights[word, inputs[word] - 1]"),
-        ("_rows", "(totals // _LEFT_OUT)", "(totals // 10)"),
-        ("_rows", "<= (totals", "< (totals"),  # at k = 1 all words are equally likely, and 95 % falls on a whole word
-        ("_rows", "weights.sort(axis=1)", "pass"),
-        ("_likely_inputs", "LIKELY_SHARE *", "2 * LIKELY_SHARE *"),
-        ("_likely_inputs", "max(axis=1", "max(axis=0"),
-    ],
-)
-def test_a_planted_fault_is_seen(tmp_path, monkeypatch, function, old, new):
+def faulty_rows(fault):
+    """``statistics._rows`` written down again, wrong in one step."""
+
+    def rows(law, inputs, weights):
+        totals = weights.sum(axis=1)
+        word = np.append(law.base > 0, False)[inputs]
+        own = weights[word, inputs[word] - (fault == "the weight of the word before")]
+        largest = weights[word].max(axis=1)
+        if fault != "weights are not sorted":
+            weights.sort(axis=1)
+        else:
+            largest = weights[word, -1]
+        limit = (totals // (10 if fault == "a tenth is left out" else statistics._LEFT_OUT))[:, None]
+        sums = np.cumsum(weights, axis=1)
+        left_out = sums < limit if fault == "a whole word too many counts" else sums <= limit
+        likely = weights.shape[1] - np.count_nonzero(left_out, axis=1)
+        return totals, own / totals[word], likely[word], largest / totals[word]
+
+    return rows
+
+
+def faulty_likely_inputs(fault):
+    """``statistics._likely_inputs`` written down again, wrong in one step."""
+
+    def likely_inputs(probabilities):
+        largest = probabilities.max(axis=0 if fault == "the largest of another input" else 1, keepdims=True)
+        times = 2 if fault == "twice the share" else 1
+        return np.count_nonzero(probabilities >= times * statistics.LIKELY_SHARE * largest, axis=1)
+
+    return likely_inputs
+
+
+FAULTS = {
+    "the weight of the word before": ("_rows", faulty_rows),
+    "a tenth is left out": ("_rows", faulty_rows),
+    "a whole word too many counts": ("_rows", faulty_rows),  # at k = 1 all are equally likely: 95 % is a whole word
+    "weights are not sorted": ("_rows", faulty_rows),
+    "twice the share": ("_likely_inputs", faulty_likely_inputs),
+    "the largest of another input": ("_likely_inputs", faulty_likely_inputs),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_seen(tmp_path, monkeypatch, fault):
+    function, faulty = FAULTS[fault]
     bundles = [
         plain.small(tmp_path / f"{geometry}-{k}", geometry, k) for geometry, k in (("simplex", 1), ("scattered", None))
     ]
-    for bundle in bundles:
-        assert_as_defined(bundle)
-    monkeypatch.setattr(statistics, function, mutant(getattr(statistics, function), old, new))
+    for written in (getattr(statistics, function), faulty(None)):
+        monkeypatch.setattr(statistics, function, written)
+        for bundle in bundles:
+            assert_as_defined(bundle)
+    monkeypatch.setattr(statistics, function, faulty(fault))
 
     def seen(bundle):
         try:
