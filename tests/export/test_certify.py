@@ -69,7 +69,7 @@ def assert_certified(bundle, certificates):
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
-@pytest.mark.parametrize("k", [1, 2, 5, None])
+@pytest.mark.parametrize("k", [1, pytest.param(2, marks=pytest.mark.full), 5, None])
 def test_certificates_equal_brute_force(tmp_path, geometry, k):
     bundle = write_bundle(small_contents(geometry, k), tmp_path / "b")
     assert_certified(bundle, certify(bundle))
@@ -86,7 +86,7 @@ def test_with_a_base_measure(tmp_path, geometry):
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
-@pytest.mark.parametrize("k", [1, 2, 5, None])
+@pytest.mark.parametrize("k", [1, pytest.param(2, marks=pytest.mark.full), 5, None])
 def test_a_table_that_can_be_trusted_is_searched_faster_to_the_same_end(tmp_path, geometry, k):
     bundle = write_bundle(small_contents(geometry, k), tmp_path / "b")
     sensitive = all_sensitive(bundle.table)

@@ -75,7 +75,7 @@ def assert_certified(bundle, certificates, close=True):
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
-@pytest.mark.parametrize("k", [1, 2, 5, None])
+@pytest.mark.parametrize("k", [1, pytest.param(2, marks=pytest.mark.full), 5, None])
 def test_certificates_enclose_brute_force(tmp_path, geometry, k):
     bundle = open_small(tmp_path / "b", geometry, k)
     assert_certified(bundle, certify(bundle))
