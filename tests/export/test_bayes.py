@@ -26,6 +26,7 @@ def rates_of_each(bundle, **options):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", [False, True])
 @pytest.mark.parametrize("k", [1, 5, None])
 @pytest.mark.parametrize("geometry", plain.GEOMETRIES)
@@ -118,6 +119,7 @@ def test_enumeration_agrees_with_the_sum_for_one_release(tiny):
         assert plain.recovery(rows, shares, 1) == pytest.approx(float(direct))
 
 
+@pytest.mark.slow
 def test_several_releases_agree_with_enumeration(tiny):
     off = errors(tiny)
     assert len(off) == 2 * 2 * 2 * 3
@@ -173,6 +175,7 @@ def test_the_simulation_written_down_again_agrees_with_enumeration(tiny, monkeyp
     assert max(errors(tiny)) < 4.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", SIMULATION_FAULTS)
 def test_a_planted_fault_is_seen(tiny, monkeypatch, fault):
     monkeypatch.setattr(bayes, "simulate", faulty_simulation(fault))

@@ -74,6 +74,7 @@ def assert_certified(bundle, certificates, close=True):
             assert certificate.epsilon_certified_sensitive <= sensitive * 1.005 + rounding
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 @pytest.mark.parametrize("k", [1, pytest.param(2, marks=pytest.mark.full), 5, None])
 def test_certificates_enclose_brute_force(tmp_path, geometry, k):
@@ -81,12 +82,14 @@ def test_certificates_enclose_brute_force(tmp_path, geometry, k):
     assert_certified(bundle, certify(bundle))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_with_a_base_measure(tmp_path, geometry):
     bundle = open_small(tmp_path / "b", geometry, 5, base=True)
     assert_certified(bundle, certify(bundle))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("geometry", ["scattered", "clusters", "lopsided"])
 def test_small_blocks_and_few_near_outputs(tmp_path, monkeypatch, geometry):
     """As in a large vocabulary: many blocks, and most outputs not among the nearest that are looked at first."""
@@ -108,6 +111,7 @@ def test_weights_that_end_before_the_largest_score(tmp_path):
     assert_certified(bundle, certify(bundle), close=False)
 
 
+@pytest.mark.slow
 def test_the_attaining_pair_and_output_attain(tmp_path):
     """The quotient at the pair and output that a certificate names is the one it states, to rounding."""
     for geometry in ("scattered", "lopsided", "clusters"):
@@ -124,6 +128,7 @@ def test_the_attaining_pair_and_output_attain(tmp_path):
             assert attained.epsilon == pytest.approx(np.log(float(ratio)) / distance, abs=1.1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("geometry", ["scattered", "collinear", "clusters", "lopsided"])
 def test_bounds_hold_for_every_pair(tmp_path, geometry):
     """Both bounds of the audit, one pair at a time: by the distance of the pair, and by a scan of all outputs.
@@ -235,6 +240,7 @@ SEARCH_FAULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", SEARCH_FAULTS)
 def test_a_fault_in_the_search_is_seen(tmp_path, monkeypatch, fault):
     """Brute force refuses the certificate, of a geometry where the worst pair begins with an output, or the other."""

@@ -43,6 +43,7 @@ def test_names_are_distinct() -> None:
     assert Int8Recipe(reduce_range=True).name == "s8, channel, 7 bit, embeddings row"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_every_recipe_makes_a_graph_that_devices_run(
     recipe: Int8Recipe, folder: Path, graph: Path, checkpoint: Checkpoint, real: Texts

@@ -83,6 +83,7 @@ def test_a_bundle_that_devices_refuse_is_not_published(contents: EncoderContents
     assert not any(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [5_000, 60_000])
 def test_a_bundle_that_is_too_large_does_not_ship(
     room: int,

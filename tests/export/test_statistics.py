@@ -42,6 +42,7 @@ def assert_as_defined(bundle):
     assert not found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", [False, True])
 @pytest.mark.parametrize("k", [1, 5, None])
 @pytest.mark.parametrize("geometry", plain.GEOMETRIES)
@@ -91,6 +92,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_is_seen(tmp_path, monkeypatch, fault):
     function, faulty = FAULTS[fault]

@@ -123,6 +123,7 @@ def relative_error(found: Reals, expected: Reals) -> float:
     return float(np.expm1(np.abs(np.log(found) - np.log(expected)).max()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["santext", "santext+"])
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_the_whole_table_is_santext(opened: Callable[..., Bundle], geometry: str, mechanism: str) -> None:
@@ -139,6 +140,7 @@ def test_the_whole_table_is_santext(opened: Callable[..., Bundle], geometry: str
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["santext", "santext+"])
 @pytest.mark.parametrize("k", [1, 5, None])
 @pytest.mark.parametrize("geometry", GEOMETRIES)
@@ -173,6 +175,7 @@ def test_the_reference_sees_faults(opened: Callable[..., Bundle], geometry: str)
         assert relative_error(shipped, fault) > 5 * rounding_bound(law, bundle.table.grid)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["santext", "santext+"])
 @pytest.mark.parametrize("k", [1, 2, 5, 9])
 @pytest.mark.parametrize("geometry", GEOMETRIES)
@@ -377,6 +380,7 @@ def exact_weights(exponent: Decimal, scores: list[int], shift: int) -> list[int]
         return [int(mp.nint(mp.mpf(2) ** shift * mp.exp(-alpha * s / GRID))) for s in scores]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("exponent", "shift"), [("0.25", 60), ("12", 58), ("14.75", 60), ("0.001", 16)])
 def test_every_weight_of_a_long_table(exponent: str, shift: int) -> None:
     """All 20,000 scores: an error of the running product would have grown by the last one."""
@@ -392,6 +396,7 @@ def test_any_weights(exponent: Decimal, shift: int, largest: int) -> None:
     assert weights.tolist() == exact_weights(exponent, list(range(largest + 1)), shift)
 
 
+@pytest.mark.slow
 @given(
     st.decimals(Decimal("0.25"), 40, places=2),
     st.lists(st.integers(0, 16_000), min_size=1, max_size=5),

@@ -69,6 +69,7 @@ def exact_law(bundle: SimpleNamespace, mechanism: str, law: LevelLaw) -> ExactLa
 # The weights.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["santext", "santext+"])
 @pytest.mark.parametrize("k", [1, 2, 5, None])
 @pytest.mark.parametrize("geometry", GEOMETRIES)

@@ -30,6 +30,8 @@ from textveil.table import SANTEXT_OUTPUT
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
+pytestmark = pytest.mark.statistical
+
 SIGNIFICANCE = 1e-9
 DRAWS = 400_000
 #: Words near each other and far away; 1 is never an output.

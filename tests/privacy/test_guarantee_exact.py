@@ -73,6 +73,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bundle]:
     return open_bundle
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["santext", "santext+"])
 @pytest.mark.parametrize("k", KS)
 @pytest.mark.parametrize("geometry", GEOMETRIES)
@@ -103,6 +104,7 @@ def test_the_twins_are_what_they_should_be(opened: Callable[..., Bundle]) -> Non
     assert len(close) == 3
 
 
+@pytest.mark.slow
 @given(
     st.integers(4, 12).flatmap(
         lambda words: st.lists(
@@ -382,6 +384,7 @@ def coin_epsilon(probability: str, times: str = "1") -> Any:
     return iv.log(iv.mpf(2**64) / int(threshold)) * iv.mpf(times)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("geometry", "tokens"), [(g, "word") for g in GEOMETRIES] + [("scattered", "wordpiece")])
 @pytest.mark.parametrize("probability", ["0.3", "1", "1e-9"])
 def test_santext_plus_as_a_whole(opened: Callable[..., Bundle], geometry: str, tokens: str, probability: str) -> None:

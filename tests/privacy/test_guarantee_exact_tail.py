@@ -60,6 +60,7 @@ def found(bundle: Bundle, law: LevelLaw, mechanism: str = "santext", weights: We
     return list(findings(weights, squared_distances(bundle), bundle.metric.median_squared, bound))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("k", [1, 4, None])
 @pytest.mark.parametrize("geometry", GEOMETRIES)
@@ -69,6 +70,7 @@ def test_every_pair_of_every_level(opened: Callable[..., Bundle], geometry: str,
         assert found(bundle, level.laws[mechanism, EXACT], mechanism) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_any_base_measure_and_weights_that_end(opened: Callable[..., Bundle], geometry: str, mechanism: str) -> None:
@@ -83,6 +85,7 @@ def test_any_base_measure_and_weights_that_end(opened: Callable[..., Bundle], ge
         assert found(bundle, ended, mechanism) == []
 
 
+@pytest.mark.slow
 @given(
     st.integers(4, 12).flatmap(
         lambda words: st.lists(

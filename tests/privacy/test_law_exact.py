@@ -90,6 +90,7 @@ def deals_exactly(select: Callable[..., Any], rows: Rows, weights: list[list[int
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("geometry", "k"), CASES)
 def test_every_integer_of_every_row(opened: Callable[..., Sanitizer], geometry: str, k: int | None) -> None:
     for rows, weights in laws(opened(geometry, k, 8)):
@@ -98,6 +99,7 @@ def test_every_integer_of_every_row(opened: Callable[..., Sanitizer], geometry: 
         assert deals_exactly(sampling.select, rows, weights)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("geometry", "k"), CASES)
 def test_every_boundary_of_the_weights_that_ship(
     opened: Callable[..., Sanitizer], geometry: str, k: int | None

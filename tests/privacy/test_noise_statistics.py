@@ -17,6 +17,8 @@ from textveil.noise import NoiseTable, Words, discrete_gaussian, discrete_laplac
 from textveil.release_parameters import ReleaseParameters
 from textveil.representation import Noise, Releaser
 
+pytestmark = pytest.mark.statistical
+
 SIGNIFICANCE = 1e-9
 POWER = 0.999
 DRAWS = 800_000

@@ -75,6 +75,7 @@ def test_laplace_noise_has_no_excess(parameters: ReleaseParameters) -> None:
     assert loss.a >= nominal.b - 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", [L1[10], L1[20], L1[35], BOX[4], BOX[8]], ids=named)
 def test_laplace_counts_are_the_ideal_ones_from_below(parameters: ReleaseParameters) -> None:
     """No single count is above the ideal one; what they lack is far below what a test of chance could see."""
@@ -86,6 +87,7 @@ def test_laplace_counts_are_the_ideal_ones_from_below(parameters: ReleaseParamet
     assert 2 * (table.counts[-1] - ideal[-1]).b / 2**64 < 2e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", [L2[9], L2[14]], ids=named)
 def test_gaussian_counts_are_within_the_stated_variation(parameters: ReleaseParameters) -> None:
     made = noise_for(parameters)

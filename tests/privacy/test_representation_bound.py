@@ -51,6 +51,7 @@ def vectors(draw: Any) -> NDArray[np.floating]:
     return batch.astype(dtype)
 
 
+@pytest.mark.slow
 @EVERY_MODE
 @given(batch=vectors())
 def test_whatever_comes_in_lies_in_the_ball(parameters: ReleaseParameters, batch: NDArray[np.floating]) -> None:
@@ -62,6 +63,7 @@ def test_whatever_comes_in_lies_in_the_ball(parameters: ReleaseParameters, batch
     assert not integers[fixed].any()
 
 
+@pytest.mark.slow
 @EVERY_MODE
 @given(data=st.data())
 def test_inside_the_ball_it_is_truncation_toward_zero(parameters: ReleaseParameters, data: st.DataObject) -> None:

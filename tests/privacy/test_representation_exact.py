@@ -239,6 +239,7 @@ def gaussian_law(releaser: Releaser, value: int) -> Law:
     return {**law, lowest: table.tail(value - lowest), highest: table.tail(highest - value)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("grid", "epsilon", "delta"), [(2, "1", "0.01"), (2, "4", "1e-6")])
 def test_gaussian_noise_keeps_its_delta_for_every_pair(grid: int, epsilon: str, delta: str) -> None:
     parameters = ReleaseParameters("l2", 2, grid, epsilon, delta)

@@ -109,6 +109,7 @@ def test_the_canaries_are_worth_planting(english: Sanitizer, known: set[str]) ->
         assert not leaks("The nurse said.", canary, known)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("around", ["{}", "The {} said.", "({})", "“{}”, {}", "the\t{}\r\n{}\n"])
 def test_no_canary_comes_out(english: Sanitizer, known: set[str], around: str) -> None:
     texts = [around.replace("{}", canary) for canary in CANARIES]
@@ -130,6 +131,7 @@ def test_nothing_but_the_vocabulary_comes_out(english: Sanitizer, known: set[str
         assert set(out) <= letters | (set() if options.get("strict") else passed)
 
 
+@pytest.mark.slow
 @settings(reading, max_examples=300)
 @given(
     st.text(st.characters(categories=["L", "N", "S", "Cf", "Mn"]), min_size=6, max_size=20),
@@ -151,6 +153,7 @@ def test_addresses_of_common_words_are_one_token(english: Sanitizer) -> None:
         assert law.symbol == "<unk>"
 
 
+@pytest.mark.slow
 def test_the_law_of_a_canary_is_that_of_the_unknown(english: Sanitizer) -> None:
     """Not a draw but the exact law: every canary holds an unknown token, and none is among the outputs."""
     unknown = english.distribution("zzyzzx", **LIGHTEST)
@@ -325,6 +328,7 @@ GOOD = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", GOOD, ids=" ".join)
 def test_good_runs_leave_nothing(confined: Confined, arguments: list[str]) -> None:
     """Only the output, in the working folder if it was asked for there."""
@@ -338,6 +342,7 @@ def test_good_runs_leave_nothing(confined: Confined, arguments: list[str]) -> No
     )
 
 
+@pytest.mark.slow
 def test_a_text_and_a_word_on_the_command_line(confined: Confined) -> None:
     for arguments in (["sanitize", "--text", SECRET], ["inspect", "Zorblaxia"], ["inspect", "Zorblaxia", "--json"]):
         code, said = confined.run(*arguments)
@@ -345,6 +350,7 @@ def test_a_text_and_a_word_on_the_command_line(confined: Confined) -> None:
         assert hidden(said)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
@@ -376,6 +382,7 @@ def test_wrong_runs_do_not_tell(confined: Confined, arguments: list[str], expect
     assert len(list(everything_in(confined.root))) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("broken", "output"),
     [(b"\xff", []), (b"\xc3", []), (b"\xed\xa0\x80", []), (b"\xff", ["-o", "out.txt"]), (b"\xff", ["--json"])],
@@ -401,6 +408,7 @@ def test_a_damaged_bundle_does_not_tell(confined: Confined, tiny_path: Path) -> 
     assert hidden(said)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize(
     "arguments", [["sanitize"], ["sanitize", "--json"], ["sanitize", "--text", SECRET]], ids=" ".join

@@ -56,6 +56,7 @@ def trained(place: Path, run: Run) -> Path:
     return place
 
 
+@pytest.mark.slow
 def test_a_private_checkpoint_is_attacked_at_its_levels(trained: Path, run: Run) -> None:
     code, out, err = run(*ATTACK, "--checkpoint", "l1", "--features", "clean")
     assert (code, err) == (0, "")
@@ -179,6 +180,7 @@ def test_a_grid_that_cannot_be(trained: Path, run: Run, options: tuple[str, ...]
     assert run("grid", "clean.toml", *GRID, "-o", "none.jsonl")[0] == 1
 
 
+@pytest.mark.slow
 def test_a_map_of_texts(trained: Path, run: Run) -> None:
     checkpoints = ("--clean", "clean", "--checkpoint", "l1")
     code, out, err = run("report", "map", "rows.txt", "--format", "ag-entities", *checkpoints, "-o", "map.png")

@@ -63,6 +63,7 @@ def by_enumeration(gains: Floats, epsilon: float) -> float:
     return best
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(confusion=confusions(), epsilon=st.floats(0.05, 6))
 def test_the_program_agrees_with_an_enumeration_of_staircases(confusion: Floats, epsilon: float) -> None:
