@@ -11,6 +11,7 @@ lint:
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/pyright --pythonpath .venv/bin/python
+	.venv/bin/lint-imports --no-cache
 
 # A bit of everything, in under two minutes on two cores.
 quick:
