@@ -303,6 +303,7 @@ def only(keep: Any) -> Any:
     return lambda text: "".join(filter(keep, text))
 
 
+@pytest.mark.slow
 @settings(max_examples=500, deadline=None)
 @given(
     st.lists(random_texts.map(only(has_settled_case)), min_size=1, max_size=3), random_options(), st.integers(0, 999)
@@ -311,6 +312,7 @@ def test_reader_and_runtime_agree_on_words(texts: list[str], options: dict[str, 
     assert_agreement("words", texts, options, str(label))
 
 
+@pytest.mark.slow
 @settings(max_examples=500, deadline=None)
 @given(st.lists(random_texts.map(only(is_old)), min_size=1, max_size=3), random_options(), st.integers(0, 999))
 def test_reader_and_runtime_agree_on_wordpieces(texts: list[str], options: dict[str, Any], label: int) -> None:

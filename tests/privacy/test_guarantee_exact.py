@@ -138,6 +138,7 @@ def test_any_small_vocabulary(points: list[list[int]], k: int, exponent: str) ->
         assert not list(findings(weights, squared.tolist(), built.law["median_squared_distance"], bound))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["santext", "santext+"])
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_any_base_measure(opened: Callable[..., Bundle], geometry: str, mechanism: str) -> None:

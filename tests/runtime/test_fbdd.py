@@ -96,6 +96,7 @@ def test_points_do_not_depend_on_each_other() -> None:
     assert not independent(noise)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dimension", [3, 7])
 @pytest.mark.parametrize("fault", [fault for fault in faulty_fbdd.NOISE if fault != "3 % too small"])
 def test_a_fault_in_the_noise_is_seen(fault: str, dimension: int) -> None:
