@@ -71,6 +71,7 @@ def faulty_rate(fault):
     return one_release
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["the mean posterior", "factors of other words", "no base measure"])
 def test_a_planted_fault_in_the_exact_rate_is_seen(tmp_path, monkeypatch, fault):
     folders = tmp_path / "right", tmp_path / "wrong"

@@ -175,6 +175,7 @@ class TestCommand:
             assert labels == dict(zip(("low", "balanced", "high"), expected, strict=True))
         assert dialled.default_tail == EXACT
 
+    @pytest.mark.slow
     def test_what_was_proven_is_just_below(self, dialled):
         for level in dialled.levels:
             for (mechanism, tail), law in level.laws.items():

@@ -80,6 +80,7 @@ def test_the_device_reads_and_computes_what_was_evaluated(
         assert np.array_equal(encoder._session.run(read)[0], session(ids))
 
 
+@pytest.mark.slow
 def test_an_encoder_releases_vectors(encoder_bundle: Path) -> None:
     release = Encoder.load(encoder_bundle).encode("team goal match", epsilon="8")
     assert release.vector.shape == (3,)

@@ -56,6 +56,7 @@ def test_every_recipe_makes_a_graph_that_devices_run(
     assert 0 < off.mean() < 0.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_weights_are_what_the_recipe_says(recipe: Int8Recipe, folder: Path, graph: Path) -> None:
     path = folder / graph_name(recipe)

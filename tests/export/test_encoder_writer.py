@@ -45,6 +45,7 @@ def interrupted_at(call: int, function: Callable[..., Any]) -> Callable[..., Any
     return called
 
 
+@pytest.mark.slow
 def test_what_is_written_twice_is_the_same(contents: EncoderContents, tmp_path: Path) -> None:
     first = encoder_writer.write_encoder(contents, tmp_path / "first")
     again = encoder_writer.write_encoder(contents, tmp_path / "again")

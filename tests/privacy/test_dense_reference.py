@@ -159,6 +159,7 @@ def test_the_exact_tail_is_santext_whatever_is_stored(
         assert relative_error(shipped, dense_santext(scaled_rows(bundle), allowed, 2.02 * float(law.exponent))) > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_the_reference_sees_faults(opened: Callable[..., Bundle], geometry: str) -> None:
     """Epsilon off by 1 %, epsilon without the half, one unit of distance 1 % off, or a capped row."""

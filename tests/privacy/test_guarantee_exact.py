@@ -155,6 +155,7 @@ def test_any_base_measure(opened: Callable[..., Bundle], geometry: str, mechanis
         assert not list(findings(found_rows, squared, median, claimed(law, bundle.table.grid)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_the_slack_that_is_published_covers_the_exact_one(opened: Callable[..., Bundle], geometry: str) -> None:
     """Statements carry floats: each is at least the exact number, and the slack exceeds it by rounding only."""
@@ -222,6 +223,7 @@ def found(bundle: Bundle, table: Table, level: int = 0) -> list[Finding]:
     return list(findings(rows_of(table, "santext", law), squared_distances(bundle), median, bound))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 @pytest.mark.parametrize("k", [2, 6])
 def test_renormalised_top_k_is_refused(opened: Callable[..., Bundle], geometry: str, k: int) -> None:

@@ -201,6 +201,7 @@ def test_every_pair_of_words_of_five_bits() -> None:
     assert uniform_is_exact(sampling.uniform_below)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", faulty_sampling.UNIFORM_BELOW)
 def test_a_fault_in_uniform_below_is_seen(fault: str) -> None:
     assert uniform_is_exact(faulty_sampling.uniform_below(None))

@@ -470,6 +470,7 @@ def test_internal_errors_do_not_tell(
         assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", BROKEN.values(), ids=BROKEN.keys())
 def test_internal_errors_anywhere_do_not_tell(confined: Confined, tiny_path: Path, place: str) -> None:
     code = f"def fail(*arguments, **options):\n    raise ValueError({SECRET!r}) from KeyError({SECRET!r})\n{place}"

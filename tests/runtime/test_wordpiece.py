@@ -230,6 +230,7 @@ def test_every_code_point(
             pytest.fail(f"read differently: {culprit or 'only in company, from ' + ascii(batch[0])}")
 
 
+@pytest.mark.slow
 @settings(max_examples=1500, deadline=None)
 @given(st.text() | st.text(TRICKY) | st.text(st.sampled_from(TRICKY) | st.characters(codec="utf-8")))
 def test_any_text(both: tuple[Reference, WordPiece], text: str) -> None:
@@ -262,6 +263,7 @@ def test_a_newer_python_gives_the_same_tokens(
     assert first_difference(both, [f"a{character}b" for character in changed]) is None
 
 
+@pytest.mark.slow
 def test_order_of_marks(both: tuple[Reference, WordPiece]) -> None:
     """Marks of all combining classes, older and newer than the reference's tables, in random company."""
     seeded = random.Random(20181011)
