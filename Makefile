@@ -1,5 +1,8 @@
 # make check is exactly what CI runs.
-.PHONY: check lint test bundle results
+.PHONY: check lint quick test full fuzz lock bundle results docs docs-check
+
+PYTEST = .venv/bin/pytest -q -n 2 --dist loadfile
+RESULTS = benchmarks/results
 
 check:
 	bash .ci/run
@@ -7,16 +10,41 @@ check:
 lint:
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
+	.venv/bin/pyright --pythonpath .venv/bin/python
+	.venv/bin/lint-imports --no-cache
 
+# A bit of everything, in under two minutes on two cores.
+quick:
+	$(PYTEST) -m "not full and not slow and not statistical"
+
+# The default run: the README's second command, without the installation.
 test:
-	.venv/bin/pytest -q -n 2 --dist loadfile
+	$(PYTEST)
+
+# The default run and what is too long for it; random search is `make fuzz`.
+full:
+	{ date -u +%F; git rev-parse HEAD; $(PYTEST) -m "full or not full" --durations 20; } > $(RESULTS)/full.txt; tail -n 1 $(RESULTS)/full.txt
+
+# Random examples, many of them: never the same twice.
+fuzz:
+	$(PYTEST) --hypothesis-profile fuzz -m hypothesis
+
+# Writes requirements-dev.txt anew: the versions that pip chooses today for requirements-dev.in.
+lock:
+	rm -rf .lock && python3 -m venv .lock
+	.lock/bin/pip install -q -r requirements-dev.in
+	! .lock/bin/pip freeze | grep -i nvidia # the CPU build of torch
+	{ echo "# Everything needed to build, test and check all three distributions, pinned by \`make lock\` from requirements-dev.in"; \
+	echo "# for Python 3.11 on Linux."; \
+	grep -E '^(torch==|-e )' requirements-dev.in; \
+	.lock/bin/pip freeze --exclude-editable | sed 's/+.*//' | grep -v '^torch=='; } > requirements-dev.txt
+	rm -rf .lock
 
 # Rebuild the default bundle (about half an hour); see artifacts/README.md.
 bundle:
 	.venv/bin/textveil-export table --vocabulary english --name "English words, version 2" -k 60 --certified-epsilon 7,8,9,10,11,12.5 --certified-epsilon-capped 9,11,12.5,13.5,14,15.5 --force -o artifacts/english-v2
 
 # Runs the commands in the documents and writes what they print below them; docs-check runs none of them.
-.PHONY: docs docs-check
 docs:
 	.venv/bin/python docs/build.py
 
@@ -24,6 +52,7 @@ docs-check:
 	.venv/bin/python docs/build.py --check
 	.venv/bin/python docs/prose.py
 	.venv/bin/python docs/proofs/record.py
+
 # Rewrite the generated tables and pictures of docs/results from the stored records; needs requirements-dev.txt.
 results:
 	.venv/bin/python benchmarks/report/write.py

@@ -1,10 +1,20 @@
-"""What all tests share: where builders are found, and how hypothesis runs."""
+"""What all tests share: where builders are found, how many threads there are, and how hypothesis runs."""
 
+import os
 import signal
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
+
+# Libraries read these when they are imported. Tests run side by side, and threads that wait for each other take more
+# processor time than they save.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+# A model that is named and not there is looked for on a hub: no test waits for a network.
+os.environ["HF_HUB_OFFLINE"] = "1"
 
 # Under pytest's importlib mode no test folder is importable; the builders that several suites share are.
 sys.path.insert(0, str(Path(__file__).parent / "fixtures"))
@@ -12,6 +22,21 @@ sys.path.insert(0, str(Path(__file__).parent / "fixtures"))
 # A job in the background inherits interrupts that are ignored, and would hand that on to the commands under test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Nothing here is timed: a slow machine is not a failure.
-settings.register_profile("textveil", deadline=None)
-settings.load_profile("textveil")
+# The same examples in every run, and nothing is timed: neither chance nor a slow machine is a failure. `make fuzz`
+# searches at random.
+settings.register_profile("default", derandomize=True, deadline=None, database=None)
+settings.register_profile("fuzz", settings.get_profile("default"), derandomize=False, max_examples=1000)
+settings.load_profile("default")
+
+#: How many times more examples ``fuzz`` tries where a test names a number of its own.
+_MORE = 10
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Gives tests that name a number of examples more of them under the profile ``fuzz``."""
+    if config.getoption("hypothesis_profile") != "fuzz":
+        return
+    for function in {getattr(item, "obj", None) for item in items}:
+        chosen = getattr(function, "_hypothesis_internal_use_settings", None)
+        if chosen is not None and chosen.max_examples != settings().max_examples:
+            function._hypothesis_internal_use_settings = settings(chosen, max_examples=_MORE * chosen.max_examples)

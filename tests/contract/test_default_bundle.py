@@ -54,6 +54,7 @@ def stated_median(bundle, mechanism, tail):
     return bundle.statistics["levels"][bundle.default_level][mechanism][tail]["unchanged"]["quantiles"]["0.5"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["santext", "santext+"])
 def test_about_half_of_the_sensitive_words_change_at_the_default_level(bundle, mechanism):
     level_law = default_level(bundle).laws[mechanism, bundle.default_tail]

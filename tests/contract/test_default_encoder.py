@@ -84,6 +84,7 @@ def proven(releaser, first, second):
     return audit(releaser.release, first, second, laplace_score(*steps), RELEASES).epsilon
 
 
+@pytest.mark.slow
 def test_an_audit_of_texts_never_exceeds_the_claim(encoder):
     """Every pair of these texts, at the strictest level and at the default one."""
     vectors = [before_noise(encoder, text) for text in TEXTS]

@@ -80,6 +80,7 @@ def table_of(mode: str, dimension: int, grid: int, epsilon: int, encoder: Encode
     return counts, margin
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "delta"), MODES)
 def test_a_release_by_the_document(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str, delta: str | None

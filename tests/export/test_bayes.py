@@ -28,6 +28,7 @@ def rates_of_each(bundle, **options):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", [False, True])
 @pytest.mark.parametrize("k", [1, 5, None])
 @pytest.mark.parametrize("geometry", plain.GEOMETRIES)
@@ -66,7 +67,7 @@ def test_one_release_is_exact(tmp_path, geometry, k, base):
 def test_a_planted_fault_in_the_exact_rate_is_seen(tmp_path, monkeypatch, old, new):
     monkeypatch.setattr(bayes, "one_release", mutant(bayes.one_release, old, new))
     with pytest.raises(AssertionError):
-        test_one_release_is_exact(tmp_path, "scattered", 5, True)
+        test_one_release_is_exact(folders[1], "scattered", 5, True)
 
 
 def test_the_prior_is_in_rank_order():
@@ -105,6 +106,7 @@ def test_enumeration_agrees_with_the_sum_for_one_release(tiny):
         assert plain.recovery(rows, shares, 1) == pytest.approx(float(direct))
 
 
+@pytest.mark.slow
 def test_several_releases_agree_with_enumeration(tiny):
     off = errors(tiny)
     assert len(off) == 2 * 2 * 2 * 3
@@ -122,8 +124,51 @@ def test_several_releases_agree_with_enumeration(tiny):
         ("_STANDARD_ERRORS * largest.std(axis=0, ddof=1)", "0.1 * largest.std(axis=0, ddof=1)"),
     ],
 )
-def test_a_planted_fault_is_seen(tiny, monkeypatch, old, new):
-    monkeypatch.setattr(bayes, "simulate", mutant(bayes.simulate, old, new))
+
+
+def faulty_simulation(fault):
+    """``bayes.simulate`` written down again, in one batch, wrong in one step."""
+    assert fault is None or fault in SIMULATION_FAULTS
+
+    def simulate(channel, totals, prior, trials, stream, progress=None):
+        generator, most = np.random.default_rng([*stream, 0]), bayes.RELEASES[-1]
+        uniform = generator.random(trials) * (fault != "always the likeliest word")
+        words = np.searchsorted(np.cumsum(prior), uniform * prior.sum(), side="right")
+        words = np.minimum(words, np.flatnonzero(prior)[-1])
+        rows = np.cumsum(channel.weights(channel.scores.from_inputs(words)), axis=1)
+        same = fault == "the same output every time"
+        drawn = generator.integers(0, totals[words, None], (trials, 1 if same else most)).repeat(most if same else 1, 1)
+        outputs = np.array([np.searchsorted(row, u, side="right") for row, u in zip(rows, drawn, strict=True)])
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.where(prior > 0, 1, 0) if fault == "no prior" else prior)[None, :].repeat(trials, axis=0)
+        largest = []
+        for number, output in enumerate(outputs.T, 1):
+            logs += np.take(channel.log_weights, channel.scores.to_outputs(output))
+            if fault != "posteriors without normalisers":
+                logs -= np.log(totals.astype(float))
+            if number in bayes.RELEASES:
+                logs -= logs.max(axis=1, keepdims=True)
+                largest.append(1 / np.exp(logs).sum(axis=1))
+        width = 0.1 if fault == "intervals a twentieth as wide" else 1.959964
+        margins = width * np.std(largest, axis=1, ddof=1) / np.sqrt(trials)
+        means = np.mean(largest, axis=1)
+        return {
+            n: bayes.Rate(float(mean), max(0.0, float(mean - margin)), min(1.0, float(mean + margin)))
+            for n, mean, margin in zip(bayes.RELEASES, means, margins, strict=True)
+        }
+
+    return simulate
+
+
+def test_the_simulation_written_down_again_agrees_with_enumeration(tiny, monkeypatch):
+    monkeypatch.setattr(bayes, "simulate", faulty_simulation(None))
+    assert max(errors(tiny)) < 4.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", SIMULATION_FAULTS)
+def test_a_planted_fault_is_seen(tiny, monkeypatch, fault):
+    monkeypatch.setattr(bayes, "simulate", faulty_simulation(fault))
     assert max(errors(tiny)) > 6
 
 

@@ -55,6 +55,7 @@ def median_unchanged(bundle, tail, exponent):
     return float(np.median([row[word] / row.sum() for word, row in rows.items()]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tail", [CAPPED, EXACT])
 def test_the_default_levels_meet_their_shares(source, tmp_path, tail):
     bundle = write_bundle(build_bundle(source, Recipe("made up", POLICY, k=16, tails=(tail,))), tmp_path / "bundle")
@@ -82,6 +83,7 @@ def test_the_default_level_must_be_a_level(source):
         build_bundle(source, Recipe("made up", POLICY, k=16, levels={"one": Decimal(5)}))
 
 
+@pytest.mark.slow
 def test_bundles_are_reproducible(source, contents, tmp_path):
     first = write_bundle(contents, tmp_path / "first")
     second = write_bundle(build_bundle(source, Recipe("made up", POLICY, k=16)), tmp_path / "second")
@@ -161,10 +163,11 @@ class TestCommand:
     @pytest.fixture
     def vectors(self, source, tmp_path):
         path = tmp_path / "vectors.txt"
-        lines = [f"{w} {' '.join(map(str, v))}" for w, v in zip(source.words, source.vectors, strict=True)]
+        lines = [f"{w} {' '.join(map(str, v))}" for w, v in zip(source.words[:400], source.vectors[:400], strict=True)]
         path.write_text("\n".join(lines) + "\n")
         return path
 
+    @pytest.mark.slow
     def test_from_a_vectors_file(self, vectors, tmp_path, capsys):
         target = tmp_path / "bundle"
         lists = tmp_path / "list.txt"
@@ -196,6 +199,7 @@ class TestCommand:
             assert sanitizer.bundle.tokens == ("wordpiece" if vocabulary == "wordpiece" else "word")
             assert sanitizer.sanitize("The doctor in Boston.").tokens > 0
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("options", "message"),
         [

@@ -67,13 +67,15 @@ def assert_certified(bundle, certificates):
             assert certificate.epsilon_certified <= certificate.epsilon_textbook + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("geometry", GEOMETRIES)
-@pytest.mark.parametrize("k", [1, 2, 5, None])
+@pytest.mark.parametrize("k", [1, pytest.param(2, marks=pytest.mark.full), 5, None])
 def test_certificates_equal_brute_force(tmp_path, geometry, k):
     bundle = write_bundle(small_contents(geometry, k), tmp_path / "b")
     assert_certified(bundle, certify(bundle))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_with_a_base_measure(tmp_path, geometry):
     built = small_contents(geometry, 5)
@@ -84,8 +86,9 @@ def test_with_a_base_measure(tmp_path, geometry):
     assert_certified(bundle, certify(bundle))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("geometry", GEOMETRIES)
-@pytest.mark.parametrize("k", [1, 2, 5, None])
+@pytest.mark.parametrize("k", [1, pytest.param(2, marks=pytest.mark.full), 5, None])
 def test_a_table_that_can_be_trusted_is_searched_faster_to_the_same_end(tmp_path, geometry, k):
     bundle = write_bundle(small_contents(geometry, k), tmp_path / "b")
     sensitive = all_sensitive(bundle.table)
@@ -200,6 +203,7 @@ class TestCertificateInABundle:
         assert run(cli.app, "textveil-export", ["certify", "--dry-run", str(bundle.path)]) == 0
         assert {path.name: path.read_bytes() for path in bundle.path.iterdir()} == before
 
+    @pytest.mark.slow
     def test_the_certificate_of_another_table_is_refused(self, bundle, tmp_path):
         other = small_bundles.small_bundle(
             tmp_path / "c", GEOMETRIES["twins"], k=5, exponents=["2", "6"], tails=(EXACT, CAPPED)
@@ -227,6 +231,7 @@ class TestCertificateInABundle:
         with pytest.raises(BundleDamaged, match="no certificate"):
             Sanitizer.load(bundle.path)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("failing", range(1, 4))
     @pytest.mark.parametrize("certified_before", [False, True])
     def test_an_interruption_leaves_a_sound_bundle(self, bundle, monkeypatch, failing, certified_before):

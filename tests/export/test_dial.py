@@ -53,6 +53,7 @@ def certified(table, every, mechanism, setting):
     return worst.over_all.ratio
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_every_target_covers_the_truth(tmp_path, geometry):
     """Brute force over all pairs and outputs never exceeds what a level is called by, and what is certified is near."""
@@ -78,6 +79,7 @@ def test_every_target_covers_the_truth(tmp_path, geometry):
             assert proven >= target - dial.TOLERANCE - 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_base_measures_are_bytes_and_help(geometry):
     """A law has the flattened base measure of its first guess if it was certified lower with it than without."""
@@ -101,6 +103,7 @@ def test_base_measures_are_bytes_and_help(geometry):
     assert any(setting.base is not None for setting in settings.values())
 
 
+@pytest.mark.slow
 def test_a_base_measure_that_does_not_help_is_not_taken(monkeypatch):
     """One word a hundred times likelier than all others: the audit prefers none, and the dial does as without it."""
 
@@ -168,12 +171,14 @@ def dialled(tmp_path_factory):
 class TestCommand:
     """``--certified-epsilon``: exponents whose proven epsilon meets the target."""
 
+    @pytest.mark.slow
     def test_levels_are_labelled_with_their_targets(self, dialled):
         for tail, expected in ((EXACT, (6, 9.5, 12)), (CAPPED, (5.5, 9, 11))):
             labels = {level.name: dialled.certified_epsilon(level, "santext+", tail) for level in dialled.levels}
             assert labels == dict(zip(("low", "balanced", "high"), expected, strict=True))
         assert dialled.default_tail == EXACT
 
+    @pytest.mark.slow
     def test_what_was_proven_is_just_below(self, dialled):
         for level in dialled.levels:
             for (mechanism, tail), law in level.parameters.items():
@@ -277,6 +282,7 @@ def test_steps_are_as_fine_as_totals_allow():
     assert finest[-1] == 0
 
 
+@pytest.mark.slow
 def test_the_dial_flattens_to_a_slope():
     table, every = table_and_scores("lopsided")
     targets = {EXACT: {"only": Decimal("2.2")}}

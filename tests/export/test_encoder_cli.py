@@ -31,6 +31,7 @@ FILES = {
 }
 
 
+@pytest.mark.slow
 def test_a_checkpoint_becomes_a_bundle(
     all_recipes: None, checkpoint_folder: Path, encoder_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -65,6 +66,7 @@ def test_a_checkpoint_becomes_a_bundle(
     assert "textveil-export encoder CHECKPOINT --data public.tsv --levels 8,2" in card
 
 
+@pytest.mark.slow
 def test_the_device_reads_and_computes_what_was_evaluated(
     encoder_bundle: Path, encoder_data: Path, checkpoint: Checkpoint
 ) -> None:
@@ -79,12 +81,14 @@ def test_the_device_reads_and_computes_what_was_evaluated(
         assert np.array_equal(encoder._session.run(read)[0], session(ids))
 
 
+@pytest.mark.slow
 def test_an_encoder_releases_vectors(encoder_bundle: Path) -> None:
     release = Encoder.load(encoder_bundle).encode("team goal match", epsilon="8")
     assert release.vector.shape == (3,)
     assert release.statement.to_dict()["bundle"] == Encoder.load(encoder_bundle).bundle.identity
 
 
+@pytest.mark.slow
 def test_fewer_pieces_make_a_smaller_bundle(
     checkpoint_folder: Path, encoder_data: Path, tmp_path: Path, encoder_bundle: Path
 ) -> None:
@@ -98,6 +102,7 @@ def test_fewer_pieces_make_a_smaller_bundle(
     assert small.identity != whole.identity
 
 
+@pytest.mark.slow
 def test_pieces_that_matter_cannot_be_left_out(
     checkpoint_folder: Path, encoder_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -111,6 +116,7 @@ def test_pieces_that_matter_cannot_be_left_out(
     assert not any(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_weights_scrambled_by_quantisation_do_not_ship(
     checkpoint_folder: Path,
     encoder_data: Path,
@@ -161,6 +167,7 @@ def test_options_that_do_not_fit(
     assert not any(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_there_stays(
     checkpoint_folder: Path, encoder_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

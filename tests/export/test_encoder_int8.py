@@ -43,6 +43,7 @@ def test_names_are_distinct() -> None:
     assert Int8Recipe(reduce_range=True).name == "s8, channel, 7 bit, embeddings row"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_every_recipe_makes_a_graph_that_devices_run(
     recipe: Int8Recipe, folder: Path, graph: Path, checkpoint: Checkpoint, real: Texts
@@ -55,6 +56,7 @@ def test_every_recipe_makes_a_graph_that_devices_run(
     assert 0 < off.mean() < 0.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_weights_are_what_the_recipe_says(recipe: Int8Recipe, folder: Path, graph: Path) -> None:
     path = folder / graph_name(recipe)
@@ -123,14 +125,18 @@ def test_measuring_compares_with_the_float_graph(
     )
     assert set(found) == {(DEFAULT, True), (DEFAULT, False), (recipes[1], True)}
     assert told == [1, 2]
-    for (recipe, _), figures in found.items():
+    expected = vectors(Session(graph), real)
+    for (recipe, precise), figures in found.items():
         path = tmp_path / graph_name(recipe)
-        off = np.abs(vectors(Session(path), real) - vectors(Session(graph), real)).sum(1)
+        off = np.abs(vectors(Session(path, precise=precise), real) - expected).sum(1)
+        assert (figures.recipe, figures.precise) == (recipe, precise)
         assert figures.model_bytes == path.stat().st_size
         assert figures.deviation_mean == pytest.approx(off.mean(), abs=1e-3)
+        assert figures.deviation_p99 == pytest.approx(np.quantile(off, 0.99), abs=1e-3)
         assert figures.latency_ms > 0
-        assert figures.accuracy > 0.8
-        assert figures.agreement > 0.9
+        if precise:  # as devices run it; without the key, a processor without VNNI saturates and is less accurate
+            assert figures.accuracy > 0.8
+            assert figures.agreement > 0.9
 
 
 def candidate(size: int, deviation: float, latency: float, **settings: object) -> Measured:

@@ -28,6 +28,7 @@ def test_graph_and_torch_agree_at_every_length(checkpoint: Checkpoint, graph: Pa
         assert np.abs(session(ids(tokens, tokens)) - reference(ids(tokens, tokens))).max() <= TOLERANCE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "dimension", "head_hidden"), SETTINGS)
 def test_every_mode_exports(tmp_path: Path, mode: str, dimension: int, head_hidden: int | None) -> None:
     folder = write_checkpoint(tmp_path / "checkpoint", mode, dimension, head_hidden=head_hidden)

@@ -9,7 +9,6 @@ import plain_statistics as plain
 import pytest
 import small_bundles
 from interruption import interrupted
-from mutants import mutant
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import Bundle
 from textveil.cli.console import run
@@ -44,6 +43,7 @@ def assert_as_defined(bundle):
     assert not found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", [False, True])
 @pytest.mark.parametrize("k", [1, 5, None])
 @pytest.mark.parametrize("geometry", plain.GEOMETRIES)

@@ -149,6 +149,7 @@ CALLS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", CALLS, ids=str)
 @given(tokens=st.lists(st.integers(0, 18), max_size=12), cut=st.integers(0, 12), seed=st.integers(0, 2**32))
 def test_the_order_of_words(bundle: Bundle, tokens: list[int], cut: int, seed: int, options: dict[str, Any]) -> None:

@@ -14,11 +14,11 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
+import faulty_sampling
 import numpy as np
 import pytest
 import small_bundles
 from defined_law import defined_weights
-from mutants import mutant
 from numpy.typing import NDArray
 from textveil.bundle.text_bundle import TABLE
 from textveil.mechanisms import entropy
@@ -73,6 +73,7 @@ def exact_law(bundle: SimpleNamespace, mechanism: str, law: LevelParameters) -> 
 # The weights.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["santext", "santext+"])
 @pytest.mark.parametrize("k", [1, 2, 5, None])
 @pytest.mark.parametrize("geometry", GEOMETRIES)
@@ -183,34 +184,11 @@ def test_every_way_with_a_base_measure_and_past_the_end() -> None:
     assert thins_exactly(sampling.draw_thinned, *enumerable(2, "santext", past_end=3000))
 
 
-THINNING_FAULTS = {
-    "after a rejection only the tail is drawn again": (
-        "uniform = uniform_below(totals[row], random_uint64)",
-        "start = rows.cumulative[row, -1] * (len(pending) < len(row_of))\n"
-        "        uniform = start + uniform_below(totals[row] - start, random_uint64)",
-    ),
-    "stored words are not accepted": (
-        "rejected = threshold >= weight(row[tail], outputs[pending[tail]])",
-        "rejected = (threshold >= weight(row[tail], outputs[pending[tail]])) | "
-        "(rows.stored[row[tail]] == outputs[pending[tail]][:, None]).any(axis=1)",
-    ),
-    "proposals of the excess need a threshold too": (
-        "np.flatnonzero(uniform >= rows.cumulative[row, -1])",
-        "np.arange(len(row))",
-    ),
-    "one threshold too many is accepted": ("threshold >= weight", "threshold > weight"),
-    "a threshold is held against another row": ("weight(row[tail], outputs", "weight(row[: len(tail)], outputs"),
-    "thresholds are those of other rows": ("rows.tail[row[tail]]", "rows.tail[row[: len(tail)]]"),
-    "the first integer of the tail is kept": ("uniform >= rows.cumulative", "uniform > rows.cumulative"),
-    "a rejected word is not drawn again": ("pending = pending[tail[rejected]]", "pending = pending[:0]"),
-    "others are drawn again": ("pending = pending[tail[rejected]]", "pending = tail[rejected]"),
-    "all of the tail is drawn again": ("pending = pending[tail[rejected]]", "pending = pending[tail]"),
-}
-
-
-@pytest.mark.parametrize("fault", THINNING_FAULTS)
+@pytest.mark.parametrize("fault", faulty_sampling.DRAW_THINNED)
 def test_a_fault_in_draw_thinned_is_seen(fault: str) -> None:
-    assert not thins_exactly(mutant(sampling.draw_thinned, *THINNING_FAULTS[fault]), *enumerable(2, "santext"))
+    law, weights = enumerable(2, "santext")
+    assert thins_exactly(faulty_sampling.draw_thinned(None), law, weights)
+    assert not thins_exactly(faulty_sampling.draw_thinned(fault), law, weights)
 
 
 def test_an_exact_law_draws_from_its_own_rows() -> None:
@@ -267,20 +245,17 @@ def test_the_coin_is_tossed_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_coin_that_is_tossed_in_every_round_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """A rejected replacement that tosses the coin of its token again keeps more common words than it should."""
-    one_round = mutant(
-        sampling.draw_thinned,
-        "pending = pending[tail[rejected]]",
-        "outputs[pending[tail[rejected]]] = -1\n        break",
-    )
-    faulty = mutant(
-        Plan.draw,
-        "    outputs[drawn] = self.mechanism.draw(inputs[drawn], entropy.random_uint64)\n",
-        "    while len(drawn):\n"
-        "        outputs[drawn] = self.mechanism.draw(inputs[drawn], entropy.random_uint64)\n"
-        "        drawn = drawn[outputs[drawn] < 0]\n"
-        "        kept = drawn[~self.coin.replaced(entropy.random_uint64(len(drawn)))]\n"
-        "        outputs[kept] = inputs[kept]\n"
-        "        drawn = drawn[outputs[drawn] < 0]\n",
-    )
+    one_round = faulty_sampling.draw_thinned(None, rejected_output=-1)
+
+    def tosses_again(plan: Plan, inputs: NDArray[np.int64], whole: NDArray[np.bool_]) -> NDArray[np.int64]:
+        assert plan.coin is not None
+        outputs, drawn = inputs.copy(), np.arange(len(inputs))
+        while len(drawn):
+            kept = ~plan.coin.replaced(entropy.random_words(len(drawn)))
+            outputs[drawn[kept]], drawn = inputs[drawn[kept]], drawn[~kept]
+            outputs[drawn] = plan.law.draw(inputs[drawn], entropy.random_words)
+            drawn = drawn[outputs[drawn] < 0]
+        return outputs
+
     monkeypatch.setattr(sampling, "draw_thinned", one_round)
-    assert not keeps_by_the_coin(faulty, monkeypatch)
+    assert not keeps_by_the_coin(tosses_again, monkeypatch)

@@ -72,6 +72,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bundle]:
     return open_bundle
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["santext", "santext+"])
 @pytest.mark.parametrize("k", KS)
 @pytest.mark.parametrize("geometry", GEOMETRIES)
@@ -102,6 +103,7 @@ def test_the_twins_are_what_they_should_be(opened: Callable[..., Bundle]) -> Non
     assert len(close) == 3
 
 
+@pytest.mark.slow
 @given(
     st.integers(4, 12).flatmap(
         lambda words: st.lists(
@@ -135,6 +137,7 @@ def test_any_small_vocabulary(points: list[list[int]], k: int, exponent: str) ->
         assert not list(findings(weights, squared.tolist(), built.law["median_squared_distance"], bound))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["santext", "santext+"])
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_any_base_measure(opened: Callable[..., Bundle], geometry: str, mechanism: str) -> None:
@@ -151,6 +154,7 @@ def test_any_base_measure(opened: Callable[..., Bundle], geometry: str, mechanis
         assert not list(findings(found_rows, squared, median, claimed(law, bundle.table.grid)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_the_slack_that_is_published_covers_the_exact_one(opened: Callable[..., Bundle], geometry: str) -> None:
     """Statements carry floats: each is at least the exact number, and the slack exceeds it by rounding only."""
@@ -218,6 +222,7 @@ def found(bundle: Bundle, table: Table, level: int = 0) -> list[Finding]:
     return list(findings(rows_of(table, "santext", law), squared_distances(bundle), median, bound))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 @pytest.mark.parametrize("k", [2, 6])
 def test_renormalised_top_k_is_refused(opened: Callable[..., Bundle], geometry: str, k: int) -> None:
@@ -381,6 +386,7 @@ def coin_epsilon(probability: str, times: str = "1") -> Any:
     return iv.log(iv.mpf(2**64) / int(threshold)) * iv.mpf(times)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("geometry", "tokens"), [(g, "word") for g in GEOMETRIES] + [("scattered", "wordpiece")])
 @pytest.mark.parametrize("probability", ["0.3", "1", "1e-9"])
 def test_santext_plus_as_a_whole(opened: Callable[..., Bundle], geometry: str, tokens: str, probability: str) -> None:

@@ -62,6 +62,7 @@ def found(
     return list(findings(weights, squared_distances(bundle), bundle.metric.median_squared, bound))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("k", [1, 4, None])
 @pytest.mark.parametrize("geometry", GEOMETRIES)
@@ -71,6 +72,7 @@ def test_every_pair_of_every_level(opened: Callable[..., Bundle], geometry: str,
         assert found(bundle, level.parameters[mechanism, EXACT], mechanism) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_any_base_measure_and_weights_that_end(opened: Callable[..., Bundle], geometry: str, mechanism: str) -> None:
@@ -85,6 +87,7 @@ def test_any_base_measure_and_weights_that_end(opened: Callable[..., Bundle], ge
         assert found(bundle, ended, mechanism) == []
 
 
+@pytest.mark.slow
 @given(
     st.integers(4, 12).flatmap(
         lambda words: st.lists(

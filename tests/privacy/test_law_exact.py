@@ -8,15 +8,17 @@ word's last integer. Each check is therefore also run on copies of the code with
 """
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from decimal import Decimal, localcontext
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import faulty_sampling
 import numpy as np
 import pytest
 import small_bundles
@@ -24,7 +26,6 @@ from defined_law import defined_weights, outputs
 from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import iv
-from mutants import mutant
 from numpy.typing import NDArray
 from textveil import Sanitizer
 from textveil.mechanisms import entropy
@@ -93,6 +94,7 @@ def deals_exactly(select: Callable[..., Any], rows: Rows, weights: list[list[int
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("geometry", "k"), CASES)
 def test_every_integer_of_every_row(opened: Callable[..., Sanitizer], geometry: str, k: int | None) -> None:
     for rows, weights in laws(opened(geometry, k, 8)):
@@ -101,6 +103,7 @@ def test_every_integer_of_every_row(opened: Callable[..., Sanitizer], geometry: 
         assert deals_exactly(sampling.select, rows, weights)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("geometry", "k"), CASES)
 def test_every_boundary_of_the_weights_that_ship(
     opened: Callable[..., Sanitizer], geometry: str, k: int | None
@@ -128,26 +131,12 @@ def test_every_boundary_of_the_weights_that_ship(
             assert sampling.select(rows, np.full(len(owner), row), np.array(uniform)).tolist() == owner
 
 
-SELECT_FAULTS = {
-    "a stored word's block starts one late": ("<= uniform", "< uniform"),
-    "a unit of the base measure starts one late": ('side="right"', 'side="left"'),
-    "the tail is not counted from its own start": (" - rows.cumulative[row_of[rest], -1]", ""),
-    "the search ends one step early": ("1 << k.bit_length() >> 1", "1 << k.bit_length() >> 2"),
-    "the last stored word is never found": ("probe <= k", "probe < k"),
-    "the first integer of the tail goes to a stored word": (
-        "at_most = flat[start + np.where(inside, probe, 1) - 1] <= uniform",
-        "at_most = flat[start + np.where(inside, probe, 1) - 1] <= uniform - (probe == k)",
-    ),
-    "blocks of the tail are one too long": ("// rows.tail[row_of[rest]]", "// (rows.tail[row_of[rest]] + 1)"),
-}
-
-
-@pytest.mark.parametrize("fault", SELECT_FAULTS)
+@pytest.mark.parametrize("fault", faulty_sampling.SELECT)
 def test_a_fault_in_select_is_seen(opened: Callable[..., Sanitizer], fault: str) -> None:
-    faulty = mutant(sampling.select, *SELECT_FAULTS[fault])
     rows, weights = next(laws(opened("scattered", 7, 8)))
     assert deals_exactly(sampling.select, rows, weights)
-    assert not deals_exactly(faulty, rows, weights)
+    assert deals_exactly(faulty_sampling.select(None), rows, weights)
+    assert not deals_exactly(faulty_sampling.select(fault), rows, weights)
 
 
 @given(st.data())
@@ -216,30 +205,11 @@ def test_every_pair_of_words_of_five_bits() -> None:
     assert uniform_is_exact(sampling.uniform_below)
 
 
-UNIFORM_FAULTS = {
-    "no word is rejected (modulo bias)": ("np.flatnonzero(words > last_accepted)", "np.flatnonzero(words < 0)"),
-    "a word too many is rejected": ("np.flatnonzero(words > last_accepted)", "np.flatnonzero(words >= last_accepted)"),
-    "a word too many is accepted": ("(largest_word % modulus + one) % modulus", "largest_word % modulus"),
-    "a total that fits exactly rejects its last words": (
-        "(largest_word % modulus + one) % modulus",
-        "(largest_word % modulus + one)",
-    ),
-    "a second word is not looked at": ("rejected[words[rejected] > last_accepted[rejected]]", "rejected[:0]"),
-    "a second word is held against another total": ("> last_accepted[rejected]", "> last_accepted[: len(rejected)]"),
-    "all words are drawn again, and not looked at": (
-        "words[rejected] = random_uint64(len(rejected))",
-        "words = random_uint64(len(words))",
-    ),
-    "the second word is added to the first": (
-        "words[rejected] = random_uint64(len(rejected))",
-        "words[rejected] += random_uint64(len(rejected))",
-    ),
-}
-
-
-@pytest.mark.parametrize("fault", UNIFORM_FAULTS)
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", faulty_sampling.UNIFORM_BELOW)
 def test_a_fault_in_uniform_below_is_seen(fault: str) -> None:
-    assert not uniform_is_exact(mutant(sampling.uniform_below, *UNIFORM_FAULTS[fault]))
+    assert uniform_is_exact(faulty_sampling.uniform_below(None))
+    assert not uniform_is_exact(faulty_sampling.uniform_below(fault))
 
 
 @given(st.lists(st.one_of(st.integers(1, MAX_TOTAL), st.integers(0, 62).map(lambda n: 1 << n)), min_size=1, max_size=8))
@@ -427,10 +397,25 @@ def stays_below(randomised_response: Callable[..., RandomizedResponse], table: T
     return True
 
 
-KRR_FAULTS = {
-    "exp is rounded up": ("to_integral_value()", 'to_integral_value("ROUND_CEILING")'),
-    "exp is trusted to its last digit": (" * (1 - Decimal(10) ** -58)", ""),
-    "exp is a float": ("epsilon.exp()", "Decimal(math.exp(epsilon))"),
+ONE_UNIT = Decimal("0." + 58 * "9")
+
+
+def krr(integer_of: Callable[[Decimal, int], Decimal]) -> Callable[..., ResponseLaw]:
+    """``krr`` written down again, with the integer that is made of ``exp(epsilon)`` times the tail left open."""
+
+    def randomised_response(cls: type[ResponseLaw], table: Table, epsilon: Decimal) -> ResponseLaw:
+        tail = 1 << 15
+        with localcontext(prec=60, rounding=ROUND_FLOOR):
+            own = int(integer_of(epsilon, tail))
+        return replace(cls.uniform(table), tail=tail, excess=max(own - tail, 0))
+
+    return randomised_response
+
+
+KRR_FAULTS: dict[str, Callable[[Decimal, int], Decimal]] = {
+    "exp is rounded up": lambda epsilon, tail: (epsilon.exp() * ONE_UNIT * tail).to_integral_value(ROUND_CEILING),
+    "exp is trusted to its last digit": lambda epsilon, tail: (epsilon.exp() * tail).to_integral_value(),
+    "exp is a float": lambda epsilon, tail: (Decimal(math.exp(epsilon)) * ONE_UNIT * tail).to_integral_value(),
 }
 
 
@@ -440,8 +425,9 @@ def test_krr_just_below_a_whole_number(opened: Callable[..., Sanitizer]) -> None
 
 @pytest.mark.parametrize("fault", KRR_FAULTS)
 def test_a_fault_in_krr_is_seen(opened: Callable[..., Sanitizer], fault: str) -> None:
-    faulty = mutant(RandomizedResponse.of.__func__, *KRR_FAULTS[fault])
-    assert not stays_below(faulty, opened("scattered", 2, 8).bundle.table)
+    table = opened("scattered", 2, 8).bundle.table
+    assert stays_below(krr(lambda epsilon, tail: (epsilon.exp() * ONE_UNIT * tail).to_integral_value()), table)
+    assert not stays_below(krr(KRR_FAULTS[fault]), table)
 
 
 def test_random_is_uniform(opened: Callable[..., Sanitizer]) -> None:

@@ -17,6 +17,8 @@ from textveil.mechanisms.discrete_noise import NoiseTable, Words, discrete_gauss
 from textveil.mechanisms.vector_noise import Noise, Releaser
 from textveil.mechanisms.vector_parameters import ReleaseParameters
 
+pytestmark = pytest.mark.statistical
+
 SIGNIFICANCE = 1e-9
 POWER = 0.999
 DRAWS = 800_000

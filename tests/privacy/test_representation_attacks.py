@@ -56,6 +56,7 @@ def too_small(parameters: ReleaseParameters, factor: Fraction) -> Releaser:
     return releaser
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
 def test_an_audit_never_exceeds_the_claim(name: str) -> None:
     parameters, first, second = PAIRS[name]
@@ -63,6 +64,7 @@ def test_an_audit_never_exceeds_the_claim(name: str) -> None:
         assert found(Releaser(parameters), one, other).epsilon <= float(parameters.exact_epsilon)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["l1-2", "l1-4", "box-4"])
 def test_an_audit_catches_noise_ten_percent_too_small(name: str) -> None:
     """And comes within a tenth of the claim where the noise is right: the audit is not idle."""

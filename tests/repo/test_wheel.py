@@ -76,6 +76,7 @@ def installed(dist: Callable[[str], Path], tmp_path_factory: pytest.TempPathFact
     return target
 
 
+@pytest.mark.slow
 def test_names_and_version(dist: Callable[[str], Path]) -> None:
     assert dist("wheel").name == f"textveil-{__version__}-py3-none-any.whl"
     assert dist("sdist").name == f"textveil-{__version__}.tar.gz"
@@ -137,6 +138,7 @@ def test_the_sdist_holds_files_and_no_links(dist: Callable[[str], Path]) -> None
     assert not [member.name for member in members if "/tests/" in member.name]
 
 
+@pytest.mark.slow
 def test_the_wheel_works_alone(installed: Path, tmp_path: Path) -> None:
     """From an empty folder, with an empty home, no network module of ours, and nothing written."""
     home, here = tmp_path / "home", tmp_path / "here"

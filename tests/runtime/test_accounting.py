@@ -159,6 +159,7 @@ def mixed(dropped: list[Fraction], present: list[Fraction], mu: Fraction) -> lis
     return [mu * a + (1 - mu) * b for a, b in zip(dropped, present, strict=True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mu", ["0.1", "0.3", "0.5", "0.8"])
 @pytest.mark.parametrize("epsilon", ["0.5", "4"])
 def test_the_dropout_theorem_on_random_mechanisms(mu: str, epsilon: str) -> None:

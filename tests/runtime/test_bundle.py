@@ -135,6 +135,7 @@ def test_a_file_of_another_size(copy: Path, name: str, change: str) -> None:
     refused(copy)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES[1:])
 def test_every_single_byte_counts(copy: Path, name: str) -> None:
     """Every byte of every hashed file, changed in one bit, in turn."""
@@ -147,6 +148,7 @@ def test_every_single_byte_counts(copy: Path, name: str) -> None:
         assert name in refused(copy)
 
 
+@pytest.mark.slow
 @settings(reading, max_examples=600)
 @given(st.data())
 def test_a_flipped_bit_is_refused(copy: Path, tiny_path: Path, data: st.DataObject) -> None:
@@ -167,6 +169,7 @@ def test_a_flipped_bit_is_refused(copy: Path, tiny_path: Path, data: st.DataObje
     use(bundle)
 
 
+@pytest.mark.slow
 def test_every_byte_of_the_manifest_in_turn(copy: Path, tiny_path: Path) -> None:
     """The manifest is not hashed: what it may say and still be opened must not touch the law, nor break its use."""
     original = Bundle(tiny_path)
@@ -613,6 +616,7 @@ def test_rows_that_do_not_fit(copy: Path, arrays: Arrays) -> None:
         Sanitizer(Bundle(copy)).distance("the", "doctor")
 
 
+@pytest.mark.slow
 @settings(reading, max_examples=300)
 @given(st.data())
 def test_a_signed_table_with_any_one_number_changed_stays_in_range(

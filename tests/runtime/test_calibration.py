@@ -51,6 +51,7 @@ def without(make_bundle):
     return make_bundle()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wish", "level"), [(0.01, "a"), (0.1, "a"), (0.11, "b"), (0.3, "b"), (0.5, "c"), (0.51, "d"), (0.9, "d")]
 )

@@ -99,6 +99,7 @@ def test_every_line_is_answered_before_the_next_is_read(tiny_path: Path) -> None
         assert process.wait(TIMEOUT) == 0
 
 
+@pytest.mark.slow
 @posix
 def test_a_closed_pipe_ends_quietly(tiny_path: Path, tmp_path: Path) -> None:
     """``textveil sanitize FILE | head -1``"""
@@ -136,6 +137,7 @@ def test_an_interrupt_ends_quietly(tiny_path: Path, tmp_path: Path, to_file: boo
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @posix
 @full_device
 @pytest.mark.parametrize(
@@ -265,6 +267,7 @@ def test_inputs_that_cannot_be_read(cli: Callable, tmp_path: Path, note: Path, n
     assert name not in ran.message
 
 
+@pytest.mark.slow
 def test_a_line_of_five_megabytes(cli: Callable, tmp_path: Path) -> None:
     path = tmp_path / "long.txt"
     path.write_bytes(b"the doctor, " * 430_000 + b"\nnurse\n")
@@ -447,6 +450,7 @@ PLACES = [
 ]
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.sampled_from(PLACES), st.text(st.characters(), min_size=1, max_size=20))
 @example(["{}"], "\ud800")

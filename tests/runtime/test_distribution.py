@@ -129,6 +129,7 @@ def test_never_an_output_never_comes_out(make_bundle, tiny: Sanitizer) -> None: 
     assert tiny.distribution("zombie").probability("zombie") > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sanitizer", "options"), BOTH_TAILS, ids=str, indirect=["sanitizer"])
 @pytest.mark.parametrize("word", ["the", "doctor", "zzz"])
 def test_what_is_drawn_is_what_is_told(sanitizer: Sanitizer, word: str, options: dict[str, str]) -> None:

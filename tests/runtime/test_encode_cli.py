@@ -170,6 +170,7 @@ def test_what_was_cut_is_told_on_standard_error_alone(cli: Callable, tmp_path: P
     assert "longer" not in ran.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
@@ -261,6 +262,7 @@ def test_a_bundle_of_the_other_kind(here: Callable, tiny_path: Path, tiny_encode
         assert ran.message.startswith("textveil: bundle-kind: this is an encoder bundle")
 
 
+@pytest.mark.slow
 def test_without_onnxruntime(command: Callable, tiny_encoder: Path) -> None:
     """A process of its own in which there is none: encoding names the extra, and the rest works."""
     block = (

@@ -155,6 +155,7 @@ def test_lines_are_answered_as_they_come(tiny: Sanitizer) -> None:
             os.close(sender)
 
 
+@pytest.mark.slow
 def test_a_line_of_five_megabytes_in_small_portions(tiny: Sanitizer, tmp_path: Path) -> None:
     content = b"the doctor said, zzz. " * 240_000
     texts, written, consumed, error = through(tiny, tmp_path, content, 1 << 16)

@@ -428,6 +428,7 @@ def mutated(draw: st.DrawFn) -> bytes:
     return bytes(content)
 
 
+@pytest.mark.slow
 @settings(max_examples=1500)
 @given(mutated())
 def test_what_is_accepted_is_sound_to_the_official_reader(content: bytes) -> None:

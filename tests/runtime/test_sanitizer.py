@@ -261,6 +261,7 @@ def test_texts_of_a_batch_are_drawn_apart(tiny: Sanitizer) -> None:
     assert len({result.text for result in results}) == 5
 
 
+@pytest.mark.slow
 @settings(reading, max_examples=300)
 @given(st.lists(strange_texts, max_size=6), st.integers(1, 60), st.booleans())
 def test_batches_of_any_size_give_the_same(
@@ -298,6 +299,7 @@ def test_a_long_text_is_written_like_a_short_one(constant: Sanitizer, text: str,
         assert constant.sanitize(text, sanitize_punctuation=strict) == whole
 
 
+@pytest.mark.slow
 def test_three_million_characters(english: Sanitizer) -> None:
     text = "The doctor, said zzyzx7! " * 125_000
     result = english.sanitize(text, mechanism="random")
@@ -306,6 +308,7 @@ def test_three_million_characters(english: Sanitizer) -> None:
     assert result.text.count(", ") >= 125_000
 
 
+@pytest.mark.slow
 def test_a_text_without_a_blank(constant: Sanitizer) -> None:
     text = "中,x\n" * 600_000
     assert constant.sanitize(text).text == "zz,zz\n" * 600_000
@@ -468,6 +471,7 @@ def one_piece(make_bundle: Callable[..., Path], nearest: None) -> Sanitizer:
     return Sanitizer.load(make_bundle(words, tokens="wordpiece", share=1, allow=common, never=never, k=1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "expected", "tokens"),
     [

@@ -132,6 +132,7 @@ def test_a_gap_is_white_space_and_punctuation_exactly(text: str) -> None:
         assert segmentation.is_gap(segment) == only
 
 
+@pytest.mark.slow
 def test_every_code_point_alone_is_a_gap_or_a_word() -> None:
     """All of them: a gap if and only if it is White_Space or punctuation. Anything else never passes through."""
     punctuation = regex.compile(r"\p{P}")
@@ -221,6 +222,7 @@ def test_boundaries_by_hand(rule: str, expected: str) -> None:
     assert segmentation._SEGMENT.findall(text) == expected.split("|"), rule
 
 
+@pytest.mark.slow
 @settings(max_examples=3000)
 @given(texts)
 @example("\u200d🚀")  # WB3c at the start of the text
@@ -231,6 +233,7 @@ def test_the_pattern_is_the_rules(text: str) -> None:
     assert segmentation._SEGMENT.findall(text) == by_the_rules(text)
 
 
+@pytest.mark.slow
 @settings(max_examples=1000)
 @given(texts)
 def test_the_pattern_agrees_with_an_implementation_of_others(text: str) -> None:
@@ -246,6 +249,7 @@ def test_the_pattern_agrees_with_an_implementation_of_others(text: str) -> None:
     assert segmentation._SEGMENT.findall(text) == theirs
 
 
+@pytest.mark.slow
 @settings(max_examples=2000)
 @given(st.text(st.sampled_from(ASCII)) | st.text(st.sampled_from("aZ09_.:,;' \r\n\t-\"@/%wW#?"), max_size=12))
 def test_the_ascii_patterns_are_the_general_ones(text: str) -> None:
@@ -547,18 +551,21 @@ LONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", LONG.values(), ids=LONG.keys())
 def test_long_runs_are_cut_in_linear_time(unit: str) -> None:
-    """Half a million characters of one kind each; anything worse than linear would take minutes."""
-    text = unit * (500_000 // len(unit))
+    """A quarter of a million characters of one kind each; anything worse than linear would take minutes."""
+    text = unit * (250_000 // len(unit))
     assert "".join(segmentation.segments(text)) == text
     assert "".join(segmentation.segments("é " + text)) == "é " + text
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("length", [1_000_000, pytest.param(6_000_000, marks=pytest.mark.full)])
 @pytest.mark.parametrize(
     "unit", ["a", "1", ".", "%aa", "://", "a.a.@1 (((((((((((((((((((((((((", "é", 'אב"', "😀\u200d", "_é"]
 )
-def test_a_long_line(unit: str) -> None:
-    """Six million characters, also in one word."""
-    text = unit * (6_000_000 // len(unit)) + "é"
+def test_a_long_line(unit: str, length: int) -> None:
+    """Millions of characters, also in one word."""
+    text = unit * (length // len(unit)) + "é"
     assert "".join(segmentation.segments(text)) == text

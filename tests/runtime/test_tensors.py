@@ -186,6 +186,7 @@ json_values = st.recursive(
 entries = st.fixed_dictionaries({"dtype": json_values, "shape": json_values, "data_offsets": json_values})
 
 
+@pytest.mark.slow
 @settings(reading, max_examples=500)
 @given(st.dictionaries(st.text(max_size=3), entries | json_values, max_size=3) | json_values, st.binary(max_size=32))
 def test_any_header_is_read_or_refused(tmp_path: Path, header: object, data: bytes) -> None:

@@ -35,6 +35,7 @@ def either(request, tmp_path):
     return small(tmp_path / "either", request.param)
 
 
+@pytest.mark.slow
 def test_the_default_bundle_holds():
     outcome = verify(Sanitizer.load().bundle, pairs=100_000)
     assert outcome.pairs >= 80_000  # where samples for exact tails coincide there are fewer pairs

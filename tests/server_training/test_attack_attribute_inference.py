@@ -42,6 +42,7 @@ def scored(draw: st.DrawFn) -> tuple[Floats, Bits]:
     return np.array(scores)[:, None], np.array(truth)[:, None]
 
 
+@pytest.mark.slow
 @given(scored(), scored())
 def test_the_figures_are_those_of_scikit_learn(dev: tuple[Floats, Bits], test: tuple[Floats, Bits]) -> None:
     found = leak(dev[0][None], dev[1], test[0][None], test[1])
@@ -73,6 +74,7 @@ def test_several_attributes(seed: int) -> None:
     assert found.f_tuned_micro >= found.f_half
 
 
+@pytest.mark.slow
 def test_standard_errors_are_the_spread_over_samples_of_texts() -> None:
     generator = np.random.default_rng(5)
     found, apart = [], []
@@ -95,6 +97,7 @@ def test_standard_errors_are_the_spread_over_samples_of_texts() -> None:
     assert np.mean([one.significant() for one in apart]) < 0.03
 
 
+@pytest.mark.slow
 def test_an_attacker_finds_what_is_there_and_nothing_else() -> None:
     _, present = made_up()
     generator = np.random.default_rng(6)

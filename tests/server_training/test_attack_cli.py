@@ -68,6 +68,7 @@ def trained(place: Path, run: Run) -> Path:
     return place
 
 
+@pytest.mark.slow
 def test_a_private_checkpoint_is_attacked_at_its_levels(trained: Path, run: Run) -> None:
     code, out, err = run(*ATTACK, "--checkpoint", "l1", "--features", "clean")
     assert (code, err) == (0, "")

@@ -1,15 +1,19 @@
 """The programs that bound what any private release can achieve, against other ways to the same numbers."""
 
+from decimal import Decimal, localcontext
+from fractions import Fraction
 from itertools import combinations, product
 from math import exp, inf, nan, sqrt
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from textveil_training.bounds.channels import (
+from textveil_training.data import load
+from textveil_training.dpnr import channels
+from textveil_training.dpnr.channels import (
     InvalidChannel,
     best_channel,
     ceiling,
@@ -60,6 +64,7 @@ def by_enumeration(gains: Floats, epsilon: float) -> float:
     return best
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(confusion=confusions(), epsilon=st.floats(0.05, 6))
 def test_the_program_agrees_with_an_enumeration_of_staircases(confusion: Floats, epsilon: float) -> None:
@@ -112,13 +117,54 @@ def test_the_order_of_the_figures(confusion: Floats, epsilon: float, more: float
     assert held <= reference(confusion, epsilon + more) + 1e-7
 
 
-@settings(max_examples=30)
-@given(confusion=confusions(), epsilon=epsilons)
-def test_the_solution_is_a_private_channel(confusion: Floats, epsilon: float) -> None:
-    found = best_channel(joint(confusion), epsilon).channel
-    assert found.sum(axis=1) == pytest.approx(1)
-    assert found.min() >= 0
-    assert (found[:, None] <= exp(epsilon) * found[None] + 1e-6).all()
+def exact(channel: Floats) -> list[list[Fraction]]:
+    return [[Fraction(entry) for entry in row] for row in channel.tolist()]
+
+
+def largest_excess(rows: list[list[Fraction]], epsilon: float) -> Fraction:
+    """``max_{i,i'} sum_o max(0, Q(o|i) - e^epsilon Q(o|i'))``, with a hundred digits of ``e^epsilon``."""
+    with localcontext(prec=100):
+        ratio = Fraction(Decimal(epsilon).exp())
+    return max(
+        sum((max(Fraction(0), p - ratio * q) for p, q in zip(row, other, strict=True)), Fraction(0))
+        for row, other in product(rows, repeat=2)
+    )
+
+
+def assert_private_channel(confusion: Floats, epsilon: float, delta: float) -> None:
+    gains = joint(confusion)
+    found = best_channel(gains, epsilon, delta)
+    rows = exact(found.channel)
+    assert [sum(row) for row in rows] == [1] * len(rows)
+    assert min(map(min, rows)) >= 0
+    assert largest_excess(rows, epsilon) <= Fraction(delta)
+    assert (gains * found.channel).sum() == pytest.approx(found.accuracy, abs=2e-6)
+
+
+#: The solver's solution for it holds -1e-9.
+DUSTY = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [3, 0, 1, 0], [0, 0, 0, 1]], dtype=float)
+
+
+@settings(max_examples=60)
+@given(
+    confusion=confusions(),
+    epsilon=st.one_of(epsilons, st.floats(1e-12, 1e-3), st.floats(6, 30)),
+    delta=st.sampled_from([0.0, 0.0, 1e-5, 0.05]),
+)
+@example(confusion=DUSTY, epsilon=1e-9, delta=0.0)
+@example(confusion=np.eye(4), epsilon=16.5, delta=0.0)  # the smallest entries are below the solver's tolerance
+@example(confusion=np.array([[1, 2], [2, 1.0]]), epsilon=0.0, delta=0.0)
+def test_the_solution_is_a_private_channel(confusion: Floats, epsilon: float, delta: float) -> None:
+    """In rational arithmetic: no tolerance for signs, for the sums of rows, or for the promise."""
+    assert_private_channel(confusion, epsilon, delta)
+
+
+def test_rounding_errors_of_a_solver_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test above rejects a solution with errors of 1e-9, which solvers of linear programs allow themselves."""
+    dust = 1e-9 * (np.roll(np.eye(4), 1, axis=1) - np.eye(4))
+    monkeypatch.setattr(channels, "_private", lambda gains, solution, epsilon, delta: solution + dust)
+    with pytest.raises(AssertionError):
+        assert_private_channel(DUSTY, 1e-9, 0.0)
 
 
 def test_without_privacy_the_reference_is_the_clean_model() -> None:

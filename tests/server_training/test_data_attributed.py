@@ -45,6 +45,7 @@ def test_the_last_separator_may_be_missing(write: Write) -> None:
     assert len(list(read_ag_entities(write(GOOD.removesuffix(END))))) == 4
 
 
+@pytest.mark.slow
 @given(splits=st.tuples(split_rows, split_rows, split_rows))
 def test_what_is_written_is_read(
     tmp_path_factory: pytest.TempPathFactory,

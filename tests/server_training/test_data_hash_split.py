@@ -34,6 +34,7 @@ def test_sizes_are_close_to_the_weights() -> None:
     assert abs(len(divided["dev"]) - 200) < 6 * (2000 * 0.1 * 0.9) ** 0.5
 
 
+@pytest.mark.slow
 @given(key=st.text(), seed=st.integers(), weights=all_weights)
 def test_the_order_of_the_shares_does_not_matter(key: str, seed: int, weights: dict[str, int]) -> None:
     name = share_of(key, weights, seed)

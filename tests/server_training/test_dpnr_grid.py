@@ -104,6 +104,7 @@ def grid(recipe: Recipe, task: Task, features: dict, clean: Classifier, output: 
     return Grid(recipe, task, lambda _: features, clean, output, settings)
 
 
+@pytest.mark.slow
 def test_lines_of_a_grid(recipe: Recipe, task: Task, features: dict, clean: Classifier, tmp_path: Path) -> None:
     output = tmp_path / "runs.jsonl"
     cells = [Cell("l1", 1, ("2",)), Cell("l1", 1, ("2", "6"), "0.5", 1)]
@@ -136,6 +137,7 @@ def test_lines_of_a_grid(recipe: Recipe, task: Task, features: dict, clean: Clas
     assert np.average([part["present"], part["absent"]], weights=texts) == pytest.approx(one["levels"]["2"]["accuracy"])
 
 
+@pytest.mark.slow
 def test_a_grid_is_taken_up_where_it_was(
     recipe: Recipe, task: Task, features: dict, clean: Classifier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,6 +154,7 @@ def test_a_grid_is_taken_up_where_it_was(
     assert "attack" not in json.loads(before.splitlines()[0])["clean"]
 
 
+@pytest.mark.slow
 def test_too_little_noise_is_told(
     recipe: Recipe, task: Task, features: dict, clean: Classifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,6 +174,7 @@ def test_too_little_noise_is_told(
     assert exceeds()
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_head(recipe: Recipe, task: Task, features: dict, clean: Classifier) -> None:
     placement = place(np.eye(2), [4.0], 1, search=Search(restarts=1, steps=20, draws=64, fresh_draws=64))
     heads = [train_head(with_representation(recipe, seed=seed), task, features, clean, placement) for seed in (0, 0, 1)]

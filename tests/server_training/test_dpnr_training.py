@@ -92,6 +92,7 @@ def test_twenty_steps_lower_the_loss_and_reach_every_layer_of_the_encoder(place:
     assert loss() < before - 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "values",
     [
@@ -131,6 +132,7 @@ def test_an_interrupted_run_goes_on_to_the_same_result(place: Path, tmp_path: Pa
         assert first == second
 
 
+@pytest.mark.slow
 def test_a_run_that_broke_down_goes_on_from_its_last_state(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "SAVE_EVERY_S", 0.0)
     whole = private(place, "sound", placed_epochs=1, num_epochs=2)

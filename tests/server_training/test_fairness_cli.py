@@ -130,6 +130,7 @@ def test_features_of_other_texts_are_not_used(trained: Path, run: Run) -> None:
     assert unfair["with"]["accuracy"] == pytest.approx(1 - fair["with"]["accuracy"])
 
 
+@pytest.mark.slow
 def test_sanitised_text_in_copies_beside_raw(tuned: Path, run: Run) -> None:
     copies = [f"sanitised/copy-{number}/fair.txt" for number in (1, 2)]
     clean, private = lines(run, *copies, "--model", "private", "--clean", "model", "--clean-data", "fair.txt")
@@ -180,6 +181,7 @@ def test_any_classifier_of_texts_is_measured() -> None:
         of_texts([split, texts([0, 1] * 30)], knows, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

@@ -114,6 +114,7 @@ def test_scores_of_pairs_are_learned(encoder: Path, tmp_path: Path, learns: bool
         predictions(tmp_path / "model", [("one",)])
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on_to_the_same_result(encoder: Path, tmp_path: Path) -> None:
     chosen, task = settings(encoder, num_epochs=3, dropout=0.1), classes()
     whole = tuned(chosen, task, RunOptions(tmp_path / "whole"))

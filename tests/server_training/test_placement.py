@@ -58,6 +58,7 @@ def test_two_equal_classes_on_a_line_have_a_closed_form(epsilon: float) -> None:
     assert accuracy < 1 - exp(-epsilon / 2) / 2  # two coordinates carry half of the distance each
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1.0, 6.0])
 def test_unequal_classes_in_the_plane_against_an_integral(epsilon: float) -> None:
     codes = np.array([[1, 0], [-1, 0], [0.3, -0.7], [0, 1]])
@@ -125,6 +126,7 @@ def test_the_best_codes_of_two_classes_are_opposite_corners() -> None:
     assert found.accuracies[0] == pytest.approx(1 - exp(-1) / 2, abs=5 * found.standard_errors[0])
 
 
+@pytest.mark.slow
 def test_a_second_coordinate_is_taken_where_it_pays_and_not_otherwise() -> None:
     """Four equal classes need the plane: on a line two of them would lie between the others."""
     line = place(np.eye(4), [6.0], 1, search=QUICK).mean
@@ -134,6 +136,7 @@ def test_a_second_coordinate_is_taken_where_it_pays_and_not_otherwise() -> None:
     assert len(best_placement(np.eye(2), [2.0], dimensions=(1, 2), search=QUICK).codes[0]) == 1
 
 
+@pytest.mark.slow
 def test_one_set_of_codes_serves_several_levels() -> None:
     shared = place(LIKE_AG, LEVELS, 2, search=QUICK)
     for epsilon, accuracy, error in zip(LEVELS, shared.accuracies, shared.standard_errors, strict=True):

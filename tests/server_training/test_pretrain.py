@@ -244,6 +244,7 @@ def two_processes(*arguments: str) -> list[str]:
     return [printed for printed, _ in ended]
 
 
+@pytest.mark.full
 def test_the_command_in_two_processes(place: Path) -> None:
     """Only the first one has a result to print; neither fails."""
     pytest.importorskip("accelerate")
@@ -254,6 +255,7 @@ def test_the_command_in_two_processes(place: Path) -> None:
     assert json.loads((place / "by-command" / "record.json").read_text())["finished"]
 
 
+@pytest.mark.slow
 def test_two_processes_do_what_one_does(place: Path, tmp_path: Path) -> None:
     """The same losses, and the same weights within rounding; the batches are shared and cut into parts."""
     pytest.importorskip("accelerate")

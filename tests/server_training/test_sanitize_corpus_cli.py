@@ -107,6 +107,7 @@ BAD = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "content", "said"), BAD, ids=[f"{n}: {s.split(':')[0]}" for n, _, s in BAD])
 def test_bad_input(write: Write, run: Run, canary: str, name: str, content: str | bytes, said: str) -> None:
     """Also behind good files: nothing is drawn before all of the input has been read."""
@@ -119,6 +120,7 @@ def test_bad_input(write: Write, run: Run, canary: str, name: str, content: str 
     assert list(Path().iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -185,6 +187,7 @@ def test_a_full_disk(write: Write, run: Run, canary: str, monkeypatch: pytest.Mo
     assert canary not in err + everything()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another matter there")
 def test_ctrl_c_and_going_on(write: Write, tmp_path: Path, canary: str) -> None:
     """As a terminal does it: the signal goes to the command and its workers alike."""

@@ -90,6 +90,7 @@ def test_the_texts_are_those_of_the_reader(write: Write, name: str) -> None:
     assert texts == read
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["\n", "\r\n", "no end", "mark"])
 @pytest.mark.parametrize("name", SAMPLES)
 def test_all_but_the_texts_is_carried(write: Write, tmp_path: Path, name: str, end: str) -> None:

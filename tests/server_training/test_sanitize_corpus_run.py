@@ -55,6 +55,7 @@ def p_values(run: Runner) -> list[float]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_the_law_is_the_same_whoever_draws(run: Runner, tmp_path: Path, workers: int) -> None:
     record = run(workers=workers, copies=4, shard_lines=30)

@@ -55,6 +55,7 @@ def defined(channel: TextChannel, *, whole: bool) -> np.ndarray:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["words", "outlier", "pieces", "flattened"])
 @pytest.mark.parametrize("options", LAWS, ids=lambda options: "-".join(map(str, options.values())))
 def test_likelihoods_are_those_of_the_mechanism(folders: dict[str, Path], kind: str, options: dict[str, Any]) -> None:

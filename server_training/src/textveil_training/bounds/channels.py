@@ -18,7 +18,8 @@ sure the model is), and another extractor may be better.
 """
 
 from dataclasses import dataclass
-from math import exp, inf, isfinite, sqrt
+from fractions import Fraction
+from math import exp, inf, isfinite, nextafter, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +33,12 @@ Floats = NDArray[np.float64]
 STANDARD_ERRORS = 4.0
 #: Beyond this ratio ``e^epsilon`` constrains nothing that an accuracy could show, and the solver loses digits.
 _LARGEST_EPSILON = 40.0
+#: Probabilities of a channel are integers out of this number: a float64 holds each of them exactly.
+_WHOLE = 1 << 53
+#: Probability below which an output that no input needs more often is the solver's rounding error.
+_DUST = 1e-9
+#: Shares of a constant row to try, smallest first; 1 is a channel that tells nothing.
+_SHARES = (0.0, *(2.0**-power for power in range(52, -1, -1)))
 
 
 class InvalidChannel(TextveilError):
@@ -45,8 +52,9 @@ class BestChannel:
     """The solution of a program.
 
     Attributes:
-        accuracy: Its value.
-        channel: ``Q(o|i)``, shape (inputs, classes); rows sum to 1.
+        accuracy: The program's value, as near as the solver comes (about 1e-7).
+        channel: ``Q(o|i)``, shape (inputs, classes): a private channel in exact arithmetic, read as the rational
+            numbers that these floats are. No entry is negative, rows sum to 1, and ``(epsilon, delta)`` holds.
     """
 
     accuracy: float
@@ -139,7 +147,8 @@ def best_channel(gains: ArrayLike, epsilon: float, delta: float = 0.0) -> BestCh
     """Solves ``max_Q sum_{i,o} gains[i,o] Q(o|i)`` over ``(epsilon, delta)``-LDP channels.
 
     The set inequality of ``(epsilon, delta)``-LDP is one linear row for each ordered pair of inputs by way of
-    ``t(o) >= Q(o|i) - e^epsilon Q(o|i')``, ``t >= 0``, ``sum_o t(o) <= delta``. Solved by HiGHS (``scipy``).
+    ``t(o) >= Q(o|i) - e^epsilon Q(o|i')``, ``t >= 0``, ``sum_o t(o) <= delta``. Solved by HiGHS (``scipy``), whose
+    solution meets the rows up to a tolerance only; ``_private`` makes a channel of it that meets them exactly.
 
     Args:
         gains: Shape (inputs, classes), not negative; what a decision ``o`` for an input ``i`` adds.
@@ -183,7 +192,7 @@ def best_channel(gains: ArrayLike, epsilon: float, delta: float = 0.0) -> BestCh
     )
     if not solved.success:
         raise InvalidChannel("the program of a channel has no solution")
-    return BestChannel(float(-solved.fun), solved.x[:cells].reshape(inputs, classes))
+    return BestChannel(float(-solved.fun), _private(gains, solved.x[:cells].reshape(inputs, classes), epsilon, delta))
 
 
 def standard_error(accuracy: float, decisions: int) -> float:
@@ -208,6 +217,46 @@ def exceeds(accuracy: float, decisions: int, bound: float, standard_errors: floa
         standard_errors: Slack.
     """
     return accuracy > bound + standard_errors * standard_error(bound, decisions)
+
+
+def _private(gains: Floats, solution: Floats, epsilon: float, delta: float) -> Floats:
+    """The best channel near a solver's solution that is private in exact arithmetic.
+
+    All rows are moved towards one constant row by the smallest share of ``_SHARES`` that makes the channel private, in
+    integers out of ``_WHOLE``. Private channels are a convex set that holds every channel of equal rows, so that the
+    last share (1) always succeeds. Two constant rows are tried. The mean of the rows costs little at a small epsilon,
+    where all rows are alike; the uniform row at a larger one, where it raises what the solver rounded to 0.
+    """
+    rows = np.clip(solution, 0, None)
+    rows[:, rows.max(axis=0) < _DUST] = 0
+    rows /= rows.sum(axis=1, keepdims=True)
+    used = rows.any(axis=0)
+    found = [_moved(rows, constant, epsilon, delta) for constant in (rows.mean(axis=0), used / used.sum())]
+    return max(found, key=lambda channel: float((gains * channel).sum()))
+
+
+def _moved(rows: Floats, constant: Floats, epsilon: float, delta: float) -> Floats:
+    tried = (np.stack([_integers(row) for row in (1 - share) * rows + share * constant]) for share in _SHARES)
+    counts = next(counts for counts in tried if _is_private(counts, epsilon, delta))
+    return (counts / _WHOLE).astype(np.float64)
+
+
+def _integers(row: Floats) -> NDArray[np.object_]:
+    """Python integers that sum to ``_WHOLE``, in proportion to a row; positive where it is positive."""
+    counts = np.array([max(int(share * _WHOLE), int(share > 0)) for share in row.tolist()], dtype=object)
+    counts[int(np.argmax(row))] += _WHOLE - counts.sum()
+    return counts
+
+
+def _is_private(counts: NDArray[np.object_], epsilon: float, delta: float) -> bool:
+    """Whether ``sum_o max(0, Q(o|i) - e^epsilon Q(o|i')) <= delta`` for all pairs, in integers.
+
+    ``e^epsilon`` is replaced by a rational number that is not above it.
+    """
+    below = nextafter(nextafter(exp(min(epsilon, _LARGEST_EPSILON)), 0), 0)  # exp errs by less than one unit
+    ratio = Fraction(max(1.0, below))
+    excess = ratio.denominator * counts[:, None] - ratio.numerator * counts[None]
+    return bool((np.maximum(excess, 0).sum(axis=2) <= Fraction(delta) * _WHOLE * ratio.denominator).all())
 
 
 def _sparse(entries: list[tuple[int, int, float]], rows: int, columns: int) -> coo_array:

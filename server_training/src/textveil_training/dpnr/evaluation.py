@@ -103,6 +103,7 @@ def device_features(
 
 
 def removed(text: Words, dropout: WordDropout) -> Words:
+    """Returns a text without the pieces of the words that one draw of word dropout removes."""
     if not len(text.pieces):
         return text
     stays = torch.from_numpy(~dropout.dropped(int(text.word[-1]) + 1))[text.word]

@@ -85,6 +85,7 @@ class DistributedProcess(SingleProcess):
         self.rank, self.world_size = self._accelerator.process_index, self._accelerator.num_processes
 
     def wrapped(self, model: nn.Module) -> Callable[..., Tensor]:
+        """Returns the model with gradients summed over the processes."""
         return self._accelerator.prepare_model(model)
 
     def no_sync(self, model: Any) -> AbstractContextManager[object]:
@@ -104,6 +105,7 @@ class DistributedProcess(SingleProcess):
         return bool(self.sum(torch.tensor(int(flag))).item())
 
     def wait(self) -> None:
+        """Waits until all processes are here."""
         self._accelerator.wait_for_everyone()
 
 
