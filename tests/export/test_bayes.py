@@ -124,8 +124,6 @@ def test_several_releases_agree_with_enumeration(tiny):
         ("_STANDARD_ERRORS * largest.std(axis=0, ddof=1)", "0.1 * largest.std(axis=0, ddof=1)"),
     ],
 )
-
-
 def faulty_simulation(fault):
     """``bayes.simulate`` written down again, in one batch, wrong in one step."""
     assert fault is None or fault in SIMULATION_FAULTS

@@ -13,7 +13,6 @@ import pytest
 import small_bundles
 from brute_force import Losses, sensitive_inputs
 from defined_law import defined_weights, outputs, squared_distances
-from mutants import mutant
 from textveil.audit.exact import ExactAudit, largest_differences, log_totals
 from textveil.audit.verify import verify_text as verify
 from textveil.errors import BundleDamaged

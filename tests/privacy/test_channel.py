@@ -16,7 +16,7 @@ from textveil.mechanisms.randomized_response import RandomizedResponse
 from textveil.mechanisms.table import SANTEXT_OUTPUT
 from textveil.text.lexicon import Lexicon
 from textveil.text.options import Options, make_plan, table_mechanism
-from textveil_export.bundle_writer import write_bundle
+from textveil_export.text import write_bundle
 
 
 @pytest.fixture(scope="module")

@@ -251,9 +251,9 @@ def test_a_coin_that_is_tossed_in_every_round_is_seen(monkeypatch: pytest.Monkey
         assert plan.coin is not None
         outputs, drawn = inputs.copy(), np.arange(len(inputs))
         while len(drawn):
-            kept = ~plan.coin.replaced(entropy.random_words(len(drawn)))
+            kept = ~plan.coin.replaced(entropy.random_uint64(len(drawn)))
             outputs[drawn[kept]], drawn = inputs[drawn[kept]], drawn[~kept]
-            outputs[drawn] = plan.law.draw(inputs[drawn], entropy.random_words)
+            outputs[drawn] = plan.mechanism.draw(inputs[drawn], entropy.random_uint64)
             drawn = drawn[outputs[drawn] < 0]
         return outputs
 

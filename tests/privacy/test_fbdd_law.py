@@ -184,7 +184,7 @@ def test_a_fault_in_the_noise_is_seen(plane: Bundle, fault: str, monkeypatch: py
 def test_a_fault_in_the_draw_is_seen(plane: Bundle, fault: str | None) -> None:
     law = law_of(plane, 4)
     token = len(PLANE)
-    outputs = faulty_fbdd.draw(fault)(law, np.full(DRAWS, token), entropy.random_words)
+    outputs = faulty_fbdd.draw(fault)(law, np.full(DRAWS, token), entropy.random_uint64)
     expected = law_by_integral(plane, 4, token, 4000)
     assert rejects(np.bincount(outputs, minlength=len(PLANE)), expected) == (fault is not None)
 

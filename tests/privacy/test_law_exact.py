@@ -400,10 +400,10 @@ def stays_below(randomised_response: Callable[..., RandomizedResponse], table: T
 ONE_UNIT = Decimal("0." + 58 * "9")
 
 
-def krr(integer_of: Callable[[Decimal, int], Decimal]) -> Callable[..., ResponseLaw]:
+def krr(integer_of: Callable[[Decimal, int], Decimal]) -> Callable[..., RandomizedResponse]:
     """``krr`` written down again, with the integer that is made of ``exp(epsilon)`` times the tail left open."""
 
-    def randomised_response(cls: type[ResponseLaw], table: Table, epsilon: Decimal) -> ResponseLaw:
+    def randomised_response(cls: type[RandomizedResponse], table: Table, epsilon: Decimal) -> RandomizedResponse:
         tail = 1 << 15
         with localcontext(prec=60, rounding=ROUND_FLOOR):
             own = int(integer_of(epsilon, tail))

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from mpmath import iv
-from textveil import noise
 from textveil.errors import OptionError
 from textveil.mechanisms import discrete_noise as noise
 from textveil.mechanisms.discrete_noise import NoiseTable, discrete_gaussian, discrete_laplace, total_variation

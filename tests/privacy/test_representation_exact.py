@@ -15,11 +15,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from mpmath import iv
-from textveil import representation
-from textveil.accounting import realised
-from textveil.noise import NoiseTable, discrete_laplace
-from textveil.release_parameters import ReleaseParameters
-from textveil.representation import Noise, Releaser, noise_for
+from textveil.mechanisms import vector_noise as representation
+from textveil.mechanisms.discrete_noise import NoiseTable, discrete_laplace
+from textveil.mechanisms.vector_noise import Noise, Releaser, noise_for
+from textveil.mechanisms.vector_parameters import ReleaseParameters
+from textveil.vector.statement import realised
 
 iv.prec = 200
 

@@ -368,9 +368,9 @@ def test_tokens_in_a_row_are_independent(
     tested = samples(kind, tail)
     pairs = times * pairs_to_find(tested.law, 0.01)
     assert not remembers(sanitizer, tested, pairs)
-    monkeypatch.setattr(entropy, "random_words", forgetful_but_for(0.0, seed=54))
+    monkeypatch.setattr(entropy, "random_uint64", forgetful_but_for(0.0, seed=54))
     assert not remembers(sanitizer, tested, _BATCH)
-    monkeypatch.setattr(entropy, "random_words", forgetful_but_for(share, seed=54))
+    monkeypatch.setattr(entropy, "random_uint64", forgetful_but_for(share, seed=54))
     assert remembers(sanitizer, tested, pairs)
 
 

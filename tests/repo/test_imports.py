@@ -77,9 +77,9 @@ def test_a_public_name_brings_what_it_needs_and_no_more() -> None:
     for modules in (text, vectors):
         assert (
             not {
-                "textveil.cli.main.main.main.main",
-                "textveil.cli.main.main.main.console",
-                "textveil.cli.main.main.main.show_text",
+                "textveil.cli.main.main.main.main.main",
+                "textveil.cli.main.main.main.main.console",
+                "textveil.cli.main.main.main.main.show_text",
             }
             & modules
         )

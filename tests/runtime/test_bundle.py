@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import load, save
 from textveil import Sanitizer, TextveilError
 from textveil.bundle.text_bundle import Bundle
-from textveil.cli.main import show_text as report
+from textveil.cli import show_text as report
 from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, IdentityMismatch
 from textveil_export.text.build import Contents
 from textveil_export.text.write import write_bundle

@@ -133,7 +133,7 @@ def coins(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
             assert count == len(pattern)
             return np.array([0 if coin == "x" else 2**64 - 1 for coin in pattern], np.uint64)
 
-        monkeypatch.setattr("textveil.mechanisms.santext.santext.santext.entropy.random_uint64", words)
+        monkeypatch.setattr("textveil.mechanisms.santext.santext.santext.santext.entropy.random_uint64", words)
 
     return script
 
@@ -184,7 +184,7 @@ def test_without_dropout_no_coin_is_thrown(encoder: Encoder, monkeypatch: pytest
         drawn.append(count)
         return np.frombuffer(os.urandom(8 * count), dtype="<u8")
 
-    monkeypatch.setattr("textveil.mechanisms.santext.santext.santext.entropy.random_uint64", counted)
+    monkeypatch.setattr("textveil.mechanisms.santext.santext.santext.santext.entropy.random_uint64", counted)
     encoder.encode("the doctor said")
     assert drawn == [DIMENSION]
     encoder.encode("the doctor said", word_dropout="0.25")

@@ -18,10 +18,10 @@ from scipy.stats import beta, gamma, kstest, norm
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import Bundle
 from textveil.errors import OptionError
-from textveil.fbdd import MAX_FBDD_EPSILON, FbddLaw, laplace_noise, uniforms, words_per_point
-from textveil.mechanisms import WeightedLaw
-from textveil.privacy import TEXTBOOK
-from textveil.table import SANTEXT_OUTPUT
+from textveil.mechanisms.fbdd import MAX_FBDD_EPSILON, Fbdd, laplace_noise, uniforms, words_per_point
+from textveil.mechanisms.protocol import WeightedMechanism
+from textveil.mechanisms.table import SANTEXT_OUTPUT
+from textveil.text.statement import TEXTBOOK
 
 Floats = NDArray[np.float64]
 
@@ -100,7 +100,7 @@ def test_points_do_not_depend_on_each_other() -> None:
 @pytest.mark.parametrize("dimension", [3, 7])
 @pytest.mark.parametrize("fault", [fault for fault in faulty_fbdd.NOISE if fault != "3 % too small"])
 def test_a_fault_in_the_noise_is_seen(fault: str, dimension: int) -> None:
-    assert not is_laplace(faulty_fbdd.laplace_noise(fault)(POINTS, dimension, entropy.random_words))
+    assert not is_laplace(faulty_fbdd.laplace_noise(fault)(POINTS, dimension, entropy.random_uint64))
 
 
 def test_the_noise_written_down_again_is_the_noise() -> None:

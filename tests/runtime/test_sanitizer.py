@@ -588,7 +588,7 @@ def test_errors_list_what_there_is(tiny: Sanitizer) -> None:
     with pytest.raises(OptionError, match=r"^unknown option; there are mechanism, .*, sanitize_punctuation$"):
         tiny.sanitize("the", allow=["doctor"])  # type: ignore[call-arg]
     with pytest.raises(OptionError, match=r"^strict is now"):
-        tiny.sanitize("the", strict=True)  # type: ignore[call-arg]
+        tiny.sanitize("the", sanitize_punctuation=True)  # type: ignore[call-arg]
 
 
 # --- one word, two words -------------------------------------------------------------------------------------------

@@ -24,7 +24,6 @@ from textveil_training.dpnr.channels import (
     response_channel,
     standard_error,
 )
-from textveil_training.data import load
 
 Floats = NDArray[np.float64]
 AG = Path(__file__).parents[3] / "shared" / "data" / "ag_private" / "ag_data.txt"

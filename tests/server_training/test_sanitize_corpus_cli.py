@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textveil.cli.main import console
+from textveil.cli import console
 from textveil_training import cli
 from textveil_training.corpus.workspace import UNFINISHED
 
