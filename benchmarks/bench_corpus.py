@@ -3,7 +3,7 @@
     python benchmarks/bench_corpus.py sst2 SST2/train.tsv
 
 A format and a file of it. Rows: one worker, two workers, and as the limit the same file checked by its reader, cut into
-texts and the rest, joined again and written to the disk part by part, with nothing sanitised.
+texts and the rest, joined again and written to the disk part by part, with nothing sanitized.
 """
 
 import subprocess
@@ -56,7 +56,7 @@ def main() -> None:
     ways: dict[str, Callable[[Path], list[str]]] = {
         "1 worker": ours(1),
         "2 workers": ours(2),
-        "limit: nothing sanitised": lambda out: [sys.executable, "-c", _LIMIT, format_name, path, str(out)],
+        "limit: nothing sanitized": lambda out: [sys.executable, "-c", _LIMIT, format_name, path, str(out)],
     }
     lines = Path(path).read_bytes().count(b"\n")
     rows: list[list[Any]] = []

@@ -11,7 +11,7 @@ from measure import median_seconds, one_core, report
 
 one_core()
 
-import numpy as np  # noqa: E402
+import numpy as np
 from textveil import Sanitizer
 from textveil.mechanisms import CappedSanText, entropy
 from textveil.mechanisms import integer_sampling as sampling

@@ -160,7 +160,7 @@ def main() -> None:
 
 
 def recipe_of(bundle: str) -> str:
-    """How the bundle was quantised."""
+    """How the bundle was quantized."""
     manifest = json.loads((Path(bundle) / "manifest.json").read_text("utf-8"))
     return str(manifest["measured"]["int8"]["recipe"])
 

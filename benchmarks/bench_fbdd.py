@@ -19,7 +19,7 @@ from measure import median_seconds, one_core, report
 
 one_core()
 
-import numpy as np  # noqa: E402  (after the pinning)
+import numpy as np
 from textveil import Sanitizer
 from textveil.mechanisms import Fbdd, entropy, laplace_noise
 from textveil.text import segmentation

@@ -30,9 +30,9 @@ from measure import one_core
 
 one_core()
 
-import numpy as np  # noqa: E402  (after the pinning)
-import typer  # noqa: E402
-from numpy.typing import NDArray  # noqa: E402
+import numpy as np
+import typer
+from numpy.typing import NDArray
 from textveil.bundle import Bundle
 from textveil.mechanisms import Fbdd, entropy
 

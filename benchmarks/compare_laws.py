@@ -10,8 +10,8 @@ laws are SanText's (every word drawn, mechanism ``santext``) on the same vocabul
   diameter);
 * full, q = 1: the full law, exponent calibrated on the finished integers;
 * full: the same with the base measure flattened (``--flatten-to``);
-* capped k: k stored neighbours, calibrated;
-* k-RR: k-ary randomised response; its metric epsilon is its pure LDP level over the smallest distance.
+* capped k: k stored neighbors, calibrated;
+* k-RR: k-ary randomized response; its metric epsilon is its pure LDP level over the smallest distance.
 """
 
 import argparse
@@ -73,13 +73,13 @@ class Comparison:
 
     def _table(self, k: int) -> Table:
         table = self.bundle.table
-        if k == table.neighbours.shape[1]:
+        if k == table.neighbors.shape[1]:
             return table
         near = np.empty((len(self.every.scores), k), dtype=np.int64)
         for block in self.every.blocks(512):
             near[block] = smallest(self.every.scores[block][:, self.outputs].astype(np.int64), self.outputs, k)[0]
         scores = np.take_along_axis(np.asarray(self.every.scores), near, axis=1)
-        return replace(table, neighbours=near, scores=scores)
+        return replace(table, neighbors=near, scores=scores)
 
     def _sentences(self, folder: Path, name: str) -> tuple[list[Integers], np.ndarray]:
         lexicon = Lexicon(self.bundle)
@@ -97,7 +97,7 @@ class Comparison:
         return sentences, np.array(labels)
 
     def measure(self, law: Law | None) -> dict[str, float]:
-        """Unchanged share, Bayes recovery, mean cosine, SST-2 accuracy; of unsanitised text for ``None``."""
+        """Unchanged share, Bayes recovery, mean cosine, SST-2 accuracy; of unsanitized text for ``None``."""
         record: dict[str, float] = {"sst2": self.accuracy(law)}
         if law is not None:
             record |= self.distributions(law)
@@ -137,7 +137,7 @@ class Comparison:
         return dense / dense.sum(axis=1, keepdims=True)
 
     def accuracy(self, law: Law | None) -> float:
-        """SST-2 dev accuracy of a logistic regression on mean word vectors, trained and tested on sanitised text."""
+        """SST-2 dev accuracy of a logistic regression on mean word vectors, trained and tested on sanitized text."""
         features, labels = {}, {}
         for name, (sentences, gold) in self.sets.items():
             inputs = np.concatenate(sentences)
@@ -147,20 +147,20 @@ class Comparison:
             np.add.at(vectors, np.repeat(np.arange(len(sentences)), lengths), self.unit[outputs])
             features[name] = torch.from_numpy(vectors / np.maximum(lengths, 1).astype(np.float32)[:, None])
             labels[name] = torch.from_numpy(gold).float()
-        centre, scale = features["train"].mean(0), features["train"].std(0) + 1e-6
-        features = {name: (value - centre) / scale for name, value in features.items()}
+        center, scale = features["train"].mean(0), features["train"].std(0) + 1e-6
+        features = {name: (value - center) / scale for name, value in features.items()}
         weight = torch.zeros(features["train"].shape[1] + 1, requires_grad=True)
-        optimiser = torch.optim.LBFGS([weight], max_iter=60, line_search_fn="strong_wolfe")
+        optimizer = torch.optim.LBFGS([weight], max_iter=60, line_search_fn="strong_wolfe")
 
         def loss() -> torch.Tensor:
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             logits = features["train"] @ weight[1:] + weight[0]
             value = torch.nn.functional.binary_cross_entropy_with_logits(logits, labels["train"])
             value = value + 1e-3 * (weight[1:] ** 2).sum()
             value.backward()
             return value
 
-        optimiser.step(loss)
+        optimizer.step(loss)
         with torch.no_grad():
             guess = (features["dev"] @ weight[1:] + weight[0]) > 0
         return float((guess == labels["dev"].bool()).float().mean())
@@ -250,8 +250,8 @@ def run(
             file.flush()
             print(record, flush=True)
 
-        if ("none", 0, "unsanitised") not in done:
-            write({"criterion": "none", "target": 0, "law": "unsanitised", **comparison.measure(None)})
+        if ("none", 0, "unsanitized") not in done:
+            write({"criterion": "none", "target": 0, "law": "unsanitized", **comparison.measure(None)})
         for criterion, targets in ((CERTIFIED, certified), (PURE, pure)):
             for name in names(comparison):
                 left = [target for target in targets if (criterion, target, name) not in done]
@@ -283,9 +283,9 @@ def records(path: Path) -> Iterator[dict[str, Any]]:
 def markdown(path: Path) -> str:
     """The records as Markdown tables, one for each criterion and target."""
     found = list(records(path))
-    clean = next(r for r in found if r["law"] == "unsanitised")
-    lines = [f"Unsanitised text: SST-2 {clean['sst2']:.3f}", ""]
-    groups = dict.fromkeys((r["criterion"], r["target"]) for r in found if r["law"] != "unsanitised")
+    clean = next(r for r in found if r["law"] == "unsanitized")
+    lines = [f"Unsanitized text: SST-2 {clean['sst2']:.3f}", ""]
+    groups = dict.fromkeys((r["criterion"], r["target"]) for r in found if r["law"] != "unsanitized")
     for criterion, target in sorted(groups):
         lines += [
             f"**Certified epsilon {target:g}**" if criterion == CERTIFIED else f"**Pure LDP level {target:g}**",
@@ -313,7 +313,7 @@ def main() -> None:
     parser.add_argument("--certified", type=float, nargs="*", default=[10, 12, 14])
     parser.add_argument("--pure", type=float, nargs="*", default=[10, 12])
     parser.add_argument("--flatten-to", type=float, default=1.0, help="as for textveil-export table")
-    parser.add_argument("--capped", type=int, nargs="*", default=KS, help="neighbours of the capped laws")
+    parser.add_argument("--capped", type=int, nargs="*", default=KS, help="neighbors of the capped laws")
     parser.add_argument("--markdown", type=Path, help="print the tables of these records and leave")
     arguments = parser.parse_args()
     if arguments.markdown:

@@ -163,7 +163,7 @@ class Workshop:
         return [*bundle, *release.words]
 
     def _derived(self, data: str, release: Release, copy: int) -> Path:
-        """A corpus that is made from sanitised copies of another: see ``_DERIVED``."""
+        """A corpus that is made from sanitized copies of another: see ``_DERIVED``."""
         base = data.rpartition("-")[0]
         copies = [self.corpus(base, release, number) for number in range(1, COPIES + 1)]
         folder = self.work / "corpora" / data / release.name / f"copy-{copy}"

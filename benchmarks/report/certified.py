@@ -28,9 +28,9 @@ def tables(results: Path) -> dict[str, str]:
 def compared(path: Path) -> str:
     """Returns a table for each criterion and target of one file."""
     found = pd.DataFrame([record for _, record in read_objects(path)])
-    clean = found[found.mechanism == "unsanitised"].iloc[0]
+    clean = found[found.mechanism == "unsanitized"].iloc[0]
     parts = [f"Unsanitized text: SST-2 {clean.sst2:.3f}"]
-    measured = found[found.mechanism != "unsanitised"]
+    measured = found[found.mechanism != "unsanitized"]
     for (criterion, target), group in measured.groupby(["criterion", "target"]):
         title = "Certified epsilon" if criterion == "certified" else "Pure LDP level"
         rows = [

@@ -108,7 +108,7 @@ def accuracy_of_vectors(heads: pd.DataFrame, baselines: Mapping[str, Any]) -> Fi
             ("ceiling: no release can be above", "ceiling", "-", INK),
             ("reference: best private label", "reference", "--", INK),
             ("best codes for l1 noise", "best_codes", ":", INK),
-            ("randomized response on the label", "label_randomised_response", "-.", GRAY),
+            ("randomized response on the label", "label_randomized_response", "-.", GRAY),
         ):
             axes.plot(bounds.epsilon, bounds[column], line, color=color, label=name)
         names = sorted(

@@ -61,7 +61,7 @@ def read_grid(*paths: Path) -> Grid:
     if any(_origin(line) != _origin(baselines[0]) for line in baselines):
         raise RecordError("the grids are of different data or of different clean models")
     known = pd.DataFrame(
-        bounds, columns=[*BOUNDS, "ceiling", "reference", "label_randomised_response", "best_codes", "clean"]
+        bounds, columns=[*BOUNDS, "ceiling", "reference", "label_randomized_response", "best_codes", "clean"]
     )
     merged = pd.DataFrame(heads).merge(known.drop_duplicates(BOUNDS), on=BOUNDS, how="left")
     if merged.ceiling.isna().any():
@@ -128,7 +128,7 @@ def accuracy(grid: Grid) -> str:
     for group in _groups(grid.heads):
         first = group.iloc[0]
         share = group.accuracy.mean() / first.best_codes
-        others = (first.best_codes, first.reference, first.ceiling, first.label_randomised_response)
+        others = (first.best_codes, first.reference, first.ceiling, first.label_randomized_response)
         rows.append([first.level, first["name"], spread(group.accuracy), f"{share:.1%}", *map(points, others)])
     columns = ["epsilon", "mode", "accuracy", "of the best codes", "best codes", "reference", "ceiling", "label RR"]
     return table(columns, rows)

@@ -31,7 +31,7 @@ def bounds(level: str, dropout: str = "0") -> Line:
     return {
         "kind": "bounds",
         **{"mode": "l1", "level": level, "delta": "", "word_dropout": dropout},
-        **{"clean": 0.8, "ceiling": 0.91, "reference": 0.77, "label_randomised_response": 0.76},
+        **{"clean": 0.8, "ceiling": 0.91, "reference": 0.77, "label_randomized_response": 0.76},
         "placed": {"accuracies": [0.75]},
     }
 

@@ -177,8 +177,8 @@ def check_table(law: dict[str, Any], arrays: dict[str, Array]) -> None:
     check(all(role & OUTPUT for role in roles if role & OUTPUT_PLUS), "roles: bit 2 without bit 1")
     check(not any(role & OUTPUT_PLUS and role & MAY_KEEP for role in roles), "roles: bit 2 with bit 4")
     check(any(role & OUTPUT_PLUS for role in roles), "roles: no bit 2")
-    check(all(roles[y] & OUTPUT for y in arrays["neighbours"].values), "a neighbour is no candidate")
-    check(all(len(set(row)) == k for row in arrays["neighbours"].rows()), "a neighbour is repeated")
+    check(all(roles[y] & OUTPUT for y in arrays["neighbours"].values), "a neighbor is no candidate")
+    check(all(len(set(row)) == k for row in arrays["neighbours"].rows()), "a neighbor is repeated")
     scores = arrays["scores"].rows()
     check(all(a <= b for row in scores for a, b in itertools.pairwise(row)), "scores decrease")
     nearest_last = min(row[-1] for row in scores)
@@ -289,7 +289,7 @@ def score(bundle: Bundle, x: int, y: int) -> int:
 
 
 def recompute_row(bundle: Bundle, x: int) -> list[tuple[int, int]]:
-    """The neighbours of an input and their scores, computed again from the embeddings."""
+    """The neighbors of an input and their scores, computed again from the embeddings."""
     law, rows = bundle.law, bundle.embeddings
     candidates = [y for y, role in enumerate(bundle.arrays["roles"].values) if role & OUTPUT]
     distances = {y: sum((a - b) ** 2 for a, b in zip(rows[x], rows[y], strict=True)) for y in candidates}
@@ -440,9 +440,9 @@ def read_wordpieces(bundle: Bundle, kind: str, word: str) -> list[Unit]:
 
 
 def bert_parts(word: str) -> list[str]:
-    """BERT's uncased basic tokeniser (Devlin et al. 2019), in a compact version that suffices for the golden vectors.
+    """BERT's uncased basic tokenizer (Devlin et al. 2019), in a compact version that suffices for the golden vectors.
 
-    The properties are those of the installed `regex`; tokenisers with older tables differ for newer characters.
+    The properties are those of the installed `regex`; tokenizers with older tables differ for newer characters.
     """
     word = regex.sub(r"(?![\t\n\r])[\p{Cc}\p{Cf}\uFFFD]", "", word)
     word = regex.sub(r"\p{Mn}", "", unicodedata.normalize("NFD", word.lower()))
@@ -501,11 +501,11 @@ def find_law(bundle: Bundle, mechanism: str, options: dict[str, Any]) -> Law:
     if laws[0]["base"] is not None:
         base = [stored * output for stored, output in zip(bundle.arrays[laws[0]["base"]].values, base, strict=True)]
     weights = bundle.arrays[laws[0]["weights"]].values
-    neighbours, scores = bundle.arrays["neighbours"].rows(), bundle.arrays["scores"].rows()
+    neighbors, scores = bundle.arrays["neighbours"].rows(), bundle.arrays["scores"].rows()
 
     def row(x: int) -> tuple[int, list[tuple[int, int]]]:
         last = weights[scores[x][-1]]
-        return last, [(y, base[y] * (weights[s] - last)) for y, s in zip(neighbours[x], scores[x], strict=True)]
+        return last, [(y, base[y] * (weights[s] - last)) for y, s in zip(neighbors[x], scores[x], strict=True)]
 
     def weight(x: int, y: int) -> int:
         return weights[min(score(bundle, x, y), len(weights) - 1)]
@@ -566,7 +566,7 @@ def write_text(bundle: Bundle, items: list[str | Unit], outputs: list[int], stri
 def sanitize_batch(
     bundle: Bundle, texts: list[str], options: dict[str, Any], words: Callable[[int], list[int]]
 ) -> tuple[list[str], list[int], int]:
-    """Sanitise one batch of texts with `words(count)` as the source of random 64-bit words.
+    """Sanitize one batch of texts with `words(count)` as the source of random 64-bit words.
 
     Options, all of which may be missing: mechanism, tail, level (a name), epsilon (a label, or the epsilon of krr),
     replacement_probability, deny (texts whose tokens are not kept), case ("drop" to drop it) and strict.

@@ -101,8 +101,8 @@ def test_the_table_can_be_recomputed_from_the_rows(bundle):
     candidates = np.flatnonzero(table.roles & SANTEXT_OUTPUT)
     sample = np.append(np.arange(0, table.symbols, 97), table.symbols)
     for inputs, squared in bundle.metric.squared_to_all(sample):
-        near, squares = smallest(squared[:, candidates], candidates, table.neighbours.shape[1])
-        assert (near == table.neighbours[inputs]).all()
+        near, squares = smallest(squared[:, candidates], candidates, table.neighbors.shape[1])
+        assert (near == table.neighbors[inputs]).all()
         assert (bundle.metric.scores(squares) == table.scores[inputs]).all()
 
 

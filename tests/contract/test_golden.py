@@ -214,8 +214,8 @@ def test_the_golden_vectors_see_a_fault(fault: str, monkeypatch: pytest.MonkeyPa
 def test_the_table_follows_from_the_embeddings(name: str) -> None:
     bundle = reader_bundle(name)
     stored = zip(bundle.arrays["neighbours"].rows(), bundle.arrays["scores"].rows(), strict=True)
-    for x, (neighbours, scores) in enumerate(stored):
-        assert reader.recompute_row(bundle, x) == list(zip(neighbours, scores, strict=True))
+    for x, (neighbors, scores) in enumerate(stored):
+        assert reader.recompute_row(bundle, x) == list(zip(neighbors, scores, strict=True))
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -257,7 +257,7 @@ def has_settled_case(character: str) -> bool:
 
 @lru_cache(1 << 16)
 def is_old(character: str) -> bool:
-    """Whether it is in every Unicode since 3.2, of one category: tokenisers of WordPieces have tables of their own."""
+    """Whether it is in every Unicode since 3.2, of one category: tokenizers of WordPieces have tables of their own."""
     category = unicodedata.category(character)
     unchanged = category == unicodedata.ucd_3_2_0.category(character) and regex.match(rf"\p{{{category}}}", character)
     return category != "Cn" and bool(unchanged) and has_settled_case(character)

@@ -15,7 +15,7 @@ def pieces():
 
 @pytest.fixture(scope="session")
 def encoder_folder(tmp_path_factory):
-    """A BERT with random weights and an uncased WordPiece tokeniser, saved as transformers saves it."""
+    """A BERT with random weights and an uncased WordPiece tokenizer, saved as transformers saves it."""
     import torch
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
@@ -64,7 +64,7 @@ def graph(checkpoint, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def encoder_data(tmp_path_factory):
-    """Labelled texts that the encoder of the checkpoint has not seen."""
+    """Labeled texts that the encoder of the checkpoint has not seen."""
     from small_checkpoints import texts, write_texts
 
     return write_texts(tmp_path_factory.mktemp("data") / "public.tsv", texts(300, seed=9))

@@ -142,7 +142,7 @@ def faulty_simulation(fault):
         largest = []
         for number, output in enumerate(outputs.T, 1):
             logs += np.take(channel.log_weights, channel.scores.to_outputs(output))
-            if fault != "posteriors without normalisers":
+            if fault != "posteriors without normalizers":
                 logs -= np.log(totals.astype(float))
             if number in bayes.RELEASES:
                 logs -= logs.max(axis=1, keepdims=True)

@@ -154,9 +154,9 @@ def test_equal_vectors_with_equal_rows_cost_nothing(tmp_path):
     """As ``<unk>`` may lie where a word does: no epsilon is needed to hide which of the two it was."""
     bundle = small_bundles.small_bundle(tmp_path / "b", GEOMETRIES["scattered"], k=5, exponents=["6"])
     with_one_vector_twice(bundle)
-    neighbours, scores = bundle.table.neighbours.copy(), bundle.table.scores.copy()
-    neighbours[3], scores[3] = neighbours[4], scores[4]
-    bundle.table = replace(bundle.table, neighbours=neighbours, scores=scores)
+    neighbors, scores = bundle.table.neighbors.copy(), bundle.table.scores.copy()
+    neighbors[3], scores[3] = neighbors[4], scores[4]
+    bundle.table = replace(bundle.table, neighbors=neighbors, scores=scores)
     worst = worst_of(bundle, CappedSanText.of(bundle.table, "santext", bundle.levels[0].parameters["santext", CAPPED]))
     assert 0 < worst.ratio < np.inf
     assert worst.distance > 0

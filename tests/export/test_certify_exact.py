@@ -188,15 +188,15 @@ def test_a_weight_one_per_cent_off(bundle):
     assert Losses.of(bundle, "santext", faulty).per_distance() <= after.epsilon_certified
 
 
-def with_row(bundle, row, neighbours, scores):
+def with_row(bundle, row, neighbors, scores):
     """The table with one row replaced."""
     table = bundle.table
-    everywhere, all_scores = table.neighbours.copy(), table.scores.copy()
-    everywhere[row], all_scores[row] = neighbours, scores
-    bundle.table = replace(table, neighbours=everywhere, scores=all_scores)
+    everywhere, all_scores = table.neighbors.copy(), table.scores.copy()
+    everywhere[row], all_scores[row] = neighbors, scores
+    bundle.table = replace(table, neighbors=everywhere, scores=all_scores)
 
 
-def test_a_neighbour_replaced_by_a_farther_one(bundle):
+def test_a_neighbor_replaced_by_a_farther_one(bundle):
     """At its right distance: the missing word would be drawn by the tail's weight, and not by its own."""
     row = 7
     candidates = np.array(outputs(bundle, "santext"))
@@ -210,7 +210,7 @@ def test_a_neighbour_replaced_by_a_farther_one(bundle):
 
 def test_a_wrong_distance(bundle):
     """One step too many: ``verify`` names the row, and it is not certified."""
-    with_row(bundle, 7, bundle.table.neighbours[7], bundle.table.scores[7] + np.array([0, 0, 0, 0, 1], np.uint16))
+    with_row(bundle, 7, bundle.table.neighbors[7], bundle.table.scores[7] + np.array([0, 0, 0, 0, 1], np.uint16))
     with pytest.raises(BundleDamaged, match="row 7 stores a wrong distance"):
         verify(bundle, pairs=100)
     with pytest.raises(CertificationError, match="row 7 does not store the nearest outputs"):
@@ -239,20 +239,20 @@ SEARCH_FAULTS = {
         "open_pairs[:] = False",
     ),
     "the largest difference is the smallest": (exact_search, "largest_differences", ".max(axis=1)", ".min(axis=1)"),
-    "normalisers are exchanged": (
+    "normalizers are exchanged": (
         ExactAudit,
         "bounds",
         "self.log_total[second] - self.log_total[first]",
         "self.log_total[first] - self.log_total[second]",
     ),
-    "normalisers lack the base measure": (
+    "normalizers lack the base measure": (
         AllScores,
         "totals",
         "@ base",
         "@ np.ones_like(base)",
     ),
-    "normalisers are exchanged": (ExactAudit, "bounds", exchanged),
-    "normalisers lack the base measure": (exact_search, "log_totals", without_base_measure),
+    "normalizers are exchanged": (ExactAudit, "bounds", exchanged),
+    "normalizers lack the base measure": (exact_search, "log_totals", without_base_measure),
 }
 
 

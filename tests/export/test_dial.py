@@ -125,8 +125,8 @@ def test_a_base_measure_that_does_not_help_is_not_taken(monkeypatch):
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 @pytest.mark.parametrize("mechanism", TABLE_MECHANISMS)
-def test_flattening_makes_the_normaliser_more_even(geometry, mechanism):
-    """Squared deviation of ``Z`` from its mean, relative to it: what the updates minimise, bytes and all."""
+def test_flattening_makes_the_normalizer_more_even(geometry, mechanism):
+    """Squared deviation of ``Z`` from its mean, relative to it: what the updates minimize, bytes and all."""
     table, every = table_and_scores(geometry)
     outputs = np.flatnonzero(table.roles & OUTPUT_ROLE[mechanism])
     factors = np.exp(-6.0 * every.scores[:, outputs] / every.metric.grid)
@@ -155,7 +155,7 @@ def test_targets_beyond_integers():
 
 
 @pytest.fixture(scope="module")
-def dialled(tmp_path_factory):
+def dialed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("dial")
     path = folder / "vectors.txt"
     vectors = np.random.default_rng(0).standard_normal((300, 40)).astype(np.float32)
@@ -172,29 +172,29 @@ class TestCommand:
     """``--certified-epsilon``: exponents whose proven epsilon meets the target."""
 
     @pytest.mark.slow
-    def test_levels_are_labelled_with_their_targets(self, dialled):
+    def test_levels_are_labeled_with_their_targets(self, dialed):
         for tail, expected in ((EXACT, (6, 9.5, 12)), (CAPPED, (5.5, 9, 11))):
-            labels = {level.name: dialled.certified_epsilon(level, "santext+", tail) for level in dialled.levels}
+            labels = {level.name: dialed.certified_epsilon(level, "santext+", tail) for level in dialed.levels}
             assert labels == dict(zip(("low", "balanced", "high"), expected, strict=True))
-        assert dialled.default_tail == EXACT
+        assert dialed.default_tail == EXACT
 
     @pytest.mark.slow
-    def test_what_was_proven_is_just_below(self, dialled):
-        for level in dialled.levels:
+    def test_what_was_proven_is_just_below(self, dialed):
+        for level in dialed.levels:
             for (mechanism, tail), law in level.parameters.items():
-                proven = dialled.certificate["levels"][level.name][mechanism][tail]
-                target = dialled.certified_epsilon(level, mechanism, tail)
+                proven = dialed.certificate["levels"][level.name][mechanism][tail]
+                target = dialed.certified_epsilon(level, mechanism, tail)
                 assert target - dial.TOLERANCE - 1e-4 <= proven["epsilon_certified"] <= target
                 assert proven["attained"]["epsilon"] <= proven["epsilon_certified"]
                 assert float(law.exponent) < target < 2 * float(law.exponent)
 
-    def test_base_measures_that_ship(self, dialled):
-        laws = [(key, law) for level in dialled.levels for key, law in level.parameters.items()]
+    def test_base_measures_that_ship(self, dialed):
+        laws = [(key, law) for level in dialed.levels for key, law in level.parameters.items()]
         assert all(law.base is None for (_, tail), law in laws if tail == CAPPED)
         flattened = [(mechanism, law.base) for (mechanism, _), law in laws if law.base is not None]
         assert flattened
         for mechanism, base in flattened:
-            is_output = (dialled.table.roles & OUTPUT_ROLE[mechanism]) != 0
+            is_output = (dialed.table.roles & OUTPUT_ROLE[mechanism]) != 0
             assert base.dtype == np.uint8
             assert (base[is_output] >= 1).all()
             assert not base[~is_output].any()

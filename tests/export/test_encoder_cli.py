@@ -16,7 +16,7 @@ from textveil.vector.encoder import Encoder
 from textveil_export.encoder import build as encoder_build
 from textveil_export.encoder import int8 as encoder_int8
 from textveil_export.encoder.checkpoint import SPECIAL, Checkpoint
-from textveil_export.encoder.evaluation import prepare, read_labelled
+from textveil_export.encoder.evaluation import prepare, read_labeled
 from textveil_export.encoder.session import Session
 from textveil_export.errors import SourceError
 
@@ -37,7 +37,7 @@ def test_a_checkpoint_becomes_a_bundle(
 ) -> None:
     measured = tmp_path / "measured.json"
     measured.write_text(json.dumps({"columns": {"ceiling": {"2": 0.88, "8": 0.99}}, "notes": ["One seed."]}), "utf-8")
-    options = ["--levels", "8,2", "--default-level", "2", "--grid", "256", "--licence", "MIT", "--name", "Tiny one"]
+    options = ["--levels", "8,2", "--default-level", "2", "--grid", "256", "--license", "MIT", "--name", "Tiny one"]
     folder = tmp_path / "tiny"
     assert export(checkpoint_folder, folder, encoder_data, *options, "--measured", str(measured)) == 0
     assert {path.name for path in folder.iterdir()} == FILES
@@ -72,7 +72,7 @@ def test_the_device_reads_and_computes_what_was_evaluated(
 ) -> None:
     """Ids and vectors of the gates are those of ``textveil.Encoder``, bit by bit."""
     encoder, session = Encoder.load(encoder_bundle), Session(encoder_bundle / "model.onnx")
-    rows = [*read_labelled(encoder_data, LABELS)[:60], (0, ""), (0, "Straße, TEAM's 中 " * 40), (1, "[SEP] [UNK]")]
+    rows = [*read_labeled(encoder_data, LABELS)[:60], (0, ""), (0, "Straße, TEAM's 中 " * 40), (1, "[SEP] [UNK]")]
     prepared = prepare(rows, checkpoint.vocabulary, checkpoint)
     assert prepared.truncated == 1
     for (_, text), ids in zip(rows, prepared.ids, strict=True):
@@ -117,14 +117,14 @@ def test_pieces_that_matter_cannot_be_left_out(
 
 
 @pytest.mark.slow
-def test_weights_scrambled_by_quantisation_do_not_ship(
+def test_weights_scrambled_by_quantization_do_not_ship(
     checkpoint_folder: Path,
     encoder_data: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    real = encoder_int8.quantise
+    real = encoder_int8.quantize
 
     def scrambled(source: Path, recipe: encoder_int8.Int8Recipe, target: Path) -> None:
         real(source, recipe, target)
@@ -134,7 +134,7 @@ def test_weights_scrambled_by_quantisation_do_not_ship(
                 tensor.CopyFrom(numpy_helper.from_array(-numpy_helper.to_array(tensor), tensor.name))
         onnx.save(model, target)
 
-    monkeypatch.setattr("textveil_export.encoder.candidates.quantise", scrambled)
+    monkeypatch.setattr("textveil_export.encoder.candidates.quantize", scrambled)
     assert export(checkpoint_folder, tmp_path / "out", encoder_data) == 1
     assert re.search("gate-accuracy: .*: int8 loses", capsys.readouterr().err)
     assert not any(tmp_path.iterdir())
@@ -196,7 +196,7 @@ def test_a_damaged_checkpoint_is_named(
     [
         (b"sport\tteam\nquokkasecret\n", "line 2"),
         (b"sport\tteam\nquokkasecret\tquokkasecret\n", "line 2"),
-        (b"\n", "holds no labelled text"),
+        (b"\n", "holds no labeled text"),
         (b"sport\tquokka\xff", "cannot be read as UTF-8"),
     ],
 )
@@ -204,7 +204,7 @@ def test_texts_are_read_strictly_and_never_repeated(content: bytes, place: str, 
     path = tmp_path / "rows.tsv"
     path.write_bytes(content)
     with pytest.raises(SourceError) as caught:
-        read_labelled(path, LABELS)
+        read_labeled(path, LABELS)
     assert place in str(caught.value)
     assert "quokka" not in str(caught.value)
 

@@ -50,7 +50,7 @@ def test_half_a_point_is_allowed_and_more_is_not() -> None:
 
 
 def test_what_is_lost_only_under_noise_is_seen() -> None:
-    """Vectors that shrink towards the boundary are classified alike without noise, and worse with it."""
+    """Vectors that shrink toward the boundary are classified alike without noise, and worse with it."""
     shrunken = SOUND * np.array([0.8, 1], dtype=np.float32)
     with pytest.raises(AccuracyError, match=f"at epsilon 1, mean of {DRAWS} draws"):
         pass_gates(SOUND, shrunken, LABELS, CLASSIFIER, LEVELS)
@@ -88,7 +88,7 @@ def test_a_graph_that_leaves_the_ball_gives_bounded_releases(mode: str) -> None:
     vectors = generator.normal(0, 50, (400, 3)).astype(np.float32)
     parameters = level(mode)
     assert bounded_in_integers(vectors, parameters) >= 399
-    integers = Releaser(parameters).quantise(vectors)[0]
+    integers = Releaser(parameters).quantize(vectors)[0]
     if mode == "box":
         assert integers.min() >= 0
         assert integers.max() <= 64
@@ -113,7 +113,7 @@ def test_a_clip_that_is_left_out_is_seen(mode: str, monkeypatch: pytest.MonkeyPa
     def unclipped(self: Releaser, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.rint(vectors * self.parameters.grid).astype(np.int64), np.zeros(len(vectors), dtype=bool)
 
-    monkeypatch.setattr(Releaser, "quantise", unclipped)
+    monkeypatch.setattr(Releaser, "quantize", unclipped)
     vectors = np.zeros((5, 3), dtype=np.float32)
     assert bounded_in_integers(vectors, level(mode)) == 0
     vectors[2] = 0.9

@@ -11,8 +11,8 @@ from small_checkpoints import texts, write_texts
 from textveil.bundle.onnx_check import check_model
 from textveil_export.encoder.candidates import Measured, by_preference, measure
 from textveil_export.encoder.checkpoint import Checkpoint
-from textveil_export.encoder.evaluation import Texts, prepare, read_labelled, vectors
-from textveil_export.encoder.int8 import RECIPES, Int8Recipe, graph_name, quantise
+from textveil_export.encoder.evaluation import Texts, prepare, read_labeled, vectors
+from textveil_export.encoder.int8 import RECIPES, Int8Recipe, graph_name, quantize
 from textveil_export.encoder.session import Session
 
 LAYERS, HEAD = 2, 2
@@ -22,7 +22,7 @@ DEFAULT = Int8Recipe()
 @pytest.fixture(scope="module")
 def real(checkpoint: Checkpoint, tmp_path_factory) -> Texts:
     path = write_texts(tmp_path_factory.mktemp("texts") / "texts.tsv", texts(40, seed=5))
-    return prepare(read_labelled(path, checkpoint.labels), checkpoint.vocabulary, checkpoint)
+    return prepare(read_labeled(path, checkpoint.labels), checkpoint.vocabulary, checkpoint)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def folder(graph: Path, tmp_path_factory) -> Path:
     """The graphs of all recipes."""
     folder = tmp_path_factory.mktemp("int8")
     for recipe in RECIPES:
-        quantise(graph, recipe, folder / graph_name(recipe))
+        quantize(graph, recipe, folder / graph_name(recipe))
     return folder
 
 
@@ -108,7 +108,7 @@ def test_a_row_of_zeros_stays_zero(graph: Path, tmp_path: Path) -> None:
     rows[3] = 0
     matrix.CopyFrom(numpy_helper.from_array(rows, matrix.name))
     onnx.save(model, tmp_path / "zero.onnx")
-    quantise(tmp_path / "zero.onnx", DEFAULT, tmp_path / "int8.onnx")
+    quantize(tmp_path / "zero.onnx", DEFAULT, tmp_path / "int8.onnx")
     stored = tensors(tmp_path / "int8.onnx")
     assert not stored["words.rows"][3].any()
     assert stored["words.scales"][3] == 1

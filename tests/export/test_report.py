@@ -105,8 +105,8 @@ def test_the_page_is_well_formed_and_its_links_lead_somewhere(html):
     assert {target[1:] for target in page.targets} <= set(page.ids)
     referenced = re.findall(r"url\(#([^)]+)\)", html)
     assert set(referenced) <= set(page.ids)
-    labelled = [name for _, attributes in page.tags for name in attributes.get("aria-labelledby", "").split()]
-    assert set(labelled) <= set(page.ids)
+    labeled = [name for _, attributes in page.tags for name in attributes.get("aria-labelledby", "").split()]
+    assert set(labeled) <= set(page.ids)
 
 
 def test_the_page_can_be_read_by_everybody(html):
@@ -124,13 +124,13 @@ def test_the_page_can_be_read_by_everybody(html):
     assert all(attributes["scope"] in ("row", "col") for tag, attributes in page.tags if tag == "th")
 
 
-def test_colours_follow_the_page(html):
+def test_colors_follow_the_page(html):
     style = (FILES / "page.css").read_text()
     dark = style[style.index("prefers-color-scheme: dark") :]
-    for variable, colour in figures.COLOURS.items():
+    for variable, color in figures.COLORS.items():
         assert f"--{variable}:" in dark[: dark.index("\n}")]
         assert f"var(--{variable})" in html
-        assert html.count(colour) == 1  # its definition
+        assert html.count(color) == 1  # its definition
 
 
 @pytest.mark.parametrize(("ink", "paper"), [("--ink", "--paper"), ("--quiet", "--paper"), ("--ink", "--soft")])
@@ -142,8 +142,8 @@ def test_text_has_contrast(html, ink, paper, scheme):
     if scheme == "dark":
         found |= dict(re.findall(r"(--\w+): (#[0-9a-f]{6})", style[style.index("@media") :]))
 
-    def luminance(colour):
-        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    def luminance(color):
+        parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
         linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
@@ -186,8 +186,8 @@ def test_the_page_says_how_often_it_drew(bundle, html, monkeypatch):
     real = Sanitizer.sanitize
     monkeypatch.setattr(Sanitizer, "sanitize", lambda self, *text, **o: calls.append(o) or real(self, *text, **o))
     again = level_page.page(bundle, [], Examples.shipped())
-    assert f"sanitised {len(calls)} times" in " ".join(again.split())
-    assert f"sanitised {len(calls)} times" in " ".join(html.split())
+    assert f"sanitized {len(calls)} times" in " ".join(again.split())
+    assert f"sanitized {len(calls)} times" in " ".join(html.split())
     assert len(calls) == 4 * 3 * len(Examples.shipped().sentences) + 3 * 3
     assert {(o["mechanism"], o["tail"]) for o in calls} == set(plain.KEYS)
     other = level_page.page(bundle, [], Examples.shipped())
@@ -202,7 +202,7 @@ def test_pictures_are_not_blank(report, name):
     assert picture.shape[0] > 300
     assert picture.shape[1] > 1000
     for variable in ("ink", "first", "second"):
-        wanted = [int(figures.COLOURS[variable][i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        wanted = [int(figures.COLORS[variable][i : i + 2], 16) / 255 for i in (1, 3, 5)]
         assert (abs(picture - wanted).max(axis=2) < 0.01).sum() > 100, variable
     assert 0.3 < (picture.min(axis=2) > 0.99).mean() < 0.97
 

@@ -21,7 +21,7 @@ def roles(words, tokens="word", **lists):
 
 def test_the_rarest_share_is_sensitive():
     assert roles("abcd") == [OUT | KEPT, OUT | KEPT, OUT | PLUS, OUT | PLUS]
-    assert roles("abc", share=0.5) == [OUT | KEPT, OUT | PLUS, OUT | PLUS]  # types, rounded towards privacy
+    assert roles("abc", share=0.5) == [OUT | KEPT, OUT | PLUS, OUT | PLUS]  # types, rounded toward privacy
     assert roles("ab", share=1) == [OUT | PLUS, OUT | PLUS]
 
 

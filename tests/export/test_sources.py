@@ -47,7 +47,7 @@ def test_a_folder_that_is_no_encoder(tmp_path):
         sources.Encoder(str(tmp_path))
 
 
-def test_a_cased_tokeniser_is_refused(encoder_folder, tmp_path):
+def test_a_cased_tokenizer_is_refused(encoder_folder, tmp_path):
     import shutil
 
     folder = tmp_path / "cased"

@@ -112,7 +112,7 @@ def test_scores_are_those_of_the_metric_and_of_the_table(bundle):
             pair = np.array([x]), np.array([y])
             score = int(bundle.metric.scores(bundle.metric.squared(*pair))[0])
             assert exact.of_pairs(*pair)[0] == score
-            stored = np.flatnonzero(table.neighbours[x] == y)
+            stored = np.flatnonzero(table.neighbors[x] == y)
             cap = int(table.scores[x, -1])
             assert capped.of_pairs(*pair)[0] == (int(table.scores[x, stored[0]]) if len(stored) else cap)
             if table.roles[y] & SANTEXT_OUTPUT:  # what is never drawn is never stored

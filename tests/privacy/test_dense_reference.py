@@ -4,9 +4,9 @@ Yue et al. 2021, Equation 1: ``Pr[M(x) = y]`` is proportional to ``exp(-epsilon 
 reference below computes just that, in float64, from the rows a bundle carries. With ``k`` as large as the set of
 outputs and real weights of the distances that are stored, the table must give the same to 1e-9; the integers that
 ship differ by their rounding only, and by no more than follows from it. The parts are held against the plainest
-implementation of what they claim: neighbours against a full sort, scores against ``math.isqrt``, distances against
+implementation of what they claim: neighbors against a full sort, scores against ``math.isqrt``, distances against
 Python's integers, weights against 300 bits. What could go wrong: an epsilon used without the half, a metric that is
-not the one of the statement, ties that drop a neighbour, a float that rounds where an integer was promised.
+not the one of the statement, ties that drop a neighbor, a float that rounds where an integer was promised.
 """
 
 import math
@@ -82,11 +82,11 @@ def scaled_rows(bundle: Bundle) -> Reals:
 
 
 def unrounded_law(bundle: Bundle, mechanism: str, exponent: float) -> Reals:
-    """The table's law in real numbers: stored neighbours, their distances, one tail for everything else."""
+    """The table's law in real numbers: stored neighbors, their distances, one tail for everything else."""
     squared = np.array(squared_distances(bundle), dtype=np.float64)
     allowed = outputs(bundle, mechanism)
     weights = np.zeros((bundle.table.symbols + 1, bundle.table.symbols))
-    for x, stored in enumerate(bundle.table.neighbours.astype(np.int64)):
+    for x, stored in enumerate(bundle.table.neighbors.astype(np.int64)):
         factors = np.exp(-exponent * np.sqrt(squared[x, stored] / bundle.metric.median_squared))
         weights[x, :] = factors[-1]
         weights[x, stored] = factors
@@ -111,7 +111,7 @@ def rounding_bound(law: LevelParameters, grid: int) -> float:
 
     ``floor`` makes a distance smaller by less than one step, which multiplies a weight by less than
     ``exp(alpha / grid)`` and never by less than 1; rounding divides it by between ``1 - rho`` and ``1 + rho``,
-    ``rho = 1 / (2 W_min)``. A normaliser is a sum of weights and moves within the same limits, so their quotient
+    ``rho = 1 / (2 W_min)``. A normalizer is a sum of weights and moves within the same limits, so their quotient
     moves by at most one step and by ``(1 + rho) / (1 - rho)``. (Two rows are compared in a privacy loss, hence the
     two of each in ``privacy.rounding_slack``.)
     """
@@ -185,7 +185,7 @@ def test_the_reference_sees_faults(opened: Callable[..., Bundle], geometry: str)
 @pytest.mark.parametrize("k", [1, 2, 5, 9])
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_capped_rows(opened: Callable[..., Bundle], geometry: str, k: int, mechanism: str) -> None:
-    """With fewer neighbours: the real law within the same bound, and the integers as their definition says them."""
+    """With fewer neighbors: the real law within the same bound, and the integers as their definition says them."""
     bundle = opened(geometry, k)
     squared = np.array(squared_distances(bundle), dtype=np.float64) / bundle.metric.median_squared
     candidates, allowed = outputs(bundle, "santext"), outputs(bundle, mechanism)
@@ -204,7 +204,7 @@ def test_capped_rows(opened: Callable[..., Bundle], geometry: str, k: int, mecha
         assert [rows.weights(x).tolist() for x in range(len(by_definition))] == by_definition
 
 
-def test_one_neighbour_is_uniform_noise(opened: Callable[..., Bundle]) -> None:
+def test_one_neighbor_is_uniform_noise(opened: Callable[..., Bundle]) -> None:
     """``k = 1`` makes all rows alike: the base measure, whatever the word."""
     bundle = opened("scattered", 1)
     assert np.ptp(shipped_law(bundle, "santext", bundle.levels[1].parameters["santext", CAPPED])) == 0
@@ -259,7 +259,7 @@ def naive_nearest(rows: list[list[int]], candidates: list[int], k: int) -> tuple
 
 
 @given(st.data())
-def test_neighbours_are_those_of_a_full_sort(data: st.DataObject) -> None:
+def test_neighbors_are_those_of_a_full_sort(data: st.DataObject) -> None:
     """Coordinates of a few values, so that most distances tie; ties go to the smaller id."""
     largest = data.draw(st.sampled_from([1, 2, 127]))
     count, dimension = data.draw(st.integers(2, 14)), data.draw(st.integers(1, 4))
@@ -276,7 +276,7 @@ def test_neighbours_are_those_of_a_full_sort(data: st.DataObject) -> None:
     assert (near.tolist(), squares.tolist(), median) == naive_nearest(rows, candidates, k)
 
 
-def test_neighbours_across_blocks() -> None:
+def test_neighbors_across_blocks() -> None:
     """More rows than one block of the distance matrix, on a lattice where ties cross its edge."""
     generator = np.random.default_rng(31)
     rows = generator.integers(-3, 4, (2 * metric.BLOCK + 7, 3)).astype(np.int8)
@@ -286,14 +286,14 @@ def test_neighbours_across_blocks() -> None:
 
 
 def test_ties_broken_another_way_are_seen() -> None:
-    """The sort that the neighbours are held against does see a table that orders ties by the larger id."""
+    """The sort that the neighbors are held against does see a table that orders ties by the larger id."""
     rows = np.array([[0], [1], [-1], [1], [3]], dtype=np.int8)
     candidates = np.arange(5)
     ((_, squared),) = metric.squared_distances(rows, rows)
 
     def faulty(squared: NDArray[np.int64], candidates: NDArray[np.int64], k: int) -> tuple[NDArray[Any], ...]:
         """Orders ties by the larger id: the columns are handed over in reverse."""
-        return neighbours.smallest(squared[:, ::-1], candidates[::-1], k)
+        return neighbors.smallest(squared[:, ::-1], candidates[::-1], k)
 
     right = naive_nearest(rows.tolist(), candidates.tolist(), 2)
     assert smallest(squared, candidates, 2)[0].tolist() == right[0]

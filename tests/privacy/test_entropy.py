@@ -78,7 +78,7 @@ def law_by_hand(bundle: Bundle, mechanism: str, tail: str, x: int) -> tuple[int,
     assert law.base is None
     weights = defined_weights(bundle, mechanism, replace(law, tail=CAPPED))[x]
     last = int(law.weights[bundle.table.scores[x, -1]])
-    stored = [(y, max(0, weights[y] - last)) for y in bundle.table.neighbours[x].tolist()]
+    stored = [(y, max(0, weights[y] - last)) for y in bundle.table.neighbors[x].tolist()]
     return last, stored + [(y, last) for y in outputs(bundle, mechanism)]
 
 
@@ -124,7 +124,7 @@ def drawn_by_hand(
             ends = list(accumulate(size for _, size in blocks))
             place = bisect_right(ends, uniform)
             result[i] = blocks[place][0]
-            if place >= bundle.table.neighbours.shape[1]:
+            if place >= bundle.table.neighbors.shape[1]:
                 in_tail.append((i, weight))
         if tail != EXACT:
             break

@@ -7,7 +7,7 @@ is taken in intervals that contain the truth. Shown is
     ln Pr[M(x) = y] - ln Pr[M(x') = y] <= 2 alpha d(x, x') + 2 alpha / grid + 2 ln((1 + rho) / (1 - rho))
 
 for SanText and for the rows of SanText+, and the same with ``ln(1/p)`` added for SanText+ as a whole. It could fail
-where a row forgets a neighbour, where a cap jumps between neighbouring words, where supports differ, or where
+where a row forgets a neighbor, where a cap jumps between neighboring words, where supports differ, or where
 rounding of distances or weights adds up to more than is claimed. Each of these is planted, and the same check must
 find it; and on the geometry that needs the whole bound, the check refuses an epsilon ten per cent lower.
 """
@@ -83,7 +83,7 @@ def test_every_pair_of_every_level(opened: Callable[..., Bundle], geometry: str,
     assert (roles & KEPT).any()
     assert 0 < np.count_nonzero(roles & SANTEXT_PLUS_OUTPUT) < bundle.table.symbols
     if k is None:
-        assert bundle.table.neighbours.shape[1] == len(outputs(bundle, "santext"))
+        assert bundle.table.neighbors.shape[1] == len(outputs(bundle, "santext"))
     for level in range(len(bundle.levels)):
         assert private(bundle, mechanism=mechanism, level=level) == []
 
@@ -182,7 +182,7 @@ def test_the_check_has_no_room_to_spare(opened: Callable[..., Bundle]) -> None:
     assert list(findings(weights, squared, median, lower))
 
 
-# Faults that must be found. They are planted where they break the promise: close words with far neighbours, or the
+# Faults that must be found. They are planted where they break the promise: close words with far neighbors, or the
 # geometry that needs the whole bound. Elsewhere the textbook bound has room, and a fault may stay within it.
 
 
@@ -195,16 +195,16 @@ def nearest_pair(bundle: Bundle) -> tuple[int, int]:
 
 
 def shorter_row(bundle: Bundle, row: int, skip: int) -> Table:
-    """The table with ``skip`` missing from a row, as if the search had not found it; the next neighbour moves up."""
+    """The table with ``skip`` missing from a row, as if the search had not found it; the next neighbor moves up."""
     table = bundle.table
     squared = squared_distances(bundle)[row]
-    k = table.neighbours.shape[1]
+    k = table.neighbors.shape[1]
     order = sorted((squared[y], y) for y in outputs(bundle, "santext") if y != skip)[:k]
     grid, median = table.grid, bundle.metric.median_squared
-    neighbours, scores = table.neighbours.copy(), table.scores.copy()
-    neighbours[row] = [y for _, y in order]
+    neighbors, scores = table.neighbors.copy(), table.scores.copy()
+    neighbors[row] = [y for _, y in order]
     scores[row] = [math.isqrt(square * grid * grid // median) for square, _ in order]
-    return replace(table, neighbours=neighbours, scores=scores)
+    return replace(table, neighbors=neighbors, scores=scores)
 
 
 def longer_scores(bundle: Bundle, table: Table, level: int = 0) -> LevelParameters:
@@ -225,7 +225,7 @@ def found(bundle: Bundle, table: Table, level: int = 0) -> list[Finding]:
 @pytest.mark.slow
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 @pytest.mark.parametrize("k", [2, 6])
-def test_renormalised_top_k_is_refused(opened: Callable[..., Bundle], geometry: str, k: int) -> None:
+def test_renormalized_top_k_is_refused(opened: Callable[..., Bundle], geometry: str, k: int) -> None:
     """Keeping the k likeliest outputs and dropping the tail: rows have different supports, and ratios are infinite."""
     bundle = opened(geometry, k)
     law = bundle.levels[1].parameters["santext", CAPPED]
@@ -233,7 +233,7 @@ def test_renormalised_top_k_is_refused(opened: Callable[..., Bundle], geometry: 
     everyone = np.arange(bundle.table.symbols + 1)
     dropped: Weights = np.zeros((len(everyone), bundle.table.symbols), dtype=np.int64).tolist()
     for x in everyone:
-        for y, score in zip(bundle.table.neighbours[x].tolist(), bundle.table.scores[x].tolist(), strict=True):
+        for y, score in zip(bundle.table.neighbors[x].tolist(), bundle.table.scores[x].tolist(), strict=True):
             dropped[x][y] = int(rows.weights[score])
     median = bundle.metric.median_squared
     seen = list(findings(dropped, squared_distances(bundle), median, claimed(law, bundle.table.grid)))
@@ -264,25 +264,25 @@ def test_one_raised_weight_is_found(opened: Callable[..., Bundle]) -> None:
 
 
 @pytest.mark.parametrize("geometry", ["twins", "line"])
-def test_one_missing_neighbour_is_found(opened: Callable[..., Bundle], geometry: str) -> None:
-    """What approximate search does: the nearest neighbour of one word is missing from its row."""
+def test_one_missing_neighbor_is_found(opened: Callable[..., Bundle], geometry: str) -> None:
+    """What approximate search does: the nearest neighbor of one word is missing from its row."""
     bundle = opened(geometry, 6)
-    x, neighbour = nearest_pair(bundle)
-    seen = found(bundle, shorter_row(bundle, x, neighbour), level=2)
-    assert Finding(neighbour, x, outputs(bundle, "santext").index(neighbour), infinite=False) in seen
+    x, neighbor = nearest_pair(bundle)
+    seen = found(bundle, shorter_row(bundle, x, neighbor), level=2)
+    assert Finding(neighbor, x, outputs(bundle, "santext").index(neighbor), infinite=False) in seen
     assert all(x in (finding.first, finding.second) for finding in seen)
 
 
 @pytest.mark.parametrize("geometry", ["twins", "line", "clusters"])
 def test_rows_that_skip_the_word_itself_are_found(opened: Callable[..., Bundle], geometry: str) -> None:
-    """The nearest neighbour of a word is the word itself. A table of 'the others' is no table of this mechanism."""
+    """The nearest neighbor of a word is the word itself. A table of 'the others' is no table of this mechanism."""
     bundle = opened(geometry, 6)
     table = bundle.table
     for x in outputs(bundle, "santext"):
         skipped = shorter_row(bundle, x, x)
         table = replace(
             table,
-            neighbours=np.where(np.arange(len(table.neighbours))[:, None] == x, skipped.neighbours, table.neighbours),
+            neighbors=np.where(np.arange(len(table.neighbors))[:, None] == x, skipped.neighbors, table.neighbors),
             scores=np.where(np.arange(len(table.scores))[:, None] == x, skipped.scores, table.scores),
         )
     assert found(bundle, table, level=2)
@@ -290,9 +290,9 @@ def test_rows_that_skip_the_word_itself_are_found(opened: Callable[..., Bundle],
 
 @pytest.mark.parametrize("geometry", ["flat", "twins", "line", "clusters", "lopsided"])
 def test_a_cap_that_is_not_lipschitz_is_found(opened: Callable[..., Bundle], geometry: str) -> None:
-    """A cap at the k-th neighbour for one k is 1-Lipschitz; with another k for some of the words it is not.
+    """A cap at the k-th neighbor for one k is 1-Lipschitz; with another k for some of the words it is not.
 
-    Every other row is cut after its first neighbour (a row by share of mass, or one that ran out of memory).
+    Every other row is cut after its first neighbor (a row by share of mass, or one that ran out of memory).
     """
     bundle = opened(geometry, 6)
     scores = bundle.table.scores.copy()
@@ -300,13 +300,13 @@ def test_a_cap_that_is_not_lipschitz_is_found(opened: Callable[..., Bundle], geo
     assert found(bundle, replace(bundle.table, scores=scores), level=2)
 
 
-def test_a_tail_below_the_last_neighbour_is_found(opened: Callable[..., Bundle]) -> None:
+def test_a_tail_below_the_last_neighbor_is_found(opened: Callable[..., Bundle]) -> None:
     """The tail's factor belongs to the k-th distance; a smaller one for a single row is a jump like any other."""
     bundle = opened("clusters", 6)
     law = bundle.levels[2].parameters["santext", CAPPED]
     x, _ = nearest_pair(bundle)
     weights = rows_of(bundle.table, "santext", law)
-    stored = {outputs(bundle, "santext").index(y) for y in bundle.table.neighbours[x].tolist()}
+    stored = {outputs(bundle, "santext").index(y) for y in bundle.table.neighbors[x].tolist()}
     weights[x] = [w if y in stored else max(1, w // 50) for y, w in enumerate(weights[x])]
     median = bundle.metric.median_squared
     assert list(findings(weights, squared_distances(bundle), median, claimed(law, bundle.table.grid)))
@@ -381,7 +381,7 @@ def wrong_with(whole: Release, bundle: Bundle, law: LevelParameters, epsilon_0: 
 
 
 def coin_epsilon(probability: str, times: str = "1") -> Any:
-    """``ln(1/p)`` of the realised coin, as an interval."""
+    """``ln(1/p)`` of the realized coin, as an interval."""
     threshold = -(-Fraction(probability) * 2**64 // 1)
     return iv.log(iv.mpf(2**64) / int(threshold)) * iv.mpf(times)
 

@@ -168,7 +168,7 @@ def test_any_rows(data: st.DataObject) -> None:
 def uniform_is_exact(uniform_below: Callable[..., Any], bits: int = 5) -> bool:
     """Whether every residue of every total comes from exactly as many pairs of words as any other.
 
-    All totals up to ``2**bits`` with all first and all second words, side by side in one batch, so that neighbours
+    All totals up to ``2**bits`` with all first and all second words, side by side in one batch, so that neighbors
     have different totals. With ``m = 2**bits // total`` accepted words for each residue and ``R`` rejected ones, each
     residue must come from ``m 2**bits`` pairs whose first word is accepted and from ``R m`` whose second is. The
     other ``R**2`` pairs get a third word, 0, and must all become 0.
@@ -316,14 +316,14 @@ def test_every_integer_and_every_quarter_of_the_coin(
 
 @given(st.one_of(st.fractions(Fraction(1, 2**70), 1), st.integers(1, 10**6).map(lambda n: Fraction(n, 10**6))))
 def test_the_coin_turns_at_its_threshold(probability: Fraction) -> None:
-    """The realised probability is ``p`` rounded up to a multiple of 2**-64, and no word beyond it replaces."""
+    """The realized probability is ``p`` rounded up to a multiple of 2**-64, and no word beyond it replaces."""
     coin = ReplacementCoin.of(probability)
     assert Fraction(coin.threshold - 1, 2**64) < probability <= Fraction(coin.threshold, 2**64)
     words = [word for word in (0, coin.threshold - 1, coin.threshold, 2**64 - 1) if word < 2**64]
     assert coin.replaced(np.array(words, dtype=np.uint64)).tolist() == [word < coin.threshold for word in words]
 
 
-# Randomised response.
+# Randomized response.
 
 
 def at_most_exponential(ratio: Fraction, epsilon: Decimal) -> bool:
@@ -386,12 +386,12 @@ def test_every_integer_of_krr(opened: Callable[..., Sanitizer]) -> None:
     assert deals_exactly(sampling.select, rows, weights)
 
 
-def stays_below(randomised_response: Callable[..., RandomizedResponse], table: Table) -> bool:
+def stays_below(randomized_response: Callable[..., RandomizedResponse], table: Table) -> bool:
     """Whether ``krr`` keeps to epsilons a hair below ``ln(n / 2**15)``: ``n`` itself is one integer too many."""
     for above in (*range(40_000, 40_040), *range(10**12, 10**12 + 40)):
         epsilon = just_below(above)
         assert not at_most_exponential(Fraction(above, 1 << 15), epsilon)
-        law = randomised_response(RandomizedResponse, table, epsilon)
+        law = randomized_response(RandomizedResponse, table, epsilon)
         if not at_most_exponential(Fraction(law.tail + law.excess, law.tail), epsilon):
             return False
     return True
@@ -403,13 +403,13 @@ ONE_UNIT = Decimal("0." + 58 * "9")
 def krr(integer_of: Callable[[Decimal, int], Decimal]) -> Callable[..., RandomizedResponse]:
     """``krr`` written down again, with the integer that is made of ``exp(epsilon)`` times the tail left open."""
 
-    def randomised_response(cls: type[RandomizedResponse], table: Table, epsilon: Decimal) -> RandomizedResponse:
+    def randomized_response(cls: type[RandomizedResponse], table: Table, epsilon: Decimal) -> RandomizedResponse:
         tail = 1 << 15
         with localcontext(prec=60, rounding=ROUND_FLOOR):
             own = int(integer_of(epsilon, tail))
         return replace(cls.uniform(table), tail=tail, excess=max(own - tail, 0))
 
-    return randomised_response
+    return randomized_response
 
 
 KRR_FAULTS: dict[str, Callable[[Decimal, int], Decimal]] = {

@@ -39,7 +39,7 @@ def laplace(table: NoiseTable, scale: Fraction) -> list[Any]:
 
 
 def gaussian(table: NoiseTable, variance: int) -> list[Any]:
-    """The same; the normaliser is a sum of its terms, until they are below 2**-400."""
+    """The same; the normalizer is a sum of its terms, until they are below 2**-400."""
     far = math.isqrt(2 * 280 * variance) + 1
     base, weights = iv.exp(iv.mpf(-1) / (2 * variance)), []
     weight, step = iv.mpf(1), base
@@ -103,7 +103,7 @@ def test_gaussian_counts_are_within_the_stated_variation(parameters: ReleasePara
 
 @pytest.mark.parametrize("variance", [Fraction(1), Fraction(7, 3), Fraction(50)])
 def test_gaussian_noise_of_a_few_steps(variance: Fraction) -> None:
-    """Where Poisson's correction of the normaliser matters most."""
+    """Where Poisson's correction of the normalizer matters most."""
     table = discrete_gaussian(variance, 7)
     total = sum(math.exp(-(n**2) / (2 * variance)) for n in range(-60, 61))
     for n in range(7):

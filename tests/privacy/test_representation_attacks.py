@@ -94,7 +94,7 @@ def test_an_audit_catches_one_draw_for_all_coordinates() -> None:
     releaser = Releaser(parameters)
 
     def published(vectors: Reals) -> Integers:
-        integers, _ = releaser.quantise(vectors)
+        integers, _ = releaser.quantize(vectors)
         words = np.random.default_rng(8).integers(0, 2**64, (len(vectors), 1), dtype=np.uint64)
         return releaser.add_noise(integers, np.repeat(words, vectors.shape[1], axis=1))
 
@@ -176,7 +176,7 @@ def test_ours_has_none(name: str) -> None:
     parameters, first, second = PAIRS[name]
     releaser = Releaser(parameters)
     outputs = releaser.release(np.tile(first, (20_000, 1)))
-    location, _ = releaser.quantise(np.array([second]))
+    location, _ = releaser.quantize(np.array([second]))
     assert not impossible_ours(releaser, outputs, location).any()
 
 
@@ -220,7 +220,7 @@ def test_the_attack_on_the_published_code() -> None:
     assert guesses_right(recovered, candidates, true) == 2_000
 
     releaser = Releaser(ReleaseParameters("box", 32, 64, "2"))
-    ours = releaser.dequantise(releaser.release(vectors)).astype(np.float64)
+    ours = releaser.dequantize(releaser.release(vectors)).astype(np.float64)
     hits = guesses_right(ours, candidates, true)
     # No attack on an epsilon-LDP release of 50 equally likely texts is right more often than this.
     most = math.exp(2) / (math.exp(2) + 49)
@@ -233,7 +233,7 @@ def test_no_coordinate_tells_the_noise_of_another(mode: str) -> None:
     """Differences of coordinates of one release are not those of its vector: the noise is not one scalar."""
     parameters = ReleaseParameters(mode, 8, 256, "4", "1e-6" if mode == "l2" else None)
     releaser = Releaser(parameters)
-    vector, _ = releaser.quantise(np.full((1, 8), 0.1))
+    vector, _ = releaser.quantize(np.full((1, 8), 0.1))
     first, second = (releaser.release(np.full((500, 8), 0.1)) - vector for _ in range(2))
     assert (np.ptp(first, axis=1) > 0).all()
     assert (first != second).any(axis=1).all()

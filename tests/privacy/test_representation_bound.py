@@ -56,7 +56,7 @@ def vectors(draw: Any) -> NDArray[np.floating]:
 @EVERY_MODE
 @given(batch=vectors())
 def test_whatever_comes_in_lies_in_the_ball(parameters: ReleaseParameters, batch: NDArray[np.floating]) -> None:
-    integers, fixed = Releaser(parameters).quantise(batch)
+    integers, fixed = Releaser(parameters).quantize(batch)
     assert integers.dtype == np.int64
     assert integers.shape == batch.shape
     assert in_ball(parameters, integers)
@@ -72,7 +72,7 @@ def test_inside_the_ball_it_is_truncation_toward_zero(parameters: ReleaseParamet
     largest = 1 / K if parameters.mode != "box" else 1.0
     lowest = 0.0 if parameters.mode == "box" else -largest
     vector = data.draw(arrays(np.float64, K, elements=st.floats(lowest, largest)))
-    integers, _ = Releaser(parameters).quantise(vector[None])
+    integers, _ = Releaser(parameters).quantize(vector[None])
     assert integers[0].tolist() == [math.trunc(value * parameters.grid) for value in vector.tolist()]
 
 
@@ -83,7 +83,7 @@ def test_outside_the_ball_the_direction_stays(mode: str) -> None:
     chance = np.random.default_rng(12)
     batch = chance.normal(size=(200, K)) * chance.choice([2, 100, 1e3], (200, 1))
     norms = np.linalg.norm(batch, ord=1 if mode == "l1" else 2, axis=1, keepdims=True)
-    integers, _ = releaser.quantise(batch)
+    integers, _ = releaser.quantize(batch)
     wanted = batch / norms * 1024
     outside = norms[:, 0] > 1.01
     assert np.abs(integers - wanted)[outside].max() < 1.5
@@ -132,10 +132,10 @@ def test_a_fault_of_the_bound_leaves_the_ball(mode: str, fault: str | None, monk
     batch /= np.linalg.norm(batch, ord=1 if mode == "l1" else 2, axis=1, keepdims=True)
     batch *= chance.choice([1.001, 1.04, 1.5, 3], (20_000, 1))
     releaser = Releaser(MODES[f"{mode}-odd"])
-    assert in_ball(releaser.parameters, releaser.quantise(batch)[0])
+    assert in_ball(releaser.parameters, releaser.quantize(batch)[0])
     monkeypatch.setattr(representation, "_into_ball", into_ball(fault))
     here = fault is not None and mode in BOUND_FAULTS[fault]
-    assert in_ball(releaser.parameters, releaser.quantise(batch)[0]) != here
+    assert in_ball(releaser.parameters, releaser.quantize(batch)[0]) != here
 
 
 @EVERY_MODE
@@ -145,7 +145,7 @@ def test_infinities_and_nan_become_the_fixed_point(parameters: ReleaseParameters
     batch[0, 0], batch[1, 4], batch[2, 2] = np.nan, np.inf, -np.inf
     batch[3] = [np.nan, np.inf, 1, 2, 3]
     batch[4], batch[5] = 1e308, -1e308
-    integers, fixed = Releaser(parameters).quantise(batch)
+    integers, fixed = Releaser(parameters).quantize(batch)
     assert fixed.tolist() == [True, True, True, True, False, False]
     assert not integers[:4].any()
     assert in_ball(parameters, integers)
@@ -158,7 +158,7 @@ def test_the_largest_numbers_do_not_overflow(parameters: ReleaseParameters) -> N
     grid = 16 if parameters.mode == "box" else MAX_GRID
     widest = ReleaseParameters(parameters.mode, MAX_DIMENSION, grid, "8", parameters.delta)
     batch = np.stack([np.full(MAX_DIMENSION, value) for value in (np.finfo(np.float64).max, -1e30, 255.9, 1e-300)])
-    assert in_ball(widest, Releaser(widest).quantise(batch)[0])
+    assert in_ball(widest, Releaser(widest).quantize(batch)[0])
 
 
 @pytest.mark.parametrize("shape", [(K,), (1, K - 1), (1, K + 1), (1, 1, K), ()])
@@ -185,7 +185,7 @@ def test_every_coordinate_has_a_word_of_its_own(parameters: ReleaseParameters, m
     batch = np.full((3, K), 0.1)
     released = releaser.release(batch)
     assert asked == [3 * K]
-    integers, _ = releaser.quantise(batch)
+    integers, _ = releaser.quantize(batch)
     assert (released == releaser.add_noise(integers, stream.reshape(3, K))).all()
     for changed in range(3 * K):
         other = stream.copy()
@@ -195,7 +195,7 @@ def test_every_coordinate_has_a_word_of_its_own(parameters: ReleaseParameters, m
 
 
 @EVERY_MODE
-def test_outputs_are_clamped_and_dequantised_last(parameters: ReleaseParameters) -> None:
+def test_outputs_are_clamped_and_dequantized_last(parameters: ReleaseParameters) -> None:
     releaser = Releaser(parameters)
     margin = releaser.noise.margin
     words = np.array([[0, 2**64 - 1, 0, 2**64 - 1, 2**63]], dtype=np.uint64)
@@ -204,7 +204,7 @@ def test_outputs_are_clamped_and_dequantised_last(parameters: ReleaseParameters)
         released = releaser.add_noise(np.full((1, K), value), words)
         assert released[0, :4].tolist() == [low, high, low, high]
         assert released[0, 4] == value
-        vector = releaser.dequantise(released)
+        vector = releaser.dequantize(released)
         assert vector.dtype == np.float32
         assert (vector == (released / parameters.grid).astype(np.float32)).all()
 

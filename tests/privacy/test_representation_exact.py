@@ -1,6 +1,6 @@
 """Whole releases of small vectors, enumerated: every pair of vectors and every output, in exact rationals.
 
-Vectors go through ``quantise``, noise through ``add_noise`` with every word of a small table. Nothing of the proofs is
+Vectors go through ``quantize``, noise through ``add_noise`` with every word of a small table. Nothing of the proofs is
 used: the ratio of every output is compared with what the statement says.
 """
 
@@ -19,7 +19,7 @@ from textveil.mechanisms import vector_noise as representation
 from textveil.mechanisms.discrete_noise import NoiseTable, discrete_laplace
 from textveil.mechanisms.vector_noise import Noise, Releaser, noise_for
 from textveil.mechanisms.vector_parameters import ReleaseParameters
-from textveil.vector.statement import realised
+from textveil.vector.statement import realized
 
 iv.prec = 200
 
@@ -50,7 +50,7 @@ class Tiny:
 
     @property
     def bound(self) -> Fraction:
-        """What the audit of the finished table says of any two texts: ``exp`` of the realised epsilon."""
+        """What the audit of the finished table says of any two texts: ``exp`` of the realized epsilon."""
         return self.table.largest_ratio(self.margin) ** self.parameters.sensitivity
 
 
@@ -66,11 +66,11 @@ TINY = {
 
 
 def reached(releaser: Releaser) -> list[tuple[int, ...]]:
-    """Every vector in steps that ``quantise`` makes of a dense set of vectors, inside the ball and far out."""
+    """Every vector in steps that ``quantize`` makes of a dense set of vectors, inside the ball and far out."""
     grid, k = releaser.parameters.grid, releaser.parameters.dimension
     values = np.arange(-6 * grid, 6 * grid + 1) / (4 * grid)  # quarters of a step, up to 1.5 units
     vectors = np.stack(np.meshgrid(*[values] * k), axis=-1).reshape(-1, k)
-    integers, fixed = releaser.quantise(np.concatenate([vectors, vectors * 1e6, np.full((1, k), np.nan)]))
+    integers, fixed = releaser.quantize(np.concatenate([vectors, vectors * 1e6, np.full((1, k), np.nan)]))
     assert fixed.sum() == 1
     return sorted({tuple(row) for row in integers.tolist()})
 
@@ -168,7 +168,7 @@ def test_noise_ten_percent_too_small_is_seen(name: str) -> None:
         scale="0.9",
     )
     assert not within(worst(small), parameters.epsilon)
-    assert worst(small) <= small.bound  # the statement's realised epsilon tells the truth all the same
+    assert worst(small) <= small.bound  # the statement's realized epsilon tells the truth all the same
 
 
 def test_an_empty_cell_is_seen() -> None:
@@ -214,7 +214,7 @@ def reached_inside(releaser: Releaser) -> list[tuple[int, ...]]:
     grid, k = releaser.parameters.grid, releaser.parameters.dimension
     values = np.arange(-4 * grid, 4 * grid + 1) / (4 * grid)
     vectors = np.stack(np.meshgrid(*[values] * k), axis=-1).reshape(-1, k)
-    integers, _ = releaser.quantise(vectors[np.abs(vectors).sum(axis=1) <= 1])
+    integers, _ = releaser.quantize(vectors[np.abs(vectors).sum(axis=1) <= 1])
     return sorted({tuple(row) for row in integers.tolist()})
 
 
@@ -253,7 +253,7 @@ def test_gaussian_noise_keeps_its_delta_for_every_pair(grid: int, epsilon: str, 
     # Symmetry: pairs whose first vector is in one octant, and every second.
     firsts = [q for q in vectors if q[0] >= q[1] >= 0]
     worst = max(divergence(laws[a], laws[b], growth) for a in firsts for b in vectors)
-    claim = Fraction(realised(parameters).delta)
+    claim = Fraction(realized(parameters).delta)
     assert worst <= claim <= Fraction(delta)
     assert worst > claim / 20  # the bound is not vacuous
 

@@ -129,7 +129,7 @@ def test_the_audit_sees_what_it_is_for(tmp_path: Path) -> None:
     assert json.loads(child(code, str(tmp_path / "x"))) == ["socket.__new__", "open", "open"]
 
 
-def test_sanitising_opens_no_socket_and_writes_no_file() -> None:
+def test_sanitizing_opens_no_socket_and_writes_no_file() -> None:
     code = (
         AUDIT
         + """

@@ -9,7 +9,7 @@ from scripts import ROOT, load_script
 record = load_script("docs/proofs/record.py")
 PROOFS = sorted(path for path in record.PROOFS.glob("*.md") if path.name != "README.md")
 #: Proofs that the first lines of no module name yet.
-UNLINKED = {"santext-plus.md", "randomised-response.md"}
+UNLINKED = {"santext-plus.md", "randomized-response.md"}
 
 SOURCE = '''
 import math

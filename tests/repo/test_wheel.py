@@ -108,7 +108,7 @@ def test_the_wheel_holds_the_bundle_once(dist: Callable[[str], Path], names: lis
     assert sum(path.stat().st_size for path in artifact.iterdir()) <= 15_000_000
 
 
-def test_the_wheel_holds_its_licence_and_what_it_needs(dist: Callable[[str], Path]) -> None:
+def test_the_wheel_holds_its_license_and_what_it_needs(dist: Callable[[str], Path]) -> None:
     info = f"textveil-{__version__}.dist-info"
     with zipfile.ZipFile(dist("wheel")) as wheel:
         assert wheel.read(f"{info}/licenses/LICENSE") == (ROOT / "LICENSE").read_bytes()

@@ -17,7 +17,7 @@ from textveil.mechanisms.discrete_noise import NoiseTable, discrete_gaussian
 from textveil.mechanisms.vector_noise import gaussian_delta, noise_for
 from textveil.mechanisms.vector_parameters import ReleaseParameters, WordDropout
 from textveil.release import Loss, MixedKinds, PerCoordinate, PerWord, WholeText
-from textveil.vector.statement import realised, vector_statement, word_loss
+from textveil.vector.statement import realized, vector_statement, word_loss
 
 EPSILONS = ("0.5", "1", "2", "3", "4", "6", "8", "12")
 L1 = ReleaseParameters("l1", 8, 1024, "4")
@@ -72,7 +72,7 @@ def test_l1() -> None:
     assert json.loads(json.dumps(values)) == values
 
 
-def test_box_is_labelled_with_its_true_epsilon() -> None:
+def test_box_is_labeled_with_its_true_epsilon() -> None:
     """The paper's epsilon of .05 per coordinate is 19.2 for the whole text."""
     stated = vector_statement(BOX, "0", "id")
     assert str(stated.per_coordinate) == "epsilon 0.05 for a single coordinate"
@@ -121,21 +121,21 @@ def test_every_statement_says_what_it_does_not_cover(parameters: ReleaseParamete
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("mode", ["l1", "l2", "box"])
-def test_what_is_realised_is_covered_by_what_is_promised(mode: str, epsilon: str) -> None:
+def test_what_is_realized_is_covered_by_what_is_promised(mode: str, epsilon: str) -> None:
     """And is not far below it: 1e-6 of epsilon, or a hundredth of delta."""
     dimension, grid, delta = {"l1": (16, 1024, None), "l2": (16, 1024, "1e-6"), "box": (384, 16, None)}[mode]
     stated = vector_statement(ReleaseParameters(mode, dimension, grid, epsilon, delta), "0", "id")
-    assert stated.whole_text.covers(stated.realised)
+    assert stated.whole_text.covers(stated.realized)
     if mode == "l2":
-        assert stated.realised.epsilon == Decimal(epsilon)
-        assert stated.realised.delta > Decimal("0.99e-6")
+        assert stated.realized.epsilon == Decimal(epsilon)
+        assert stated.realized.delta > Decimal("0.99e-6")
     else:
-        assert stated.realised.epsilon > Decimal(epsilon) - Decimal("1e-6")
+        assert stated.realized.epsilon > Decimal(epsilon) - Decimal("1e-6")
 
 
 def test_an_epsilon_of_many_digits_is_covered_too() -> None:
     stated = vector_statement(ReleaseParameters("l1", 2, 64, "1.00000000000000000001"), "0", "id")
-    assert stated.whole_text.covers(stated.realised)
+    assert stated.whole_text.covers(stated.realized)
 
 
 @pytest.mark.parametrize("dropout", ["1", "-0.1", "nan", "half", "1e-99", ""])
@@ -192,7 +192,7 @@ def test_the_dropout_theorem_on_random_mechanisms(mu: str, epsilon: str) -> None
 
 @pytest.mark.parametrize("mu", ["0.1", "0.5", "0.8"])
 def test_the_dropout_theorem_is_tight(mu: str) -> None:
-    """A bit, flipped by randomised response: dropped and the other word say 0, this word says 1."""
+    """A bit, flipped by randomized response: dropped and the other word say 0, this word says 1."""
     growth, share = Fraction(55), Fraction(mu)  # exp(4) is 54.6
     low, high = [growth / (growth + 1), 1 / (growth + 1)], [1 / (growth + 1), growth / (growth + 1)]
     attained = ratios(mixed(low, high, share), low)
@@ -262,7 +262,7 @@ def test_the_bound_is_above_the_true_delta_of_a_gaussian(epsilon: str) -> None:
     assert variance is not None
     scale, loss = parameters.sensitivity / math.sqrt(variance), float(epsilon)
     true = norm.cdf(scale / 2 - loss / scale) - math.exp(loss) * norm.cdf(-scale / 2 - loss / scale)
-    assert true < float(realised(parameters).delta) < 20 * true
+    assert true < float(realized(parameters).delta) < 20 * true
 
 
 def test_exp_is_rounded_up() -> None:
@@ -311,7 +311,7 @@ def test_delta_of_the_finished_table_is_within_the_statement(epsilon: str, coord
     parameters = ReleaseParameters("l2", 16, 1024, epsilon, "1e-6")
     made = noise_for(parameters)
     found = numeric_delta(made.table, made.margin, 1024, (edge, -edge), coordinates, float(epsilon))
-    claim = float(realised(parameters).delta)
+    claim = float(realized(parameters).delta)
     assert found <= claim
     # In one coordinate alone the clamp cuts off whatever could exceed epsilon; in several there is no such luck.
     assert found > claim / 20 if coordinates > 1 else found < 1e-11

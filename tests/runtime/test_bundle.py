@@ -95,7 +95,7 @@ def test_an_expected_identity(tiny_path: Path) -> None:
 
 def test_arrays_are_mapped_and_read_only(tiny_path: Path) -> None:
     table = Bundle(tiny_path).table
-    for array in (table.neighbours, table.scores, table.roles, *table.tensors.values()):
+    for array in (table.neighbors, table.scores, table.roles, *table.tensors.values()):
         assert not array.flags.owndata
         assert not array.flags.writeable
 
@@ -358,7 +358,7 @@ LAW_CHANGES: dict[str, Callable[[JSON], object]] = {
     "an unknown key": lambda law: law.update(later=1),
     "no tokens": lambda law: law.pop("tokens"),
     "no symbols": lambda law: law.pop("symbols"),
-    "no neighbours": lambda law: law.pop("neighbours"),
+    "no neighbors": lambda law: law.pop("neighbours"),
     "no grid": lambda law: law.pop("grid"),
     "no median": lambda law: law.pop("median_squared_distance"),
     "no extra": lambda law: law.pop("unknown_extra_squared_distance"),
@@ -373,8 +373,8 @@ LAW_CHANGES: dict[str, Callable[[JSON], object]] = {
     "symbols of text": lambda law: law.update(symbols="40"),
     "symbols null": lambda law: law.update(symbols=None),
     "symbols a float": lambda law: law.update(symbols=40.0),
-    "more neighbours": lambda law: law.update(neighbours=9),
-    "no neighbour": lambda law: law.update(neighbours=0),
+    "more neighbors": lambda law: law.update(neighbours=9),
+    "no neighbor": lambda law: law.update(neighbours=0),
     "grid 0": lambda law: law.update(grid=0),
     "grid -1": lambda law: law.update(grid=-1),
     "grid a float": lambda law: law.update(grid=8192.0),
@@ -500,7 +500,7 @@ def filled(name: str, values: list[int]) -> Callable[[Arrays], object]:
 
 
 TABLE_CHANGES: dict[str, Callable[[Arrays], object]] = {
-    "no neighbours": lambda arrays: arrays.pop("neighbours"),
+    "no neighbors": lambda arrays: arrays.pop("neighbours"),
     "no scores": lambda arrays: arrays.pop("scores"),
     "no roles": lambda arrays: arrays.pop("roles"),
     "no weights": lambda arrays: arrays.pop(HIGH),
@@ -509,7 +509,7 @@ TABLE_CHANGES: dict[str, Callable[[Arrays], object]] = {
     "an id out of range": put("neighbours", (3, 2), 40),
     "an id of the unknown row": put("neighbours", (40, 7), 40),
     "the largest id": put("neighbours", (0, 0), 65535),
-    "a neighbour twice": lambda arrays: put("neighbours", (20, 1), arrays["neighbours"][20, 0])(arrays),
+    "a neighbor twice": lambda arrays: put("neighbours", (20, 1), arrays["neighbours"][20, 0])(arrays),
     "decreasing scores": lambda arrays: put("scores", (5, 7), arrays["scores"][5, 6] - 1)(arrays),
     "decreasing scores of the unknown": put("scores", (40, 0), 65535),
     "a score beyond the weights": put("scores", (7, 7), 65535),
@@ -518,13 +518,13 @@ TABLE_CHANGES: dict[str, Callable[[Arrays], object]] = {
     "a role less": lambda arrays: arrays.update(roles=arrays["roles"][:-1].copy()),
     "transposed": lambda arrays: arrays.update(neighbours=np.ascontiguousarray(arrays["neighbours"].T)),
     "flat": lambda arrays: arrays.update(scores=arrays["scores"].ravel().copy()),
-    "neighbours of 8 bits": cast("neighbours", np.uint8),
-    "neighbours of 64 bits": cast("neighbours", np.int64),
+    "neighbors of 8 bits": cast("neighbours", np.uint8),
+    "neighbors of 64 bits": cast("neighbours", np.int64),
     "scores of 32 bits": cast("scores", np.uint32),
     "signed roles": cast("roles", np.int8),
     "kept and an output": put("roles", 20, 1 | 2 | 4),
     "an output of santext+ alone": put("roles", 20, 2),
-    "a neighbour that is no output": put("roles", 20, 0),
+    "a neighbor that is no output": put("roles", 20, 0),
     "no output of santext+": lambda arrays: put("roles", slice(None), 1 | 4)(arrays),
     "no outputs": put("roles", slice(None), 0),
     "a role that there is not": put("roles", 20, 1 | 2 | 8),

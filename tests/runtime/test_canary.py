@@ -75,7 +75,7 @@ def options_of(sanitizer: Sanitizer) -> list[dict[str, object]]:
 
 
 def forms(canary: str, known: set[str]) -> set[str]:
-    """A canary as it may be recognised: as it is, composed or not, and decoded where that is no chance find.
+    """A canary as it may be recognized: as it is, composed or not, and decoded where that is no chance find.
 
     ``™`` decoded stands in ``department``, and ``the%20and`` is two words that any text has.
     """

@@ -398,7 +398,7 @@ def usage(*arguments: str) -> tuple[int, str, str]:
     ("arguments", "expected"),
     [
         (["my secret"], "unknown command"),
-        (["sanitise"], "unknown command"),
+        (["sanitize"], "unknown command"),
         (["--my-secret"], "unknown option"),
         (["-s"], "unknown option"),
         (["sanitize", "--my-secret"], "unknown option"),
@@ -459,7 +459,7 @@ PLACES = [
 @example(["inspect", "x", "--count={}"], "\0")
 @example(["{}"], "-")
 def test_usage_errors_never_echo(place: list[str], secret: str) -> None:
-    marked = f"Zq{secret}qZ"  # long enough to be recognised, and no option of ours
+    marked = f"Zq{secret}qZ"  # long enough to be recognized, and no option of ours
     assume(not marked.isdigit())
     code, out, err = usage(*(part.replace("{}", marked) for part in place))
     assert code == 2

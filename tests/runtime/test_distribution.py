@@ -41,9 +41,9 @@ def by_the_formula(sanitizer: Sanitizer, word: int, mechanism: str, level: str) 
     bit = {"santext": SANTEXT_OUTPUT, "santext+": SANTEXT_PLUS_OUTPUT}[mechanism]
     tail = int(law.weights[table.scores[word, -1]])
     weights = [tail if role & bit else 0 for role in table.roles.tolist()]
-    for neighbour, score in zip(table.neighbours[word].tolist(), table.scores[word].tolist(), strict=True):
-        if weights[neighbour]:
-            weights[neighbour] = int(law.weights[score])
+    for neighbor, score in zip(table.neighbors[word].tolist(), table.scores[word].tolist(), strict=True):
+        if weights[neighbor]:
+            weights[neighbor] = int(law.weights[score])
     total = sum(weights)
     return [Fraction(weight, total) for weight in weights]
 

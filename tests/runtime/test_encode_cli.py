@@ -347,11 +347,11 @@ def test_verify_refuses_noise_that_is_too_small(
         return representation.Noise(table, noise.margin)
 
     monkeypatch.setattr(accounting, "noise_for", weaker)
-    accounting.realised.cache_clear()
+    accounting.realized.cache_clear()
     try:
         ran = here("verify", folder)
     finally:
-        accounting.realised.cache_clear()
+        accounting.realized.cache_clear()
     assert ran.code == 1
     assert ran.message == "textveil: bundle-damaged: level 3: the noise loses more than the stated epsilon\n"
 

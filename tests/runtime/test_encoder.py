@@ -43,7 +43,7 @@ def encoder(tiny_encoder: Path) -> Encoder:
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     """No noise: what is released is what the noise would be added to."""
-    monkeypatch.setattr(Releaser, "release", lambda self, vectors: self.quantise(vectors)[0])
+    monkeypatch.setattr(Releaser, "release", lambda self, vectors: self.quantize(vectors)[0])
 
 
 @pytest.fixture
@@ -168,7 +168,7 @@ def test_words_are_dropped_before_the_text_is_cut(
 
 
 def test_every_word_has_a_coin_of_its_own(encoder: Encoder, seen: list[list[int]]) -> None:
-    """1,200 coins at one half, and how often two neighbours agree: six standard errors."""
+    """1,200 coins at one half, and how often two neighbors agree: six standard errors."""
     for _ in range(100):
         encoder.encode("the of and doctor nurse said , . ' un boston the", word_dropout="0.5")
     kept = sum(len(given) - 2 for given in seen)

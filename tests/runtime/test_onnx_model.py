@@ -221,7 +221,7 @@ def test_a_thousand_levels() -> None:
         (lambda model: model.configuration.add(name="gpu"), "instructions for other devices"),
         (lambda model: model.graph.node[0].device_configurations.add(), "instructions for other devices"),
         (lambda model: model.graph.sparse_initializer.add(), "a sparse tensor"),
-        (lambda model: model.graph.quantization_annotation.add(), "notes of a quantiser"),
+        (lambda model: model.graph.quantization_annotation.add(), "notes of a quantizer"),
         (lambda model: in_an_attribute(model, sparse_value=onnx.SparseTensorProto()), "a sparse tensor"),
         (lambda model: model.graph.initializer.append(helper.make_tensor("t", 8, [1], [b"x"])), "a tensor of text"),
         (lambda model: setattr(model.graph.initializer[0], "data_type", 16), "a tensor of an unknown type"),

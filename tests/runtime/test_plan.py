@@ -178,7 +178,7 @@ def test_only_the_exact_tail_tells_by_its_time(both: Sanitizer) -> None:
     assert not any("time the device" in item for item in plan(both, mechanism="random").terms.not_protected)
 
 
-def test_tails_are_labelled_apart(both_path: Path, tmp_path: Path) -> None:
+def test_tails_are_labeled_apart(both_path: Path, tmp_path: Path) -> None:
     """The same level may be certified lower with one tail than with the other, and goes by that."""
     sanitizer = certified(both_path, tmp_path / "bundle", {"low": 2.5})
     assert plan(sanitizer, tail=CAPPED, epsilon=2.5).terms.epsilon_kind == CERTIFIED

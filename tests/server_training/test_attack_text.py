@@ -1,4 +1,4 @@
-"""Attacks on sanitised text that need no model: against brute force, closed forms, and planted laws and faults."""
+"""Attacks on sanitized text that need no model: against brute force, closed forms, and planted laws and faults."""
 
 import math
 from collections.abc import Sequence
@@ -167,7 +167,7 @@ def test_parts_of_words_are_sensitive(folders: dict[str, Path]) -> None:
     assert released.sensitive.tolist() == [False, True, True]
 
 
-# Nearest neighbour.
+# Nearest neighbor.
 
 
 def test_ranks_are_those_of_all_distances(folders: dict[str, Path]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from neighbour_models import write_bert
+from neighbor_models import write_bert
 from small_bundles import contents, pieces, scattered, small_bundle, spellings
 from textveil.bundle.text_bundle import EMBEDDINGS
 from textveil_export.text.write import write_bundle
@@ -66,7 +66,7 @@ def test_all_attacks_stand_in_one_record(place: Path, run: Run, tmp_path: Path) 
     assert (result["tokens"], result["sampled_tokens"], result["texts"]) == (140, 140, 20)
     assert result["unknown_share"] == pytest.approx(1 / 7, abs=1e-6)
     assert result["skipped"] == {}
-    assert 0 <= result["mask"]["defence"] <= 1
+    assert 0 <= result["mask"]["defense"] <= 1
     assert list(result["repeated"]) == ["1", "2", "5", "10", "20"]
     assert found["settings"]["model"] == "lm"
     assert found["start"] == sha256(place / "lm" / "model.safetensors")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from neighbour_models import SPECIAL, NeighbourModel, strength_of, write_vocabulary
+from neighbor_models import SPECIAL, NeighborModel, strength_of, write_vocabulary
 from small_bundles import Lists, pieces, scattered, small_bundle, spellings
 from textveil_training.attacks.text import Settings, attack, masked_lm, priors
 from textveil_training.attacks.text.contextual import WordPrior
@@ -25,7 +25,7 @@ RIGHT = 0.8
 EPSILON = str(strength_of(RIGHT, COUNT))
 LM = ("mask", "contextual")
 
-Plant = Callable[..., NeighbourModel]
+Plant = Callable[..., NeighborModel]
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +43,9 @@ def plant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plant:
 
     def planted(
         words: Sequence[str] = (*WORDS, *MARKS), strength: float = 5.0, *, head: bool = True, lowercase: bool = True
-    ) -> NeighbourModel:
+    ) -> NeighborModel:
         vocabulary = write_vocabulary(tmp_path, words)
-        model = NeighbourModel(len(SPECIAL) + len(words), strength)
+        model = NeighborModel(len(SPECIAL) + len(words), strength)
         loaded = LoadedMaskedLM(model, vocabulary, lowercase=lowercase, new_head=not head)  # type: ignore[arg-type]
         monkeypatch.setattr(masked_lm, "load_masked_lm", lambda source: loaded)
         return model
@@ -64,7 +64,7 @@ def copies(count: int, seed: int = 0) -> list[str]:
 
 
 def test_where_context_decides_it_is_better_than_its_parts(folders: dict[str, Path], plant: Plant) -> None:
-    """Two neighbours and the output vote, each right .8 of the time: two in three are right .896 of the time."""
+    """Two neighbors and the output vote, each right .8 of the time: two in three are right .896 of the time."""
     plant(strength=strength_of(RIGHT, COUNT))
     result = run(TextChannel(folders["all"], mechanism="krr", epsilon=EPSILON), copies(500), tokens=1500)
     found = result["contextual"]
@@ -80,12 +80,12 @@ def test_where_context_decides_it_is_better_than_its_parts(folders: dict[str, Pa
     assert found["text_prior"]["tokens"] == 1500
     mask = result["mask"]
     assert abs(mask["top1"] - prior) < 5 * mask["standard_errors"]["top1"] + others
-    assert mask["defence"] == pytest.approx(1 - mask["top1"], abs=1e-6)
+    assert mask["defense"] == pytest.approx(1 - mask["top1"], abs=1e-6)
     assert mask["clean_top1"] == 1
 
 
 def test_a_context_that_misleads_is_weighed_down(folders: dict[str, Path], plant: Plant) -> None:
-    """A model that is sure of the neighbour, and every neighbour is another word: tuned, it is not listened to."""
+    """A model that is sure of the neighbor, and every neighbor is another word: tuned, it is not listened to."""
     plant(strength=50)
     pairs = [" ".join(np.random.default_rng(n).choice(WORDS, 2, replace=False)) for n in range(200)]
     found = run(TextChannel(folders["all"], mechanism="krr", epsilon=EPSILON), pairs)["contextual"]
@@ -121,12 +121,12 @@ def test_nothing_is_defended_by_the_identity_and_chance_leaves_the_prior(
     plant()
     texts = copies(150)
     result = run(TextChannel(folders["all"], mechanism="krr", epsilon="30"), texts)
-    assert (result["mask"]["defence"], result["mask"]["top1"], result["mask"]["clean_top1"]) == (0, 1, 1)
+    assert (result["mask"]["defense"], result["mask"]["top1"], result["mask"]["clean_top1"]) == (0, 1, 1)
     names = ("top1", "top10", "prior_top1", "context_free_top1")
     assert [result["contextual"][name] for name in names] == [1, 1, 1, 1]
     assert result["unchanged"] == 1
     result = run(TextChannel(folders["all"], mechanism="random"), texts)
-    assert result["mask"]["defence"] > 0.85
+    assert result["mask"]["defense"] > 0.85
     assert result["mask"]["clean_top1"] == 1
     assert result["contextual"]["top1"] == result["contextual"]["prior_top1"] < 0.15
     first = np.mean([text.split()[0] == WORDS[0] for text in texts])
@@ -197,7 +197,7 @@ def test_long_texts_are_cut_around_the_mask(folders: dict[str, Path], plant: Pla
 
 
 def test_a_word_of_several_pieces_never_matches_but_its_first_piece_may(folders: dict[str, Path], plant: Plant) -> None:
-    """``bixabe`` is two pieces of this model; its neighbours are the first of them."""
+    """``bixabe`` is two pieces of this model; its neighbors are the first of them."""
     plant([*WORDS, *MARKS, "bix", "##abe"])
     channel = TextChannel(folders["all"], mechanism="krr", epsilon="30")
     reader = Reader(channel, "planted", 16)

@@ -11,19 +11,19 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from textveil_training.data import load
-from textveil_training.dpnr import channels
-from textveil_training.dpnr.channels import (
+from textveil_training.bounds import channels
+from textveil_training.bounds.channels import (
     InvalidChannel,
     best_channel,
     ceiling,
     exceeds,
     joint,
-    randomised_response,
+    randomized_response,
     reference,
     response_channel,
     standard_error,
 )
+from textveil_training.data import load
 
 Floats = NDArray[np.float64]
 AG = Path(__file__).parents[3] / "shared" / "data" / "ag_private" / "ag_data.txt"
@@ -75,11 +75,11 @@ def test_the_program_agrees_with_an_enumeration_of_staircases(confusion: Floats,
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 1.0, 4.0, 8.0, 12.0])
 @pytest.mark.parametrize("classes", [2, 3, 7])
-def test_for_equal_classes_randomised_response_is_the_ceiling(classes: int, epsilon: float) -> None:
+def test_for_equal_classes_randomized_response_is_the_ceiling(classes: int, epsilon: float) -> None:
     """Kairouz, Bonawitz and Ramage 2016; for two classes Warner's coin."""
     known = 1 / (1 + (classes - 1) * exp(-epsilon))
     assert ceiling([1] * classes, epsilon) == pytest.approx(known, abs=1e-9)
-    assert randomised_response(np.eye(classes), epsilon) == pytest.approx(known, abs=1e-12)
+    assert randomized_response(np.eye(classes), epsilon) == pytest.approx(known, abs=1e-12)
 
 
 @pytest.mark.parametrize(("prior", "epsilon"), [(0.9, 1.0), (0.9, 3.0), (0.6, 0.2), (0.6, 2.0)])
@@ -106,11 +106,11 @@ def test_delta_for_two_classes_is_the_known_mechanism() -> None:
 @settings(max_examples=40)
 @given(confusion=confusions(), epsilon=epsilons, more=epsilons)
 def test_the_order_of_the_figures(confusion: Floats, epsilon: float, more: float) -> None:
-    """Majority and randomised response cannot beat the reference, which beats neither ceiling nor clean model."""
+    """Majority and randomized response cannot beat the reference, which beats neither ceiling nor clean model."""
     prior = confusion.sum(axis=1)
     held = reference(confusion, epsilon)
     majority = prior.max() / prior.sum()
-    assert max(majority, randomised_response(confusion, epsilon)) <= held + 1e-7
+    assert max(majority, randomized_response(confusion, epsilon)) <= held + 1e-7
     assert held <= ceiling(prior, epsilon) + 1e-7
     assert held <= joint(confusion).max(axis=1).sum() + 1e-7
     assert held <= reference(confusion, epsilon + more) + 1e-7
@@ -171,7 +171,7 @@ def test_without_privacy_the_reference_is_the_clean_model() -> None:
     for epsilon in (30.0, 500.0, inf):
         assert reference(confusion, epsilon) == pytest.approx(0.88)
         assert ceiling([53, 47], epsilon) == pytest.approx(1)
-        assert randomised_response(confusion, epsilon) == pytest.approx(0.88)
+        assert randomized_response(confusion, epsilon) == pytest.approx(0.88)
 
 
 def test_rows_are_true_classes() -> None:
@@ -180,7 +180,7 @@ def test_rows_are_true_classes() -> None:
     assert reference([[10, 30], [0, 0]], 8.0) == pytest.approx(1)
 
 
-def test_the_channel_of_randomised_response() -> None:
+def test_the_channel_of_randomized_response() -> None:
     channel = response_channel(3, 1.0)
     assert channel.sum(axis=1) == pytest.approx(1)
     assert channel.max() / channel.min() == pytest.approx(exp(1))

@@ -66,7 +66,7 @@ def test_attributes_do_not_stand_in_one_order() -> None:
     assert BLOG_ATTRIBUTES.index("female") == 1
 
 
-def test_blog_posts_after_topic_modelling(write: Write) -> None:
+def test_blog_posts_after_topic_modeling(write: Write) -> None:
     path = write("3\t1\tf\t4172416\twent to school\nNone\t1\tm\t7\tno topic\n9\t3\tm\t8\ta\tb\n0\t3\tf\t9\tc\n")
     assert list(read_blog_topics(path)) == [
         AttributedText("went to school", "3", (0, 1)),

@@ -3,14 +3,14 @@
 import dataclasses
 
 import pytest
-from textveil_training.data import AttributedText, Document, Example, LabelledPair, LabelledText, ScoredPair
+from textveil_training.data import AttributedText, Document, Example, LabeledPair, LabeledText, ScoredPair
 
 
 def every_kind(word: str) -> list[Example]:
     return [
         Document(word),
-        LabelledText(word, word),
-        LabelledPair(word, word, word),
+        LabeledText(word, word),
+        LabeledPair(word, word, word),
         ScoredPair(word, word, 3.5, word),
         AttributedText(word, word, (0, 2)),
     ]
@@ -30,7 +30,7 @@ def test_examples_are_frozen_and_compare_by_value(canary: str) -> None:
 
 def test_texts_are_in_the_order_of_the_file() -> None:
     assert Document("a").texts == ("a",)
-    assert LabelledPair("a", "b", "c").texts == ("a", "b")
+    assert LabeledPair("a", "b", "c").texts == ("a", "b")
     assert ScoredPair("a", "b", 1.0).texts == ("a", "b")
     assert ScoredPair("a", "b", 1.0).label is None
     assert Document("a").label is None

@@ -10,8 +10,8 @@ from textveil_training.data import (
     AttributedText,
     Document,
     FormatName,
-    LabelledPair,
-    LabelledText,
+    LabeledPair,
+    LabeledText,
     ReadOptions,
     ScoredPair,
     available_splits,
@@ -24,8 +24,8 @@ Refuses = Callable[..., DataError]
 
 SICK = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
 SAMPLES = {
-    "sst2": ("sentence\tlabel\na\t1\n", LabelledText("a", "1")),
-    "qnli": ("index\tquestion\tsentence\tlabel\n0\ta\tb\tentailment\n", LabelledPair("a", "b", "entailment")),
+    "sst2": ("sentence\tlabel\na\t1\n", LabeledText("a", "1")),
+    "qnli": ("index\tquestion\tsentence\tlabel\n0\ta\tb\tentailment\n", LabeledPair("a", "b", "entailment")),
     "sick": (f"{SICK}1\ta\tb\t2\tNEUTRAL\n", ScoredPair("a", "b", 2.0, "NEUTRAL")),
     "medsts": ("a\tb\t2\n", ScoredPair("a", "b", 2.0)),
     "trustpilot-users": (
@@ -33,10 +33,10 @@ SAMPLES = {
         AttributedText("a", "1", (0, 1)),
     ),
     "blog-topics": ("1\t1\tm\tz\ta\n", AttributedText("a", "1", (0,))),
-    "tsv": ("1\ta\n", LabelledText("a", "1")),
+    "tsv": ("1\ta\n", LabeledText("a", "1")),
     "text": ("a\n", Document("a")),
     "wikitext": (" a \n", Document("a")),
-    "jsonl": ('{"text": "a", "label": 1}\n', LabelledText("a", "1")),
+    "jsonl": ('{"text": "a", "label": 1}\n', LabeledText("a", "1")),
 }
 IN_ONE_FILE = ("ag-entities", "trustpilot", "blog")
 AG = ("0\ta\t0\n" + "=" * 20 + "\n") * 3
@@ -136,7 +136,7 @@ def test_options_reach_the_reader(write: Write) -> None:
     assert len(list(load("wikitext", path, None, ReadOptions(skip_headings=True)))) == 1
     path = write('{"body": "b", "class": 3}\n')
     options = ReadOptions(text_key="body", label_key="class")
-    assert list(load("jsonl", path, None, options)) == [LabelledText("b", "3")]
+    assert list(load("jsonl", path, None, options)) == [LabeledText("b", "3")]
     for name, content in (("jsonl", '{"text": "b", "label": 3}\n'), ("tsv", "3\tb\n")):
         with pytest.raises(DataError, match="not one of the 2 expected ones"):
             list(load(name, write(content), None, ReadOptions(labels=("0", "1"))))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from textveil_training.data import LabelledPair, LabelledText
+from textveil_training.data import LabeledPair, LabeledText
 from textveil_training.data.glue import QNLI_LABELS, SST2_LABELS, read_qnli, read_sst2
 from textveil_training.errors import (
     DataError,
@@ -29,31 +29,31 @@ cells = st.text(st.characters(exclude_characters="\t\n", exclude_categories=["Cs
 
 def test_sst2(write: Write) -> None:
     path = write(SST2 + 'a "fine film\t1\nof saucy \t0\n')
-    assert list(read_sst2(path)) == [LabelledText('a "fine film', "1"), LabelledText("of saucy ", "0")]
+    assert list(read_sst2(path)) == [LabeledText('a "fine film', "1"), LabeledText("of saucy ", "0")]
 
 
 def test_qnli(write: Write) -> None:
     path = write(QNLI + "0\twho?\tshe did.\tentailment\r\n1\twho?\tit rained.\tnot_entailment\r\n")
     assert list(read_qnli(path)) == [
-        LabelledPair("who?", "she did.", "entailment"),
-        LabelledPair("who?", "it rained.", "not_entailment"),
+        LabeledPair("who?", "she did.", "entailment"),
+        LabeledPair("who?", "it rained.", "not_entailment"),
     ]
 
 
-@given(rows=st.lists(st.builds(LabelledText, cells, st.sampled_from(SST2_LABELS)), min_size=1))
+@given(rows=st.lists(st.builds(LabeledText, cells, st.sampled_from(SST2_LABELS)), min_size=1))
 def test_sst2_reads_what_is_written(
     tmp_path_factory: pytest.TempPathFactory,
-    rows: list[LabelledText],
+    rows: list[LabeledText],
 ) -> None:
     path = tmp_path_factory.mktemp("sst2") / "rows.txt"
     path.write_bytes((SST2 + "".join(f"{row.text}\t{row.label}\n" for row in rows)).encode())
     assert list(read_sst2(path)) == rows
 
 
-@given(rows=st.lists(st.builds(LabelledPair, cells, cells, st.sampled_from(QNLI_LABELS)), min_size=1))
+@given(rows=st.lists(st.builds(LabeledPair, cells, cells, st.sampled_from(QNLI_LABELS)), min_size=1))
 def test_qnli_reads_what_is_written(
     tmp_path_factory: pytest.TempPathFactory,
-    rows: list[LabelledPair],
+    rows: list[LabeledPair],
 ) -> None:
     path = tmp_path_factory.mktemp("qnli") / "rows.txt"
     lines = [f"{index}\t{row.first}\t{row.second}\t{row.label}\n" for index, row in enumerate(rows)]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from textveil_training.data import Document, LabelledText
+from textveil_training.data import Document, LabeledText
 from textveil_training.data.json_lines import read_json_lines
 from textveil_training.errors import (
     DataError,
@@ -28,17 +28,17 @@ cells = st.text(st.characters(exclude_categories=["Cs"])).filter(lambda text: te
 def test_the_caller_names_the_keys(write: Write) -> None:
     path = write('{"review": "fine", "stars": 5, "id": [1]}\n{"stars": "none", "review": "a\\tb\\nc"}\n')
     rows = list(read_json_lines(path, text_key="review", label_key="stars"))
-    assert rows == [LabelledText("fine", "5"), LabelledText("a\tb\nc", "none")]
+    assert rows == [LabeledText("fine", "5"), LabeledText("a\tb\nc", "none")]
     assert list(read_json_lines(path, text_key="review", label_key=None)) == [
         Document("fine"),
         Document("a\tb\nc"),
     ]
 
 
-@given(rows=st.lists(st.builds(LabelledText, cells, cells), min_size=1), ascii_only=st.booleans())
+@given(rows=st.lists(st.builds(LabeledText, cells, cells), min_size=1), ascii_only=st.booleans())
 def test_what_is_written_is_read(
     tmp_path_factory: pytest.TempPathFactory,
-    rows: list[LabelledText],
+    rows: list[LabeledText],
     ascii_only: bool,
 ) -> None:
     path = tmp_path_factory.mktemp("jsonl") / "rows.txt"

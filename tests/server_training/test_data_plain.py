@@ -1,4 +1,4 @@
-"""Labelled lines, plain lines, WikiText."""
+"""Labeled lines, plain lines, WikiText."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from textveil_training.data import Document, LabelledText
-from textveil_training.data.plain import is_heading, read_labelled, read_text, read_wikitext
+from textveil_training.data import Document, LabeledText
+from textveil_training.data.plain import is_heading, read_labeled, read_text, read_wikitext
 from textveil_training.errors import (
     DataError,
     EmptyData,
@@ -26,21 +26,21 @@ cells = st.text(st.characters(exclude_characters="\t\n\r\ufeff", exclude_categor
 WIKITEXT = " \n = Homarus gammarus = \n \n The lobster = blue . \n \n = = Life = = \n \n It <unk> . \n"
 
 
-def test_labelled(write: Write) -> None:
+def test_labeled(write: Write) -> None:
     path = write("spam\tbuy now\nham\tsee you\n")
-    expected = [LabelledText("buy now", "spam"), LabelledText("see you", "ham")]
-    assert list(read_labelled(path)) == expected
-    assert list(read_labelled(path, ("spam", "ham"))) == expected
+    expected = [LabeledText("buy now", "spam"), LabeledText("see you", "ham")]
+    assert list(read_labeled(path)) == expected
+    assert list(read_labeled(path, ("spam", "ham"))) == expected
 
 
-@given(rows=st.lists(st.builds(LabelledText, cells, cells), min_size=1))
-def test_labelled_reads_what_is_written(
+@given(rows=st.lists(st.builds(LabeledText, cells, cells), min_size=1))
+def test_labeled_reads_what_is_written(
     tmp_path_factory: pytest.TempPathFactory,
-    rows: list[LabelledText],
+    rows: list[LabeledText],
 ) -> None:
     path = tmp_path_factory.mktemp("tsv") / "rows.txt"
     path.write_bytes("".join(f"{row.label}\t{row.text}\n" for row in rows).encode())
-    assert list(read_labelled(path)) == rows
+    assert list(read_labeled(path)) == rows
 
 
 @pytest.mark.parametrize(
@@ -54,14 +54,14 @@ def test_labelled_reads_what_is_written(
         ("{0}\tspam", UnknownLabel),
     ],
 )
-def test_malformed_labelled_rows(
+def test_malformed_labeled_rows(
     write: Write,
     refuses: Refuses,
     canary: str,
     row: str,
     kind: type[DataError],
 ) -> None:
-    refuses(kind, read_labelled(write(f"ham\ta\n{row.format(canary)}\n"), ("spam", "ham")), 2)
+    refuses(kind, read_labeled(write(f"ham\ta\n{row.format(canary)}\n"), ("spam", "ham")), 2)
 
 
 @given(texts=st.lists(cells, min_size=1))

@@ -6,11 +6,11 @@ import pytest
 from textveil_training.data import (
     FORMATS,
     AttributedText,
-    LabelledPair,
+    LabeledPair,
     ReadOptions,
     load,
     split,
-    summarise,
+    summarize,
 )
 from textveil_training.data.attributed import AG_ENTITIES
 
@@ -25,25 +25,25 @@ def published(name: str) -> Path:
 
 
 def examples_of(format_name: str, path: Path) -> dict[str, int]:
-    return {name: part.examples for name, part in summarise(format_name, path).splits.items()}
+    return {name: part.examples for name, part in summarize(format_name, path).splits.items()}
 
 
 def test_sst2() -> None:
-    summary = summarise("sst2", published("sst2"))
+    summary = summarize("sst2", published("sst2"))
     assert {name: part.examples for name, part in summary.splits.items()} == {"train": 67_349, "dev": 872}
     assert summary.splits["train"].labels == {"0": 29_780, "1": 37_569}
     assert summary.splits["dev"].labels == {"0": 428, "1": 444}
 
 
 def test_qnli() -> None:
-    summary = summarise("qnli", published("qnli/dev.tsv"))
+    summary = summarize("qnli", published("qnli/dev.tsv"))
     assert summary.splits["all"].examples == 5_463
     assert summary.splits["all"].labels == {"entailment": 2_702, "not_entailment": 2_761}
     assert examples_of("qnli", published("qnli")) == {"dev": 5_463}
 
 
 def test_shares_of_qnli_are_pinned_and_share_no_question() -> None:
-    pairs = [row for row in load("qnli", published("qnli/dev.tsv")) if isinstance(row, LabelledPair)]
+    pairs = [row for row in load("qnli", published("qnli/dev.tsv")) if isinstance(row, LabeledPair)]
     divided = split(pairs, {"train": 80, "dev": 10, "test": 10}, key=lambda pair: pair.first)
     assert {name: len(rows) for name, rows in divided.items()} == {"train": 4_410, "dev": 479, "test": 574}
     questions = [{pair.first for pair in rows} for rows in divided.values()]
@@ -51,7 +51,7 @@ def test_shares_of_qnli_are_pinned_and_share_no_question() -> None:
 
 
 def test_sick() -> None:
-    summary = summarise("sick", published("sick"))
+    summary = summarize("sick", published("sick"))
     assert {name: part.examples for name, part in summary.splits.items()} == {
         "train": 4_500,
         "dev": 500,
@@ -64,7 +64,7 @@ def test_sick() -> None:
 def test_ag_with_entities() -> None:
     path = published("ag_private/ag_data.txt")
     assert examples_of("ag-entities", path) == {"train": 11_657, "dev": 1_457, "test": 1_457}
-    labels = summarise("ag-entities", path, "train").splits["train"].labels or {}
+    labels = summarize("ag-entities", path, "train").splits["train"].labels or {}
     assert [round(labels[topic] / 11_657, 2) for topic in "0123"] == [0.58, 0.37, 0.01, 0.04]
 
 
@@ -82,7 +82,7 @@ def test_the_entities_of_ag_are_the_persons_the_reader_names() -> None:
 def test_wikitext() -> None:
     path = published("wikitext2")
     assert examples_of("wikitext", path) == {"dev": 2_461, "test": 2_891}
-    bodies = summarise("wikitext", path, None, ReadOptions(skip_headings=True))
+    bodies = summarize("wikitext", path, None, ReadOptions(skip_headings=True))
     assert {name: part.examples for name, part in bodies.splits.items()} == {"dev": 1_841, "test": 2_185}
 
 

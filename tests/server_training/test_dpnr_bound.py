@@ -108,5 +108,5 @@ def test_a_range_of_levels_is_met_everywhere_and_told_truly() -> None:
         pytest.approx(0.0, abs=0.01),
         pytest.approx(math.log(8), abs=0.01),
     )
-    standardised = (found / (2 / log_epsilon.exp())).numpy().ravel()
-    assert stats.kstest(standardised, stats.laplace.cdf).pvalue > 1e-6
+    standardized = (found / (2 / log_epsilon.exp())).numpy().ravel()
+    assert stats.kstest(standardized, stats.laplace.cdf).pvalue > 1e-6

@@ -1,4 +1,4 @@
-"""``textveil-train fairness``: representations and classifiers of sanitised text, with a tiny encoder."""
+"""``textveil-train fairness``: representations and classifiers of sanitized text, with a tiny encoder."""
 
 import json
 import shutil
@@ -21,7 +21,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 END = "=" * 20
 COMMAND = ("fairness", "--format", "trustpilot", "--threads", 1, "--minimum", 10)
-PRIVATE_MODEL = ("sanitised/copy-1/fair.txt", "--model", "private")
+PRIVATE_MODEL = ("sanitized/copy-1/fair.txt", "--model", "private")
 
 
 def rows(count: int, *, flipped: bool = False) -> list[str]:
@@ -74,8 +74,8 @@ def tuned(place: Path, run: Run) -> Path:
     if not (place / "model").exists():
         options = ("--encoder", "encoder", "--max-tokens", 32, "--threads", 1, "--precision", "float32", "--frozen")
         assert run("finetune", "fair.txt", "--format", "trustpilot", "-o", "model", *options)[0] == 0
-        assert run("sanitize-corpus", "fair.txt", "--format", "trustpilot", "-o", "sanitised", "--copies", 2)[0] == 0
-        copy = ("sanitised/copy-1/fair.txt", "--format", "trustpilot", "-o", "private")
+        assert run("sanitize-corpus", "fair.txt", "--format", "trustpilot", "-o", "sanitized", "--copies", 2)[0] == 0
+        copy = ("sanitized/copy-1/fair.txt", "--format", "trustpilot", "-o", "private")
         assert run("finetune", *copy, *options)[0] == 0
     return place
 
@@ -131,8 +131,8 @@ def test_features_of_other_texts_are_not_used(trained: Path, run: Run) -> None:
 
 
 @pytest.mark.slow
-def test_sanitised_text_in_copies_beside_raw(tuned: Path, run: Run) -> None:
-    copies = [f"sanitised/copy-{number}/fair.txt" for number in (1, 2)]
+def test_sanitized_text_in_copies_beside_raw(tuned: Path, run: Run) -> None:
+    copies = [f"sanitized/copy-{number}/fair.txt" for number in (1, 2)]
     clean, private = lines(run, *copies, "--model", "private", "--clean", "model", "--clean-data", "fair.txt")
     assert (clean["kind"], private["kind"], private["draws"]) == ("clean", "private", 2)
     assert private["release"]["mechanism"] == "santext+"
@@ -191,8 +191,8 @@ def test_any_classifier_of_texts_is_measured() -> None:
         (("fair.txt", "--model", "model", "-e", "1"), "subgroup"),
         (("fair.txt", "--model", "model", "--clean-data", "fair.txt"), "subgroup"),
         (("fair.txt", "unfair.txt", "--model", "model"), "subgroup"),
-        (("fair.txt", "sanitised/copy-1/fair.txt", "--model", "model"), "subgroup"),
-        (("sanitised/copy-1/fair.txt", "--model", "model"), "subgroup"),
+        (("fair.txt", "sanitized/copy-1/fair.txt", "--model", "model"), "subgroup"),
+        (("sanitized/copy-1/fair.txt", "--model", "model"), "subgroup"),
         (("fair.txt", "--model", "private"), "subgroup"),
         ((*PRIVATE_MODEL, "--clean", "private", "--clean-data", "fair.txt"), "subgroup"),
         ((*PRIVATE_MODEL, "--clean", "private"), "checkpoint"),

@@ -1,4 +1,4 @@
-"""Fine-tuning on raw and sanitised text: it learns what is there, is interrupted and resumed, and refuses by name."""
+"""Fine-tuning on raw and sanitized text: it learns what is there, is interrupted and resumed, and refuses by name."""
 
 import json
 import random
@@ -179,7 +179,7 @@ def test_two_texts_are_one_sequence_cut_from_the_longer(encoder: Path) -> None:
     assert len(joined(tokenizer, ["", ""]).pieces) == 3
 
 
-def test_a_linear_model_has_its_standardisation_inside() -> None:
+def test_a_linear_model_has_its_standardization_inside() -> None:
     torch.manual_seed(1)
     features = torch.randn(200, 3) * torch.tensor([1.0, 10.0, 0.1]) + torch.tensor([0.0, 5.0, -2.0])
     targets = (features[:, 1] > 5).long()
@@ -199,16 +199,16 @@ def test_pearson_of_a_constant_is_nothing() -> None:
 
 
 def test_rows_are_divided_by_their_number_alone(tmp_path: Path) -> None:
-    raw, sanitised = tmp_path / "raw.tsv", tmp_path / "sanitised.tsv"
+    raw, sanitized = tmp_path / "raw.tsv", tmp_path / "sanitized.tsv"
     raw.write_text("".join(f"{row % 2}\traw {row}\n" for row in range(300)))
-    sanitised.write_text("".join(f"{row % 2}\tveiled {row}\n" for row in range(300)))
+    sanitized.write_text("".join(f"{row % 2}\tveiled {row}\n" for row in range(300)))
     numbers = [
         {name: [text.split()[1] for (text,) in rows.texts] for name, rows in load_task("tsv", path).splits.items()}
-        for path in (raw, sanitised)
+        for path in (raw, sanitized)
     ]
     assert numbers[0] == numbers[1]
     assert sorted(chain.from_iterable(numbers[0].values()), key=int) == [str(row) for row in range(300)]
-    some = [load_task("tsv", path, train_examples=40).splits["train"].texts for path in (raw, sanitised)]
+    some = [load_task("tsv", path, train_examples=40).splits["train"].texts for path in (raw, sanitized)]
     assert len(some[0]) == 40
     assert [text.split()[1] for (text,) in some[0]] == [text.split()[1] for (text,) in some[1]]
 
@@ -221,11 +221,11 @@ def corpus(tmp_path: Path) -> Path:
         rows = "".join(f"a {name[0]} film\t{label}\n" for label in (0, 1) for _ in range(3))
         (tmp_path / "raw" / name).write_text("sentence\tlabel\n" + rows)
     law: Options = {"mechanism": "krr", "epsilon": "1"}
-    sanitize_corpus([tmp_path / "raw"], tmp_path / "sanitised", "sst2", law=law, copies=2, workers=1)
-    return tmp_path / "sanitised"
+    sanitize_corpus([tmp_path / "raw"], tmp_path / "sanitized", "sst2", law=law, copies=2, workers=1)
+    return tmp_path / "sanitized"
 
 
-def test_the_law_of_a_sanitised_corpus_is_found(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_law_of_a_sanitized_corpus_is_found(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = release_of("sst2", corpus / "copy-1")
     assert found is not None
     assert (found["mechanism"], found["epsilon"], found["releases"]) == ("krr", 1.0, 1)
@@ -237,7 +237,7 @@ def test_the_law_of_a_sanitised_corpus_is_found(corpus: Path, monkeypatch: pytes
     assert release_of("sst2", Path()) == found == release_of("sst2", Path("train.tsv"))
 
 
-def test_raw_text_beside_a_record_is_not_taken_for_sanitised(corpus: Path) -> None:
+def test_raw_text_beside_a_record_is_not_taken_for_sanitized(corpus: Path) -> None:
     raw = corpus.parent / "raw"
     (corpus / "copy-1" / "train.tsv").write_bytes((raw / "train.tsv").read_bytes())
     with pytest.raises(ReleaseMismatch, match="not as the record"):

@@ -52,9 +52,9 @@ def test_a_test_file_of_its_own_and_json(run: Run) -> None:
 @pytest.mark.parametrize("classes", [True, False])
 def test_scored_pairs_by_score_or_by_class(place: Path, run: Run, classes: bool) -> None:
     texts = [text for _, text, _ in sentences()]
-    judgements = ("NEUTRAL", "ENTAILMENT", "CONTRADICTION")
+    judgments = ("NEUTRAL", "ENTAILMENT", "CONTRADICTION")
     rows = [
-        f"{row}\t{texts[row % 32]}\t{texts[row * 7 % 32]}\t{1 + row % 5}\t{judgements[row % 3]}\n" for row in range(90)
+        f"{row}\t{texts[row % 32]}\t{texts[row * 7 % 32]}\t{1 + row % 5}\t{judgments[row % 3]}\n" for row in range(90)
     ]
     (place / "pairs.txt").write_text(HEADER + "".join(rows))
     more = ["--classes"] if classes else []
@@ -90,13 +90,13 @@ def test_bad_rows(
 
 
 def test_training_and_test_rows_of_different_laws(place: Path, run: Run) -> None:
-    assert run("sanitize-corpus", "rows.tsv", "--format", "tsv", "-o", "sanitised")[0] == 0
-    arguments = ("finetune", "sanitised/rows.tsv", "--format", "tsv", "--test", "test.tsv", "-o", "mixed", *OPTIONS)
+    assert run("sanitize-corpus", "rows.tsv", "--format", "tsv", "-o", "sanitized")[0] == 0
+    arguments = ("finetune", "sanitized/rows.tsv", "--format", "tsv", "--test", "test.tsv", "-o", "mixed", *OPTIONS)
     code, out, err = run(*arguments)
     assert (code, out) == (1, "")
     assert "different releases" in err
-    (place / "sanitised" / "rows.tsv").write_text((place / "rows.tsv").read_text())
-    code, out, err = run("finetune", "sanitised/rows.tsv", "--format", "tsv", "-o", "mixed", *OPTIONS)
+    (place / "sanitized" / "rows.tsv").write_text((place / "rows.tsv").read_text())
+    code, out, err = run("finetune", "sanitized/rows.tsv", "--format", "tsv", "-o", "mixed", *OPTIONS)
     assert (code, out) == (1, "")
     assert err.startswith("textveil-train: data-law: ")
     assert not (place / "mixed").exists()

@@ -97,7 +97,7 @@ def test_the_gradient_of_parts_is_that_of_the_whole(place: Path, accumulate: int
         assert torch.allclose(parameter.grad, gradients[name].grad, rtol=1e-3, atol=1e-6), name
 
 
-def test_the_targets_are_the_original_words_and_not_the_sanitised(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_targets_are_the_original_words_and_not_the_sanitized(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A law that always writes one word: a model that learns what it reads would answer with that word."""
     objective, _ = objective_of(place, sanitize=True)
     corpus: Any = objective._corpus  # pyright: ignore[reportPrivateUsage]
@@ -200,8 +200,8 @@ def test_an_interrupted_raw_run_goes_on_to_the_same_result(place: Path) -> None:
     assert not (place / "broken" / STATE).exists()
 
 
-def test_an_interrupted_sanitised_run_ends_too(place: Path) -> None:
-    record = broken(place, "broken-sanitised")
+def test_an_interrupted_sanitized_run_ends_too(place: Path) -> None:
+    record = broken(place, "broken-sanitized")
     assert record["result"]["steps"] == 7
     assert record["release"]["mechanism"] == "santext"
     assert "afresh" in record["draws"]
@@ -265,7 +265,7 @@ def test_two_processes_do_what_one_does(place: Path, tmp_path: Path) -> None:
         f"import sys; sys.path.insert(0, {str(fixtures)!r}); import torch; torch.set_num_threads(1); "
         "from pathlib import Path; from small_pretraining import run; "
         f"run(Path({str(place)!r}), 'together', raw=True, steps=5, accumulate=2); "
-        f"run(Path({str(place)!r}), 'together-sanitised', steps=5)"
+        f"run(Path({str(place)!r}), 'together-sanitized', steps=5)"
     )
     two_processes("-c", code)
     together = json.loads((place / "together" / "record.json").read_text())
@@ -276,7 +276,7 @@ def test_two_processes_do_what_one_does(place: Path, tmp_path: Path) -> None:
         assert two["targets"] == one["targets"]
     weights = [load_file(place / name / WEIGHTS) for name in ("alone", "together")]
     assert all(torch.allclose(tensor, weights[1][name], atol=1e-4) for name, tensor in weights[0].items())
-    assert json.loads((place / "together-sanitised" / "record.json").read_text())["finished"]
+    assert json.loads((place / "together-sanitized" / "record.json").read_text())["finished"]
 
 
 def test_steps_that_cut_the_last_epoch_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Sanitised text and its original as an encoder reads them: the very pieces of the text that would be written."""
+"""Sanitized text and its original as an encoder reads them: the very pieces of the text that would be written."""
 
 import re
 from pathlib import Path
@@ -67,7 +67,7 @@ def pieces_of(strings: Strings, items: Any) -> list[int]:
 
 @pytest.mark.usefixtures("_known_draws")
 @pytest.mark.parametrize("bundle", ["words", "pieces"])
-def test_the_model_reads_what_it_would_read_of_the_sanitised_text(place: Path, tmp_path: Path, bundle: str) -> None:
+def test_the_model_reads_what_it_would_read_of_the_sanitized_text(place: Path, tmp_path: Path, bundle: str) -> None:
     tokenizer = tokenizer_of(tmp_path, ["they", "do", "don", "can", "cat", "baba", "ru", "##n"])
     channel, sanitizer = TextChannel(place / bundle, **LAW), Sanitizer.load(place / bundle)
     contracted = 0
@@ -75,9 +75,9 @@ def test_the_model_reads_what_it_would_read_of_the_sanitised_text(place: Path, t
         strings = Strings(tokenizer)
         corpus = Corpus([text], strings, channel)
         places, counts = corpus.chosen(np.array([0]))
-        sanitised = corpus.sanitized(places)
+        sanitized = corpus.sanitized(places)
         written = sanitizer.sanitize(text, **LAW).text
-        assert pieces_of(strings, sanitised) == tokenizer.words(written).pieces.tolist()
+        assert pieces_of(strings, sanitized) == tokenizer.words(written).pieces.tolist()
         assert pieces_of(strings, corpus.items) == tokenizer.words(text).pieces.tolist()
         assert counts.tolist() == [len(corpus.items)]
         assert corpus.lengths.tolist() == [len(tokenizer.words(text).pieces)]
@@ -150,7 +150,7 @@ def masked(tokenizer: Tokenizer, strings: Strings, rows: list[tuple[list[str], l
     return masker(shown, original, words, np.array([len(row) for row, _ in rows]), **options)
 
 
-def test_targets_are_the_originals_pieces_at_the_sanitised_words_places(tmp_path: Path) -> None:
+def test_targets_are_the_originals_pieces_at_the_sanitized_words_places(tmp_path: Path) -> None:
     tokenizer = tokenizer_of(tmp_path, ["run", "##ning", "cat"])
     strings, ids = Strings(tokenizer), tokenizer.ids
     rows = [(["cat", ".", "running"], ["running", ".", "cat"]), (["running"], ["running"])]

@@ -124,7 +124,7 @@ def test_one_process_at_a_time(run: Runner, tmp_path: Path) -> None:
     refused = []
 
     def second(stage: str, done: int, total: int) -> None:
-        if stage == "sanitising" and done and not refused:
+        if stage == "sanitizing" and done and not refused:
             with pytest.raises(CorpusError, match="another process") as caught:
                 run(resume=True)
             refused.append(caught)

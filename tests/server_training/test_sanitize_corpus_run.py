@@ -108,7 +108,7 @@ def test_a_file_that_changes_while_it_is_worked_on(run: Runner, tmp_path: Path) 
     path.write_bytes(run.corpus.read_bytes())
 
     def change(stage: str, done: int, total: int) -> None:
-        if stage == "sanitising":
+        if stage == "sanitizing":
             path.write_bytes(run.corpus.read_bytes().replace(WORDS[0].encode(), b"quokkasecret"))
 
     with pytest.raises(UnreadableFile, match=r"^rows\.tsv: the file was changed") as caught:
@@ -119,11 +119,11 @@ def test_a_file_that_changes_while_it_is_worked_on(run: Runner, tmp_path: Path) 
 def test_progress_counts_lines(run: Runner) -> None:
     said: list[tuple[str, int, int]] = []
     run(report=lambda *step: said.append(step), copies=2)
-    assert [step for step in said if step[0] != "sanitising"] == [
+    assert [step for step in said if step[0] != "sanitizing"] == [
         ("checking", 0, 1), ("checking", 1, 1), ("joining", 0, 1), ("joining", 1, 1)
     ]  # fmt: skip
-    assert [done for stage, done, _ in said if stage == "sanitising"] == list(range(0, 801, 50))
-    assert {total for stage, _, total in said if stage == "sanitising"} == {800}
+    assert [done for stage, done, _ in said if stage == "sanitizing"] == list(range(0, 801, 50))
+    assert {total for stage, _, total in said if stage == "sanitizing"} == {800}
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def killing() -> Callable[[str, int, int], None]:
     """A report that ends the worker processes from outside, after the first shard."""
 
     def report(stage: str, done: int, total: int) -> None:
-        if stage == "sanitising" and done:
+        if stage == "sanitizing" and done:
             for child in multiprocessing.active_children():
                 os.kill(child.pid or 0, signal.SIGKILL)
 

@@ -155,7 +155,7 @@ def test_nothing_ends_in_a_traceback(
     def broken(*_: object) -> None:
         raise kind(canary)
 
-    monkeypatch.setattr("textveil_training.cli.data.summarise", broken)
+    monkeypatch.setattr("textveil_training.cli.data.summarize", broken)
     ended, out, err = run(capsys, "data", "inspect", str(write(SST2)), "--format", "sst2")
     assert (ended, out) == (code, "")
     assert canary not in err

@@ -46,7 +46,7 @@ class ParityError(GateError):
 
 
 class AccuracyError(GateError):
-    """Quantisation costs more accuracy than is allowed."""
+    """Quantization costs more accuracy than is allowed."""
 
     code = "gate-accuracy"
 
@@ -58,7 +58,7 @@ class CeilingError(GateError):
 
 
 class BoundError(GateError):
-    """A quantised vector lies outside the ball that its noise is made for."""
+    """A quantized vector lies outside the ball that its noise is made for."""
 
     code = "gate-bound"
 

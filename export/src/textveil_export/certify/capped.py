@@ -50,9 +50,9 @@ def worst_ratios(
         return []
     inputs = len(metric.rows)
     worsts = [Worsts(sensitive) for _ in audits]
-    neighbours = audits[0].mechanism.table.neighbours
-    first, second = near_pairs(neighbours)
-    thinned = slice(None, None, 1 + len(first) * neighbours.shape[1] // _SEED_RATIOS)
+    neighbors = audits[0].mechanism.table.neighbors
+    first, second = near_pairs(neighbors)
+    thinned = slice(None, None, 1 + len(first) * neighbors.shape[1] // _SEED_RATIOS)
     first, second = first[thinned], second[thinned]
     distances = metric.scaled(metric.squared(first, second))
     _refuse_coincident(distances, audits, first, second)
@@ -93,7 +93,7 @@ def _scan(
         steps = (apart * trusted_grid).astype(np.int64) + 2  # d is rounded down: at least the score, and one
         open_pairs = audit.lipschitz_bounds(first, second, steps) > worst.threshold * apart
         first, second, apart = first[open_pairs], second[open_pairs], apart[open_pairs]
-    at_once = max(1, _EXACT_AT_ONCE * 64 // audit.mechanism.table.neighbours.shape[1])
+    at_once = max(1, _EXACT_AT_ONCE * 64 // audit.mechanism.table.neighbors.shape[1])
     for start in range(0, len(first), at_once):
         part = slice(start, start + at_once)
         worst.add(audit.losses(first[part], second[part])[0], first[part], second[part], apart[part])

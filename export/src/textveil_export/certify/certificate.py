@@ -141,12 +141,12 @@ def _check_rows(table: Table, every: AllScores, progress: Progress) -> None:
 
     def wrong(block: NDArray[np.intp]) -> NDArray[np.intp]:
         scores = every.scores[block]
-        stored = np.take_along_axis(scores, table.neighbours[block].astype(np.intp), axis=1)
+        stored = np.take_along_axis(scores, table.neighbors[block].astype(np.intp), axis=1)
         nearer = (scores[:, candidates] < stored[:, -1:]).sum(axis=1)
         lacking = nearer != (stored < stored[:, -1:]).sum(axis=1)
         return block[lacking | (stored != table.scores[block]).any(axis=1)]
 
-    rows = np.concatenate(every.each("checking neighbours", wrong, progress))
+    rows = np.concatenate(every.each("checking neighbors", wrong, progress))
     if len(rows):
         raise CertificationError(f"row {rows[0]} does not store the nearest outputs at their distances")
 

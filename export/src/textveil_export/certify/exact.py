@@ -36,7 +36,7 @@ def worst_exact_ratios(
         progress: Called with inputs done.
     """
     searches = [_Search(every, audit, Worsts(sensitive)) for audit in audits]
-    first, second = near_pairs(audits[0].mechanism.capped.table.neighbours)
+    first, second = near_pairs(audits[0].mechanism.capped.table.neighbors)
     for search in searches:
         search.settle(first, second)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil.mechanisms import KEPT, Floats, Table
 
-_SEED_NEIGHBOURS = 4
+_SEED_NEIGHBORS = 4
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,9 @@ def sensitive_inputs(table: Table) -> NDArray[np.bool_]:
     return np.append((table.roles & KEPT) == 0, True)
 
 
-def near_pairs(neighbours: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def near_pairs(neighbors: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Pairs of near inputs in both orders: a good first guess makes the bound skip nearly all others."""
-    near = neighbours[:, :_SEED_NEIGHBOURS].astype(np.intp)
+    near = neighbors[:, :_SEED_NEIGHBORS].astype(np.intp)
     first = np.repeat(np.arange(len(near)), near.shape[1])
     second = near.ravel()
     apart = first != second

@@ -17,7 +17,7 @@ def encoder(
     data: Annotated[
         Path,
         typer.Option(
-            help="Labelled text, label<TAB>text lines without a header: int8 recipes, gates and the card's figures are "
+            help="Labeled text, label<TAB>text lines without a header: int8 recipes, gates and the card's figures are "
             "measured on it. Texts that training has not seen; a few hundred at least."
         ),
     ],
@@ -58,13 +58,13 @@ def encoder(
         ),
     ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the bundle; the output folder's if left out.")] = None,
-    licence: Annotated[str, typer.Option(help="SPDX licence expression of the bundle.")] = "not stated",
+    license: Annotated[str, typer.Option(help="SPDX license expression of the bundle.")] = "not stated",
     attribution: Annotated[str, typer.Option(help="Whose work the model derives from.")] = "",
     force: Annotated[bool, typer.Option(help="Replace a bundle that is already there.")] = False,
 ) -> None:
     """Make an encoder bundle for textveil encode: one ONNX graph, int8, checked against the trained model.
 
-    Every way to quantise is measured on --data. What ships has lost at most half a point of accuracy, without noise
+    Every way to quantize is measured on --data. What ships has lost at most half a point of accuracy, without noise
     and with the noise of every level, lies in the ball its noise is made for, and has 25 MB at most; otherwise the
     command ends with an error that tells the figures, and nothing is written.
     """
@@ -84,7 +84,7 @@ def encoder(
         vocabulary_from=vocabulary_from,
         sample=sample,
         measured=measured,
-        licence=licence,
+        license=license,
         attribution=attribution,
     )
     options = {
@@ -97,7 +97,7 @@ def encoder(
         "--vocabulary-from": vocabulary_from.name if vocabulary_from is not None else None,
         "--measured": measured.name if measured is not None else None,
         "--name": name,
-        "--licence": licence,
+        "--license": license,
         "--attribution": attribution or None,
     }
     told = [f"{key} {shlex.quote(str(value))}" for key, value in options.items() if value is not None]

@@ -51,7 +51,7 @@ def report(
     bundle: BundleArgument,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the page; made if it is not there.")],
 ) -> None:
-    """Write a page about the levels of a bundle: curves, histograms, a table, and sanitised example texts.
+    """Write a page about the levels of a bundle: curves, histograms, a table, and sanitized example texts.
 
     The page is one file that needs no network; its pictures lie beside it too. Its texts are public examples.
     """

@@ -52,9 +52,7 @@ def table(
         list[Path] | None,
         typer.Option(help="Public text for frequency ranks (repeatable); else the order of the source counts."),
     ] = None,
-    neighbours: Annotated[
-        int, typer.Option("--neighbours", "-k", min=1, help="Stored neighbours per word.")
-    ] = DEFAULT_K,
+    neighbors: Annotated[int, typer.Option("--neighbors", "-k", min=1, help="Stored neighbors per word.")] = DEFAULT_K,
     level: Annotated[
         list[str] | None,
         typer.Option(help="NAME=EXPONENT, strictest first (repeatable). Left out: six levels fitted to the metric."),
@@ -96,13 +94,13 @@ def table(
         bool, typer.Option(help="Measure what the levels do to words, for textveil levels and calibrate; minutes.")
     ] = True,
     name: Annotated[str | None, typer.Option(help="Name of the bundle; the output folder's if left out.")] = None,
-    licence: Annotated[
-        str | None, typer.Option(help="SPDX licence expression of the bundle; Apache-2.0 for the default encoder only.")
+    license: Annotated[
+        str | None, typer.Option(help="SPDX license expression of the bundle; Apache-2.0 for the default encoder only.")
     ] = None,
     attribution: Annotated[str, typer.Option(help="Whose work the vectors and words are.")] = "",
     force: Annotated[bool, typer.Option(help="Replace a bundle that is already there.")] = False,
 ) -> None:
-    """Build the table of a bundle: exact neighbours, integer weights, SanText+ sets."""
+    """Build the table of a bundle: exact neighbors, integer weights, SanText+ sets."""
     if lists not in ("english", "none"):
         raise ExportError("--lists must be english or none")
     sensitive, never = english_lists() if lists == "english" else (frozenset[str](), frozenset[str]())
@@ -119,7 +117,7 @@ def table(
         _LISTS_ATTRIBUTION: lists == "english",
     }
     attribution = " ".join([*(text for text, applies in known.items() if applies), attribution]).strip()
-    licence = licence or ("Apache-2.0" if default_encoder else "not stated")
+    license = license or ("Apache-2.0" if default_encoder else "not stated")
     levels = _levels(level)
     chosen_tails = _tails(tails, embeddings)
     targets = _targets(certified_epsilon, certified_epsilon_capped, chosen_tails)
@@ -133,14 +131,14 @@ def table(
     recipe = Recipe(
         name=name or output.resolve().name,
         policy=policy,
-        k=neighbours,
+        k=neighbors,
         levels=levels,
         certified_epsilons=targets,
         flatten_to=flatten_to,
         tails=chosen_tails,
         default_level=default_level,
         embeddings=embeddings,
-        licence=licence,
+        license=license,
         attribution=attribution,
         lists={
             "built_in_lists": lists,

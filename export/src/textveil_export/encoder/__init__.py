@@ -2,7 +2,7 @@
 
 from textveil_export.encoder.build import EncoderContents, EncoderSettings, build_encoder
 from textveil_export.encoder.checkpoint import Checkpoint, load_checkpoint
-from textveil_export.encoder.evaluation import Texts, classify, prepare, read_labelled, vectors
+from textveil_export.encoder.evaluation import Texts, classify, prepare, read_labeled, vectors
 from textveil_export.encoder.onnx_graph import Reference, check_parity, export_graph
 from textveil_export.encoder.session import Session
 from textveil_export.encoder.write import write_encoder
@@ -20,7 +20,7 @@ __all__ = [
     "export_graph",
     "load_checkpoint",
     "prepare",
-    "read_labelled",
+    "read_labeled",
     "vectors",
     "write_encoder",
 ]

@@ -14,7 +14,7 @@ from textveil.mechanisms import BOX, ReleaseParameters, Releaser
 from textveil_export import __version__
 from textveil_export.encoder.candidates import by_preference, measure
 from textveil_export.encoder.checkpoint import CHECKPOINT, Checkpoint, load_checkpoint
-from textveil_export.encoder.evaluation import prepare, read_labelled, vectors
+from textveil_export.encoder.evaluation import prepare, read_labeled, vectors
 from textveil_export.encoder.gates import below_ceiling, pass_gates
 from textveil_export.encoder.int8 import RECIPES, Int8Recipe, graph_name
 from textveil_export.encoder.onnx_graph import export_graph
@@ -41,7 +41,7 @@ class EncoderSettings:
 
     Attributes:
         name: Name of the bundle, as ``textveil info`` prints it.
-        data: Labelled text for recipes, gates and the card; public.
+        data: Labeled text for recipes, gates and the card; public.
         levels: Whole-text epsilons, decimal strings; the checkpoint's own if ``None``.
         default_level: The level used when a user names none; ``"4"`` or the middle one if ``None``.
         delta: Delta of the ``l2`` mode, a decimal string; the checkpoint's own if ``None``.
@@ -50,9 +50,9 @@ class EncoderSettings:
         vocabulary_from: Public text to choose pieces by, or ``None``.
         sample: How many texts int8 recipes are measured on.
         measured: A file of figures measured elsewhere, for the card, or ``None``.
-        licence: SPDX expression of the bundle.
+        license: SPDX expression of the bundle.
         attribution: Whose work it is derived from.
-        recipes: Ways to quantise that are tried.
+        recipes: Ways to quantize that are tried.
     """
 
     name: str
@@ -65,7 +65,7 @@ class EncoderSettings:
     vocabulary_from: Path | None = None
     sample: int = 300
     measured: Path | None = None
-    licence: str = "not stated"
+    license: str = "not stated"
     attribution: str = ""
     recipes: tuple[Int8Recipe, ...] = RECIPES
 
@@ -105,7 +105,7 @@ def build_encoder(
     levels = release_levels(original, settings)
     default = _default_level([level.epsilon for level in levels], settings.default_level)
     elsewhere = read_measured(settings.measured) if settings.measured is not None else None
-    rows = read_labelled(settings.data, original.labels)
+    rows = read_labeled(settings.data, original.labels)
     texts = prepare(rows, original.vocabulary, original)
     checkpoint, shipped_texts = original, texts
     if settings.keep_pieces is not None or settings.vocabulary_from is not None:
@@ -151,7 +151,7 @@ def build_encoder(
         below_ceiling(report, elsewhere["columns"].get(CEILING, {}))
     manifest = {
         "name": settings.name,
-        "licence": settings.licence,
+        "licence": settings.license,
         "provenance": _provenance(original, checkpoint, settings),
         "created_by": f"textveil-export {__version__}",
         "labels": list(checkpoint.labels),

@@ -10,7 +10,7 @@ import numpy as np
 
 from textveil_export.encoder.checkpoint import Arrays
 from textveil_export.encoder.evaluation import Texts, classify, vectors
-from textveil_export.encoder.int8 import RECIPES, Int8Recipe, graph_name, quantise
+from textveil_export.encoder.int8 import RECIPES, Int8Recipe, graph_name, quantize
 from textveil_export.encoder.session import Session
 from textveil_export.progress import Progress, no_progress
 
@@ -88,7 +88,7 @@ def measure(
     sessions: dict[Key, Session] = {}
     for number, recipe in enumerate(recipes, 1):
         path = folder / graph_name(recipe)
-        quantise(source, recipe, path)
+        quantize(source, recipe, path)
         may_saturate = recipe.weights == "s8" and not recipe.reduce_range and recipe.tool == "onnxruntime"
         for precise in (True, False) if may_saturate else (True,):
             session = sessions[recipe, precise] = Session(path, precise=precise)

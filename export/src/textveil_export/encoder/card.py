@@ -62,7 +62,7 @@ the epsilon of one word and gives the whole text nothing.
 
 {_source(provenance)}
 
-Licence: {manifest["licence"]}.
+License: {manifest["licence"]}.
 {_reproduction(reproduce)}"""
 
 
@@ -108,7 +108,7 @@ def _costs(measured: dict[str, Any], machine: str) -> str:
     latency = ", ".join(f"{ms:g} ms at {tokens} tokens" for tokens, ms in device["latency_ms"].items())
     return f"""- int8 recipe: {chosen["recipe"]}; all that were tried are in `{RECIPES_FILE}` with their figures
 - mean distance of the int8 vector from the float32 one: {chosen["deviation_l1_mean"]:g} (L1)
-- one text on one core ({machine}), tokenisation and noise included: {latency}
+- one text on one core ({machine}), tokenization and noise included: {latency}
 - memory of a process that encodes: {device["resident_mb"]:g} MB, {device["peak_mb"]:g} MB at its peak"""
 
 

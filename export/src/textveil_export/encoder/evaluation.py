@@ -1,4 +1,4 @@
-"""How well an encoder does on labelled texts, run as a device runs it: one text at a time, never padded."""
+"""How well an encoder does on labeled texts, run as a device runs it: one text at a time, never padded."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Vector = Callable[[NDArray[np.int64]], NDArray[np.float32]]
 
 @dataclass(frozen=True)
 class Texts:
-    """Labelled texts as a model reads them.
+    """Labeled texts as a model reads them.
 
     Attributes:
         ids: Ids of each text, [CLS] and [SEP] included, at most ``max_tokens``.
@@ -36,7 +36,7 @@ class Texts:
         return Texts(tuple(self.ids[i] for i in chosen), self.labels[chosen], self.truncated)
 
 
-def read_labelled(path: Path, labels: Sequence[str]) -> list[tuple[int, str]]:
+def read_labeled(path: Path, labels: Sequence[str]) -> list[tuple[int, str]]:
     """Reads ``label<TAB>text`` lines.
 
     Args:
@@ -62,7 +62,7 @@ def read_labelled(path: Path, labels: Sequence[str]) -> list[tuple[int, str]]:
                 raise SourceError(f"{path.name} line {number}: expected a known label, a tab and a text")
             rows.append((index[label], text))
     if not rows:
-        raise SourceError(f"{path.name}: holds no labelled text")
+        raise SourceError(f"{path.name}: holds no labeled text")
     return rows
 
 

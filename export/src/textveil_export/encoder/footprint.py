@@ -46,7 +46,7 @@ def footprint(bundle: Path) -> dict[str, Any]:
         bundle: Its folder.
 
     Returns:
-        ``latency_ms``: median time of ``Encoder.encode`` by number of tokens, tokenisation and noise included;
+        ``latency_ms``: median time of ``Encoder.encode`` by number of tokens, tokenization and noise included;
         ``resident_mb`` and ``peak_mb``: memory of that process in megabytes (10^6 bytes), Python included.
 
     Raises:

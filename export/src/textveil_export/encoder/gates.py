@@ -16,7 +16,7 @@ from textveil_export.encoder.checkpoint import Arrays
 from textveil_export.encoder.evaluation import classify
 from textveil_export.errors import AccuracyError, BoundError, CeilingError
 
-#: Percentage points of accuracy that quantisation may cost.
+#: Percentage points of accuracy that quantization may cost.
 ALLOWED_POINTS = 0.5
 #: Draws of noise that accuracies with noise are the mean of.
 DRAWS = 20
@@ -106,13 +106,13 @@ def with_noise(
         level: Release parameters.
     """
     releaser, generator = Releaser(level), np.random.default_rng(SEED)
-    bounded = {form: releaser.quantise(found)[0] for form, found in vectors.items()}
+    bounded = {form: releaser.quantize(found)[0] for form, found in vectors.items()}
     correct = dict.fromkeys(vectors, 0.0)
     for _ in range(DRAWS):
         shape = (len(labels), level.dimension)
         words = generator.integers(0, 1 << 64, shape, dtype=np.uint64)
         for form, integers in bounded.items():
-            released = releaser.dequantise(releaser.add_noise(integers, words))
+            released = releaser.dequantize(releaser.add_noise(integers, words))
             correct[form] += float(np.mean(classify(classifier, released, float(level.exact_epsilon)) == labels))
     return {form: total / DRAWS for form, total in correct.items()}
 
@@ -141,7 +141,7 @@ def below_ceiling(report: GateReport, ceiling: dict[str, float]) -> None:
 def bounded_in_integers(vectors: NDArray[np.float32], level: ReleaseParameters) -> int:
     """Checks that the clip in integers puts every vector into the ball that the noise is made for.
 
-    Two vectors in the ball are at most the sensitivity apart, whatever the graph computed: quantisation can cost
+    Two vectors in the ball are at most the sensitivity apart, whatever the graph computed: quantization can cost
     accuracy, never privacy. This is a check of that clip by other means, on the vectors that will be met.
 
     Args:
@@ -154,7 +154,7 @@ def bounded_in_integers(vectors: NDArray[np.float32], level: ReleaseParameters) 
     Raises:
         BoundError: A vector is not finite, or is outside after the clip.
     """
-    integers, fixed = Releaser(level).quantise(vectors)
+    integers, fixed = Releaser(level).quantize(vectors)
     if fixed.any():
         raise BoundError(f"{int(fixed.sum())} of {len(vectors)} texts give numbers that are not finite")
     after = int(np.count_nonzero(_size(integers.astype(object), level) > _limit(level)))

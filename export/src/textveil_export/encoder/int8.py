@@ -1,6 +1,6 @@
 """Ways to make an encoder's graph int8.
 
-Weights become 8-bit integers, activations are quantised while the model runs. The head stays float32: it is a
+Weights become 8-bit integers, activations are quantized while the model runs. The head stays float32: it is a
 hundredth of the file, and everything the vector can lose is lost there. Products of two activations inside attention
 stay float32 too, except in the candidates that show what they cost.
 """
@@ -25,14 +25,14 @@ _EMBEDDINGS, _HEAD = "words.weight", "/head/"
 
 @dataclass(frozen=True)
 class Int8Recipe:
-    """One way to quantise.
+    """One way to quantize.
 
     Attributes:
         weights: ``s8`` or ``u8``.
         per_channel: One scale for every output of a matrix, instead of one for the whole of it.
         reduce_range: Use 7 bits, for processors whose 8-bit products saturate.
         embeddings: ``row``: int8 with one scale for every piece; ``tensor``: one scale for all; ``float32``: as is.
-        attention: Whether products of two activations are quantised as well.
+        attention: Whether products of two activations are quantized as well.
         tool: ``onnxruntime`` or ``optimum``.
     """
 
@@ -66,12 +66,12 @@ RECIPES: tuple[Int8Recipe, ...] = (
 )
 
 
-def quantise(source: Path, recipe: Int8Recipe, target: Path) -> None:
+def quantize(source: Path, recipe: Int8Recipe, target: Path) -> None:
     """Writes the int8 graph of a recipe.
 
     Args:
         source: The float32 graph.
-        recipe: How to quantise.
+        recipe: How to quantize.
         target: The file to write.
 
     Raises:
@@ -81,7 +81,7 @@ def quantise(source: Path, recipe: Int8Recipe, target: Path) -> None:
         (_with_optimum if recipe.tool == "optimum" else _with_onnxruntime)(source, recipe, target)
     graph = onnx.load(target)
     if recipe.embeddings == "row":
-        _quantise_rows(graph)
+        _quantize_rows(graph)
     strip(graph)
     onnx.save(graph, target)
 
@@ -134,7 +134,7 @@ def _kept_nodes(source: Path, recipe: Int8Recipe) -> list[str]:
     """Nodes that stay float32: the head, and products of two activations."""
     graph = onnx.load(source).graph
     stored = {tensor.name for tensor in graph.initializer}
-    # Quantisers turn a Gemm into a MatMul of this name before they look at the list.
+    # Quantizers turn a Gemm into a MatMul of this name before they look at the list.
     kept = [f"{node.name}_MatMul" for node in graph.node if node.op_type == "Gemm"]
     kept += [node.name for node in graph.node if node.name.startswith(_HEAD)]
     if not recipe.attention:
@@ -142,7 +142,7 @@ def _kept_nodes(source: Path, recipe: Int8Recipe) -> list[str]:
     return kept
 
 
-def _quantise_rows(model: onnx.ModelProto) -> None:
+def _quantize_rows(model: onnx.ModelProto) -> None:
     """Replaces the float32 embeddings by int8 rows with one float32 scale each: row = scale * integers.
 
     A gathered row is cast and multiplied by its gathered scale; the largest element of a row becomes 127.
@@ -172,7 +172,7 @@ def _quantise_rows(model: onnx.ModelProto) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Quantisers advise on the root logger; what they advise has been measured."""
+    """Quantizers advise on the root logger; what they advise has been measured."""
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:

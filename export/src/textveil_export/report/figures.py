@@ -29,8 +29,8 @@ except ImportError as error:
         "install textveil-export with the extra report (in a clone: pip install './export[report]')"
     ) from error
 
-#: Colours of the picture, by the name of the page's CSS variable that replaces each of them there.
-COLOURS = {"ink": "#1b1f24", "rule": "#c9d1d9", "first": "#0b62b4", "second": "#b4460b"}
+#: Colors of the picture, by the name of the page's CSS variable that replaces each of them there.
+COLORS = {"ink": "#1b1f24", "rule": "#c9d1d9", "first": "#0b62b4", "second": "#b4460b"}
 _STYLE: dict[str, Any] = {
     "font.size": 9.0,
     "axes.titlesize": 9.5,
@@ -43,10 +43,10 @@ _STYLE: dict[str, Any] = {
     "lines.markersize": 5,
     "legend.frameon": False,
     "svg.fonttype": "path",
-    "grid.color": COLOURS["rule"],
-    **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), COLOURS["ink"]),
+    "grid.color": COLORS["rule"],
+    **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), COLORS["ink"]),
 }
-_COLOUR_OF = {"santext+": COLOURS["first"], "santext": COLOURS["second"]}
+_COLOR_OF = {"santext+": COLORS["first"], "santext": COLORS["second"]}
 _MARKERS = {"exact": ("-", "o"), "capped": ("--", "s")}
 
 Summaries = dict[tuple[str, str], list[LevelSummary]]
@@ -61,7 +61,7 @@ class Picture:
         title: What it shows.
         description: What it shows, in words, for readers who cannot see it.
         png: The picture, for light backgrounds.
-        svg: The same for the page: an ``svg`` element whose colours are variables of the page.
+        svg: The same for the page: an ``svg`` element whose colors are variables of the page.
     """
 
     name: str
@@ -111,12 +111,12 @@ def _picture(name: str, title: str, description: str, draw: Callable[[], Figure]
 
 
 def _inline(svg: str, name: str, title: str, description: str) -> str:
-    """Turns an SVG file into an element of a page: no outside references, ids of its own, colours of the page."""
+    """Turns an SVG file into an element of a page: no outside references, ids of its own, colors of the page."""
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.S)
     svg = re.sub(r'\s(?:xmlns(?::\w+)?|version)="[^"]*"', "", svg).replace("xlink:href", "href")
     svg = re.sub(r'(\sid="|href="#|url\(#)', rf"\1{name}-", svg)
-    for variable, colour in COLOURS.items():
-        svg = svg.replace(colour, f"var(--{variable})")
+    for variable, color in COLORS.items():
+        svg = svg.replace(color, f"var(--{variable})")
     label = f'role="img" aria-labelledby="{name}-title {name}-desc"'
     said = f'<title id="{name}-title">{title}</title><desc id="{name}-desc">{escape(description)}</desc>'
     svg = re.sub(r'\swidth="[^"]*pt"|\sheight="[^"]*pt"', "", svg, count=2)
@@ -174,7 +174,7 @@ def _guessing(bundle: Bundle, of_each: Summaries, axis: str) -> Figure:
                 [level.epsilon for level in levels],
                 middle,
                 margins,
-                color=_COLOUR_OF[levels[0].mechanism],
+                color=_COLOR_OF[levels[0].mechanism],
                 alpha=1 - 0.2 * (len(RELEASES) - 1 - number),
                 marker="ov^D"[number],
                 capsize=2,
@@ -202,13 +202,13 @@ def _histograms(bundle: Bundle, of_each: Summaries, key: str) -> Figure:
     for row, name in enumerate(names):
         for column, tail in enumerate(tails):
             panel = panels[row, column]
-            for mechanism, colour in _COLOUR_OF.items():
+            for mechanism, color in _COLOR_OF.items():
                 histogram = statistics["levels"][name][mechanism][tail][drawn]["histogram"]
                 edges = np.exp(histogram["edges"]) if few else np.array(histogram["edges"], dtype=float)
                 shares = np.array(histogram["counts"]) / sum(histogram["counts"])
-                panel.stairs(shares, edges, color=colour, alpha=0.25, fill=True)
-                panel.stairs(shares, edges, color=colour, linewidth=1.2, label=mechanism)
-            epsilons = {f"{of_each[mechanism, tail][row].epsilon:g}" for mechanism in _COLOUR_OF}
+                panel.stairs(shares, edges, color=color, alpha=0.25, fill=True)
+                panel.stairs(shares, edges, color=color, linewidth=1.2, label=mechanism)
+            epsilons = {f"{of_each[mechanism, tail][row].epsilon:g}" for mechanism in _COLOR_OF}
             panel.set_title(f"{name} (epsilon {', '.join(sorted(epsilons))})", pad=2)
             panel.yaxis.set_major_locator(MaxNLocator(2))
             panel.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
@@ -237,7 +237,7 @@ def _band(panel: Axes, bundle: Bundle, levels: Sequence[LevelSummary], key: str)
     quantiles = [measured[level.level][mechanism][tail][key]["quantiles"] for level in levels]
     low, high = ([of[q] for of in quantiles] for q in ("0.05", "0.95"))
     epsilons = [level.epsilon for level in levels]
-    panel.fill_between(epsilons, low, high, color=_COLOUR_OF[mechanism], alpha=0.12, linewidth=0)
+    panel.fill_between(epsilons, low, high, color=_COLOR_OF[mechanism], alpha=0.12, linewidth=0)
 
 
 def _lines(panel: Axes, of_each: Summaries, value: Callable[[LevelSummary], Any]) -> None:
@@ -245,7 +245,7 @@ def _lines(panel: Axes, of_each: Summaries, value: Callable[[LevelSummary], Any]
         style, marker = _MARKERS[tail]
         epsilons, values = [level.epsilon for level in levels], [value(level) for level in levels]
         label = f"{mechanism}, {tail} tail"
-        panel.plot(epsilons, values, style, marker=marker, color=_COLOUR_OF[mechanism], label=label)
+        panel.plot(epsilons, values, style, marker=marker, color=_COLOR_OF[mechanism], label=label)
 
 
 def _few_words(of_each: Summaries) -> bool:

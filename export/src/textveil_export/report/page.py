@@ -15,7 +15,7 @@ from textveil_export import __version__
 from textveil_export.atomic import replace_file
 from textveil_export.errors import WriteError
 from textveil_export.report.examples import FILES, Draws, Examples, Worked, pieces
-from textveil_export.report.figures import COLOURS, Picture, pictures
+from textveil_export.report.figures import COLORS, Picture, pictures
 
 PAGE = "index.html"
 _COLUMNS = (
@@ -70,7 +70,7 @@ def page(bundle: Bundle, drawn: Sequence[Picture], examples: Examples) -> str:
         "name": escape(str(bundle.manifest.get("name"))),
         "identity": bundle.identity,
         "version": __version__,
-        "colours": " ".join(f"--{variable}: {colour};" for variable, colour in COLOURS.items()),
+        "colors": " ".join(f"--{variable}: {color};" for variable, color in COLORS.items()),
         "style": (FILES / "page.css").read_text(encoding="utf-8"),
         "levels": "\n".join(_table(levels, bundle.default_level) for levels in of_each),
         "figures": "\n".join(_figure(picture) for picture in drawn),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import text_bundle as reader
+from textveil.bundle import EMBEDDINGS, TABLE, TABLE_MECHANISMS, TAILS, TEXT_BUNDLE, TEXT_FORMAT_VERSION, VOCABULARY
 from textveil.mechanisms import (
     CAPPED,
     EXACT,
@@ -41,14 +41,14 @@ class Recipe:
     Attributes:
         name: Name of the bundle, as ``textveil info`` prints it.
         policy: Sets of SanText+.
-        k: Stored neighbours per input.
+        k: Stored neighbors per input.
         levels: Exponent ``alpha`` by level name, strictest first; if ``None`` the default levels are fitted.
         certified_epsilons: Certified epsilon by tail and by level name, strictest first, instead of exponents.
         flatten_to: Certified epsilon over exponent that flattening aims for (``flatten.flat_base``), with them.
         tails: Tails that every level has, the default one first.
         default_level: The level used when a user names none.
         embeddings: Whether the int8 rows ship, so that a device can tell distances.
-        licence: SPDX expression of the bundle.
+        license: SPDX expression of the bundle.
         attribution: Whose work it is derived from.
         lists: Names of the lists in the policy, for the manifest.
     """
@@ -62,7 +62,7 @@ class Recipe:
     tails: tuple[str, ...] = (CAPPED,)
     default_level: str = DEFAULT_LEVEL
     embeddings: bool = True
-    licence: str = "Apache-2.0"
+    license: str = "Apache-2.0"
     attribution: str = ""
     lists: dict[str, Any] = field(default_factory=dict)
 
@@ -120,7 +120,7 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
     distances = Metric(all_rows, GRID, median, extra)
     near_scores = distances.scores(np.concatenate([squares, unknown_squares]))
     if near_scores.max() > np.iinfo(np.uint16).max:
-        raise ExportError("a neighbour is more than ten times the median distance away")
+        raise ExportError("a neighbor is more than ten times the median distance away")
 
     symbols = len(rows)
     tensors: dict[str, NDArray[Any]] = {
@@ -145,10 +145,10 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
     labels: dict[str, dict[str, dict[str, Any]]] = {}
     largest = _largest_score(distances, outputs) if EXACT in recipe.tails else 0
     for number, name in enumerate(names):
-        of_mechanisms: dict[str, dict[str, Any]] = {mechanism: {} for mechanism in reader.TABLE_MECHANISMS}
-        labels[name] = {mechanism: {} for mechanism in reader.TABLE_MECHANISMS}
-        for tail in reader.TAILS:
-            for mechanism in reader.TABLE_MECHANISMS if tail in recipe.tails else ():
+        of_mechanisms: dict[str, dict[str, Any]] = {mechanism: {} for mechanism in TABLE_MECHANISMS}
+        labels[name] = {mechanism: {} for mechanism in TABLE_MECHANISMS}
+        for tail in TAILS:
+            for mechanism in TABLE_MECHANISMS if tail in recipe.tails else ():
                 level = level_parameters(table, tail, settings[name, mechanism, tail], largest)
                 of_mechanisms[mechanism][tail] = {
                     "exponent": str(level.exponent),
@@ -170,15 +170,15 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
         "level": recipe.default_level,
         "replacement_probability": DEFAULT_REPLACEMENT_PROBABILITY,
     }
-    files = {reader.TABLE: tensors}
+    files = {TABLE: tensors}
     if recipe.embeddings:
-        files[reader.EMBEDDINGS] = {"rows": all_rows}
+        files[EMBEDDINGS] = {"rows": all_rows}
     manifest = {
-        "format": reader.FORMAT,
-        "format_version": reader.TEXT_FORMAT_VERSION,
+        "format": TEXT_BUNDLE,
+        "format_version": TEXT_FORMAT_VERSION,
         "name": recipe.name,
         "label": "textbook",
-        "licence": recipe.licence,
+        "licence": recipe.license,
         "attribution": recipe.attribution,
         "levels": labels,
         "provenance": {
@@ -201,7 +201,7 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
     vocabulary = "".join("\t".join(names) + "\n" for names in spellings)
     return Contents(
         files,
-        {reader.VOCABULARY: vocabulary},
+        {VOCABULARY: vocabulary},
         {**constants, "levels": law_levels, "defaults": defaults},
         manifest,
         statistics,
@@ -218,7 +218,7 @@ def _settings(table: Table, distances: Metric, recipe: Recipe, progress: Progres
     return {
         (name, mechanism, tail): Setting(exponent)
         for name, exponent in recipe.levels.items()
-        for mechanism in reader.TABLE_MECHANISMS
+        for mechanism in TABLE_MECHANISMS
         for tail in recipe.tails
     }
 

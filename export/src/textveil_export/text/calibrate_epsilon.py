@@ -110,7 +110,7 @@ def by_certified_epsilon(
     with an exact tail has its base measure flattened first, and keeps it if it is certified lower with it than without.
 
     Args:
-        table: Neighbours, scores and roles.
+        table: Neighbors, scores and roles.
         metric: Distances of all inputs.
         targets: Certified epsilon by tail and level name.
         progress: Called with rows done, and passes.

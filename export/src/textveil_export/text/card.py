@@ -8,7 +8,7 @@ CARD = "README.md"
 
 
 def card(contents: Contents, identity: str, table_bytes: int) -> str:
-    """Returns the card as Markdown: what the bundle is, what it promises, its numbers, its licence."""
+    """Returns the card as Markdown: what the bundle is, what it promises, its numbers, its license."""
     manifest, numbers = contents.manifest, contents.statistics
     provenance, defaults = manifest["provenance"], contents.law["defaults"]
     kind = "words" if contents.law["tokens"] == "word" else "WordPieces"
@@ -31,7 +31,7 @@ def card(contents: Contents, identity: str, table_bytes: int) -> str:
     )
     return f"""# {manifest["name"]}
 
-A textveil bundle: {numbers["symbols"]:,} {kind}, {numbers["k"]} stored neighbours each, table of {table_bytes:,} bytes.
+A textveil bundle: {numbers["symbols"]:,} {kind}, {numbers["k"]} stored neighbors each, table of {table_bytes:,} bytes.
 {rows}
 
 Identity: `{identity}`
@@ -52,13 +52,13 @@ are called by it, and `textveil info` lists both. Where it holds a `statistics.j
 |---|---|---|---|
 {levels}
 
-Tail `exact`: every word has the weight of its own distance. Tail `capped`: words beyond the stored neighbours share
+Tail `exact`: every word has the weight of its own distance. Tail `capped`: words beyond the stored neighbors share
 one weight. The default is `{defaults["level"]}` with `{defaults["mechanism"]}` and `{defaults["tail"]}` tail.
 
 ## What it does not protect
 
 The number, order and boundaries of tokens, punctuation and white space (unless strict), case patterns (unless
-dropped), common words that were kept, and roughly what a word means. Sanitising the same text again weakens the
+dropped), common words that were kept, and roughly what a word means. Sanitizing the same text again weakens the
 promise.
 
 ## Contents
@@ -74,5 +74,5 @@ promise.
 {source}
 {lists}
 
-Licence: {manifest["licence"]}. {manifest["attribution"]}
+License: {manifest["licence"]}. {manifest["attribution"]}
 """

@@ -1,4 +1,4 @@
-"""Flattening: a base measure that makes the normaliser nearly constant, so that less epsilon pays for it.
+"""Flattening: a base measure that makes the normalizer nearly constant, so that less epsilon pays for it.
 
 In ``Pr[M(x) = y] = q(y) exp(-alpha s(x, y)) / Z(x)`` any ``q > 0`` that does not depend on ``x`` keeps the guarantee.
 Where ``Z`` is constant, ``eps*`` is ``alpha`` and not ``2 alpha`` (*tight constraints*; ElSalamouny, Chatzikokolakis,
@@ -91,7 +91,7 @@ def steepest(every: AllScores, logs: NDArray[np.float32]) -> float:
 
 
 def wanted_totals(every: AllScores, totals: NDArray[np.float32], slope: float) -> NDArray[np.float32]:
-    """Normalisers as near to the given ones as their logarithms may be that change by at most ``slope`` per distance.
+    """Normalizers as near to the given ones as their logarithms may be that change by at most ``slope`` per distance.
 
     The mean of the largest such function below ``ln Z`` and the smallest above it: ``min over x' of ln Z(x') + slope
     d(x, x')`` and ``max over x' of ln Z(x') - slope d(x, x')`` (McShane 1934). Shapes ``(inputs,)``.

@@ -16,7 +16,7 @@ def merge_near_duplicates(rows: NDArray[np.int8], progress: Progress = no_progre
 
     Greedy representatives in rank order: a word joins the most frequent earlier representative within
     ``MERGE_DISTANCE`` times the median distance, else it represents itself. Left apart, such a pair would dominate
-    the certified epsilon through a small difference of its normalisers.
+    the certified epsilon through a small difference of its normalizers.
 
     Args:
         rows: int8 rows in rank order, shape ``(symbols, dimension)``.

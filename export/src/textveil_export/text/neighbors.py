@@ -1,4 +1,4 @@
-"""Exact nearest neighbours by brute force, in blocks."""
+"""Exact nearest neighbors by brute force, in blocks."""
 
 from dataclasses import dataclass
 
@@ -22,12 +22,12 @@ def nearest(
 
     Args:
         rows: int8 rows, shape ``(symbols, dimension)``.
-        candidates: Ids (rows) that may be neighbours, ascending, shape ``(candidates,)``.
-        k: Neighbours per row.
+        candidates: Ids (rows) that may be neighbors, ascending, shape ``(candidates,)``.
+        k: Neighbors per row.
         progress: Called with rows done.
 
     Returns:
-        Neighbour ids, nearest first, shape ``(symbols, k)``; their squared distances, same shape; and the median
+        Neighbor ids, nearest first, shape ``(symbols, k)``; their squared distances, same shape; and the median
         squared distance over all pairs of two different candidates.
 
     Raises:
@@ -35,7 +35,7 @@ def nearest(
     """
     if not 1 <= k <= len(candidates):
         raise ExportError(f"k must be between 1 and the number of possible outputs, {len(candidates)}")
-    neighbours = np.empty((len(rows), k), dtype=np.int64)
+    neighbors = np.empty((len(rows), k), dtype=np.int64)
     squares = np.empty((len(rows), k), dtype=np.int64)
     is_candidate = np.zeros(len(rows), dtype=bool)
     is_candidate[candidates] = True
@@ -43,9 +43,9 @@ def nearest(
     for start, block in squared_distances(rows, rows[candidates]):
         stop = start + len(block)
         pairs.add(block[is_candidate[start:stop]])
-        neighbours[start:stop], squares[start:stop] = smallest(block, candidates, k)
-        progress("finding neighbours", stop, len(rows))
-    return neighbours, squares, pairs.median(len(candidates))
+        neighbors[start:stop], squares[start:stop] = smallest(block, candidates, k)
+        progress("finding neighbors", stop, len(rows))
+    return neighbors, squares, pairs.median(len(candidates))
 
 
 def smallest(

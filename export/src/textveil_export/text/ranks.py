@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from textveil.text import WordPiece, segmentation
+from textveil.text import WordPiece, is_string, segments, split_clitic
+from textveil.text import key as look_up_key
 
 from textveil_export.errors import SourceError
 from textveil_export.progress import Progress, no_progress
@@ -32,17 +33,17 @@ def by_frequency(source: Source, corpora: Sequence[Path], progress: Progress = n
         try:
             with path.open(encoding="utf-8") as file:
                 for line in file:
-                    counts.update(segmentation.segments(line))
+                    counts.update(segments(line))
         except (OSError, UnicodeDecodeError) as error:
             raise SourceError(f"{path.name}: cannot be read as UTF-8 text") from error
         progress("counting words", number, len(corpora))
     totals: Counter[str] = Counter()
     for segment, count in counts.items():
-        if segmentation.is_string(segment):
+        if is_string(segment):
             continue
-        key = segmentation.key(segment)
+        key = look_up_key(segment)
         if pieces is None:
-            for part in segmentation.split_clitic(key) or (key,):
+            for part in split_clitic(key) or (key,):
                 totals[part] += count
         else:
             for token in pieces.basic_tokens(segment):

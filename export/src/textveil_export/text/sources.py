@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.text import segmentation
+from textveil.text import CLITICS, is_gap, is_string, segments
+from textveil.text import key as look_up_key
 
 from textveil_export.errors import SourceError
 from textveil_export.progress import Progress, no_progress
@@ -50,7 +51,7 @@ class Source:
 
 
 class Encoder:
-    """A BERT-like encoder with its tokeniser.
+    """A BERT-like encoder with its tokenizer.
 
     Args:
         spec: ``"minilm"``, a folder, or the id of a model on a hub.
@@ -79,7 +80,7 @@ class Encoder:
         except (OSError, ValueError, KeyError) as error:
             raise SourceError(f"no encoder at {spec!r}: neither a model folder nor a model within reach") from error
         if not getattr(self.tokenizer, "do_lower_case", False) or "##s" not in self.tokenizer.get_vocab():
-            raise SourceError("the encoder must have an uncased WordPiece tokeniser")
+            raise SourceError("the encoder must have an uncased WordPiece tokenizer")
         weights = Path(location) / "model.safetensors"
         self.provenance = {
             "encoder": "sentence-transformers/all-MiniLM-L6-v2" if spec == MINILM else Path(spec).name,
@@ -201,13 +202,13 @@ def read_lines(path: Path) -> list[str]:
 
 def lookup_key(word: str) -> str:
     """Returns the key by which an entry is looked up: punctuation as it is, words by their key."""
-    return word if segmentation.is_gap(word) else segmentation.key(word)
+    return word if is_gap(word) else look_up_key(word)
 
 
 def _reachable(key: str) -> bool:
-    if key in segmentation.CLITICS:
+    if key in CLITICS:
         return True
-    return segmentation.segments(key) == [key] and not segmentation.is_string(key)
+    return segments(key) == [key] and not is_string(key)
 
 
 def _minilm_folder() -> str:

@@ -53,7 +53,7 @@ def level_parameters(table: Table, tail: str, setting: Setting, largest_score: i
     """Returns the integer weights of one level at the largest scale that keeps every total below ``MAX_TOTAL``.
 
     Args:
-        table: Neighbours and scores.
+        table: Neighbors and scores.
         tail: ``"capped"`` or ``"exact"``.
         setting: Exponent and base measure.
         largest_score: The largest score of any input and output; an exact tail has weights up to there.

@@ -87,7 +87,7 @@ class CappedAudit:
         Returns:
             Losses, shape ``(n,)``, and output ids, shape ``(n,)``; -1 where it is any word stored for neither.
         """
-        channel, stored = self.channel, self.mechanism.table.neighbours[first].astype(np.int64)
+        channel, stored = self.channel, self.mechanism.table.neighbors[first].astype(np.int64)
         ratios = self.log_stored[first] - channel.log_weights[channel.scores.of_pairs(second[:, None], stored)]
         ratios[~self._is_output[first]] = -np.inf
         best = ratios.argmax(axis=1)
@@ -107,7 +107,7 @@ class CappedAudit:
 
     @cached_property
     def _is_output(self) -> NDArray[np.bool_]:
-        return self.channel.base[self.mechanism.table.neighbours] > 0
+        return self.channel.base[self.mechanism.table.neighbors] > 0
 
 
 def pure_ldp_levels(channels: Sequence[Channel]) -> list[tuple[float, int]]:

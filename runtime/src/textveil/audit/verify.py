@@ -57,8 +57,8 @@ def verify_text(bundle: Bundle, pairs: int = PAIRS) -> Verification:
     """Checks what can be checked of an opened bundle (opening it has checked hashes and structure).
 
     A random sample, drawn from the operating system's entropy: half of the pairs are any two inputs, half are an
-    input and one of its stored neighbours, where losses per distance are largest; for exact tails, all pairs among a
-    sample of inputs, half of them stored neighbours of the other half. The full search over all pairs is
+    input and one of its stored neighbors, where losses per distance are largest; for exact tails, all pairs among a
+    sample of inputs, half of them stored neighbors of the other half. The full search over all pairs is
     ``textveil-export certify``.
 
     Args:
@@ -66,7 +66,7 @@ def verify_text(bundle: Bundle, pairs: int = PAIRS) -> Verification:
         pairs: How many pairs to audit, shared over all levels and mechanisms.
 
     Raises:
-        BundleDamaged: A weight does not follow its exponent, a stored distance is not that of the rows, a neighbour is
+        BundleDamaged: A weight does not follow its exponent, a stored distance is not that of the rows, a neighbor is
             missing, or a loss is above its bound. The level, the score or the row is named.
     """
     files = len(bundle.manifest["files"])
@@ -94,7 +94,7 @@ def verify_encoder(bundle: EncoderBundle) -> str:
     """Checks what can be checked of an opened encoder bundle, and returns what was checked.
 
     Opening it has checked hashes, structure and the model. Here the finished noise of every level is audited: its
-    exact distribution gives the realised loss between any two texts, which must not be above the stated one.
+    exact distribution gives the realized loss between any two texts, which must not be above the stated one.
 
     Raises:
         BundleDamaged: There is no noise for a level, or it loses more than is stated. The level is named.
@@ -102,7 +102,7 @@ def verify_encoder(bundle: EncoderBundle) -> str:
     for level in bundle.levels:
         try:
             statement = vector_statement(level, "0", bundle.identity)
-            sound = statement.whole_text.covers(statement.realised)
+            sound = statement.whole_text.covers(statement.realized)
         except OptionError as error:
             raise BundleDamaged(f"level {level.epsilon}: {error}") from error
         if not sound:
@@ -131,11 +131,11 @@ def _audit_capped(bundle: Bundle, metric: Metric, level: Level, mechanism: str, 
 
 
 def _audit_exact(bundle: Bundle, metric: Metric, levels: list[tuple[Level, str]], pairs: int) -> int:
-    """All pairs among some inputs and a neighbour of each: their rows are computed over all outputs."""
+    """All pairs among some inputs and a neighbor of each: their rows are computed over all outputs."""
     table = bundle.table
     half = _random_below(table.symbols + 1, max(1, math.isqrt(pairs) // 2))
-    column = _random_below(table.neighbours.shape[1], len(half))
-    inputs = np.unique(np.concatenate([half, table.neighbours[half, column]])).astype(np.intp)
+    column = _random_below(table.neighbors.shape[1], len(half))
+    inputs = np.unique(np.concatenate([half, table.neighbors[half, column]])).astype(np.intp)
     squared = np.concatenate([block for _, block in metric.squared_to_all(inputs)])
     scores = metric.scores(squared)
     first, second = (index.ravel() for index in np.indices((len(inputs), len(inputs))))
@@ -175,19 +175,19 @@ def _samples(table: Table, count: int) -> Iterator[tuple[NDArray[np.intp], NDArr
     for start in range(0, count, _AT_ONCE):
         size = min(_AT_ONCE, count - start)
         first, second = _random_below(table.symbols + 1, size), _random_below(table.symbols + 1, size)
-        column = _random_below(table.neighbours.shape[1], size)
+        column = _random_below(table.neighbors.shape[1], size)
         near = np.arange(size) % 2 == 0
-        second = np.where(near, table.neighbours[first, column], second)
+        second = np.where(near, table.neighbors[first, column], second)
         swap = np.arange(size) % 4 < 2
         yield np.where(swap, second, first), np.where(swap, first, second)
 
 
 def _check_scores(table: Table, metric: Metric) -> int:
     """Every stored distance, and for some rows also that no candidate nearer than the last stored one is missing."""
-    inputs, k = table.neighbours.shape
+    inputs, k = table.neighbors.shape
     for start in range(0, inputs, _AT_ONCE // k + 1):
         rows = np.arange(start, min(start + _AT_ONCE // k + 1, inputs))
-        stored = table.neighbours[rows].astype(np.intp)
+        stored = table.neighbors[rows].astype(np.intp)
         wrong = metric.scores(metric.squared(np.repeat(rows, k), stored.ravel())) != table.scores[rows].ravel()
         if wrong.any():
             raise BundleDamaged(f"table.safetensors: row {rows[int(np.argmax(wrong)) // k]} stores a wrong distance")
@@ -195,8 +195,8 @@ def _check_scores(table: Table, metric: Metric) -> int:
     for part, squared in metric.squared_to_all(_random_below(inputs, _COMPLETE_ROWS)):
         for row, scores in zip(part, metric.scores(squared[:, :-1]), strict=True):
             nearer = np.flatnonzero(candidates & (scores < table.scores[row, -1]))
-            if not np.isin(nearer, table.neighbours[row]).all():
-                raise BundleDamaged(f"table.safetensors: row {row} lacks a neighbour")
+            if not np.isin(nearer, table.neighbors[row]).all():
+                raise BundleDamaged(f"table.safetensors: row {row} lacks a neighbor")
     return inputs * k
 
 

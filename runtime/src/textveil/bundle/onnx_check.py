@@ -18,7 +18,7 @@ from textveil.errors import BundleDamaged, ModelRefused
 INPUTS, OUTPUT = ("input_ids", "attention_mask"), "representation"
 FLOAT, INT64 = 1, 7  # TensorProto.DataType
 
-#: What exporters and dynamic quantisation make of BERT-like encoders and bounded heads. All are pure functions of their
+#: What exporters and dynamic quantization make of BERT-like encoders and bounded heads. All are pure functions of their
 #: inputs; whatever draws at random, holds state, branches or loops is left out.
 _STANDARD = """
     Abs Add And Cast CastLike Clip Concat Constant ConstantOfShape CumSum DequantizeLinear Div DynamicQuantizeLinear
@@ -28,7 +28,7 @@ _STANDARD = """
     ReduceSumSquare Relu Reshape Shape Sigmoid Sign Slice Softmax Split Sqrt Squeeze Sub Sum Tanh Tile Transpose Trilu
     Unsqueeze Where
 """
-#: onnxruntime's own, where its optimiser for transformers or its quantiser fuses several of the above.
+#: onnxruntime's own, where its optimizer for transformers or its quantizer fuses several of the above.
 _FUSED = """
     Attention BiasGelu DynamicQuantizeMatMul EmbedLayerNormalization FastGelu FusedMatMul GatherBlockQuantized Gelu
     MatMulIntegerToFloat MatMulNBits MultiHeadAttention QAttention QEmbedLayerNormalization QuickGelu
@@ -90,7 +90,7 @@ _GRAPH: Schema = {
     11: _many("input"),
     12: _many("output"),
     13: _many("value_info"),
-    14: _barred("quantization_annotation", "notes of a quantiser"),
+    14: _barred("quantization_annotation", "notes of a quantizer"),
     15: _barred("sparse_initializer", _SPARSE),
     16: _many("metadata_props"),
 }

@@ -2,7 +2,7 @@
 
 ``law.json`` and the files it names decide what the mechanism does; the SHA-256 of ``law.json`` is the bundle's
 *identity*. ``manifest.json`` names every file with its size and hash, and carries what may be said about the
-mechanisms without changing them: licence, provenance, labels, a certificate.
+mechanisms without changing them: license, provenance, labels, a certificate.
 """
 
 import re
@@ -63,7 +63,7 @@ class Bundle:
         tokens: ``"word"`` or ``"wordpiece"``.
         vocabulary: Symbols by id, most frequent first; the spelling that is printed.
         ids: Id by spelling, merged spellings included.
-        table: Neighbours, scores and roles.
+        table: Neighbors, scores and roles.
         metric: Distances of all inputs, or ``None`` where the bundle does not carry the embedding rows.
         levels: Privacy levels, strictest first.
         certificate: The parsed certificate, or ``None``.
@@ -171,7 +171,7 @@ class Bundle:
             if type(value) not in (int, float) or not 0 < value < 1e6 or self.certificate is None:
                 raise BundleDamaged(f"{MANIFEST}: a certified epsilon is not a number, or there is no certificate")
             if value < self.certificate["levels"][level.name][mechanism][tail]["epsilon_certified"]:
-                raise BundleDamaged(f"{MANIFEST}: a level is labelled with less than what was proven")
+                raise BundleDamaged(f"{MANIFEST}: a level is labeled with less than what was proven")
             certified[mechanism, tail] = float(value)
         return certified
 

@@ -53,7 +53,7 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
         return _fail(f"{name}: {OutputError.code}: standard output cannot be written", 1)
     except MemoryError:
         return _fail(f"{name}: memory: not enough memory for this input", 1)
-    except Exception as error:  # the last line of defence for the user's text
+    except Exception as error:  # the last line of defense for the user's text
         if type(error).__name__ == "Abort":
             return 130
         if type(error).__name__ == "NoArgsIsHelpError":

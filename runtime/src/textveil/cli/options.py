@@ -26,7 +26,7 @@ LevelOption = Annotated[str | None, typer.Option("--level", "-l", help="Privacy 
 TailOption = Annotated[
     str | None,
     typer.Option(
-        help="exact: every word has the weight of its own distance. capped: words beyond the stored neighbours share "
+        help="exact: every word has the weight of its own distance. capped: words beyond the stored neighbors share "
         "one weight; faster, and closer to pure local DP. The bundle's default if left out."
     ),
 ]

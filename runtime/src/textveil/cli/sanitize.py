@@ -34,7 +34,7 @@ def sanitize(
         list[str] | None,
         typer.Argument(metavar="FILE...", help="Text files, one document per line; - is standard input."),
     ] = None,
-    text: Annotated[str | None, typer.Option("--text", "-t", help="Sanitise this text instead; one document.")] = None,
+    text: Annotated[str | None, typer.Option("--text", "-t", help="Sanitize this text instead; one document.")] = None,
     bundle: BundleOption = None,
     mechanism: MechanismOption = None,
     epsilon: EpsilonOption = None,
@@ -56,7 +56,7 @@ def sanitize(
     """Replace the words of a text by random ones, likelier the closer in meaning.
 
     Each line is a document. The privacy statement of each input goes to standard error. Every run draws afresh:
-    sanitising the same text again weakens what the first run promised.
+    sanitizing the same text again weakens what the first run promised.
     """
     if text is not None and files:
         raise OptionError("--text and files exclude each other")
@@ -89,7 +89,7 @@ def sanitize(
             tally = Tally()
             with (
                 opened(path, name) as (descriptor, size),
-                progress_bar("sanitising", size, quiet, output is not None) as advance,
+                progress_bar("sanitizing", size, quiet, output is not None) as advance,
             ):
                 for results, ended, consumed in sanitize_lines(sanitizer, descriptor, name, **options):
                     write(_render(results, as_json, ended=ended))

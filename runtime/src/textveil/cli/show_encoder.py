@@ -35,7 +35,7 @@ def information(bundle: EncoderBundle, *, as_json: bool = False) -> str:
     lines = [
         f"{facts['name']}: an encoder, {default.mode}, vectors of length {default.dimension}",
         f"identity   {bundle.identity}",
-        f"licence    {facts['licence']}",
+        f"license    {facts['licence']}",
         f"model      {bundle.model.size / 1e6:.1f} MB; {facts['pieces']:,} pieces; at most {bundle.max_tokens} tokens",
         *([f"labels     {', '.join(map(str, labels))}"] if isinstance(labels, list) else []),
         "",

@@ -30,7 +30,7 @@ class Tally:
         self.terms: Terms | None = None
 
     def add(self, results: Sequence[Result]) -> None:
-        """Counts some results, all sanitised under the same terms."""
+        """Counts some results, all sanitized under the same terms."""
         self.documents += len(results)
         self.tokens += sum(result.tokens for result in results)
         self.terms = results[0].terms if results else self.terms
@@ -63,7 +63,7 @@ def information(bundle: Bundle, *, as_json: bool = False) -> str:
         "attribution": manifest.get("attribution"),
         "tokens": bundle.tokens,
         "symbols": bundle.table.symbols,
-        "neighbours": bundle.table.neighbours.shape[1],
+        "neighbours": bundle.table.neighbors.shape[1],
         "default_mechanism": bundle.default_mechanism,
         "default_tail": bundle.default_tail,
         "default_level": bundle.default_level,
@@ -73,9 +73,9 @@ def information(bundle: Bundle, *, as_json: bool = False) -> str:
     if as_json:
         return json.dumps(facts, ensure_ascii=False)
     lines = [
-        f"{facts['name']}: {facts['symbols']:,} {facts['tokens']}s, {facts['neighbours']} neighbours each",
+        f"{facts['name']}: {facts['symbols']:,} {facts['tokens']}s, {facts['neighbours']} neighbors each",
         f"identity   {facts['identity']}",
-        f"licence    {facts['licence']}. {facts['attribution']}",
+        f"license    {facts['licence']}. {facts['attribution']}",
     ]
     for tail in sorted(bundle.tails, key=lambda tail: tail != bundle.default_tail):
         lines += [
@@ -99,7 +99,7 @@ def information(bundle: Bundle, *, as_json: bool = False) -> str:
         "whatever their distance, exp(pure LDP). Distance 1 is the median of two words. With santext+ a common word is",
         f"kept with probability {1 - probability:g} and then reveals itself; against a common word the factor is "
         f"{1 / probability:.3g} times larger.",
-        "Not protected: number and order of words, punctuation, case patterns, and sanitising the same text again.",
+        "Not protected: number and order of words, punctuation, case patterns, and sanitizing the same text again.",
     ]
     return "\n".join(lines)
 

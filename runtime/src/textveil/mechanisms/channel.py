@@ -114,7 +114,7 @@ class StoredScores:
     """The scores of SanText with a capped tail: a word that an input does not store has the last score it stores.
 
     Args:
-        table: Neighbours and scores.
+        table: Neighbors and scores.
     """
 
     def __init__(self, table: Table) -> None:
@@ -124,7 +124,7 @@ class StoredScores:
 
     def from_inputs(self, inputs: Ids) -> Ids:
         scores = np.repeat(self._last[inputs, None], self.symbols, axis=1)
-        stored = self.table.neighbours[inputs].astype(np.intp)
+        stored = self.table.neighbors[inputs].astype(np.intp)
         np.put_along_axis(scores, stored, self.table.scores[inputs].astype(np.intp), axis=1)
         return scores
 
@@ -134,7 +134,7 @@ class StoredScores:
         counts = starts[outputs + 1] - starts[outputs]
         row = np.repeat(np.arange(len(outputs)), counts)
         entry = by_output[starts[outputs][row] + np.arange(len(row)) - (np.cumsum(counts) - counts)[row]]
-        scores[row, entry // self.table.neighbours.shape[1]] = self.table.scores.ravel()[entry]
+        scores[row, entry // self.table.neighbors.shape[1]] = self.table.scores.ravel()[entry]
         return scores
 
     def of_pairs(self, inputs: Ids, outputs: Ids) -> Ids:
@@ -149,21 +149,21 @@ class StoredScores:
         mass = base.sum()
         for part in np.array_split(np.arange(len(totals)), max(1, len(totals) // 4096)):
             tail = weights[self._last[part]]
-            excess = (weights[self.table.scores[part]] - tail[:, None]) * base[self.table.neighbours[part]]
+            excess = (weights[self.table.scores[part]] - tail[:, None]) * base[self.table.neighbors[part]]
             totals[part] = tail * mass + excess.sum(axis=1)
         return totals
 
     @cached_property
     def _storing(self) -> tuple[Ids, Ids]:
         """Entries of the table in order of the output they store, and where each output's entries begin."""
-        flat = self.table.neighbours.ravel()
+        flat = self.table.neighbors.ravel()
         order = np.argsort(flat, kind="stable")
         return order, np.searchsorted(flat[order], np.arange(self.symbols + 1))
 
     @cached_property
     def _by_pair(self) -> tuple[Integers, Ids]:
         """Keys ``input * (symbols + 1) + output`` in ascending order, and the score of each, to find by bisection."""
-        stored = self.table.neighbours.astype(np.int64)
+        stored = self.table.neighbors.astype(np.int64)
         order = np.argsort(stored, axis=1)
         keys = np.arange(len(stored))[:, None] * (self.symbols + 1) + np.take_along_axis(stored, order, axis=1)
         return keys.ravel(), np.take_along_axis(self.table.scores.astype(np.intp), order, axis=1).ravel()

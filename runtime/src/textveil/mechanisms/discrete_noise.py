@@ -5,7 +5,7 @@ word draws one value. Tables are built in integers from fixed-point constants, t
 (docs/proofs/representation.md):
 
 * ``discrete_laplace``: Pr[n] ~ exp(-|n| / scale) (Ghosh, Roughgarden, Sundararajan 2009). Rounding only ever
-  flattens it: no count is more than ``exp(1 / scale)`` times its neighbour's, so the noise of the finished table has
+  flattens it: no count is more than ``exp(1 / scale)`` times its neighbor's, so the noise of the finished table has
   no excess over its nominal epsilon.
 * ``discrete_gaussian``: Pr[n] ~ exp(-n^2 / (2 variance)) (Canonne, Kamath, Steinke 2020), up to a stated total
   variation distance.
@@ -122,7 +122,7 @@ def discrete_laplace(scale: Fraction, reach: int, bits: int = WORD_BITS) -> Nois
     """The table of ``Pr[n] ~ exp(-|n| / scale)``, never steeper than that.
 
     The outermost single count is the ideal one rounded down, every further one inwards is ``exp(1 / scale)`` times its
-    neighbour rounded down, and what is missing from ``2**bits`` goes to the two ends, which stand for tails.
+    neighbor rounded down, and what is missing from ``2**bits`` goes to the two ends, which stand for tails.
 
     Args:
         scale: In steps, above 0.
@@ -152,7 +152,7 @@ def discrete_laplace(scale: Fraction, reach: int, bits: int = WORD_BITS) -> Nois
 def discrete_gaussian(variance: Fraction, reach: int, bits: int = WORD_BITS) -> NoiseTable:
     """The table of ``Pr[n] ~ exp(-n^2 / (2 variance))``, within ``total_variation`` of it.
 
-    Single counts are the ideal ones rounded down; what is missing goes to the two ends. The normaliser is Poisson's
+    Single counts are the ideal ones rounded down; what is missing goes to the two ends. The normalizer is Poisson's
     ``sqrt(2 pi variance) (1 + 2 sum over j >= 1 of exp(-2 pi^2 variance j^2))``.
 
     Args:
@@ -169,8 +169,8 @@ def discrete_gaussian(variance: Fraction, reach: int, bits: int = WORD_BITS) -> 
     with localcontext(prec=_DIGITS):
         exact = Decimal(variance.numerator) / variance.denominator
         first = (-2 * _PI**2 * exact).exp()  # below 1e-8; 3 in place of 2 is more than all that follows the second
-        normaliser = (2 * _PI * exact).sqrt() * (1 + 2 * first + 3 * first**4)
-        probability = int(_LOWERED / normaliser * (1 << _FRACTION_BITS))
+        normalizer = (2 * _PI * exact).sqrt() * (1 + 2 * first + 3 * first**4)
+        probability = int(_LOWERED / normalizer * (1 << _FRACTION_BITS))
         decay = int((-1 / (2 * exact)).exp() * _LOWERED * (1 << _FRACTION_BITS))
         faster = int((-1 / exact).exp() * _LOWERED * (1 << _FRACTION_BITS))
     counts = []

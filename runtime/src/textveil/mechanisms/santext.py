@@ -26,11 +26,11 @@ class CappedSanText:
     """SanText with the capped score, from a table (``santext``; the rows of ``santext+``).
 
     With ``W`` the level's weights, ``s_j`` the scores stored for ``x`` and ``s_k`` the last of them:
-    ``tail(x) = W[s_k]``, ``excess(x, y_j) = q(y_j) (W[s_j] - W[s_k])``. A stored neighbour that is not an output
+    ``tail(x) = W[s_k]``, ``excess(x, y_j) = q(y_j) (W[s_j] - W[s_k])``. A stored neighbor that is not an output
     of the mechanism has ``q = 0``. It is ``2 alpha d``-metric-DP up to ``privacy.rounding_slack``.
 
     Attributes:
-        table: Neighbours and scores.
+        table: Neighbors and scores.
         weights: ``W``, shape ``(scores,)``.
         base: ``q``, shape ``(symbols,)``, 0 where a symbol is never an output.
         base_sums: Running sums of ``base``.
@@ -49,7 +49,7 @@ class CappedSanText:
 
     def rows(self, inputs: Integers) -> Rows:
         """The rows of some inputs, in that order."""
-        stored = self.table.neighbours[inputs].astype(np.int64)
+        stored = self.table.neighbors[inputs].astype(np.int64)
         weights = self.weights[self.table.scores[inputs]]
         tail = weights[:, -1]
         excess = (weights - tail[:, None]) * self.base[stored]
@@ -113,7 +113,7 @@ def rounding_slack(exponent: Decimal, grid: int, smallest_weight: int) -> float:
     """Loss per token that rounding distances and weights to integers may add to ``2 alpha d``, rounded up.
 
     Scores are ``floor(grid * d)``, so two of them differ by less than ``grid * d(x, x') + 1``; weights are rounded
-    to nearest, a relative error of at most ``rho = 1 / (2 smallest_weight)``. Numerator and normaliser each add
+    to nearest, a relative error of at most ``rho = 1 / (2 smallest_weight)``. Numerator and normalizer each add
     ``alpha / grid + ln((1 + rho) / (1 - rho))`` (docs/proofs/integer-law.md).
     """
     rho = 1 / (2 * smallest_weight)

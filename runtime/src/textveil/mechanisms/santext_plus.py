@@ -51,7 +51,7 @@ class ReplacementCoin:
 
 
 def mixture_epsilon(coin: ReplacementCoin) -> float:
-    """SanText+'s ``epsilon_0 = ln(1/p)`` (Theorem 2) of the realised coin, rounded up to six decimals."""
+    """SanText+'s ``epsilon_0 = ln(1/p)`` (Theorem 2) of the realized coin, rounded up to six decimals."""
     with localcontext(prec=50, rounding=ROUND_CEILING):
         exact = (Decimal(2**64) / coin.threshold).ln()
         return float(exact.quantize(Decimal("1e-6"), rounding=ROUND_CEILING))

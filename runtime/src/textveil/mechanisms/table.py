@@ -1,6 +1,6 @@
 """The mapped table: which words are near which, who may come out, and the integer weight of every score.
 
-One list of neighbours serves every level and both mechanisms: a level is a look-up from integer scores to integer
+One list of neighbors serves every level and both mechanisms: a level is a look-up from integer scores to integer
 weights, and a mechanism is the set of words that may come out (docs/proofs/capped-score.md).
 """
 
@@ -43,10 +43,10 @@ class LevelParameters:
 
 @dataclass(frozen=True)
 class Table:
-    """Neighbours of every input. Inputs are the symbols, by id, and ``<unk>``, whose row is the last.
+    """Neighbors of every input. Inputs are the symbols, by id, and ``<unk>``, whose row is the last.
 
     Attributes:
-        neighbours: Ids of the ``k`` nearest candidate outputs of each input, nearest first, the input itself
+        neighbors: Ids of the ``k`` nearest candidate outputs of each input, nearest first, the input itself
             included where it is one; shape ``(symbols + 1, k)``.
         scores: Their scores ``floor(grid * d)``, same shape, non-decreasing along a row.
         roles: Bits ``SANTEXT_OUTPUT``, ``SANTEXT_PLUS_OUTPUT`` and ``KEPT`` of each symbol, shape ``(symbols,)``.
@@ -54,7 +54,7 @@ class Table:
         tensors: All arrays of the file, by name; levels name theirs.
     """
 
-    neighbours: NDArray[Any]
+    neighbors: NDArray[Any]
     scores: NDArray[np.uint16]
     roles: NDArray[np.uint8]
     grid: int
@@ -63,35 +63,35 @@ class Table:
     @classmethod
     def from_tensors(cls, tensors: dict[str, NDArray[Any]], definition: dict[str, Any]) -> "Table":
         """Checks shapes, types and ranges, and gives the table; ``BundleDamaged`` where one is wrong."""
-        neighbours, scores, roles = tensors["neighbours"], tensors["scores"], tensors["roles"]
+        neighbors, scores, roles = tensors["neighbours"], tensors["scores"], tensors["roles"]
         shape = (definition["symbols"] + 1, definition["neighbours"])
         if any(type(n) is not int for n in shape):
             raise BundleDamaged("law.json: a count is not an integer")
         if (
-            neighbours.shape != shape
+            neighbors.shape != shape
             or scores.shape != shape
             or roles.shape != (shape[0] - 1,)
             or min(shape) < 1
-            or neighbours.dtype not in (np.uint16, np.uint32)
+            or neighbors.dtype not in (np.uint16, np.uint32)
             or scores.dtype != np.uint16
             or roles.dtype != np.uint8
             or type(definition["grid"]) is not int
             or definition["grid"] < 1
         ):
             raise BundleDamaged("table.safetensors: shapes, types or constants do not fit law.json")
-        ordered = np.sort(neighbours, axis=1)
+        ordered = np.sort(neighbors, axis=1)
         if (ordered[:, 1:] == ordered[:, :-1]).any():
-            raise BundleDamaged("table.safetensors: a row stores a neighbour twice")
+            raise BundleDamaged("table.safetensors: a row stores a neighbor twice")
         if ordered[:, -1].max() >= shape[0] - 1 or (scores[:, 1:] < scores[:, :-1]).any():
-            raise BundleDamaged("table.safetensors: neighbours or scores are out of range")
+            raise BundleDamaged("table.safetensors: neighbors or scores are out of range")
         santext, santext_plus, kept = ((roles & bit) != 0 for bit in (SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT, KEPT))
         if (roles & ~np.uint8(SANTEXT_OUTPUT | SANTEXT_PLUS_OUTPUT | KEPT)).any():
             raise BundleDamaged("table.safetensors: a symbol has an unknown role")
         if not santext_plus.any() or (santext_plus & ~santext).any() or (santext_plus & kept).any():
             raise BundleDamaged("table.safetensors: the output sets are empty or overlap the kept words")
-        if not santext[neighbours].all():
-            raise BundleDamaged("table.safetensors: a neighbour is not an output")
-        return cls(neighbours, scores, roles, definition["grid"], tensors)
+        if not santext[neighbors].all():
+            raise BundleDamaged("table.safetensors: a neighbor is not an output")
+        return cls(neighbors, scores, roles, definition["grid"], tensors)
 
     @property
     def symbols(self) -> int:

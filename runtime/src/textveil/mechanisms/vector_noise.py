@@ -108,7 +108,7 @@ class Releaser:
         self.parameters = parameters
         self.noise = noise_for(parameters)
 
-    def quantise(self, vectors: NDArray[np.floating]) -> tuple[Integers, NDArray[np.bool_]]:
+    def quantize(self, vectors: NDArray[np.floating]) -> tuple[Integers, NDArray[np.bool_]]:
         """Brings vectors into the ball, in steps. Whatever comes in, what comes out lies in the ball.
 
         Truncation toward zero never leaves the ball; a vector that was outside is scaled back (``l1``, ``l2``) or cut
@@ -166,11 +166,11 @@ class Releaser:
             Each row is one release: ``epsilon`` (``l2``: and ``delta``) between any two texts. Two rows of one text
             are two releases, which add up.
         """
-        integers, _ = self.quantise(vectors)
+        integers, _ = self.quantize(vectors)
         words = (random_uint64 or entropy.random_uint64)(integers.size)
         return self.add_noise(integers, words.reshape(integers.shape))
 
-    def dequantise(self, integers: Integers) -> NDArray[np.float32]:
+    def dequantize(self, integers: Integers) -> NDArray[np.float32]:
         """Released vectors in units: a function of what was released, and so as private."""
         return (integers / self.parameters.grid).astype(np.float32)
 

@@ -25,10 +25,10 @@ _MAX_PLANS = 16
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A sanitised text and what it promises.
+    """A sanitized text and what it promises.
 
     Attributes:
-        text: The sanitised text.
+        text: The sanitized text.
         tokens: How many tokens the text has; pieces of words count each.
         terms: Mechanism, epsilons and options.
     """
@@ -77,26 +77,26 @@ class Sanitizer:
         return cls(bundle)
 
     def sanitize(self, text: str, **options: Unpack[Options]) -> Result:
-        """Sanitises one text. The text is one document; its statement covers all of its tokens.
+        """Sanitizes one text. The text is one document; its statement covers all of its tokens.
 
         Args:
             text: Any string.
             options: See ``Options``.
 
         Returns:
-            The sanitised text with its statement.
+            The sanitized text with its statement.
 
         Raises:
             OptionError: An option has a value that the bundle or the mechanism does not have.
             InputError: ``text`` is not a string.
 
         Privacy:
-            Every call draws afresh: sanitising the same text again is a second release and weakens the first.
+            Every call draws afresh: sanitizing the same text again is a second release and weakens the first.
         """
         return self.sanitize_batch([text], **options)[0]
 
     def sanitize_batch(self, texts: Sequence[str], **options: Unpack[Options]) -> list[Result]:
-        """Sanitises many texts, each its own document with its own statement.
+        """Sanitizes many texts, each its own document with its own statement.
 
         All tokens of all texts are drawn together, which is many times faster than one call per text. Arguments,
         errors and privacy are those of ``sanitize``.

@@ -17,22 +17,22 @@ TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", "pu
 
 _ALWAYS_VISIBLE = (
     "the number of tokens, their order and their boundaries",
-    "that the text was sanitised, and with what parameters",
+    "that the text was sanitized, and with what parameters",
 )
 _GAPS_VISIBLE = "white space and punctuation between the words, passed through unchanged"
 _CASE_VISIBLE = "the case pattern of each word: lower, Title or UPPER"
 _KEPT_VISIBLE = "common words that were kept: what comes out from outside the sensitive set is the original word"
-_NEIGHBOURHOOD_VISIBLE = "roughly what each word means: metric DP protects a word among words close to it"
+_NEIGHBORHOOD_VISIBLE = "roughly what each word means: metric DP protects a word among words close to it"
 _TIMING_VISIBLE = "to whoever can time the device: a little about the words, whose draws take more or fewer rounds"
 _FLOATING_POINT = (
     "the noise is floating point: the bound is proven for real numbers, and what rounding adds is not known"
 )
-_FRESH = "every call draws afresh: sanitising the same text again weakens this statement"
+_FRESH = "every call draws afresh: sanitizing the same text again weakens this statement"
 
 
 @dataclass(frozen=True)
 class Terms:
-    """The parameters under which any number of texts is sanitised.
+    """The parameters under which any number of texts is sanitized.
 
     Attributes:
         mechanism: Name of the mechanism.
@@ -45,7 +45,7 @@ class Terms:
         epsilon_0: Additional loss per token where one of two words is common (SanText+, UMLDP), else 0.
         replacement_probability: SanText+'s ``p``, or ``None``.
         case: ``"carry"`` or ``"drop"``.
-        sanitize_punctuation: Whether punctuation and white space were sanitised too.
+        sanitize_punctuation: Whether punctuation and white space were sanitized too.
         bundle: Identity of the bundle.
     """
 
@@ -72,7 +72,7 @@ class Terms:
         if self.mechanism == "santext+":
             visible.append(_KEPT_VISIBLE)
         if self.mechanism in ("santext", "santext+", "fbdd"):
-            visible.append(_NEIGHBOURHOOD_VISIBLE)
+            visible.append(_NEIGHBORHOOD_VISIBLE)
         if self.mechanism == "fbdd":
             visible.append(_FLOATING_POINT)
         if self.tail == EXACT:

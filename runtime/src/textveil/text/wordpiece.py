@@ -1,7 +1,7 @@
-"""BERT's uncased tokenisation in pure Python: clean, fold, split, then greedy longest-match word pieces.
+"""BERT's uncased tokenization in pure Python: clean, fold, split, then greedy longest-match word pieces.
 
 Implements the BasicTokenizer and WordpieceTokenizer of Devlin et al. 2019 ("BERT: Pre-training of Deep
-Bidirectional Transformers") as the reference tokeniser, the ``tokenizers`` library, runs them; the tests
+Bidirectional Transformers") as the reference tokenizer, the ``tokenizers`` library, runs them; the tests
 compare the two id by id. The library itself is not used: it brings an HTTP client into an offline tool.
 
 The reference holds the categories of Unicode 8, decomposes and orders marks by Unicode 9 and lowers letters

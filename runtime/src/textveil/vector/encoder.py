@@ -140,7 +140,7 @@ class Encoder:
         vectors = self._vectors(ids, releaser.parameters.dimension)
         integers = releaser.release(vectors)
         notes = Notes(truncated, not bool(np.isfinite(vectors).all()))
-        return VectorRelease(releaser.dequantise(integers)[0], integers[0], statement, notes)
+        return VectorRelease(releaser.dequantize(integers)[0], integers[0], statement, notes)
 
     def encode_batch(
         self,

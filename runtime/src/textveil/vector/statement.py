@@ -22,7 +22,7 @@ _DELTA = "the bound has a delta: with a probability of about that size it may fa
 _DROPOUT = (
     "word dropout: it lowers the epsilon of a single token (letters and digits without a break, or one mark), "
     "much less that of a name or number of several tokens, and not at all that of the whole text; and it does so only "
-    "towards those who cannot time the device, since time tells how many tokens were kept"
+    "toward those who cannot time the device, since time tells how many tokens were kept"
 )
 # Digits of the arithmetic, and more than its rounding can do to a logarithm.
 _DIGITS, _ROUNDING = 60, Decimal("1e-40")
@@ -48,9 +48,9 @@ class VectorStatement(Statement):
         return WholeText(Decimal(self.parameters.epsilon), Decimal(self.parameters.delta or 0))
 
     @property
-    def realised(self) -> WholeText:
+    def realized(self) -> WholeText:
         """The same, computed from the finished integers of the noise; never above what is promised."""
-        return realised(self.parameters)
+        return realized(self.parameters)
 
     @property
     def per_coordinate(self) -> PerCoordinate | None:
@@ -100,8 +100,8 @@ class VectorStatement(Statement):
             "noise": _noise(parameters),
             "epsilon_whole_text": float(self.whole_text.epsilon),
             "delta_whole_text": float(self.whole_text.delta),
-            "realised_epsilon_whole_text": float(self.realised.epsilon),
-            "realised_delta_whole_text": float(self.realised.delta),
+            "realized_epsilon_whole_text": float(self.realized.epsilon),
+            "realized_delta_whole_text": float(self.realized.delta),
             "epsilon_per_coordinate": float(coordinate.epsilon) if coordinate else None,
             "word_dropout": self.word_dropout,
             "epsilon_per_word": float(self.per_word.epsilon),
@@ -139,7 +139,7 @@ def vector_statement(parameters: ReleaseParameters, word_dropout: str, bundle: s
 
 
 @cache
-def realised(parameters: ReleaseParameters) -> WholeText:
+def realized(parameters: ReleaseParameters) -> WholeText:
     """The loss between any two texts, from the finished table.
 
     ``l1``, ``box``: if a shift by one step changes no output's probability by more than ``r``, one by ``sensitivity``
@@ -156,7 +156,7 @@ def realised(parameters: ReleaseParameters) -> WholeText:
     ratio = noise.table.largest_ratio(noise.margin)
     with localcontext(prec=_DIGITS):
         logarithm = (Decimal(ratio.numerator) / ratio.denominator).ln() + _ROUNDING
-        # More digits than an epsilon is stated with: rounding must not make what is realised look larger than it.
+        # More digits than an epsilon is stated with: rounding must not make what is realized look larger than it.
         return WholeText(_rounded_up(Fraction(parameters.sensitivity * logarithm), digits=40))
 
 

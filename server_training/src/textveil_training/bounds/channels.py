@@ -1,4 +1,4 @@
-"""How accurate any release can be: two linear programs over channels on the classes, and randomised response.
+"""How accurate any release can be: two linear programs over channels on the classes, and randomized response.
 
 A device releases ``z = M(text)`` and a server decides on a class ``o`` from it. Whatever the mechanism and the
 classifier are, the pair of them is a random map from texts to classes; as a function of a private release it is
@@ -103,8 +103,8 @@ def reference(confusion: ArrayLike, epsilon: float, delta: float = 0.0) -> float
     return best_channel(joint(confusion), epsilon, delta).accuracy
 
 
-def randomised_response(confusion: ArrayLike, epsilon: float) -> float:
-    """The accuracy of releasing the clean model's decision by k-ary randomised response: a baseline.
+def randomized_response(confusion: ArrayLike, epsilon: float) -> float:
+    """The accuracy of releasing the clean model's decision by k-ary randomized response: a baseline.
 
     The decision is kept with probability ``e^epsilon / (e^epsilon + K - 1)``, else another class is drawn uniformly
     (Kairouz, Oh and Viswanath 2016). The server decides by Bayes: ``sum_o max_y sum_yhat P(yhat, y) Q(o|yhat)``. It is
@@ -122,7 +122,7 @@ def randomised_response(confusion: ArrayLike, epsilon: float) -> float:
 
 
 def response_channel(classes: int, epsilon: float) -> Floats:
-    """k-ary randomised response as a matrix ``Q(o|i)``, shape (classes, classes); see ``randomised_response``.
+    """k-ary randomized response as a matrix ``Q(o|i)``, shape (classes, classes); see ``randomized_response``.
 
     Raises:
         InvalidChannel: Epsilon is negative or not a number.
@@ -222,7 +222,7 @@ def exceeds(accuracy: float, decisions: int, bound: float, standard_errors: floa
 def _private(gains: Floats, solution: Floats, epsilon: float, delta: float) -> Floats:
     """The best channel near a solver's solution that is private in exact arithmetic.
 
-    All rows are moved towards one constant row by the smallest share of ``_SHARES`` that makes the channel private, in
+    All rows are moved toward one constant row by the smallest share of ``_SHARES`` that makes the channel private, in
     integers out of ``_WHOLE``. Private channels are a convex set that holds every channel of equal rows, so that the
     last share (1) always succeeds. Two constant rows are tried. The mean of the rows costs little at a small epsilon,
     where all rows are alike; the uniform row at a larger one, where it raises what the solver rounded to 0.

@@ -109,7 +109,7 @@ def noisy(vectors: Tensor, mode: str, scale: Tensor, generator: torch.Generator 
     if mode == "l2":
         drawn = torch.randn(shape, generator=generator, device=vectors.device)
     else:
-        # Inverse of the distribution function; the centre of 2^24 cells, so that the logarithm stays finite.
+        # Inverse of the distribution function; the center of 2^24 cells, so that the logarithm stays finite.
         uniform = torch.rand(shape, generator=generator, device=vectors.device) - 0.5 + 2.0**-25
         drawn = -uniform.sign() * torch.log1p(-2 * uniform.abs().clamp_max(0.5 - 2.0**-25))
     return vectors + scale * drawn

@@ -10,7 +10,7 @@ The largest ``A`` over all codes and dimensions is what the mode's noise allows 
 *reference* of ``textveil_training.bounds.channels``, which may choose any private channel; what lies between the two is
 the price of additive noise. A trained head is compared with this figure, and may start from these codes.
 
-``A`` is maximised by gradient ascent from several starts, with noise drawn once by a scrambled Sobol sequence (common
+``A`` is maximized by gradient ascent from several starts, with noise drawn once by a scrambled Sobol sequence (common
 random numbers: nearby codes see the same noise, so that their difference is not lost in it), and reported with a
 standard error on fresh pseudo-random draws, which no choice has seen.
 """

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from textveil_training.attacks.vectors.attribute_inference import Settings
     from textveil_training.dpnr.task import Task
 
-SEEN = {"vectors": "vectors", "label_response": "label, randomised", "label_channel": "label, best channel"}
+SEEN = {"vectors": "vectors", "label_response": "label, randomized", "label_channel": "label, best channel"}
 
-attack_app = typer.Typer(rich_markup_mode=None, help="Attack released vectors, or sanitised text.")
+attack_app = typer.Typer(rich_markup_mode=None, help="Attack released vectors, or sanitized text.")
 
 
 @attack_app.callback()
 def _attack() -> None:
-    """Attack released vectors, or sanitised text."""
+    """Attack released vectors, or sanitized text."""
 
 
 attack_app.command("text")(attack_text.text)

@@ -63,7 +63,7 @@ def text(
     nearest     the symbol nearest to what came out, and the ten nearest
     bayes       the best guess from one output without context: in closed form, and checked on draws
     repeated    the same from 1, 2, 5, 10 and 20 independent outputs of the text
-    mask        a masked language model predicts each original word from the sanitised words around it
+    mask        a masked language model predicts each original word from the sanitized words around it
     contextual  that model's prior times the likelihood of the output; beside it the same without context, and an
                 attacker who wants only the words that are never kept
 

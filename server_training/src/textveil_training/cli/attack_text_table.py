@@ -14,7 +14,7 @@ _MASK = {
     "top1": "masked LM predicts the original",
     "first_piece": "its first piece is enough",
     "clean_top1": "the same in the raw text",
-    "defence": "defence rate: not predicted",
+    "defense": "defense rate: not predicted",
 }
 _CONTEXTUAL = {
     "top1": "contextual Bayes",

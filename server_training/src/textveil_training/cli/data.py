@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from textveil_training.data import FormatName, ReadOptions, summarise
+from textveil_training.data import FormatName, ReadOptions, summarize
 
 data_app = typer.Typer(rich_markup_mode=None, help="Look at data sets.")
 
@@ -28,5 +28,5 @@ def inspect(
 ) -> None:
     """Count examples per split and per label, and tokens per example."""
     options = ReadOptions(text_key=text_key, label_key=label_key, skip_headings=skip_headings)
-    summary = summarise(format_name, path, split, options)
+    summary = summarize(format_name, path, split, options)
     print(json.dumps(summary.as_dict()) if as_json else summary.table())

@@ -12,7 +12,7 @@ from textveil_training.data import FormatName
 def fairness(
     data: Annotated[
         list[Path],
-        typer.Argument(metavar="PATH", help="The texts; of a sanitised corpus one copy or several."),
+        typer.Argument(metavar="PATH", help="The texts; of a sanitized corpus one copy or several."),
     ],
     format_name: Annotated[FormatName, typer.Option("--format", help="The format they are in, with attributes.")],
     checkpoint: Annotated[
@@ -20,14 +20,14 @@ def fairness(
         typer.Option("--checkpoint", metavar="FOLDER", help="Of dpnr: vectors, through the device's release."),
     ] = None,
     model: Annotated[
-        Path | None, typer.Option("--model", metavar="FOLDER", help="Of finetune: raw or sanitised texts.")
+        Path | None, typer.Option("--model", metavar="FOLDER", help="Of finetune: raw or sanitized texts.")
     ] = None,
     clean: Annotated[
         Path | None, typer.Option("--clean", metavar="FOLDER", help="Another, without privacy, to compare with.")
     ] = None,
     clean_data: Annotated[
         Path | None,
-        typer.Option("--clean-data", metavar="PATH", help="The raw texts for --clean, where PATH is sanitised."),
+        typer.Option("--clean-data", metavar="PATH", help="The raw texts for --clean, where PATH is sanitized."),
     ] = None,
     split: Annotated[str, typer.Option("--split", help="The split, or all for files that are one split.")] = "test",
     epsilon: Annotated[

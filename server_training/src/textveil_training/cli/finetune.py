@@ -1,4 +1,4 @@
-"""``textveil-train finetune``: what can be learned from raw or sanitised text."""
+"""``textveil-train finetune``: what can be learned from raw or sanitized text."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ def finetune(
     source: Annotated[
         Path,
         typer.Argument(
-            metavar="PATH", help="Raw or sanitised data: a file, or a folder of published files. Or a recipe, TOML."
+            metavar="PATH", help="Raw or sanitized data: a file, or a folder of published files. Or a recipe, TOML."
         ),
     ],
     format_name: Annotated[FormatName, typer.Option("--format", help="The format the data are in.")],
@@ -60,12 +60,12 @@ def finetune(
     _batch: Annotated[str | None, renamed("--batch", "--batch-size")] = None,
     _epochs: Annotated[str | None, renamed("--epochs", "--num-epochs")] = None,
 ) -> None:
-    """Fine-tune an encoder on raw or sanitised text: classes, or scores of sentence pairs.
+    """Fine-tune an encoder on raw or sanitized text: classes, or scores of sentence pairs.
 
     Settings come from a recipe, if one is named (recipes/ has those of the published results), and otherwise from the
-    SanText paper; options take their place. A model learns and is tested on the same kind of text: sanitise all files
+    SanText paper; options take their place. A model learns and is tested on the same kind of text: sanitize all files
     of a data set first (sanitize-corpus), and name the folder here; its record is taken over. Which rows decide
-    between epochs depends on row numbers alone, so raw and sanitised text are divided alike.
+    between epochs depends on row numbers alone, so raw and sanitized text are divided alike.
 
     Ctrl-C ends after the step that is running; --resume goes on to the same result.
     """

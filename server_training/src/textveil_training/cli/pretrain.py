@@ -1,4 +1,4 @@
-"""``textveil-train pretrain``: a masked language model that reads sanitised text."""
+"""``textveil-train pretrain``: a masked language model that reads sanitized text."""
 
 import json
 from pathlib import Path
@@ -105,9 +105,9 @@ def pretrain(
     _batch: Annotated[str | None, renamed("--batch", "--batch-size")] = None,
     _epochs: Annotated[str | None, renamed("--epochs", "--num-epochs")] = None,
 ) -> None:
-    """Pretrain a masked language model: mask the sanitised text, predict the original word.
+    """Pretrain a masked language model: mask the sanitized text, predict the original word.
 
-    The folder is fine-tuned by finetune, attacked with by attack text, and opened by transformers. Texts are sanitised
+    The folder is fine-tuned by finetune, attacked with by attack text, and opened by transformers. Texts are sanitized
     afresh at every visit. Ctrl-C ends after the step that is running; --resume goes on, with fresh draws.
 
     Several processes: accelerate launch --multi_gpu -m textveil_training pretrain ... --device cuda, or on processors
@@ -180,6 +180,6 @@ def _table(result: dict[str, Any]) -> str:
     ]
     if "sanitized_top1" in result:
         rows.append(
-            f"held out, sanitised text:  top 1 {result['sanitized_top1']:.4f}, loss {result['sanitized_loss']:.3f}"
+            f"held out, sanitized text:  top 1 {result['sanitized_top1']:.4f}, loss {result['sanitized_loss']:.3f}"
         )
     return "\n".join(rows)

@@ -1,4 +1,4 @@
-"""Whole corpora through a bundle: texts are sanitised, everything else is carried through, the format stays."""
+"""Whole corpora through a bundle: texts are sanitized, everything else is carried through, the format stays."""
 
 from textveil_training.corpus.run import sanitize_corpus
 

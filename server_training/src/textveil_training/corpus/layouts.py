@@ -1,7 +1,7 @@
-"""Where in a line of each format the texts are: what is sanitised, and what is carried through as it is.
+"""Where in a line of each format the texts are: what is sanitized, and what is carried through as it is.
 
-A layout cuts a line into parts, alternately something carried and a text, so that the sanitised line is the same
-line with other texts. Only the texts are sanitised: labels, scores, numbers, attributes and keys nobody named are
+A layout cuts a line into parts, alternately something carried and a text, so that the sanitized line is the same
+line with other texts. Only the texts are sanitized: labels, scores, numbers, attributes and keys nobody named are
 released as they are.
 """
 

@@ -1,4 +1,4 @@
-"""The record of a sanitised corpus: what was promised, what came out, with which software, in what time.
+"""The record of a sanitized corpus: what was promised, what came out, with which software, in what time.
 
 There is no text in it, and no hash of the input or of the denied words: such a hash tells who guesses a short file that
 the guess is right. What it has of the texts is what the output has too.
@@ -30,7 +30,7 @@ class FileFacts:
 
     Attributes:
         name: Of the input and of the outputs.
-        counts: What was sanitised, for one copy.
+        counts: What was sanitized, for one copy.
         sha256: Of the output, for each copy.
     """
 

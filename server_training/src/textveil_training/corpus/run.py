@@ -42,9 +42,9 @@ def sanitize_corpus(
     shard_lines: int = SHARD_LINES,
     report: Report = _no_report,
 ) -> dict[str, Any]:
-    """Sanitises the texts of files and writes files of the same names and format.
+    """Sanitizes the texts of files and writes files of the same names and format.
 
-    All of the input is read and checked before the first draw. Then parts of it (shards) are sanitised by several
+    All of the input is read and checked before the first draw. Then parts of it (shards) are sanitized by several
     processes, each written as it is finished, and at last joined. The output distribution does not depend on the number of
     processes.
 
@@ -132,14 +132,14 @@ def _key(job: Job, terms: Terms, shards: list[list[Shard]], copies: int, shard_l
 
 
 def _finish(job: Job, missing: list[Piece], processes: int, sanitizer: Sanitizer, total: int, report: Report) -> None:
-    """Sanitises the shards that are missing."""
+    """Sanitizes the shards that are missing."""
     lines = total - sum(piece.shard.lines for piece in missing)
-    report("sanitising", lines, total)
+    report("sanitizing", lines, total)
 
     def done(counts: Counts) -> None:
         nonlocal lines
         lines += counts.lines
-        report("sanitising", lines, total)
+        report("sanitizing", lines, total)
 
     finish_all(job, missing, processes, sanitizer, done)
 

@@ -1,4 +1,4 @@
-"""Parts of files: a fixed number of lines each, sanitised on their own and written whole or not at all.
+"""Parts of files: a fixed number of lines each, sanitized on their own and written whole or not at all.
 
 Every token of every text is drawn on its own from the operating system's entropy, so how a corpus is cut, who works
 on a part, and in what order, changes nothing about the output distribution.
@@ -24,7 +24,7 @@ SHARD_BYTES = 8 << 20
 
 @dataclass(frozen=True)
 class Source:
-    """A file to sanitise.
+    """A file to sanitize.
 
     Attributes:
         path: Where it is.
@@ -60,7 +60,7 @@ class Shard:
 
 @dataclass(frozen=True)
 class Counts:
-    """What was sanitised; a function of what comes out.
+    """What was sanitized; a function of what comes out.
 
     Attributes:
         lines: Lines of all kinds.
@@ -110,7 +110,7 @@ def cut_source(source: Source, number: int, layout: Layout, shard_lines: int = S
 def sanitize_shard(
     shard: Shard, source: Source, layout: Layout, sanitizer: Sanitizer, options: Options
 ) -> tuple[str, Counts]:
-    """Reads a shard and sanitises its texts.
+    """Reads a shard and sanitizes its texts.
 
     Args:
         shard: Which lines.

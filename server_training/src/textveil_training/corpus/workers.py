@@ -1,4 +1,4 @@
-"""Processes that sanitise shards.
+"""Processes that sanitize shards.
 
 A process is started afresh and takes nothing over that draws could be repeated with: all randomness is the operating
 system's (``textveil.entropy``), so there is no seed to share and none to hand out. What a process meets comes back as
@@ -52,14 +52,14 @@ class Job:
 
 @dataclass(frozen=True)
 class Piece:
-    """A shard to sanitise, and the file to write it to."""
+    """A shard to sanitize, and the file to write it to."""
 
     shard: Shard
     target: Path
 
 
 class Worker:
-    """Sanitises shards of one job.
+    """Sanitizes shards of one job.
 
     Args:
         job: The job.
@@ -72,7 +72,7 @@ class Worker:
         self._layout: Layout = layout_of(job.format_name, job.text_keys)
 
     def finish(self, piece: Piece) -> Counts:
-        """Sanitises a shard and writes it.
+        """Sanitizes a shard and writes it.
 
         Raises:
             TextveilError: It cannot be done.
@@ -95,7 +95,7 @@ def available_cores() -> int:
 def finish_all(
     job: Job, pieces: Iterable[Piece], count: int, sanitizer: Sanitizer, done: Callable[[Counts], None]
 ) -> None:
-    """Sanitises shards, in several processes or, with one worker, in this one.
+    """Sanitizes shards, in several processes or, with one worker, in this one.
 
     When something fails, or at Ctrl-C, no shard is begun any more; those being worked on are finished and kept.
 
@@ -157,7 +157,7 @@ def _guarded(worker: Worker, piece: Piece) -> "Counts | TextveilError | MemoryEr
         return error.with_traceback(None)
     except MemoryError:
         return MemoryError()
-    except Exception as error:  # the last line of defence: only its type and its place may be told
+    except Exception as error:  # the last line of defense: only its type and its place may be told
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{type(error).__name__} in {Path(place.filename).name} line {place.lineno}"
     return WorkerFailed(f"internal: {where}; please report this")

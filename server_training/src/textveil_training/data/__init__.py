@@ -4,13 +4,13 @@ from textveil_training.data.examples import (
     AttributedText,
     Document,
     Example,
-    LabelledPair,
-    LabelledText,
+    LabeledPair,
+    LabeledText,
     ScoredPair,
 )
 from textveil_training.data.formats import FORMATS, Format, FormatName, ReadOptions, available_splits, files_of, load
 from textveil_training.data.hash_split import share_of, split
-from textveil_training.data.summary import Summary, summarise
+from textveil_training.data.summary import Summary, summarize
 
 __all__ = [
     "FORMATS",
@@ -19,8 +19,8 @@ __all__ = [
     "Example",
     "Format",
     "FormatName",
-    "LabelledPair",
-    "LabelledText",
+    "LabeledPair",
+    "LabeledText",
     "ReadOptions",
     "ScoredPair",
     "Summary",
@@ -29,5 +29,5 @@ __all__ = [
     "load",
     "share_of",
     "split",
-    "summarise",
+    "summarize",
 ]

@@ -41,7 +41,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledText:
+class LabeledText:
     """One text and its class."""
 
     text: str = field(repr=False)
@@ -54,7 +54,7 @@ class LabelledText:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledPair:
+class LabeledPair:
     """Two texts and the class of their relation."""
 
     first: str = field(repr=False)

@@ -124,14 +124,14 @@ FORMATS: Mapping[FormatName, Format] = {
         sections=attributed.SPLITS,
     ),
     "blog-topics": Format(
-        title="blog posts after topic modelling: topic, age group, gender, author, text",
+        title="blog posts after topic modeling: topic, age group, gender, author, text",
         read=lambda path, split, options: demographic.read_blog_topics(path),
         labels=demographic.BLOG_LABELS,
         attributes=demographic.BLOG_ATTRIBUTES,
     ),
     "tsv": Format(
         title="label, text, without a header",
-        read=lambda path, split, options: plain.read_labelled(path, options.labels),
+        read=lambda path, split, options: plain.read_labeled(path, options.labels),
         options=frozenset({"labels"}),
     ),
     "text": Format(

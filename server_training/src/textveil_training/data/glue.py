@@ -6,7 +6,7 @@ The published ``test.tsv`` files have no labels and another header; the readers 
 
 from collections.abc import Iterator
 
-from textveil_training.data.examples import LabelledPair, LabelledText
+from textveil_training.data.examples import LabeledPair, LabeledText
 from textveil_training.data.rows import FilePath, label_field, read_rows, text_field
 
 SST2_LABELS = ("0", "1")
@@ -16,7 +16,7 @@ QNLI_LABELS = ("entailment", "not_entailment")
 """QNLI: the sentence answers the question, or does not. The position in this tuple is the class id."""
 
 
-def read_sst2(path: FilePath) -> Iterator[LabelledText]:
+def read_sst2(path: FilePath) -> Iterator[LabeledText]:
     """Streams SST-2, ``sentence<TAB>label``: single sentences of film reviews (Socher et al. 2013).
 
     Raises:
@@ -24,10 +24,10 @@ def read_sst2(path: FilePath) -> Iterator[LabelledText]:
             columns, no text, no label or an unknown one.
     """
     for location, (text, label) in read_rows(path, 2, header=("sentence", "label")):
-        yield LabelledText(text_field(text, location), label_field(label, SST2_LABELS, location))
+        yield LabeledText(text_field(text, location), label_field(label, SST2_LABELS, location))
 
 
-def read_qnli(path: FilePath) -> Iterator[LabelledPair]:
+def read_qnli(path: FilePath) -> Iterator[LabeledPair]:
     """Streams QNLI, ``index<TAB>question<TAB>sentence<TAB>label`` (from SQuAD, Rajpurkar et al. 2016).
 
     The index is not kept. A question may stand in several rows: to share out a file so that no question is in
@@ -39,6 +39,6 @@ def read_qnli(path: FilePath) -> Iterator[LabelledPair]:
     """
     header = ("index", "question", "sentence", "label")
     for location, (_, question, sentence, label) in read_rows(path, 4, header):
-        yield LabelledPair(
+        yield LabeledPair(
             text_field(question, location), text_field(sentence, location), label_field(label, QNLI_LABELS, location)
         )

@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterator
 from typing import cast
 
-from textveil_training.data.examples import Document, LabelledText
+from textveil_training.data.examples import Document, LabeledText
 from textveil_training.data.rows import FilePath, label_field, read_lines, text_field
 from textveil_training.errors import FileLocation, InvalidJson, MissingLabel, MissingText
 
@@ -15,7 +15,7 @@ def read_json_lines(
     text_key: str = "text",
     label_key: str | None = "label",
     labels: Collection[str] | None = None,
-) -> Iterator[LabelledText | Document]:
+) -> Iterator[LabeledText | Document]:
     """Streams JSON Lines. Keys that were not asked for are passed over; a blank line is an error.
 
     Args:
@@ -26,7 +26,7 @@ def read_json_lines(
         labels: The labels there are, or None to accept any.
 
     Yields:
-        ``LabelledText``, or ``Document`` when ``label_key`` is None.
+        ``LabeledText``, or ``Document`` when ``label_key`` is None.
 
     Raises:
         InvalidJson: A line is not a JSON object, or a value has another type, or a lone surrogate.
@@ -43,7 +43,7 @@ def read_json_lines(
         if label_key is None:
             yield Document(text)
         else:
-            yield LabelledText(text, label_field(_label(row, label_key, location), labels, location))
+            yield LabeledText(text, label_field(_label(row, label_key, location), labels, location))
 
 
 def _parse(line: str) -> dict[str, object] | None:
@@ -76,7 +76,7 @@ def _label(row: dict[str, object], key: str, location: FileLocation) -> str:
 
 
 def _encodable(value: str, location: FileLocation) -> str:
-    """JSON can escape half of a surrogate pair, which no UTF-8 file can hold and no tokeniser expects."""
+    """JSON can escape half of a surrogate pair, which no UTF-8 file can hold and no tokenizer expects."""
     if any("\ud800" <= character <= "\udfff" for character in value):
         raise InvalidJson("a string holds a lone surrogate", location)
     return value

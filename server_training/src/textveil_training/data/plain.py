@@ -1,13 +1,13 @@
-"""Text files without a benchmark's dress: labelled lines, plain lines, and WikiText."""
+"""Text files without a benchmark's dress: labeled lines, plain lines, and WikiText."""
 
 from collections.abc import Collection, Iterator
 
-from textveil_training.data.examples import Document, LabelledText
+from textveil_training.data.examples import Document, LabeledText
 from textveil_training.data.rows import FilePath, file_name, label_field, read_lines, read_rows, text_field
 from textveil_training.errors import EmptyData, FileLocation
 
 
-def read_labelled(path: FilePath, labels: Collection[str] | None = None) -> Iterator[LabelledText]:
+def read_labeled(path: FilePath, labels: Collection[str] | None = None) -> Iterator[LabeledText]:
     """Streams ``label<TAB>text`` without a header.
 
     Args:
@@ -19,7 +19,7 @@ def read_labelled(path: FilePath, labels: Collection[str] | None = None) -> Iter
             label, or one that is not in ``labels``.
     """
     for location, (label, text) in read_rows(path, 2):
-        yield LabelledText(text_field(text, location), label_field(label, labels, location))
+        yield LabeledText(text_field(text, location), label_field(label, labels, location))
 
 
 def read_text(path: FilePath) -> Iterator[Document]:
@@ -49,7 +49,7 @@ def read_wikitext(
     are.
 
     Args:
-        path: A file of WikiText-2 or WikiText-103, raw or tokenised.
+        path: A file of WikiText-2 or WikiText-103, raw or tokenized.
         skip_headings: Pass over lines such as `` = Heading = `` and `` = = Subheading = = ``.
         skip_empty: Pass over blank lines; if False they are documents with an empty text.
 

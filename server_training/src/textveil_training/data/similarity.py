@@ -6,7 +6,7 @@ from textveil_training.data.examples import ScoredPair
 from textveil_training.data.rows import FilePath, label_field, read_rows, score_field, text_field
 
 SICK_LABELS = ("NEUTRAL", "ENTAILMENT", "CONTRADICTION")
-"""Judgements in SICK. The position in this tuple is the class id."""
+"""Judgments in SICK. The position in this tuple is the class id."""
 
 
 def read_sick(path: FilePath) -> Iterator[ScoredPair]:
@@ -18,15 +18,15 @@ def read_sick(path: FilePath) -> Iterator[ScoredPair]:
 
     Raises:
         DataError: The file cannot be read, is empty or has another header, or a row has another number of
-            columns, no text, a score that is no number from 1 to 5, no judgement or an unknown one.
+            columns, no text, a score that is no number from 1 to 5, no judgment or an unknown one.
     """
     header = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment_judgment")
-    for location, (_, first, second, score, judgement) in read_rows(path, 5, header):
+    for location, (_, first, second, score, judgment) in read_rows(path, 5, header):
         yield ScoredPair(
             text_field(first, location),
             text_field(second, location),
             score_field(score, 1.0, 5.0, location),
-            label_field(judgement, SICK_LABELS, location),
+            label_field(judgment, SICK_LABELS, location),
         )
 
 
@@ -36,7 +36,7 @@ def read_medsts(path: FilePath) -> Iterator[ScoredPair]:
     Wang et al. 2020, "MedSTS: a resource for clinical semantic textual similarity", Language Resources and
     Evaluation 54, 57-72. The sentences are from clinical notes and **not public**: they were given to
     participants of the BioCreative/OHNLP 2018 and n2c2/OHNLP 2019 tracks under a data use agreement, and a
-    user asks the organisers for them. This reader follows that layout and has been tested on made-up rows
+    user asks the organizers for them. This reader follows that layout and has been tested on made-up rows
     only.
 
     Raises:

@@ -65,7 +65,7 @@ class Summary:
         return _aligned([row if scored else row[:-1] for row in rows])
 
 
-def summarise(
+def summarize(
     format_name: str, path: FilePath, split: str | None = None, options: ReadOptions | None = None
 ) -> Summary:
     """Reads a file, or a folder of files, to the end and counts what is in it.

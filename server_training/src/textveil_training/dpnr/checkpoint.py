@@ -125,7 +125,7 @@ def read_checkpoint(folder: Path, dropout: float = 0.0) -> tuple[Model, Descript
 
 
 def build(extractor: nn.Module, description: Description, *, classifier_hidden: int, dropout: float) -> Model:
-    """Returns networks of the described architecture around an encoder, freshly initialised."""
+    """Returns networks of the described architecture around an encoder, freshly initialized."""
     return Model(
         extractor,
         mode=description.mode,

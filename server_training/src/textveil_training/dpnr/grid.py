@@ -3,7 +3,7 @@
 One cell is one trained head: a mode, a dimension, a level (or several, for one head that serves them all), a word
 dropout, a seed. Each gives one line of JSON as soon as it is done; cells whose line is there are passed over, so that a
 grid can be stopped and taken up. Beside the cells stand, for every level and word dropout, the bounds: ceiling,
-reference, the best codes for the mode's noise, and randomised response.
+reference, the best codes for the mode's noise, and randomized response.
 """
 
 import json
@@ -18,7 +18,7 @@ from textveil.bundle import atomic_output
 from torch import Tensor
 
 from textveil_training.attacks.vectors.attribute_inference import Settings, infer, infer_nothing
-from textveil_training.bounds.channels import ceiling, randomised_response, reference
+from textveil_training.bounds.channels import ceiling, randomized_response, reference
 from textveil_training.bounds.noise import Mode
 from textveil_training.bounds.placement import Placement, Search, best_placement, place
 from textveil_training.dpnr.checkpoint import Description
@@ -177,7 +177,7 @@ class Grid:
             "clean": float(np.trace(confusion) / confusion.sum()),
             "ceiling": ceiling(self._prior, epsilon, delta),
             "reference": reference(confusion, epsilon, delta),
-            "label_randomised_response": randomised_response(confusion, epsilon),
+            "label_randomized_response": randomized_response(confusion, epsilon),
             "placed": placed.to_dict(),
         }
 

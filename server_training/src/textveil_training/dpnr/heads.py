@@ -1,6 +1,6 @@
 """A head and a classifier trained on stored features, in memory: one cell of a table takes seconds, not an hour.
 
-The encoder stays as the clean model has it; results that come from here are labelled *frozen features*.
+The encoder stays as the clean model has it; results that come from here are labeled *frozen features*.
 """
 
 import tempfile
@@ -57,7 +57,7 @@ def with_representation(recipe: Recipe, **changes: Any) -> Recipe:
 def train_head(
     recipe: Recipe, task: Task, features: dict[str, Tensor], clean: Classifier, placement: Placement
 ) -> TrainedHead:
-    """Trains head and classifier: first towards the codes of the clean model's decisions, then under noise.
+    """Trains head and classifier: first toward the codes of the clean model's decisions, then under noise.
 
     Args:
         recipe: Recipe of kind ``dpnr``; its representation and its head's epochs are used.

@@ -52,7 +52,7 @@ def released(
         Each row is one release at the parameters' whole-text epsilon; see ``textveil.representation``.
     """
     releaser = Releaser(parameters)
-    return releaser.dequantise(releaser.release(vectors, random_uint64))
+    return releaser.dequantize(releaser.release(vectors, random_uint64))
 
 
 def measured(

@@ -111,7 +111,7 @@ def attacked(
 
     The label is what the same vectors tell without noise (``best_decisions``). A decision gives more away than the true
     class does, since a model decides by who is named; and another model's decision gives away something else. One sees
-    it by randomised response over all classes, the other by the most accurate private channel, that of the reference.
+    it by randomized response over all classes, the other by the most accurate private channel, that of the reference.
 
     Args:
         model: As ``private_figures``.
@@ -164,7 +164,7 @@ def clean_decisions(clean: Classifier, features: dict[str, Tensor]) -> dict[str,
 def best_decisions(model: Model, features: dict[str, Tensor], task: Task) -> dict[str, Decisions]:
     """Returns the class that the vectors tell where there is no noise, by split.
 
-    A checkpoint's own classifier is trained for noise and, at a small epsilon, leans towards the larger classes: this
+    A checkpoint's own classifier is trained for noise and, at a small epsilon, leans toward the larger classes: this
     is a logistic regression on the train split's vectors before the noise.
     """
     from sklearn.exceptions import ConvergenceWarning

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from torch import Tensor
 
-from textveil_training.data import AttributedText, Example, LabelledText, load, split
+from textveil_training.data import AttributedText, Example, LabeledText, load, split
 from textveil_training.data.formats import format_named
 from textveil_training.dpnr.recipe import DataPart
 from textveil_training.engine.targets import attribute_matrix, class_ids, class_labels
@@ -100,7 +100,7 @@ def _examples(format_name: str, path: Path, name: str | None) -> list[Example]:
     examples = list(load(format_name, path, name))
     if not examples:
         raise MissingSplit("a split is empty")
-    if not isinstance(examples[0], LabelledText | AttributedText):
+    if not isinstance(examples[0], LabeledText | AttributedText):
         raise RecipeError("data.format: a recipe needs single texts with a class")
     return examples
 

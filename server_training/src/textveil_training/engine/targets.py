@@ -37,7 +37,7 @@ def class_ids(examples: Sequence[Example], labels: tuple[str, ...]) -> Tensor:
     """Returns the class ids of examples, int64 of shape ``(examples,)``.
 
     Args:
-        examples: Labelled examples.
+        examples: Labeled examples.
         labels: Labels in the order of their class ids.
 
     Raises:

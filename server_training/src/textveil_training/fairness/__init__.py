@@ -1,1 +1,1 @@
-"""Accuracy of the main task by subgroup, for sanitised text and for representations."""
+"""Accuracy of the main task by subgroup, for sanitized text and for representations."""

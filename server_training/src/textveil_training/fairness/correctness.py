@@ -1,7 +1,7 @@
 """Whether a model is as good for some as for others: right or wrong for each text, with noise and without, by subgroup.
 
 Two kinds of model are measured: representations (a checkpoint of ``textveil-train dpnr``, through the device's own
-release), and classifiers of sanitised text. Both end in ``Answers``, which ``subgroups`` divides.
+release), and classifiers of sanitized text. Both end in ``Answers``, which ``subgroups`` divides.
 """
 
 from collections.abc import Callable, Sequence
@@ -138,11 +138,11 @@ def of_model(
     device: str = "cpu",
     report: Report = no_report,
 ) -> tuple[Split, Answers]:
-    """A model of ``textveil-train finetune`` on raw or sanitised text.
+    """A model of ``textveil-train finetune`` on raw or sanitized text.
 
     Args:
         folder: The model.
-        data: File or folder of the texts; several where the same texts were sanitised several times independently.
+        data: File or folder of the texts; several where the same texts were sanitized several times independently.
         format_name: Of the data.
         split: Of the data; None for files that are one split.
         device: ``cpu`` or a CUDA device.
@@ -183,10 +183,10 @@ def of_model(
 
 
 def of_texts(splits: Sequence[Split], predict: Predict, release: Promise | None) -> Answers:
-    """A classifier of texts, raw or sanitised.
+    """A classifier of texts, raw or sanitized.
 
     Args:
-        splits: The same texts, sanitised once or several times independently.
+        splits: The same texts, sanitized once or several times independently.
         predict: Gives the class ids of texts.
         release: What was promised for the texts, or None.
 
@@ -250,13 +250,13 @@ def _features(
             return [read_features(stored, part, sha256(folder / files.EXTRACTOR / "model.safetensors"))]
         except CheckpointError:  # of other texts, or of another encoder: they are computed
             pass
-    tokeniser = Tokenizer(folder / files.VOCABULARY, lowercase=description.lowercase, max_tokens=description.max_tokens)
-    words = [tokeniser.words(text) for text in part.texts]
-    return device_features(model, tokeniser, words, dropout, device, report)
+    tokenizer = Tokenizer(folder / files.VOCABULARY, lowercase=description.lowercase, max_tokens=description.max_tokens)
+    words = [tokenizer.words(text) for text in part.texts]
+    return device_features(model, tokenizer, words, dropout, device, report)
 
 
 def _promise(description: Description, level: str, checkpoint: str) -> Promise:
-    """The promise for a vector, in the keys that records have for sanitised text; this epsilon is of the whole text."""
+    """The promise for a vector, in the keys that records have for sanitized text; this epsilon is of the whole text."""
     promised = statement(release_parameters(description, level), description.word_dropout, checkpoint)
     loss = promised.whole_text
     return {

@@ -39,7 +39,7 @@ class Request:
     """What is measured on what.
 
     Attributes:
-        data: File or folder of the texts; several copies of one sanitised corpus for ``model``.
+        data: File or folder of the texts; several copies of one sanitized corpus for ``model``.
         format_name: Of the data; one with attributes.
         split: Of the data; None for files that are one split.
         checkpoint: Folder of ``textveil-train dpnr``, or None.
@@ -73,7 +73,7 @@ class Request:
         if self.checkpoint is not None and (len(self.data) != 1 or self.clean_data is not None):
             raise SubgroupError("a checkpoint takes one file or folder of raw texts")
         if self.model is not None and self.levels:
-            raise SubgroupError("the epsilon of sanitised texts is that of their corpus")
+            raise SubgroupError("the epsilon of sanitized texts is that of their corpus")
         if self.clean_data is not None and self.clean is None:
             raise SubgroupError("raw texts are for the clean model, and none is named")
         attributes_named(self.format_name)

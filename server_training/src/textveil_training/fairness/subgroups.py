@@ -75,7 +75,7 @@ class WithinClasses:
     """The gap between texts of the same class: what is left when both groups are given the same mixture of classes.
 
     Attributes:
-        gap: Mean over classes, weighted by how common each is, of the gap inside the class (direct standardisation).
+        gap: Mean over classes, weighted by how common each is, of the gap inside the class (direct standardization).
         share: Of all texts, those in classes where both groups are large enough; the others are left out.
     """
 
@@ -255,7 +255,7 @@ def _error(values: Floats) -> float:
 
 def _gap(strata: Sequence[tuple[Floats, Bits, float]], z: float, low: float) -> Gap:
     """Weighted sum over strata of the difference of means; values lie between ``low`` and 1."""
-    value = variance = centre = widened = 0.0
+    value = variance = center = widened = 0.0
     for values, having, weight in strata:
         for sign, group in ((1, values[having]), (-1, values[~having])):
             value += sign * weight * float(group.mean())
@@ -264,10 +264,10 @@ def _gap(strata: Sequence[tuple[Floats, Bits, float]], z: float, low: float) -> 
             size = len(group) + 2 * added
             mean = (float(group.sum()) + added * (low + 1)) / size
             square = (float((group**2).sum()) + added * (low**2 + 1)) / size
-            centre += sign * weight * mean
+            center += sign * weight * mean
             widened += weight**2 * (square - mean**2) / size
     reach, limit = z * math.sqrt(widened), 1 - low
-    return Gap(value, math.sqrt(variance), (max(centre - reach, -limit), min(centre + reach, limit)))
+    return Gap(value, math.sqrt(variance), (max(center - reach, -limit), min(center + reach, limit)))
 
 
 def _within(values: Floats, having: Bits, classes: NDArray[Any], z: float, minimum: int) -> WithinClasses | None:

@@ -1,1 +1,1 @@
-"""Fine-tuning on raw or sanitised text: classes of texts and of pairs, and scores of pairs."""
+"""Fine-tuning on raw or sanitized text: classes of texts and of pairs, and scores of pairs."""

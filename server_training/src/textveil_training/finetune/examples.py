@@ -87,7 +87,7 @@ def load_task(
     With train, dev and test in the data, these; with train and dev, dev is the test and ``DEV_PERCENT`` of train
     decides; with one split alone it is divided by ``THREE_SHARES``; with ``test``, that file is the test. Related rows
     (the two rows of a QNLI question, say) are not kept together where rows are divided: whoever wants that divides
-    the raw file first, before it is sanitised.
+    the raw file first, before it is sanitized.
 
     Args:
         format_name: A key of ``data.FORMATS``.

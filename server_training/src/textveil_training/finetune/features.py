@@ -87,8 +87,8 @@ def fitted_head(train: Tensor, targets: Tensor, dev: Tensor, dev_targets: Tensor
     """
     from sklearn.linear_model import LogisticRegression, Ridge
 
-    centre, spread = train.double().mean(0), train.double().std(0) + 1e-6
-    x, held_out = (((part.double() - centre) / spread).numpy() for part in (train, dev))
+    center, spread = train.double().mean(0), train.double().std(0) + 1e-6
+    x, held_out = (((part.double() - center) / spread).numpy() for part in (train, dev))
     y, wanted = targets.numpy(), dev_targets.numpy()
     best: tuple[float, Floats, Floats] | None = None
     for strength in STRENGTHS:
@@ -108,7 +108,7 @@ def fitted_head(train: Tensor, targets: Tensor, dev: Tensor, dev_targets: Tensor
     head = Head(train.shape[1], max(1, classes))
     with torch.no_grad():
         head.out.weight.copy_(folded)
-        head.out.bias.copy_(torch.from_numpy(bias) - folded @ centre)
+        head.out.bias.copy_(torch.from_numpy(bias) - folded @ center)
     return head
 
 

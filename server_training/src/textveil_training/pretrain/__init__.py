@@ -1,1 +1,1 @@
-"""Sanitisation-aware pretraining of a masked language model: mask the sanitised text, predict the original token."""
+"""Sanitization-aware pretraining of a masked language model: mask the sanitized text, predict the original token."""

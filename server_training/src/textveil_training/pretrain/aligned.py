@@ -1,7 +1,7 @@
-"""Sanitised text and its original, word by word, as an encoder reads them.
+"""Sanitized text and its original, word by word, as an encoder reads them.
 
 A text is a row of *items*: words, and what stands between them that the encoder sees (punctuation). Every item is a
-string of the encoder's pieces. Sanitising replaces the words and leaves the rest, so a sanitised text has the items
+string of the encoder's pieces. Sanitizing replaces the words and leaves the rest, so a sanitized text has the items
 of its original; the sequence of pieces is the one that the encoder's tokenizer makes of the text that
 ``Sanitizer.sanitize`` would write.
 """
@@ -89,7 +89,7 @@ class Strings:
 
 
 class Corpus:
-    """Texts as items, and their sanitised versions.
+    """Texts as items, and their sanitized versions.
 
     Args:
         texts: The texts; those without a word are left out.

@@ -2,7 +2,7 @@
 
 A word is chosen with probability .15. Of the chosen, 80 % become [MASK] piece by piece, 10 % pieces drawn evenly from
 the vocabulary, and 10 % stay as they are (Devlin et al. 2019, section 3.1). The target at piece j of a chosen word of
-the SANITISED text is piece j of the word in its ORIGINAL (Yue et al. 2021, section 4.3), as far as both have one.
+the SANITIZED text is piece j of the word in its ORIGINAL (Yue et al. 2021, section 4.3), as far as both have one.
 
 The share that stays is a setting: where it is larger, the model learns to undo the mechanism at words that it sees,
 besides filling gaps. Of the hidden words eight in nine are [MASK] whatever it is.

@@ -18,7 +18,7 @@ MEASURED_AT_ONCE = 64
 
 
 class Objective:
-    """Cross entropy of the original pieces at the masked places of the sanitised text.
+    """Cross entropy of the original pieces at the masked places of the sanitized text.
 
     Args:
         model: The networks, on their device.
@@ -109,7 +109,7 @@ class Objective:
 
         Args:
             corpus: Texts held out.
-            sanitize: Whether the model reads them sanitised (drawn afresh), or raw.
+            sanitize: Whether the model reads them sanitized (drawn afresh), or raw.
         """
         self._model.eval()
         process = self._process

@@ -2,7 +2,7 @@
 
 Every token of the sanitized text is replaced by [MASK] in turn, and the model's likeliest piece is compared with the
 ORIGINAL token (Yue et al. 2021, section 5.3). ``top1`` is the share of matches among all tokens, changed or not, and
-the defense rate of the paper is ``1 - top1``, under the key ``defence``. A match needs the original to be one piece of
+the defense rate of the paper is ``1 - top1``, under the key ``defense``. A match needs the original to be one piece of
 the model's vocabulary: a word of several pieces counts as not matched. ``first_piece`` is lenient: it is enough to
 predict the first piece of the original. ``clean_top1`` and ``clean_first_piece`` are the same in the raw text, where
 nothing is protected.
@@ -49,6 +49,6 @@ class MaskInference:
         for clean, name in ((False, ""), (True, "clean_")):
             found = (self._guesses[clean] == first) & (first != self._unknown)
             values |= {f"{name}top1": found & single, f"{name}first_piece": found}
-        values = {"defence": ~values["top1"]} | values
+        values = {"defense": ~values["top1"]} | values
         sample = self._sample
         return rates_of(values, self._released.example[sample], self._released.sensitive[sample])

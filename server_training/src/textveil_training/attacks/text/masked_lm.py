@@ -57,7 +57,7 @@ class Reader:
         if self.loaded.new_head:
             raise CheckpointError("that model has no trained head to predict words with: pretrain it first")
         if not self.loaded.lowercase:  # it would answer in capitals where the originals are in lower case
-            raise EncoderMismatch("sanitised words are lower case here, and that masked language model is cased")
+            raise EncoderMismatch("sanitized words are lower case here, and that masked language model is cased")
         if max_tokens > self.loaded.model.config.max_position_embeddings:
             raise SettingError("max_tokens is more than the masked language model can read")
         self.tokenizer = Tokenizer(self.loaded.vocabulary, lowercase=self.loaded.lowercase, max_tokens=max_tokens)

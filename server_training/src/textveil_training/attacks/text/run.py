@@ -222,7 +222,7 @@ def _with_model(
     if "contextual" in wanted:
         contextual = ContextualBayes(channel, reader, released, sample, unigrams)
     variants = reader.variants(released, sample, clean=False)
-    for numbers, logits in reader.logits(variants, report=_stage(report, "sanitised context"), **options):
+    for numbers, logits in reader.logits(variants, report=_stage(report, "sanitized context"), **options):
         if mask is not None:
             mask.take(numbers, logits, clean=False)
         if contextual is not None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms import Fbdd, entropy
+from textveil.mechanisms import Fbdd, random_uint64
 from textveil_export.leakage import LEFT_OUT, measure_spread
 
 from textveil_training.attacks.text.rates import rounded
@@ -54,7 +54,7 @@ def _estimated(mechanism: Fbdd, seed: int, report: Callable[[int, int], None]) -
     words = np.random.default_rng(seed).choice(words, min(WORDS, len(words)), replace=False)
     counts = np.zeros((len(words), len(mechanism.metric.rows) - 1))
     for row, word in enumerate(words):
-        drawn = mechanism.draw(np.full(DRAWS, word), entropy.random_uint64)
+        drawn = mechanism.draw(np.full(DRAWS, word), random_uint64)
         counts[row] = np.bincount(drawn, minlength=counts.shape[1])
         report(row + 1, len(words))
     unchanged = counts[np.arange(len(words)), words] / DRAWS

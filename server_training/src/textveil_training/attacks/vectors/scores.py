@@ -155,9 +155,9 @@ class _Parts:
         areas = self.auc_each - (0 if other is None else other.auc_each)
         with_it = self.present.sum(axis=0)
         weights = np.where(self.present, 1 / with_it, 1 / (len(self.present) - with_it))
-        centred = (difference - areas) * weights
+        centered = (difference - areas) * weights
         # A text counts in every attribute: its contributions to the mean are added before they are squared.
-        return float(areas.mean()), float(np.sqrt((centred.mean(axis=1) ** 2).sum()))
+        return float(areas.mean()), float(np.sqrt((centered.mean(axis=1) ** 2).sum()))
 
     def f_over(self, other: "_Parts | None") -> tuple[float, float]:
         """Difference of the mean tuned F and its bootstrap standard error; the same resamples of texts for both."""
