@@ -82,7 +82,7 @@ def ask_runtime(bundle: str, texts: list[str], options: dict[str, Any], stream: 
         return np.array(list(islice(stream, number)), dtype=np.uint64)
 
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr("textveil.mechanisms.santext.santext.santext.santext.entropy.random_uint64", random_uint64)
+        monkeypatch.setattr("textveil.mechanisms.entropy.random_uint64", random_uint64)
         results = sanitizer.sanitize_batch(
             texts, **{OPTION_NAMES.get(name, name): value for name, value in options.items()}
         )

@@ -58,7 +58,7 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
 
 
 def law_of(bundle: Bundle, epsilon: float) -> Fbdd:
-    return Fbdd.of(bundle, Decimal(str(epsilon)))
+    return Fbdd.of(bundle.table, bundle.metric, Decimal(str(epsilon)))
 
 
 def counts_of(law: Fbdd, token: int, draws: int = DRAWS) -> Counts:

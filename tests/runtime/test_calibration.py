@@ -254,7 +254,7 @@ class TestCommands:
         def never(count):
             raise AssertionError("entropy was read")
 
-        monkeypatch.setattr("textveil.mechanisms.santext.santext.entropy.random_uint64", never)
+        monkeypatch.setattr("textveil.mechanisms.entropy.random_uint64", never)
         assert here("levels", "-b", measured_path).code == 0
         assert here("calibrate", "-b", measured_path, "--unchanged", "0.2").code == 0
 

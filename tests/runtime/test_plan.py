@@ -77,7 +77,7 @@ def test_the_default_is_the_default(english: Sanitizer) -> None:
     assert terms.level == english.bundle.default_level == "balanced"
     assert terms.tail == english.bundle.default_tail
     assert terms.replacement_probability == pytest.approx(0.3, abs=2**-60)
-    assert (terms.case, terms.strict) == ("carry", False)
+    assert (terms.case, terms.sanitize_punctuation) == ("carry", False)
     assert plan(english, mechanism="santext").terms.level == "balanced"
 
 
