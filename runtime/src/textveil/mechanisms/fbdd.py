@@ -134,7 +134,7 @@ class Outputs:
         return self.ids[output[order[np.searchsorted(point, np.arange(n))]]]
 
 
-_OUTPUTS: WeakKeyDictionary[Metric, Outputs] = WeakKeyDictionary()
+_OUTPUTS: WeakKeyDictionary[Table, Outputs] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -163,9 +163,9 @@ class Fbdd:
             raise OptionError(f"fbdd needs an epsilon above 0 and at most {MAX_FBDD_EPSILON}")
         if metric is None:
             raise OptionError("fbdd needs the embedding rows, which this bundle does not carry")
-        outputs = _OUTPUTS.get(metric)
+        outputs = _OUTPUTS.get(table)
         if outputs is None:
-            outputs = _OUTPUTS[metric] = Outputs.of(table, metric)
+            outputs = _OUTPUTS[table] = Outputs.of(table, metric)
         return cls(metric, outputs, value)
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:

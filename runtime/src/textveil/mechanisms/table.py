@@ -41,7 +41,7 @@ class LevelParameters:
     base: NDArray[Any] | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
     """Neighbors of every input. Inputs are the symbols, by id, and ``<unk>``, whose row is the last.
 
