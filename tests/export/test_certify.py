@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import small_bundles
 from brute_force import Losses, sensitive_inputs
-from defined_law import defined_weights
+from defined_weights import defined_weights
 from interruption import interrupted
 from textveil import Sanitizer
 from textveil.audit.capped import CappedAudit

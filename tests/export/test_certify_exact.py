@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import small_bundles
 from brute_force import Losses, sensitive_inputs
-from defined_law import defined_weights, outputs, squared_distances
+from defined_weights import defined_weights, outputs, squared_distances
 from textveil.audit.exact import ExactAudit, largest_differences, log_totals
 from textveil.audit.verify import verify_text as verify
 from textveil.errors import BundleDamaged

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import small_bundles
 from brute_force import Losses
-from defined_law import defined_weights
+from defined_weights import defined_weights
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import TABLE, TABLE_MECHANISMS
 from textveil.cli.console import run

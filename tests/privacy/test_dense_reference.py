@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 import small_bundles
-from defined_law import defined_weights, outputs, squared_distances
+from defined_weights import defined_weights, outputs, squared_distances
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp

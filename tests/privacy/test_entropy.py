@@ -25,7 +25,7 @@ import numpy as np
 import pytest
 import small_bundles
 import textveil
-from defined_law import defined_weights, outputs
+from defined_weights import defined_weights, outputs
 from hypothesis import given
 from hypothesis import strategies as st
 from textveil import Sanitizer

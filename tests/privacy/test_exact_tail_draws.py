@@ -12,7 +12,7 @@ import faulty_sampling
 import numpy as np
 import pytest
 import small_bundles
-from defined_law import defined_weights, outputs
+from defined_weights import defined_weights, outputs
 from numpy.typing import NDArray
 from scipy.stats import chi2
 from textveil.bundle.text_bundle import Bundle

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import pytest
 import small_bundles
-from defined_law import outputs, squared_distances
+from defined_weights import outputs, squared_distances
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 from mpmath import iv, mpf

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import small_bundles
-from defined_law import outputs, squared_distances
+from defined_weights import outputs, squared_distances
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 from privacy_bound import GEOMETRIES, Finding, Weights, claimed, findings

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from damaged import JSON, read_json, refused, sign, sign_manifest
-from defined_law import defined_weights
+from defined_weights import defined_weights
 from safetensors.numpy import load, save
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import TABLE_MECHANISMS, Bundle

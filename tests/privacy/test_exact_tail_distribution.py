@@ -18,7 +18,7 @@ import faulty_sampling
 import numpy as np
 import pytest
 import small_bundles
-from defined_law import defined_weights
+from defined_weights import defined_weights
 from numpy.typing import NDArray
 from textveil.bundle.text_bundle import TABLE
 from textveil.mechanisms import entropy

@@ -22,7 +22,7 @@ import faulty_sampling
 import numpy as np
 import pytest
 import small_bundles
-from defined_law import defined_weights, outputs
+from defined_weights import defined_weights, outputs
 from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import iv
