@@ -10,7 +10,8 @@ with a base measure ``q``, a look-up ``W`` from scores to integer weights, and a
 * ``santext``, capped tail: ``c = min(floor(grid d(x, y)), last stored score of x)`` (``StoredScores``);
 * ``krr`` and ``random``: ``c = 0`` if ``x = y``, else ``1`` (``EqualityScores``).
 
-SanText+ keeps some inputs with a probability and draws otherwise; ``Channel`` mixes that in. Audits, certificates,
+SanText+ keeps some inputs with a probability and draws otherwise; ``Channel`` mixes that in
+(docs/proofs/santext-plus.md, "The channel"). Audits, certificates,
 leakage statistics, attacks and training read the distribution from here and from nowhere else.
 """
 

@@ -1,8 +1,9 @@
 """Finished tables of integer noise: how many of the 2**64 random words name each value, and the draw.
 
+Proof: docs/proofs/representation.md.
+
 A table is symmetric and its counts sum to 2**64, so its distribution is exactly ``count / 2**64`` and one random
-word draws one value. Tables are built in integers from fixed-point constants, the same on every machine
-(docs/proofs/representation.md):
+word draws one value. Tables are built in integers from fixed-point constants, the same on every machine:
 
 * ``discrete_laplace``: Pr[n] ~ exp(-|n| / scale) (Ghosh, Roughgarden, Sundararajan 2009). Rounding only ever
   flattens it: no count is more than ``exp(1 / scale)`` times its neighbor's, so the noise of the finished table has

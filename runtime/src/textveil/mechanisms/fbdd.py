@@ -1,9 +1,11 @@
 """FBDD: noise on the vector of a word, then the nearest word (Feyisetan, Balle, Diethe, Drake 2020, Algorithm 1).
 
+Proof: docs/proofs/fbdd.md.
+
 In units of the metric (1 is the median distance of two words) the noise ``z`` has density proportional to
 ``exp(-epsilon |z|)``: a direction uniform on the sphere times a radius from Gamma(m, 1 / epsilon), with ``m`` the
 dimension of the rows. By the triangle inequality the noisy point is ``epsilon d``-metric-DP, without a factor 2, and
-which word is nearest is a function of that point alone (docs/proofs/fbdd.md).
+which word is nearest is a function of that point alone.
 
 ``<unk>`` has a coordinate of its own, in which every word is 0. It is dropped before the noise is added: dropping a
 coordinate brings no two inputs further apart, so the bound holds for pairs with ``<unk>`` too, and no output is nearer

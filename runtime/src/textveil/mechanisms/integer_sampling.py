@@ -1,5 +1,7 @@
 """Exact draws from integer weights: pure functions of (weights, random words), no floating point.
 
+Proof: docs/proofs/integer-sampling.md.
+
 Every mechanism of this package gives each input ``x`` a row of integer weights over the outputs ``y`` of the form
 
     weight(x, y) = tail(x) * base(y) + excess(x, y),
@@ -7,8 +9,7 @@ Every mechanism of this package gives each input ``x`` a row of integer weights 
 where ``base`` is one table for the whole vocabulary and ``excess`` is zero for all but a few stored words. A draw
 takes one integer ``u``, uniform below ``total(x) = tail(x) * sum(base) + sum(excess(x, .))``: the first
 ``sum(excess)`` values of ``u`` are dealt to the stored words, and each following block of ``tail(x)`` values to one
-unit of ``base``. No draw is rejected or repeated, and no probability is ever divided out
-(docs/proofs/integer-law.md).
+unit of ``base``. No draw is rejected or repeated, and no probability is ever divided out.
 """
 
 from collections.abc import Callable

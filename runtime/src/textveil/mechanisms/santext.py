@@ -114,7 +114,7 @@ def rounding_slack(exponent: Decimal, grid: int, smallest_weight: int) -> float:
 
     Scores are ``floor(grid * d)``, so two of them differ by less than ``grid * d(x, x') + 1``; weights are rounded
     to nearest, a relative error of at most ``rho = 1 / (2 smallest_weight)``. Numerator and normalizer each add
-    ``alpha / grid + ln((1 + rho) / (1 - rho))`` (docs/proofs/integer-law.md).
+    ``alpha / grid + ln((1 + rho) / (1 - rho))`` (docs/proofs/integer-sampling.md).
     """
     rho = 1 / (2 * smallest_weight)
     return math.nextafter(

@@ -1,8 +1,10 @@
 """From the vector of a text to what is released: into the ball, noise on every coordinate, clamp; all in integers.
 
+Proof: docs/proofs/representation.md.
+
 The vector ``f`` is scaled to a grid of ``grid`` steps per unit, truncating toward zero, and brought into the ball of
 its mode by integer arithmetic, whatever it was. Any two texts are then at most ``sensitivity`` apart, so noise of
-that scale covers *all* of the text (docs/proofs/representation.md):
+that scale covers *all* of the text:
 
 | mode | ball, in steps | sensitivity | noise | guarantee for any two texts |
 |---|---|---|---|---|

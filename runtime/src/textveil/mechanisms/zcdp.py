@@ -1,5 +1,7 @@
 """Zero-concentrated differential privacy of Gaussian noise, and its (epsilon, delta).
 
+Proof: docs/proofs/representation.md, step 3.
+
 Discrete Gaussian noise of parameter ``variance`` on every coordinate of an integer vector whose L2 sensitivity is
 ``D`` is rho-zCDP with ``rho = D^2 / (2 variance)``, and rho-zCDP implies (epsilon, delta)-DP for every order a > 1 with
 
