@@ -86,7 +86,7 @@ class LevelSummary:
 
 
 def summary(bundle: Bundle, level: Level, mechanism: str, tail: str) -> LevelSummary:
-    """What is known about one mechanism of one level.
+    """Returns what is known about one mechanism of one level.
 
     Raises:
         BundleDamaged: The statistics of the bundle lack a number.
@@ -108,7 +108,7 @@ def summary(bundle: Bundle, level: Level, mechanism: str, tail: str) -> LevelSum
 
 
 def summaries(bundle: Bundle, mechanism: str | None = None, tail: str | None = None) -> list[LevelSummary]:
-    """The levels of a bundle, strictest first, for one mechanism and tail; the bundle's defaults if left out.
+    """Returns the levels of a bundle for one mechanism and tail (the bundle's defaults if left out), strictest first.
 
     Raises:
         UnknownMechanism: The mechanism is unknown or has no levels.
@@ -131,7 +131,7 @@ def calibrate(
     mechanism: str | None = None,
     tail: str | None = None,
 ) -> LevelSummary:
-    """The level that meets a wish.
+    """Returns the level that meets a wish.
 
     Args:
         bundle: A bundle with statistics.

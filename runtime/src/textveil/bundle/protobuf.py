@@ -77,7 +77,7 @@ def read(message: memoryview, schema: Schema, kind: str) -> dict[str, list[Any]]
 
 
 def text(values: list[memoryview]) -> str:
-    """The value of a text field that may be absent, as protobuf's default: empty.
+    """Returns the value of a text field that may be absent, as protobuf's default: empty.
 
     Raises:
         Malformed: Not UTF-8.

@@ -90,16 +90,20 @@ class MetricScores:
         self.largest = int(self._of_squared[-1])
 
     def from_inputs(self, inputs: Ids) -> Integers:
+        """Returns the scores of some inputs to all symbols, shape ``(n, symbols)``."""
         return np.concatenate([self._scored(squared[:, :-1]) for _, squared in self._squared(inputs)])
 
     def to_outputs(self, outputs: Ids) -> Integers:
+        """Returns the scores of all inputs to some outputs, shape ``(n, symbols + 1)``."""
         return np.concatenate([self._scored(squared) for _, squared in self._squared(outputs)])
 
     def of_pairs(self, inputs: Ids, outputs: Ids) -> Integers:
+        """Returns the score of each pair. The arguments are broadcast against each other."""
         first, second = np.broadcast_arrays(inputs, outputs)
         return self._scored(self.metric.squared(first.ravel(), second.ravel())).reshape(first.shape)
 
     def totals(self, weights: Integers, base: Integers, progress: Progress | None = None) -> Integers:
+        """Returns ``Z(x)`` of every input, exact, shape ``(symbols + 1,)``."""
         return _dense_totals(self, weights, base, progress)
 
     def _squared(self, ids: Ids) -> Iterator[tuple[Ids, Integers]]:
@@ -124,12 +128,14 @@ class StoredScores:
         self.largest = int(self._last.max())
 
     def from_inputs(self, inputs: Ids) -> Ids:
+        """Returns the scores of some inputs to all symbols, shape ``(n, symbols)``."""
         scores = np.repeat(self._last[inputs, None], self.symbols, axis=1)
         stored = self.table.neighbors[inputs].astype(np.intp)
         np.put_along_axis(scores, stored, self.table.scores[inputs].astype(np.intp), axis=1)
         return scores
 
     def to_outputs(self, outputs: Ids) -> Ids:
+        """Returns the scores of all inputs to some outputs, shape ``(n, symbols + 1)``."""
         by_output, starts = self._storing
         scores = np.repeat(self._last[None, :], len(outputs), axis=0)
         counts = starts[outputs + 1] - starts[outputs]
@@ -139,6 +145,7 @@ class StoredScores:
         return scores
 
     def of_pairs(self, inputs: Ids, outputs: Ids) -> Ids:
+        """Returns the score of each pair. The arguments are broadcast against each other."""
         keys, scores = self._by_pair
         inputs, outputs = np.broadcast_arrays(inputs, outputs)
         wanted = inputs.astype(np.int64) * (self.symbols + 1) + outputs
@@ -146,6 +153,7 @@ class StoredScores:
         return np.where(keys[position] == wanted, scores[position], self._last[inputs])
 
     def totals(self, weights: Integers, base: Integers, progress: Progress | None = None) -> Integers:
+        """Returns ``Z(x)`` of every input, exact, shape ``(symbols + 1,)``."""
         totals = np.empty(self.symbols + 1, dtype=np.int64)
         mass = base.sum()
         for part in np.array_split(np.arange(len(totals)), max(1, len(totals) // 4096)):
@@ -183,15 +191,19 @@ class EqualityScores:
         self.symbols = symbols
 
     def from_inputs(self, inputs: Ids) -> Ids:
+        """Returns the scores of some inputs to all symbols, shape ``(n, symbols)``."""
         return self.of_pairs(inputs[:, None], np.arange(self.symbols))
 
     def to_outputs(self, outputs: Ids) -> Ids:
+        """Returns the scores of all inputs to some outputs, shape ``(n, symbols + 1)``."""
         return self.of_pairs(np.arange(self.symbols + 1), outputs[:, None])
 
     def of_pairs(self, inputs: Ids, outputs: Ids) -> Ids:
+        """Returns the score of each pair. The arguments are broadcast against each other."""
         return (inputs != outputs).astype(np.intp)
 
     def totals(self, weights: Integers, base: Integers, progress: Progress | None = None) -> Integers:
+        """Returns ``Z(x)`` of every input, exact, shape ``(symbols + 1,)``."""
         return weights[1] * base.sum() + (weights[0] - weights[1]) * np.append(base, 0)
 
 

@@ -37,17 +37,17 @@ _PAIRS_AT_ONCE = 4096
 
 
 def uniforms(words: NDArray[np.uint64]) -> Floats:
-    """Multiples of 2**-53 in (0, 1], all equally likely: the upper 53 bits of each word, plus one. Any shape."""
+    """Maps random words to multiples of 2**-53 in (0, 1], all equally likely: their upper 53 bits, plus one."""
     return ((words >> np.uint64(11)) + np.uint64(1)).astype(np.float64) * 2.0**-53
 
 
 def words_per_point(dimension: int) -> int:
-    """Random words that ``laplace_noise`` takes for one point: two per pair of Gaussians, one per exponential."""
+    """Counts the random words of one point of ``laplace_noise``: two per pair of Gaussians, one per exponential."""
     return 2 * (-(-dimension // 2)) + dimension
 
 
 def laplace_noise(count: int, dimension: int, random_uint64: RandomUint64) -> Floats:
-    """Independent points with density proportional to ``exp(-|z|)``.
+    """Draws independent points with density proportional to ``exp(-|z|)``.
 
     In ``n`` dimensions that density is, in polar coordinates, proportional to ``r**(n - 1) exp(-r)``: a direction
     uniform on the sphere, that of ``n`` Gaussians (Box and Muller 1958), and a radius from Gamma(n, 1), the sum of
@@ -97,7 +97,7 @@ class Outputs:
 
     @classmethod
     def of(cls, table: Table, metric: Metric) -> "Outputs":
-        """The outputs of ``santext``."""
+        """Returns the outputs of ``santext``."""
         ids = np.flatnonzero(table.roles & SANTEXT_OUTPUT)
         rows = metric.rows[ids]
         screen = np.empty((rows.shape[1] + 1, len(ids)), dtype=np.float32)
@@ -107,7 +107,7 @@ class Outputs:
         return cls(ids, rows, screen, float(np.sqrt(squared.max())))
 
     def nearest(self, points: Floats, scale: float) -> Integers:
-        """The nearest output of each point, the smallest id among equals.
+        """Returns the nearest output of each point, the smallest id among equals.
 
         Args:
             points: ``scale`` times the points in steps of the rows, shape ``(n, dimension)``, sizes below 1e15.
@@ -171,7 +171,7 @@ class Fbdd:
         return cls(metric, outputs, value)
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
-        """One output for each input (a symbol id, or the number of symbols for ``<unk>``), shape ``(n,)``.
+        """Draws one output for each input (a symbol id, or the number of symbols for ``<unk>``), shape ``(n,)``.
 
         Privacy:
             ``epsilon d``-metric-DP in real arithmetic for every pair of inputs, ``<unk>`` included. The number of

@@ -49,7 +49,7 @@ class Rows:
         return self.cumulative[:, -1] + self.tail * self.base[-1]
 
     def weights(self, row: int) -> Integers:
-        """The weight of every output id under one row, shape ``(outputs,)``. Exact."""
+        """Returns the weight of every output id under one row, shape ``(outputs,)``. Exact."""
         weights = self.tail[row] * np.diff(self.base, prepend=0)
         excess = np.diff(self.cumulative[row], prepend=0)
         np.add.at(weights, self.stored[row], excess)
@@ -89,7 +89,7 @@ def uniform_below(totals: Integers, random_uint64: RandomUint64, *, bits: int = 
 
 
 def select(rows: Rows, row_of: NDArray[np.intp], uniform: Integers) -> Integers:
-    """The output that each uniform integer names: the inverse of the rows' cumulative weights.
+    """Returns the output that each uniform integer names: the inverse of the rows' cumulative weights.
 
     Args:
         rows: The weights.

@@ -24,7 +24,7 @@ class Mechanism(Protocol):
     """What comes out for every input (a symbol id, or the number of symbols for ``<unk>``)."""
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
-        """One output for each input, independently, shape ``(n,)``."""
+        """Draws one output for each input, independently, shape ``(n,)``."""
         ...
 
 

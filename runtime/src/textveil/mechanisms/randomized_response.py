@@ -58,7 +58,7 @@ class RandomizedResponse:
         return cls(_outputs(table), tail, max(own - tail, 0))
 
     def rows(self, inputs: Integers) -> Rows:
-        """The rows of some inputs, in that order."""
+        """Returns the rows of some inputs, in that order."""
         own = np.append(self.is_output, 0)[inputs]
         stored = np.where(own, inputs, 0)[:, None]
         tail = np.full(len(inputs), self.tail, dtype=np.int64)
@@ -71,6 +71,7 @@ class RandomizedResponse:
         return Channel(EqualityScores(len(self.is_output)), weights, self.is_output)
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
+        """Draws one output for each input, independently, shape ``(n,)``."""
         return draw_rows(self.rows, inputs, random_uint64)
 
 

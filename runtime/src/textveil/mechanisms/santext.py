@@ -48,7 +48,7 @@ class CappedSanText:
         return cls(table, parameters.weights, base, np.cumsum(base))
 
     def rows(self, inputs: Integers) -> Rows:
-        """The rows of some inputs, in that order."""
+        """Returns the rows of some inputs, in that order."""
         stored = self.table.neighbors[inputs].astype(np.int64)
         weights = self.weights[self.table.scores[inputs]]
         tail = weights[:, -1]
@@ -65,6 +65,7 @@ class CappedSanText:
         return Channel(scores, self.weights, self.base)
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
+        """Draws one output for each input, independently, shape ``(n,)``."""
         return draw_rows(self.rows, inputs, random_uint64)
 
 
@@ -86,7 +87,7 @@ class ExactSanText:
     metric: Metric
 
     def tail_weights(self, inputs: Integers, outputs: Integers) -> Integers:
-        """``W[s(x, y)]`` of pairs, shape ``(n,)``."""
+        """Returns ``W[s(x, y)]`` of pairs, shape ``(n,)``."""
         weights = self.capped.weights
         return weights[np.minimum(self.metric.scores(self.metric.squared(inputs, outputs)), len(weights) - 1)]
 
@@ -100,6 +101,7 @@ class ExactSanText:
         return Channel(scores, self.capped.weights, self.capped.base)
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
+        """Draws one output for each input, independently, shape ``(n,)``."""
         unique, row_of = np.unique(inputs, return_inverse=True)
         return integer_sampling.draw_thinned(
             self.capped.rows(unique),
@@ -110,7 +112,7 @@ class ExactSanText:
 
 
 def rounding_slack(exponent: Decimal, grid: int, smallest_weight: int) -> float:
-    """Loss per token that rounding distances and weights to integers may add to ``2 alpha d``, rounded up.
+    """Bounds the loss per token that rounding to integers may add to ``2 alpha d``, rounded up.
 
     Scores are ``floor(grid * d)``, so two of them differ by less than ``grid * d(x, x') + 1``; weights are rounded
     to nearest, a relative error of at most ``rho = 1 / (2 smallest_weight)``. Numerator and normalizer each add

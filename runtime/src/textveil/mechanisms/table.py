@@ -123,7 +123,7 @@ class Table:
         return LevelParameters(tail, exponent, weights, base)
 
     def base_measure(self, mechanism: str, parameters: LevelParameters) -> Integers:
-        """The base measure of a mechanism, zero for words that are never its output, shape ``(symbols,)``."""
+        """Returns the base measure of a mechanism, zero for words that are never its output, shape ``(symbols,)``."""
         outputs = (self.roles & OUTPUT_ROLE[mechanism]) != 0
         if parameters.base is None:
             return outputs.astype(np.int64)
@@ -134,12 +134,12 @@ class Table:
 
 
 def largest_total(weights: Integers, scores: NDArray[np.uint16], base_sum: int, largest_base: int) -> int:
-    """No row's total is larger than this."""
+    """Returns an upper bound of every row's total."""
     return int(weights[int(scores[:, -1].min())]) * base_sum + int(weights[0]) * largest_base * scores.shape[1]
 
 
 def wrong_weight(weights: Integers, exponent: Decimal, grid: int) -> int | None:
-    """The first score whose weight is not ``exp(-alpha s / grid)`` times a constant, to within rounding.
+    """Finds the first score whose weight is not ``exp(-alpha s / grid)`` times a constant, to within rounding.
 
     The textbook epsilon, twice the exponent, is true of weights that follow the exponent and of no others.
     """

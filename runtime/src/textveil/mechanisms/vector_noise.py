@@ -84,7 +84,7 @@ def noise_for(parameters: ReleaseParameters) -> Noise:
 
 
 def gaussian_delta(parameters: ReleaseParameters, variance: int, reach: int) -> Fraction:
-    """An upper bound of the delta of a finished ``l2`` release: by zCDP, and what the table's rounding adds."""
+    """Bounds the delta of a finished ``l2`` release: by zCDP, and what the table's rounding adds."""
     return zcdp.delta_bound(parameters.rho(variance), parameters.exact_epsilon) + _rounding_delta(parameters, reach)
 
 
@@ -137,7 +137,7 @@ class Releaser:
         return _into_ball(steps, parameters.grid, parameters.mode), fixed
 
     def add_noise(self, integers: Integers, words: Words) -> Integers:
-        """Noise on every coordinate, and the clamp. A pure function.
+        """Adds noise to every coordinate, and clamps. A pure function.
 
         Args:
             integers: Vectors in the ball, in steps, shape ``(n, k)``.
@@ -173,7 +173,7 @@ class Releaser:
         return self.add_noise(integers, words.reshape(integers.shape))
 
     def dequantize(self, integers: Integers) -> NDArray[np.float32]:
-        """Released vectors in units: a function of what was released, and so as private."""
+        """Returns released vectors in units: a function of what was released, and so as private."""
         return (integers / self.parameters.grid).astype(np.float32)
 
 

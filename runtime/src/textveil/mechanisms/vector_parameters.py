@@ -88,7 +88,7 @@ class ReleaseParameters:
         return self.sensitivity / self.exact_epsilon
 
     def rho(self, variance: int) -> Fraction:
-        """Zero-concentrated privacy of discrete Gaussian noise of that parameter, in steps squared; of ``l2``."""
+        """Computes the rho of zCDP of discrete Gaussian noise of that parameter, in steps squared; of ``l2``."""
         return Fraction(self.sensitivity**2, 2 * variance)
 
 
@@ -112,7 +112,7 @@ class WordDropout:
         return _exact(self.mu, "word dropout")
 
     def dropped(self, count: int, random_uint64: RandomUint64 | None = None) -> NDArray[np.bool_]:
-        """Which of so many words are dropped: a fresh coin for each.
+        """Draws which of so many words are dropped: a fresh coin for each.
 
         Args:
             count: How many words.

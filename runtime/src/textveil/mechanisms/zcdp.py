@@ -22,7 +22,7 @@ _SMALLEST, _LARGEST, _HALVINGS = Decimal("1e-6"), Decimal("1e6"), 60
 
 
 def delta_bound(rho: Fraction, epsilon: Fraction) -> Fraction:
-    """The smallest delta that rho-zCDP is known to imply, rounded up.
+    """Returns the smallest delta that rho-zCDP is known to imply, rounded up.
 
     Args:
         rho: Above 0.
@@ -35,7 +35,7 @@ def delta_bound(rho: Fraction, epsilon: Fraction) -> Fraction:
 
 
 def largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """The largest rho whose ``delta_bound`` is at most ``delta``, rounded down.
+    """Returns the largest rho whose ``delta_bound`` is at most ``delta``, rounded down.
 
     Args:
         epsilon: Above 0.
@@ -50,7 +50,7 @@ def largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def exponential(epsilon: Fraction) -> Fraction:
-    """``exp(epsilon)``, rounded up."""
+    """Returns ``exp(epsilon)``, rounded up."""
     with localcontext(prec=_DIGITS):
         return _upwards((_decimal(epsilon) + _ROUNDING).exp())
 

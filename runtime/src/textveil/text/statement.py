@@ -128,7 +128,7 @@ class PrivacyStatement(Statement):
         return self.tokens * (self.terms.epsilon_0 + self.terms.rounding_slack)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Returns plain values for JSON."""
         terms = self.terms
         return {
             "mechanism": terms.mechanism,
@@ -149,7 +149,7 @@ class PrivacyStatement(Statement):
         }
 
     def summary(self) -> str:
-        """One line for a terminal; ``d`` stands for the scaled distance of two words."""
+        """Returns one line for a terminal; ``d`` stands for the scaled distance of two words."""
         terms = self.terms
         tokens = "1 token" if self.tokens == 1 else f"{self.tokens:,} tokens"
         if terms.epsilon == 0:

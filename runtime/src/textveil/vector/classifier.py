@@ -36,7 +36,7 @@ class Decision:
     scores: dict[str, float]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Returns plain values for JSON."""
         return {"label": self.label, "scores": self.scores}
 
 
@@ -78,7 +78,7 @@ class VectorClassifier:
             raise BundleDamaged(f"{CLASSIFIER}: does not fit the bundle's vectors and labels")
 
     def scores(self, vectors: Floats, epsilons: Sequence[float]) -> Floats:
-        """Scores of the labels: the softmax of the classifier.
+        """Returns scores of the labels: the softmax of the classifier.
 
         Args:
             vectors: Released vectors, shape ``(n, k)``.

@@ -173,7 +173,7 @@ class Encoder:
         return releases
 
     def statement(self, *, epsilon: float | str | None = None, word_dropout: float | str = "0") -> VectorStatement:
-        """What a call with these options promises. Nothing is drawn."""
+        """Returns what a call with these options promises. Nothing is drawn."""
         return self._plan(epsilon, word_dropout)[2]
 
     def _vectors(self, ids: list[int], dimension: int) -> NDArray[np.float32]:

@@ -51,7 +51,7 @@ class Layout:
 
 
 def layout_of(format_name: str, text_keys: Collection[str] = ("text",)) -> Layout:
-    """The layout of a format of ``data.FORMATS``.
+    """Returns the layout of a format of ``data.FORMATS``.
 
     Args:
         format_name: Its name.

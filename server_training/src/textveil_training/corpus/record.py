@@ -56,7 +56,7 @@ class Clock:
             self._earlier = spent["wall_s"], spent["cpu_s"]
 
     def spent(self, *, interrupted: bool = False) -> dict[str, Any]:
-        """Begin, interruptions, wall and processor seconds; processes that are still running do not count."""
+        """Returns begin, interruptions, wall and processor seconds; processes that are still running do not count."""
         wall, cpu = time.perf_counter() - self._start[0], _cpu_seconds() - self._start[1]
         return {
             "begun": self.begun,
@@ -69,7 +69,7 @@ class Clock:
 def record_of(
     job: Job, bundle: Bundle, terms: Terms, files: Sequence[FileFacts], copies: int, processes: int, clock: Clock
 ) -> dict[str, Any]:
-    """The record.
+    """Returns the record of a finished run.
 
     Args:
         job: What was done.

@@ -161,7 +161,7 @@ def write_shard(path: Path, text: str, counts: Counts, source_sha256: str) -> No
 
 
 def read_shard(path: Path, shard: Shard) -> tuple[str, Counts]:
-    """The lines and the counts of a finished shard.
+    """Reads the lines and the counts of a finished shard.
 
     Raises:
         ResumeError: It is damaged, or was made from something else.

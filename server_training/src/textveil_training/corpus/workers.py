@@ -86,7 +86,7 @@ class Worker:
 
 
 def available_cores() -> int:
-    """Cores that this process may use."""
+    """Counts the cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -122,7 +122,7 @@ def read_trustpilot_users(path: FilePath) -> Iterator[AttributedText]:
 
 
 def user_object(line: str) -> dict[str, Any] | None:
-    """The object on a line, or None. The exceptions hold the line, so they must not get out."""
+    """Reads the object on a line, or None. The exceptions hold the line, so they must not get out."""
     for parse in (json.loads, ast.literal_eval):
         try:
             value = parse(line)
@@ -133,7 +133,7 @@ def user_object(line: str) -> dict[str, Any] | None:
 
 
 def first_review(user: dict[str, Any], location: FileLocation) -> AttributedText | None:
-    """The example that ``read_trustpilot_users`` makes of a user, or None for a user it passes over; see there."""
+    """Returns the example that ``read_trustpilot_users`` makes of a user, or None for one it passes over; see there."""
     reviews = _of_type(user.get("reviews"), list, location)
     gender = _of_type(user.get("gender"), str, location)
     born = _number(user.get("birth_year"), location)

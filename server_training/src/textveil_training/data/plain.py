@@ -68,7 +68,7 @@ def read_wikitext(
 
 
 def is_heading(line: str) -> bool:
-    """Whether a line of WikiText is a heading: words between equally many free-standing equals signs."""
+    """Tells whether a line of WikiText is a heading: words between equally many free-standing equals signs."""
     words = line.split()
     before = next((index for index, word in enumerate(words) if word != "="), len(words))
     after = next((index for index, word in enumerate(reversed(words)) if word != "="), len(words))

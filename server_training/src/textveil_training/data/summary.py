@@ -46,11 +46,11 @@ class Summary:
     splits: dict[str, SplitSummary]
 
     def as_dict(self) -> dict[str, object]:
-        """The summary as plain dictionaries, lists and numbers."""
+        """Returns the summary as plain dictionaries, lists and numbers."""
         return asdict(self)
 
     def table(self) -> str:
-        """The summary as lines of aligned columns, without a trailing line end."""
+        """Returns the summary as lines of aligned columns, without a trailing line end."""
         rows = [("split", "part", "examples", "mean tokens", "mean score")]
         for name, part in self.splits.items():
             score = "" if part.mean_score is None else f"{part.mean_score:.3f}"

@@ -61,7 +61,7 @@ class Gap:
         return self.interval[0] > 0 or self.interval[1] < 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Returns plain values for JSON."""
         return {
             "gap": round(self.value, 5),
             "gap_standard_error": round(self.standard_error, 5),
@@ -83,7 +83,7 @@ class WithinClasses:
     share: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Returns plain values for JSON."""
         return self.gap.to_dict() | {"share": round(self.share, 5)}
 
 
@@ -108,7 +108,7 @@ class Attribute:
     change: Gap | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; ``gap``, ``gap_standard_error`` and ``interval`` are null without figures."""
+        """Returns plain values for JSON; ``gap`` and its error and interval are null without figures."""
         nothing = {"gap": None, "gap_standard_error": None, "interval": None, "differs": None}
         return {
             "name": self.name,
@@ -148,7 +148,7 @@ class Subgroups:
         return max((one for one in self.attributes if one.gap), key=lambda one: abs(one.gap.value if one.gap else 0))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Returns plain values for JSON."""
         largest = self.largest
         return {
             "examples": self.examples,
@@ -172,7 +172,7 @@ def subgroups(
     minimum: int = MINIMUM,
     confidence: float = CONFIDENCE,
 ) -> Subgroups:
-    """Accuracy by subgroup.
+    """Computes accuracy by subgroup.
 
     A text that was released several times counts once, with the mean over its releases: releases of one text are not
     independent. The variance between these means holds both the choice of texts and what is left of the noise.

@@ -63,7 +63,7 @@ class Leak:
         return 1 - self.accuracy
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Returns plain values for JSON."""
         shown = {name: value for name, value in vars(self).items() if name != "_parts"}
         rounded = {
             name: [round(v, 5) for v in value] if isinstance(value, tuple) else round(value, 5)
@@ -72,7 +72,7 @@ class Leak:
         return {"privacy": round(self.privacy, 5), "demographic_privacy": round(self.demographic_privacy, 5), **rounded}
 
     def exceeds(self, other: "Leak") -> "Advantage":
-        """How much more this attacker finds out than another one on the same texts."""
+        """Computes how much more this attacker finds out than another one on the same texts."""
         return Advantage(*self._parts.auc_over(other._parts), *self._parts.f_over(other._parts))
 
 
@@ -93,7 +93,7 @@ class Advantage:
     f_standard_error: float
 
     def significant(self, standard_errors: float = 3.0) -> bool:
-        """Whether the first attacker is better in either figure by more than chance."""
+        """Tells whether the first attacker is better in either figure by more than chance."""
         return (
             self.auc > standard_errors * self.auc_standard_error
             or self.f_tuned > standard_errors * self.f_standard_error

@@ -34,7 +34,7 @@ class Recovery:
 
 
 def without_scalar(released: Vectors) -> Vectors:
-    """``z - min(z)`` for every row: the attack. Shape ``(texts, k)``."""
+    """Returns ``z - min(z)`` for every row: the attack. Shape ``(texts, k)``."""
     return released - released.min(axis=1, keepdims=True)
 
 
