@@ -293,7 +293,7 @@ def test_ties_broken_another_way_are_seen() -> None:
 
     def faulty(squared: NDArray[np.int64], candidates: NDArray[np.int64], k: int) -> tuple[NDArray[Any], ...]:
         """Orders ties by the larger id: the columns are handed over in reverse."""
-        return neighbors.smallest(squared[:, ::-1], candidates[::-1], k)
+        return smallest(squared[:, ::-1], candidates[::-1], k)
 
     right = naive_nearest(rows.tolist(), candidates.tolist(), 2)
     assert smallest(squared, candidates, 2)[0].tolist() == right[0]

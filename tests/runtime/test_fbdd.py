@@ -18,6 +18,7 @@ from scipy.stats import beta, gamma, kstest, norm
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import Bundle
 from textveil.errors import OptionError
+from textveil.mechanisms import entropy, fbdd
 from textveil.mechanisms.fbdd import MAX_FBDD_EPSILON, Fbdd, laplace_noise, uniforms, words_per_point
 from textveil.mechanisms.protocol import WeightedMechanism
 from textveil.mechanisms.table import SANTEXT_OUTPUT

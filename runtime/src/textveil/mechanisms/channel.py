@@ -98,7 +98,7 @@ class MetricScores:
         return np.concatenate([self._scored(squared) for _, squared in self._squared(outputs)])
 
     def of_pairs(self, inputs: Ids, outputs: Ids) -> Integers:
-        """Returns the score of each pair. The arguments are broadcast against each other."""
+        """Returns the score of each pair; the arguments are broadcast against each other."""
         first, second = np.broadcast_arrays(inputs, outputs)
         return self._scored(self.metric.squared(first.ravel(), second.ravel())).reshape(first.shape)
 
@@ -145,7 +145,7 @@ class StoredScores:
         return scores
 
     def of_pairs(self, inputs: Ids, outputs: Ids) -> Ids:
-        """Returns the score of each pair. The arguments are broadcast against each other."""
+        """Returns the score of each pair; the arguments are broadcast against each other."""
         keys, scores = self._by_pair
         inputs, outputs = np.broadcast_arrays(inputs, outputs)
         wanted = inputs.astype(np.int64) * (self.symbols + 1) + outputs
@@ -199,7 +199,7 @@ class EqualityScores:
         return self.of_pairs(np.arange(self.symbols + 1), outputs[:, None])
 
     def of_pairs(self, inputs: Ids, outputs: Ids) -> Ids:
-        """Returns the score of each pair. The arguments are broadcast against each other."""
+        """Returns the score of each pair; the arguments are broadcast against each other."""
         return (inputs != outputs).astype(np.intp)
 
     def totals(self, weights: Integers, base: Integers, progress: Progress | None = None) -> Integers:
@@ -238,7 +238,12 @@ class Channel:
     @property
     def drawn(self) -> "Channel":
         """The channel of the draw alone, for inputs that are never kept."""
-        return replace(self, keepable=None, kept_of_2_64=0) if self.kept_of_2_64 else self
+        if not self.kept_of_2_64:
+            return self
+        drawn = replace(self, keepable=None, kept_of_2_64=0)
+        if "totals" in self.__dict__:  # summed already: they are about draws
+            drawn.__dict__["totals"] = self.totals
+        return drawn
 
     @cached_property
     def weights(self) -> Integers:

@@ -71,7 +71,7 @@ class RandomizedResponse:
         return Channel(EqualityScores(len(self.is_output)), weights, self.is_output)
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
-        """Draws one output for each input, independently, shape ``(n,)``."""
+        """Draws one output for every input, independently, shape ``(n,)``."""
         return draw_rows(self.rows, inputs, random_uint64)
 
 

@@ -65,7 +65,7 @@ class CappedSanText:
         return Channel(scores, self.weights, self.base)
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
-        """Draws one output for each input, independently, shape ``(n,)``."""
+        """Draws one output for every input, independently, shape ``(n,)``."""
         return draw_rows(self.rows, inputs, random_uint64)
 
 
@@ -101,7 +101,7 @@ class ExactSanText:
         return Channel(scores, self.capped.weights, self.capped.base)
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
-        """Draws one output for each input, independently, shape ``(n,)``."""
+        """Draws one output for every input, independently, shape ``(n,)``."""
         unique, row_of = np.unique(inputs, return_inverse=True)
         return integer_sampling.draw_thinned(
             self.capped.rows(unique),
