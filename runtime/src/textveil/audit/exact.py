@@ -44,7 +44,7 @@ class ExactAudit:
 
     @cached_property
     def envelope(self) -> Floats:
-        """``E[n]`` of these weights (``textveil.audit.envelope``)."""
+        """``E[n]`` of these weights (``textveil.audit.capped.envelope``)."""
         return envelope(self.log_weights)
 
     def bounds(self, first: Any, second: Any, differences: NDArray[Any]) -> Floats:

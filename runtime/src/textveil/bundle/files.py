@@ -1,4 +1,4 @@
-"""What every kind of bundle is on disk: a folder of files whose sizes and hashes a manifest states.
+"""Every kind of bundle on disk is a folder of files whose sizes and hashes a manifest states.
 
 Nothing is believed before its hash is right, and a file that decides something is hashed and used from the same bytes.
 """
@@ -63,7 +63,7 @@ def check_files(path: Path, files: dict[str, Any], required: Collection[str]) ->
 
     Args:
         path: The folder.
-        files: By name: ``sha256`` and ``bytes``.
+        files: The manifest's entry of each file by name: ``sha256`` and ``bytes``.
         required: Names that must be among them.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Where commands read and write: files and standard streams, with errors that name them without their content."""
+"""Input and output of commands: files and standard streams, with errors that name them without their content."""
 
 import codecs
 import os
@@ -39,7 +39,7 @@ def opened(path: str, name: str) -> Iterator[tuple[int, int]]:
     """Opens an input.
 
     Args:
-        path: Of a file; ``-`` is standard input.
+        path: Path of a file; ``-`` is standard input.
         name: What errors call it.
 
     Yields:

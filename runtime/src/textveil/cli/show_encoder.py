@@ -1,4 +1,4 @@
-"""What the command line says about encoder bundles: what they are, and what they promise."""
+"""Describes encoder bundles on the command line: what they are, and what they promise."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the command line says about bundles, words and releases: text a person likes to read, or JSON."""
+"""Describes bundles, words and releases on the command line, as text for a person or as JSON."""
 
 import json
 from collections.abc import Sequence

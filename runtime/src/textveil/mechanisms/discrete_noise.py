@@ -126,7 +126,7 @@ def discrete_laplace(scale: Fraction, reach: int, bits: int = WORD_BITS) -> Nois
     neighbor rounded down, and what is missing from ``2**bits`` goes to the two ends, which stand for tails.
 
     Args:
-        scale: In steps, above 0.
+        scale: Scale of the noise in steps, above 0.
         reach: Where the tails are lumped, from 2 to ``MAX_REACH``.
         bits: Width of a random word.
 

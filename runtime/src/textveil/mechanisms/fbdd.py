@@ -111,7 +111,7 @@ class Outputs:
 
         Args:
             points: ``scale`` times the points in steps of the rows, shape ``(n, dimension)``, sizes below 1e15.
-            scale: At least 0. It may be so small that only the directions matter.
+            scale: A factor of at least 0. It may be so small that only the directions matter.
 
         Returns:
             Ids, shape ``(n,)``.

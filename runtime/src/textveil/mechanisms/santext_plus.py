@@ -20,7 +20,7 @@ class ReplacementCoin:
     """SanText+'s coin for common words: replaced when a random 64-bit word is below ``threshold``.
 
     Attributes:
-        threshold: In ``[1, 2**64]``; the probability of replacement is ``threshold / 2**64``, exactly.
+        threshold: An integer in ``[1, 2**64]``; the probability of replacement is ``threshold / 2**64``, exactly.
     """
 
     threshold: int

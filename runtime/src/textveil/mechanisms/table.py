@@ -1,4 +1,4 @@
-"""The mapped table: which words are near which, who may come out, and the integer weight of every score.
+"""The table of a bundle: near words of every word, possible outputs, and the integer weight of every score.
 
 One list of neighbors serves every level and both mechanisms: a level is a look-up from integer scores to integer
 weights, and a mechanism is the set of words that may come out (docs/proofs/capped-score.md).
@@ -24,7 +24,7 @@ OUTPUT_ROLE = {"santext": SANTEXT_OUTPUT, "santext+": SANTEXT_PLUS_OUTPUT}
 
 @dataclass(frozen=True)
 class LevelParameters:
-    """What one level adds to the table, for one mechanism and one tail.
+    """The exponent, weights and base measure of one level, for one mechanism and one tail.
 
     Attributes:
         tail: ``"capped"``: words that are not stored have the weight of the last stored one; ``"exact"``: they have

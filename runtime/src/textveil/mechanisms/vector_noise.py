@@ -1,4 +1,4 @@
-"""From the vector of a text to what is released: into the ball, noise on every coordinate, clamp; all in integers.
+"""Releases the vector of a text: brought into the ball, noise on every coordinate, clamped; all in integers.
 
 Proof: docs/proofs/representation.md.
 

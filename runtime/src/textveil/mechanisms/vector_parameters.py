@@ -1,4 +1,4 @@
-"""The public parameters of a release: what decides its distribution, and nothing about the text."""
+"""The public parameters of a released vector: they decide its distribution, and tell nothing about the text."""
 
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -22,14 +22,14 @@ MAX_COORDINATE_EPSILON = 16
 
 @dataclass(frozen=True)
 class ReleaseParameters:
-    """What decides the distribution of a release. All of it is public.
+    """The public parameters that decide the distribution of a release.
 
     Attributes:
         mode: ``"l1"``, ``"l2"`` or ``"box"``.
         dimension: Number of coordinates, from 1 (``box``: 2) to ``MAX_DIMENSION``.
         grid: Steps per unit, from 1 to ``MAX_GRID``.
-        epsilon: For any two texts: a decimal number above 0, as it is to be printed.
-        delta: For any two texts, a decimal number in ``(0, 1)``; ``l2`` only, else ``None``.
+        epsilon: Loss between any two texts: a decimal number above 0, as it is to be printed.
+        delta: The delta between any two texts, a decimal number in ``(0, 1)``; ``l2`` only, else ``None``.
 
     Raises:
         OptionError: A value is outside its range.
@@ -97,7 +97,7 @@ class WordDropout:
     """Which words of a text the encoder never sees: each is removed, whole, with a probability of ``mu`` or more.
 
     Attributes:
-        mu: As stated, in ``[0, 1)``.
+        mu: The stated probability of removing a word, in ``[0, 1)``.
     """
 
     mu: str = "0"

@@ -39,7 +39,7 @@ def largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
 
     Args:
         epsilon: Above 0.
-        delta: In ``(0, 1)``.
+        delta: The wanted delta, in ``(0, 1)``.
     """
     with localcontext(prec=_DIGITS):
         loss, wanted = _decimal(epsilon), _decimal(delta).ln()

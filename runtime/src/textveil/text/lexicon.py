@@ -1,4 +1,4 @@
-"""From segments to inputs of the mechanism and back: look-up, case, and how outputs are written.
+"""Turns segments into inputs of the mechanism and outputs back into words: look-up and case.
 
 A segment that is not a gap becomes a ``Word``: one or more tokens, each an input id of the table. Words are looked
 up by their key; what is not in the vocabulary is ``<unk>``, and no path leads from its spelling to the output.

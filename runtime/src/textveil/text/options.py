@@ -1,4 +1,4 @@
-"""From the options of a call to everything its draws need: mechanism, coin, sensitive words, terms of the statement."""
+"""Turns the options of a call into a plan: mechanism, coin, sensitive words, terms of the statement."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -54,7 +54,7 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Plan:
-    """What one set of options comes to.
+    """The mechanism, coin and terms that one set of options stands for.
 
     Attributes:
         mechanism: Draws what comes out for every input.

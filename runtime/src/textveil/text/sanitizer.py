@@ -1,4 +1,4 @@
-"""``Sanitizer``: text to tokens to draws to text. The one class that applications use."""
+"""``Sanitizer``: replaces the words of a text by random ones. The one class that applications use."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

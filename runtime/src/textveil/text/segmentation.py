@@ -1,4 +1,4 @@
-"""Text into segments: gaps that pass through, and words that never do.
+"""Divides text into segments: gaps, which pass through unchanged, and words, which never do.
 
 A *gap* is white space or punctuation (Unicode White_Space or general category P). Everything else belongs to a
 word. E-mail addresses, URLs, handles and strings with digits are found first and are one segment each, inner

@@ -1,4 +1,4 @@
-"""What a release promises, in numbers and words: a function of the output and of public parameters only.
+"""The promise of a release of text, in numbers and words: a function of the output and of public parameters only.
 
 A statement never says how many words were changed, unknown or sensitive: that would be a second, unprotected
 release (docs/privacy.md).
@@ -82,7 +82,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class PrivacyStatement(Statement):
-    """What one release promises. Safe to publish beside the output.
+    """The promise of one release. Safe to publish beside the output.
 
     The promise (docs/privacy.md): for any two texts with the same gaps, token boundaries and case patterns, the
     probabilities of any output differ by a factor of at most ``exp`` of the sum over tokens of

@@ -1,4 +1,4 @@
-"""What a released vector promises: the epsilon of the whole text, of one coordinate and of one word.
+"""The promise of a released vector: the epsilon of the whole text, of one coordinate and of one word.
 
 Each is a kind of its own (``textveil.release``). Proofs: docs/proofs/representation.md.
 """
@@ -30,7 +30,7 @@ _DIGITS, _ROUNDING = 60, Decimal("1e-40")
 
 @dataclass(frozen=True)
 class VectorStatement(Statement):
-    """What one released vector promises: a function of public parameters alone, safe to publish beside it.
+    """The promise of one released vector: a function of public parameters alone, safe to publish beside it.
 
     Attributes:
         parameters: Mode, dimension, grid, nominal epsilon and delta.
@@ -127,7 +127,7 @@ def vector_statement(parameters: ReleaseParameters, word_dropout: str, bundle: s
     """Returns the statement of a release.
 
     Args:
-        parameters: Of the release.
+        parameters: Parameters of the release.
         word_dropout: ``mu``, a decimal number in ``[0, 1)``.
         bundle: Identity of the encoder bundle.
 

@@ -111,7 +111,7 @@ def randomized_response(confusion: ArrayLike, epsilon: float) -> float:
     epsilon-LDP for whole texts, and no representation: it serves one task.
 
     Args:
-        confusion: As ``reference``.
+        confusion: The same as in ``reference``.
         epsilon: Whole-text epsilon.
 
     Raises:
@@ -152,8 +152,8 @@ def best_channel(gains: ArrayLike, epsilon: float, delta: float = 0.0) -> BestCh
 
     Args:
         gains: Shape (inputs, classes), not negative; what a decision ``o`` for an input ``i`` adds.
-        epsilon: At least 0.
-        delta: From 0 to 1.
+        epsilon: A number of at least 0.
+        delta: A number from 0 to 1.
 
     Raises:
         InvalidChannel: Epsilon or delta is out of range, or the solver finds no solution.

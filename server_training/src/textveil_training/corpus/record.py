@@ -26,12 +26,12 @@ _SOFTWARE = ("textveil", "textveil-training", "numpy", "regex")
 
 @dataclass(frozen=True)
 class FileFacts:
-    """What is said of one file.
+    """The facts about one file that a record states.
 
     Attributes:
-        name: Of the input and of the outputs.
+        name: Name of the input and of the outputs.
         counts: What was sanitized, for one copy.
-        sha256: Of the output, for each copy.
+        sha256: Hash of the output, for each copy.
     """
 
     name: str
@@ -72,13 +72,13 @@ def record_of(
     """Returns the record of a finished run.
 
     Args:
-        job: What was done.
-        bundle: With what.
-        terms: Under what terms.
-        files: What came out.
+        job: The job that was done.
+        bundle: The bundle it was done with.
+        terms: What the release promises per token.
+        files: Facts about the files that came out.
         copies: Independent outputs of every text.
         processes: Number of workers.
-        clock: Of the run.
+        clock: The clock of the run.
     """
     statement = PrivacyStatement(terms, copies * sum(file.counts.tokens for file in files))
     return {

@@ -119,7 +119,7 @@ def sanitize_corpus(
 
 
 def _key(job: Job, terms: Terms, shards: list[list[Shard]], copies: int, shard_lines: int) -> dict[str, str]:
-    """What finished shards depend on."""
+    """Returns everything that finished shards depend on."""
     denied = sorted(set(job.options.get("deny", ())))
     options = [asdict(terms), denied, copies, job.format_name, sorted(job.text_keys), shard_lines]
     cuts = [[source.name, [asdict(shard) for shard in cut]] for source, cut in zip(job.sources, shards, strict=True)]

@@ -30,14 +30,14 @@ TRUSTPILOT_LABELS = ("0", "1", "2", "3", "4")
 """Ratings, one star less than given: from 0 for one star to 4 for five."""
 
 TRUSTPILOT_ATTRIBUTES = ("female", "younger than 35")
-"""Of the author, by index; without the second, older than 45: Coavoux et al. leave out who is between."""
+"""Attributes of the author, by index; without the second, older than 45: Coavoux et al. leave out who is between."""
 
 BLOG_LABELS = tuple("0123456789")
 """Topics; ten, without names."""
 
 BLOG_ATTRIBUTES = ("in the tens", "female")
-"""Of the author, by index; without the first, 33 or older: the corpus has three age groups, the middle one is left out.
-The order is not that of Trustpilot."""
+"""Attributes of the author, by index; without the first, 33 or older: the corpus has three age groups, the middle one
+is left out. The order is not that of Trustpilot."""
 
 YOUNGER_THAN, OLDER_THAN = 35, 45
 _GENDERS = {"F": True, "M": False}

@@ -1,4 +1,4 @@
-"""The formats by name, and ``load``: the one door to all readers."""
+"""The formats by name, and ``load``: the only way to all readers."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -31,7 +31,7 @@ FormatName = Literal[
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What a caller may choose; each format takes some of these and refuses the others.
+    """The options that a caller may choose; each format takes some of these and refuses the others.
 
     Attributes:
         text_key: Key of the text (``jsonl``).

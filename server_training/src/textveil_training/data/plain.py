@@ -1,4 +1,4 @@
-"""Text files without a benchmark's dress: labeled lines, plain lines, and WikiText."""
+"""Plain text files: lines with labels, lines without, and WikiText."""
 
 from collections.abc import Collection, Iterator
 

@@ -84,8 +84,8 @@ def of_checkpoint(
     Args:
         folder: The checkpoint.
         data: File or folder.
-        format_name: Of the data.
-        split: Of the data; None for a file that is one split.
+        format_name: Format of the data.
+        split: Split of the data; None for a file that is one split.
         levels: Whole-text epsilons; the checkpoint's if left out.
         draws: Releases of each text at each level.
         device: ``cpu`` or a CUDA device.
@@ -143,8 +143,8 @@ def of_model(
     Args:
         folder: The model.
         data: File or folder of the texts; several where the same texts were sanitized several times independently.
-        format_name: Of the data.
-        split: Of the data; None for files that are one split.
+        format_name: Format of the data.
+        split: Split of the data; None for files that are one split.
         device: ``cpu`` or a CUDA device.
         report: Called with progress.
 

@@ -1,4 +1,4 @@
-"""What decides a fine-tuning, apart from the data; and recipes for it. The defaults are those of Yue et al. 2021."""
+"""Settings of a fine-tuning, apart from the data, and recipes for it. The defaults are those of Yue et al. 2021."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path

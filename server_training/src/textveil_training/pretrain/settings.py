@@ -1,4 +1,4 @@
-"""What decides a pretraining, apart from the data and the release; and recipes for it."""
+"""Settings of a pretraining, apart from the data and the release, and recipes for it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,7 +84,7 @@ class Settings(RunSettings):
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """What a published pretraining reads.
+    """The inputs of a published pretraining.
 
     Attributes:
         data: Data sets as ``NAME:FORMAT:SPLITS``, where the name is a file or folder of published data.
