@@ -10,9 +10,10 @@ from functools import cached_property
 import numpy as np
 
 from textveil.errors import OptionError
-from textveil.mechanisms.channel import Channel, EqualityScores
+from textveil.mechanisms.channel import Channel
 from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import Integers, Rows, draw_rows
+from textveil.mechanisms.scores import EqualityScores
 from textveil.mechanisms.table import SANTEXT_OUTPUT, Table
 
 #: Largest epsilon of ``krr``: beyond it the word is practically always kept.

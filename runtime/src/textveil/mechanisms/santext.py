@@ -14,10 +14,11 @@ from functools import cached_property
 import numpy as np
 
 from textveil.mechanisms import integer_sampling
-from textveil.mechanisms.channel import Channel, MetricScores, Scores, StoredScores
+from textveil.mechanisms.channel import Channel
 from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import Integers, Rows, draw_rows
 from textveil.mechanisms.metric import Metric
+from textveil.mechanisms.scores import MetricScores, Scores, StoredScores
 from textveil.mechanisms.table import LevelParameters, Table
 
 
