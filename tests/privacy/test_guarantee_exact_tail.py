@@ -1,8 +1,8 @@
 """The promise with an exact tail: ``2 alpha d`` and the rounding slack, for every two inputs and every output.
 
 The same check as for capped rows (``privacy_bound``), on the weights that ``ExactSanText`` draws by. What is stored
-must not matter, nor the base measure, nor weights that end before the largest score. Faults are planted where they break
-the promise, and the check must find them.
+must not matter, nor the base measure, nor weights that end before the largest score. Faults are planted where they
+break the promise, and the check must find them.
 """
 
 from collections.abc import Callable
