@@ -103,7 +103,7 @@ def test_small_blocks_and_few_near_outputs(tmp_path, monkeypatch, geometry):
 
 
 def test_weights_that_end_before_the_largest_score(tmp_path):
-    """Scores past the end share a weight. The certificate is that of this law, though not as close to the truth."""
+    """Scores past the end share a weight. The certificate is of this mechanism, though not as close to the truth."""
     bundle = open_small(tmp_path / "b", "scattered", 3)
     for level in bundle.levels:
         for key, law in level.parameters.items():
