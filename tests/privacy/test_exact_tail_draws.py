@@ -1,7 +1,7 @@
-"""Draws with an exact tail, counted: the distribution of every kind of word, whatever is stored, whatever the base measure.
+"""Draws with an exact tail, counted: the distribution of every kind of word, with any base measure and any stored words.
 
-The random words are the operating system's. A faultless one is rejected with probability 1e-9 per case; distributions with a
-fault, drawn with a seeded generator, must be rejected by the same function.
+The random words are the operating system's. A faultless one is rejected with probability 1e-9 per case; one with a fault,
+drawn with a seeded generator, must be rejected by the same function.
 """
 
 from collections.abc import Callable

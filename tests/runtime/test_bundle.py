@@ -622,7 +622,7 @@ def test_rows_that_do_not_fit(copy: Path, arrays: Arrays) -> None:
 def test_a_signed_table_with_any_one_number_changed_stays_in_range(
     copy: Path, tiny_path: Path, data: st.DataObject
 ) -> None:
-    """Whatever passes is a mechanism: positive totals within 62 bits, no weight below zero, nothing outside the outputs."""
+    """Whatever passes is sound: positive totals within 62 bits, no weight below zero, nothing outside the outputs."""
     arrays = load((tiny_path / "table.safetensors").read_bytes())
     name = data.draw(st.sampled_from(sorted(arrays)))
     limits = np.iinfo(arrays[name].dtype)
