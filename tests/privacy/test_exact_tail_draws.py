@@ -1,7 +1,7 @@
-"""Draws with an exact tail, counted: the distribution of every kind of word, with any base measure and any stored words.
+"""Draws with an exact tail, counted: every kind of word, whatever is stored and whatever the base measure.
 
-The random words are the operating system's. A faultless one is rejected with probability 1e-9 per case; one with a fault,
-drawn with a seeded generator, must be rejected by the same function.
+The random words are the operating system's. A faultless distribution is rejected with probability 1e-9 per case; one
+with a fault, drawn with a seeded generator, must be rejected by the same function.
 """
 
 from collections.abc import Callable
