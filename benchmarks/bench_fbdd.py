@@ -3,7 +3,7 @@
     python benchmarks/bench_fbdd.py FILE [BUNDLE]
 
 Every line of the file is a document; BUNDLE is the built-in one if left out. Rows, text in to text out: SanText with
-capped and with exact tail (default level), and FBDD. Then FBDD alone: drawn for all tokens at once; the same
+capped and with exact tail (default level), and FBDD. Then FBDD's law alone: drawn for all tokens at once; the same
 with one matrix product in double precision instead of the screen in single precision; by one call per word; and the
 way a reference implementation does it, word by word with the distance of the noisy vector to every row. The limit is
 the matrix product of the screen, and nothing else.
@@ -52,7 +52,7 @@ def main() -> None:
         tokens,
         lambda: sanitizer.sanitize_batch(lines, mechanism="fbdd", epsilon=_EPSILON),
     )
-    law = Fbdd.of(sanitizer.bundle, Decimal(_EPSILON))
+    law = Fbdd.of(sanitizer.bundle.table, sanitizer.bundle.metric, Decimal(_EPSILON))
     words = [word for line in lines for word in segmentation.segments(line)]
     known = np.array([sanitizer.bundle.ids[word] for word in words if word in sanitizer.bundle.ids])
     inputs = np.resize(known, _BATCH)

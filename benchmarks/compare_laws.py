@@ -1,14 +1,14 @@
-"""What certified calibration buys: mechanisms at equal certified epsilon, and at equal pure LDP level.
+"""What certified calibration buys: laws at equal certified epsilon, and at equal pure LDP level.
 
     python benchmarks/compare_laws.py BUNDLE --sst2 FOLDER -o benchmarks/results/compare_english.jsonl
     python benchmarks/compare_laws.py --markdown benchmarks/results/compare_english.jsonl
 
-Each mechanism's record is written as soon as it is measured; a second run goes on where the first one stopped. All
-mechanisms are SanText's (every word drawn, mechanism ``santext``) on the same vocabulary and metric:
+For every law one record is written as soon as it is measured; a second run goes on where the first one stopped. All
+laws are SanText's (every word drawn, mechanism ``santext``) on the same vocabulary and metric:
 
-* textbook: the full mechanism, its epsilon by SanText's own analysis (alpha = epsilon / 2; pure LDP: 2 alpha times the
+* textbook: the full law, its epsilon by SanText's own analysis (alpha = epsilon / 2; pure LDP: 2 alpha times the
   diameter);
-* full, q = 1: the full mechanism, exponent calibrated on the finished integers;
+* full, q = 1: the full law, exponent calibrated on the finished integers;
 * full: the same with the base measure flattened (``--flatten-to``);
 * capped k: k stored neighbors, calibrated;
 * k-RR: k-ary randomized response; its metric epsilon is its pure LDP level over the smallest distance.
@@ -56,7 +56,7 @@ Law = CappedSanText | ExactSanText | RandomizedResponse
 
 
 class Comparison:
-    """One vocabulary: its tables, the classifier's data, and the measurements of a mechanism."""
+    """One vocabulary: its tables, the classifier's data, and the measurements of a law."""
 
     def __init__(self, bundle: Bundle, sst2: Path, flatten_to: float, ks: Sequence[int]) -> None:
         assert bundle.metric is not None
@@ -168,7 +168,7 @@ class Comparison:
     # Laws at a target.
 
     def finished(self, tail: str, setting: Setting, table: Table | None = None) -> CappedSanText | ExactSanText:
-        """The integer mechanism of a setting."""
+        """The integer law of a setting."""
         table = table or self.bundle.table
         law: LevelParameters = level_parameters(table, tail, setting, self.every.largest)
         capped = CappedSanText.of(table, "santext", law)
@@ -181,7 +181,7 @@ class Comparison:
         return CappedAudit(law).pure_loss()[0]
 
     def at_certified(self, name: str, targets: Sequence[float]) -> list[tuple[Law, float]]:
-        """A mechanism with each of these certified epsilons, and its exponent."""
+        """A law with each of these certified epsilons, and its exponent."""
         if name == "textbook":
             return [(self.finished(EXACT, Setting(Decimal(str(target)) / 2)), target / 2) for target in targets]
         if name == "k-RR":
@@ -203,7 +203,7 @@ class Comparison:
         ]
 
     def at_pure(self, name: str, targets: Sequence[float]) -> list[tuple[Law, float]]:
-        """A mechanism with each of these pure LDP levels, and its exponent."""
+        """A law with each of these pure LDP levels, and its exponent."""
         return [self._at_pure(name, target) for target in targets]
 
     def _at_pure(self, name: str, target: float) -> tuple[Law, float]:
@@ -227,7 +227,7 @@ class Comparison:
 
 
 def names(comparison: Comparison) -> list[str]:
-    """All mechanisms that are compared."""
+    """All laws that are compared."""
     return ["textbook", "full, q = 1", "full", "k-RR", *(f"capped {k}" for k in comparison.tables)]
 
 

@@ -18,7 +18,7 @@ SEED = 20_877
 
 
 def rates_of_each(bundle, **options):
-    """The recovery rates of every mechanism, by level, mechanism and tail."""
+    """The recovery rates of every law, by level, mechanism and tail."""
     found = {}
     for tail in bundle.tails:
         for number, (key, channel) in enumerate(channels(bundle, tail).items()):

@@ -1,4 +1,4 @@
-"""Attacks on sanitized text that need no model: against brute force, closed forms, and planted faults."""
+"""Attacks on sanitized text that need no model: against brute force, closed forms, and planted laws and faults."""
 
 import math
 from collections.abc import Sequence
@@ -53,7 +53,7 @@ def texts(count: int, seed: int = 0, words: Sequence[str] = WORDS) -> list[tuple
 
 
 def matrix(channel: TextChannel, *, whole: bool = True) -> np.ndarray:
-    """``Pr[M(x) = y]`` from the mechanism's own weights and coin, shape ``(inputs, symbols)``."""
+    """``Pr[M(x) = y]`` from the law's own weights and coin, shape ``(inputs, symbols)``."""
     law, coin = channel.plan.mechanism, channel.plan.coin
     assert isinstance(law, WeightedMechanism)
     rows = np.array([law.channel.weights_from(np.array([x]))[0] for x in range(channel.unknown + 1)], float)

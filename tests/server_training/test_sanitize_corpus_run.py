@@ -1,4 +1,4 @@
-"""Shards, workers and copies: what comes out, under what distribution, and what is said when it fails."""
+"""Shards, workers and copies: what comes out, under what law, and what is said when it fails."""
 
 import errno
 import hashlib
@@ -36,7 +36,7 @@ def run(shared: Path, tmp_path: Path) -> Runner:
 
 
 def p_values(run: Runner) -> list[float]:
-    """Chi-square of the outputs of every word against its exact distribution, and of copies against independence."""
+    """Chi-square of the outputs of every word against its exact law, and of copies against independence."""
     sanitizer = Sanitizer.load(run.bundle)
     rows = [words_of(run.output / f"copy-{copy}" / "rows.tsv") for copy in (1, 2, 3, 4)]
     found, expected_equal, equal, pairs = [], 0.0, 0, 0

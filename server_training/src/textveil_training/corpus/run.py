@@ -45,8 +45,8 @@ def sanitize_corpus(
     """Sanitizes the texts of files and writes files of the same names and format.
 
     All of the input is read and checked before the first draw. Then parts of it (shards) are sanitized by several
-    processes, each written as it is finished, and at last joined. The number of processes does not change the output
-    distribution.
+    processes, each written as it is finished, and at last joined. The output distribution does not depend on the number of
+    processes.
 
     Args:
         inputs: Files; for formats with published file names also folders that hold them.
@@ -119,7 +119,7 @@ def sanitize_corpus(
 
 
 def _key(job: Job, terms: Terms, shards: list[list[Shard]], copies: int, shard_lines: int) -> dict[str, str]:
-    """Returns everything that finished shards depend on."""
+    """What finished shards depend on."""
     denied = sorted(set(job.options.get("deny", ())))
     options = [asdict(terms), denied, copies, job.format_name, sorted(job.text_keys), shard_lines]
     cuts = [[source.name, [asdict(shard) for shard in cut]] for source, cut in zip(job.sources, shards, strict=True)]

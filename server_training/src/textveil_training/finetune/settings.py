@@ -1,4 +1,4 @@
-"""Settings of a fine-tuning, apart from the data, and recipes for it. The defaults are those of Yue et al. 2021."""
+"""What decides a fine-tuning, apart from the data; and recipes for it. The defaults are those of Yue et al. 2021."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -53,7 +53,6 @@ class Settings(RunSettings):
     precision: str = "bfloat16"
 
     def ranges(self) -> dict[str, bool]:
-        """Returns, by setting, whether its value is in range."""
         return {
             "max_tokens": 5 <= self.max_tokens <= 512,
             "num_epochs": self.num_epochs >= 1,

@@ -1,4 +1,4 @@
-"""Settings of a pretraining, apart from the data and the release, and recipes for it."""
+"""What decides a pretraining, apart from the data and the release; and recipes for it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,7 +61,6 @@ class Settings(RunSettings):
     precision: str = "bfloat16"
 
     def ranges(self) -> dict[str, bool]:
-        """Returns, by setting, whether its value is in range."""
         return {
             "steps": self.steps >= 0,
             "num_epochs": self.num_epochs >= 1,
@@ -84,7 +83,7 @@ class Settings(RunSettings):
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The inputs of a published pretraining.
+    """What a published pretraining reads.
 
     Attributes:
         data: Data sets as ``NAME:FORMAT:SPLITS``, where the name is a file or folder of published data.
