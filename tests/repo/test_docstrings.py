@@ -12,10 +12,10 @@ SOURCES = {wheel: ROOT / wheel / "src" for wheel in ("runtime", "export", "serve
 #: Add one here if none of these says it. Plain verbs of what a function gives or does.
 VERBS = frozenset(
     """
-    Adds Applies Assigns Attacks Begins Bounds Brings Builds Certifies Checks Classifies Cleans Compares Computes
+    Adds Aligns Applies Assigns Attacks Begins Bounds Brings Builds Certifies Checks Classifies Cleans Compares Computes
     Counts Cuts Describes Divides Does Draws Exports Finds Fine-tunes Fits Formats Gives Keeps Leaves Lets Loads
     Looks Makes Maps Measures Opens Orders Places Predicts Prints Puts Raises Ranks Rates Reads Records Refuses
-    Releases Replaces Reports Resolves Returns Rounds Runs Sanitizes Shows Simulates Solves Splits Streams Takes
+    Releases Replaces Reports Resolves Returns Rounds Runs Sanitizes Sets Shows Simulates Solves Splits Streams Takes
     Tells Trains Waits Works Writes Yields
     """.split()
 )
