@@ -68,7 +68,7 @@ def test_about_half_of_the_sensitive_words_change_at_the_default_level(bundle, m
 
 
 def test_the_stated_shares_are_those_of_the_law(bundle):
-    """Of capped tails all of them, exactly; each share is that of the law of its word."""
+    """Of capped tails all of them, exactly; each share is that of the mechanism of its word."""
     law = default_level(bundle).parameters["santext", CAPPED]
     shares = unchanged_shares(bundle.table, "santext", law)
     median = np.quantile(shares, 0.5, method="inverted_cdf")

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import small_bundles
-from defined_law import defined_weights
+from defined_weights import defined_weights
 from textveil.mechanisms.channel import Channel
 from textveil.mechanisms.randomized_response import RandomizedResponse
 from textveil.mechanisms.scores import EqualityScores, MetricScores, StoredScores

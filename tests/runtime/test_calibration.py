@@ -131,7 +131,7 @@ def test_what_is_said_of_a_level_is_what_the_files_say(bundle):
 
 
 def test_the_median_share_is_that_of_the_law(measured_path):
-    """The number in the file against the law that the runtime draws from."""
+    """The number in the file against the distribution that the runtime draws from."""
     sanitizer = Sanitizer.load(measured_path)
     for found in summaries(sanitizer.bundle, "santext", "exact"):
         shares = [

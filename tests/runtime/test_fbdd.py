@@ -26,7 +26,7 @@ from textveil.text.statement import TEXTBOOK
 
 Floats = NDArray[np.float64]
 
-#: Probability with which any one test of chance below rejects a faultless law.
+#: Probability with which any one test of chance below rejects a faultless distribution.
 SIGNIFICANCE = 1e-9
 POINTS = 50_000
 
@@ -236,7 +236,7 @@ def test_many_outputs_in_many_dimensions(epsilon: float, tmp_path: Path) -> None
     assert np.array_equal(found[clear], outputs.ids[scores.argmax(axis=1)][clear])
 
 
-# --- the law -------------------------------------------------------------------------------------------------------
+# --- the distribution ------------------------------------------------------------------------------------------------
 
 
 def test_outputs_are_outputs(bundle: Bundle) -> None:

@@ -7,7 +7,8 @@ Every mechanism with integer weights has the form
 with a base measure ``q``, a look-up ``W`` from scores to integer weights, and a score ``c(x, y)``
 (``textveil.mechanisms.scores``).
 
-SanText+ keeps some inputs with a probability and draws otherwise; ``Channel`` mixes that in. Audits, certificates,
+SanText+ keeps some inputs with a probability and draws otherwise; ``Channel`` mixes that in
+(docs/proofs/santext-plus.md, "The channel"). Audits, certificates,
 leakage statistics, attacks and training read the distribution from here and from nowhere else.
 """
 

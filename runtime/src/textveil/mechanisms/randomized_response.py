@@ -59,7 +59,7 @@ class RandomizedResponse:
         return cls(_outputs(table), tail, max(own - tail, 0))
 
     def rows(self, inputs: Integers) -> Rows:
-        """The rows of some inputs, in that order."""
+        """Returns the rows of some inputs, in that order."""
         own = np.append(self.is_output, 0)[inputs]
         stored = np.where(own, inputs, 0)[:, None]
         tail = np.full(len(inputs), self.tail, dtype=np.int64)
