@@ -7,6 +7,7 @@ score, ``alpha / (grid d)``, where the first input of the worst pair is an outpu
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -37,7 +38,8 @@ GEOMETRIES = {
 MECHANISMS = ("santext", "santext+")
 
 
-def open_small(folder, geometry, k, base=False):
+@cache
+def small_contents(geometry, k, base):
     vectors, exponents = GEOMETRIES[geometry]
     built = small_bundles.contents(vectors, k=k, exponents=exponents, tails=(EXACT,))
     if base:
@@ -45,7 +47,11 @@ def open_small(folder, geometry, k, base=False):
         for mechanism in MECHANISMS:
             measure = chance.integers(1, 256, built.law["symbols"]).astype(np.uint8)
             built = small_bundles.with_base(built, 1, mechanism, EXACT, measure)
-    return write_bundle(built, folder)
+    return built
+
+
+def open_small(folder, geometry, k, base=False):
+    return write_bundle(small_contents(geometry, k, base), folder)
 
 
 def assert_certified(bundle, certificates, close=True):
