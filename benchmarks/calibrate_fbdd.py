@@ -123,7 +123,7 @@ def ranks(
 
 def _sample(bundle: Path, epsilons: str, words: int) -> tuple[Bundle, list[Fbdd], NDArray[np.intp]]:
     opened = Bundle(bundle)
-    laws = [Fbdd.of(opened, Decimal(epsilon)) for epsilon in epsilons.split(",")]
+    laws = [Fbdd.of(opened.table, opened.metric, Decimal(epsilon)) for epsilon in epsilons.split(",")]
     # Which words are looked at is fixed; what is drawn for them is not.
     return opened, laws, np.random.default_rng(0).permutation(laws[0].outputs.ids)[:words]
 

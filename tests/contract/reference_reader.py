@@ -83,7 +83,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Law:
-    """A law in integers: the base measure, and for an input its tail and its (output, excess) by distance.
+    """A mechanism in integers: the base measure, and for an input its tail and its (output, excess) by distance.
 
     Where the tail is exact, `weight` is that of an input and an output, by which proposals are kept.
     """
@@ -481,7 +481,7 @@ def read_text(bundle: Bundle, text: str, drop_case: bool, strict: bool) -> list[
 
 
 def find_law(bundle: Bundle, mechanism: str, options: dict[str, Any]) -> Law:
-    """The law that a request asks for: a tail, and a level by its name or label (`epsilon`); or krr with an epsilon."""
+    """The mechanism that a request asks for: a tail, and a level by name or label; or krr with an epsilon."""
     check(mechanism in ROLE_OF_OUTPUTS, f"no mechanism {mechanism}")
     base = [1 if role & ROLE_OF_OUTPUTS[mechanism] else 0 for role in bundle.arrays["roles"].values]
     epsilon = Decimal(str(options["epsilon"])) if "epsilon" in options else None

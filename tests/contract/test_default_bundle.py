@@ -57,7 +57,7 @@ def stated_median(bundle, mechanism, tail):
 @pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["santext", "santext+"])
 def test_about_half_of_the_sensitive_words_change_at_the_default_level(bundle, mechanism):
-    level_law = default_level(bundle).laws[mechanism, bundle.default_tail]
+    level_law = default_level(bundle).parameters[mechanism, bundle.default_tail]
     law = table_mechanism(bundle, mechanism, level_law)
     shares = []
     for word in np.flatnonzero(bundle.table.base_measure(mechanism, level_law))[::61]:
@@ -68,8 +68,8 @@ def test_about_half_of_the_sensitive_words_change_at_the_default_level(bundle, m
 
 
 def test_the_stated_shares_are_those_of_the_law(bundle):
-    """Of capped tails all of them, exactly; each share is that of the law of its word."""
-    law = default_level(bundle).laws["santext", CAPPED]
+    """Of capped tails all of them, exactly; each share is that of the mechanism of its word."""
+    law = default_level(bundle).parameters["santext", CAPPED]
     shares = unchanged_shares(bundle.table, "santext", law)
     median = np.quantile(shares, 0.5, method="inverted_cdf")
     assert stated_median(bundle, "santext", CAPPED) == pytest.approx(median, rel=1e-5)

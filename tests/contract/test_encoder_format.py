@@ -100,7 +100,7 @@ def test_a_release_by_the_document(
         script.extend(words.tolist())
         return words
 
-    monkeypatch.setattr("textveil.mechanisms.santext.santext.santext.santext.entropy.random_uint64", scripted)
+    monkeypatch.setattr("textveil.mechanisms.entropy.random_uint64", scripted)
     run = encoder._session.run
     given: list[tuple[list[int], list[float]]] = []
 

@@ -6,7 +6,7 @@ import numpy as np
 import plain_statistics as plain
 import pytest
 import small_bundles
-from defined_law import outputs
+from defined_weights import outputs
 from mutants import mutant
 from textveil.bundle.text_bundle import TAILS
 from textveil.mechanisms.table import CAPPED, EXACT

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import small_bundles
 from brute_force import Losses, sensitive_inputs
-from defined_law import defined_weights
+from defined_weights import defined_weights
 from interruption import interrupted
 from textveil import Sanitizer
 from textveil.audit.capped import CappedAudit
@@ -40,7 +40,7 @@ ROUND = ("scattered", "twins", "clusters", "simplex")  # no word is very far fro
 
 
 def worst_of(bundle, law):
-    """The search over all inputs for one law with a capped tail."""
+    """The search over all inputs for one mechanism with a capped tail."""
     (worst,) = worst_ratios(bundle.metric, [CappedAudit(law)], all_sensitive(bundle.table))
     return worst.over_all
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import small_bundles
 from brute_force import Losses, sensitive_inputs
-from defined_law import defined_weights, outputs, squared_distances
+from defined_weights import defined_weights, outputs, squared_distances
 from textveil.audit.exact import ExactAudit, largest_differences, log_totals
 from textveil.audit.verify import verify_text as verify
 from textveil.errors import BundleDamaged
@@ -103,7 +103,7 @@ def test_small_blocks_and_few_near_outputs(tmp_path, monkeypatch, geometry):
 
 
 def test_weights_that_end_before_the_largest_score(tmp_path):
-    """Scores past the end share a weight. The certificate is that of this law, though not as close to the truth."""
+    """Scores past the end share a weight. The certificate is of this mechanism, though not as close to the truth."""
     bundle = open_small(tmp_path / "b", "scattered", 3)
     for level in bundle.levels:
         for key, law in level.parameters.items():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import small_bundles
 from brute_force import Losses
-from defined_law import defined_weights
+from defined_weights import defined_weights
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import TABLE, TABLE_MECHANISMS
 from textveil.cli.console import run
@@ -46,7 +46,7 @@ def table_and_scores(geometry, k=5):
 
 
 def certified(table, every, mechanism, setting):
-    """What is certified for a law with an exact tail."""
+    """What is certified for a mechanism with an exact tail."""
     law = CappedSanText.of(table, mechanism, level_parameters(table, EXACT, setting, every.largest))
     audits = every.audits([ExactSanText(law, every.metric)])
     (worst,) = worst_exact_ratios(every, audits, np.append((table.roles & KEPT) == 0, True))
@@ -82,7 +82,7 @@ def test_every_target_covers_the_truth(tmp_path, geometry):
 @pytest.mark.slow
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_base_measures_are_bytes_and_help(geometry):
-    """A law has the flattened base measure of its first guess if it was certified lower with it than without."""
+    """A mechanism has the flattened base measure of its first guess if it was certified lower with it than without."""
     table, every = table_and_scores(geometry)
     targets = {EXACT: targets_of(geometry)[EXACT]}
     settings = dial.by_certified_epsilon(table, every.metric, targets)

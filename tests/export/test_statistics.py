@@ -24,7 +24,7 @@ from textveil_export.text.write import write_certificate, write_statistics
 
 
 def spread_of_each(bundle):
-    """The spread of every law, by level, mechanism and tail."""
+    """The spread of every mechanism, by level, mechanism and tail."""
     found = {}
     for tail in bundle.tails:
         found |= {(*key, tail): measure_spread(channel) for key, channel in channels(bundle, tail).items()}

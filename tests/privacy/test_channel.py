@@ -10,9 +10,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import small_bundles
-from defined_law import defined_weights
-from textveil.mechanisms.channel import Channel, EqualityScores, MetricScores, StoredScores
+from defined_weights import defined_weights
+from textveil.mechanisms.channel import Channel
 from textveil.mechanisms.randomized_response import RandomizedResponse
+from textveil.mechanisms.scores import EqualityScores, MetricScores, StoredScores
 from textveil.mechanisms.table import SANTEXT_OUTPUT
 from textveil.text.lexicon import Lexicon
 from textveil.text.options import Options, make_plan, table_mechanism

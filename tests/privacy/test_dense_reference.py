@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 import small_bundles
-from defined_law import defined_weights, outputs, squared_distances
+from defined_weights import defined_weights, outputs, squared_distances
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp
@@ -62,7 +62,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bundle]:
     return open_bundle
 
 
-# The law.
+# The distribution.
 
 
 def dense_santext(rows: Reals, allowed: list[int], epsilon: float) -> Reals:
@@ -82,7 +82,7 @@ def scaled_rows(bundle: Bundle) -> Reals:
 
 
 def unrounded_law(bundle: Bundle, mechanism: str, exponent: float) -> Reals:
-    """The table's law in real numbers: stored neighbors, their distances, one tail for everything else."""
+    """The table's distribution in real numbers: stored neighbors, their distances, one tail for everything else."""
     squared = np.array(squared_distances(bundle), dtype=np.float64)
     allowed = outputs(bundle, mechanism)
     weights = np.zeros((bundle.table.symbols + 1, bundle.table.symbols))
@@ -185,7 +185,7 @@ def test_the_reference_sees_faults(opened: Callable[..., Bundle], geometry: str)
 @pytest.mark.parametrize("k", [1, 2, 5, 9])
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_capped_rows(opened: Callable[..., Bundle], geometry: str, k: int, mechanism: str) -> None:
-    """With fewer neighbors: the real law within the same bound, and the integers as their definition says them."""
+    """With fewer neighbors: the real distribution within the same bound, and the integers as they are defined."""
     bundle = opened(geometry, k)
     squared = np.array(squared_distances(bundle), dtype=np.float64) / bundle.metric.median_squared
     candidates, allowed = outputs(bundle, "santext"), outputs(bundle, mechanism)
@@ -212,7 +212,7 @@ def test_one_neighbor_is_uniform_noise(opened: Callable[..., Bundle]) -> None:
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_distances_of_the_statement(opened: Callable[..., Bundle], geometry: str) -> None:
-    """``Sanitizer.distance`` and ``Metric`` give the metric of the law, ``<unk>`` included."""
+    """``Sanitizer.distance`` and ``Metric`` give the metric of the mechanism, ``<unk>`` included."""
     bundle = opened(geometry, 2)
     assert bundle.metric is not None
     squared, sanitizer = squared_distances(bundle), Sanitizer(bundle)

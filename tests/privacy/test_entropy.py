@@ -6,7 +6,7 @@ clock, the order of a set, or what the process drew before. And the order is par
 words first, in order; then one word for every token that is not kept, in order; then, as long as there are rejected
 words, a new one for each rejected position, in order; where the tail is exact, the same for the thresholds of the
 tokens that were dealt to it, and then all of it again for those that were not accepted. A reader that draws a coin for
-a token that has none, or mixes coins and draws, gives the same law and other outputs; here that is a failure.
+a token that has none, or mixes coins and draws, gives the same distribution and other outputs; here that is a failure.
 """
 
 import ast
@@ -25,7 +25,7 @@ import numpy as np
 import pytest
 import small_bundles
 import textveil
-from defined_law import defined_weights, outputs
+from defined_weights import defined_weights, outputs
 from hypothesis import given
 from hypothesis import strategies as st
 from textveil import Sanitizer

@@ -1,7 +1,7 @@
-"""Draws with an exact tail, counted: the law of every kind of word, whatever is stored and whatever the base measure.
+"""Draws with an exact tail, counted: every kind of word, whatever is stored and whatever the base measure.
 
-The random words are the operating system's. A faultless law is rejected with probability 1e-9 per case; laws with a
-fault, drawn with a seeded generator, must be rejected by the same function.
+The random words are the operating system's. A faultless distribution is rejected with probability 1e-9 per case; one
+with a fault, drawn with a seeded generator, must be rejected by the same function.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ import faulty_sampling
 import numpy as np
 import pytest
 import small_bundles
-from defined_law import defined_weights, outputs
+from defined_weights import defined_weights, outputs
 from numpy.typing import NDArray
 from scipy.stats import chi2
 from textveil.bundle.text_bundle import Bundle
@@ -36,7 +36,7 @@ KINDS = ("output", "common word", "never an output", "unknown")
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bundle]:
-    """Bundles by ``k``, with a base measure in the laws of the level ``l1``; each is written once."""
+    """Bundles by ``k``, with a base measure in the mechanisms of the level ``l1``; each is written once."""
 
     @cache
     def open_bundle(k: int | None) -> Bundle:
@@ -65,7 +65,7 @@ def example(bundle: Bundle, kind: str) -> int:
 
 
 def rejects(counts: NDArray[np.int64], weights: list[int]) -> bool:
-    """Whether counts of all outputs are too far from a law to be chance: Pearson's chi-square at ``SIGNIFICANCE``.
+    """Whether counts are too far from a distribution to be chance: Pearson's chi-square at ``SIGNIFICANCE``.
 
     Outputs that expect too few draws are one cell; an output of weight 0 is rejected at once.
     """
@@ -106,7 +106,7 @@ def test_the_law_of_a_word(opened: Callable[..., Bundle], k: int | None, level: 
 
 
 def test_words_of_one_batch(opened: Callable[..., Bundle]) -> None:
-    """All inputs mixed in one batch, as texts mix them: every word has its own law."""
+    """All inputs mixed in one batch, as texts mix them: every word has its own distribution."""
     bundle = opened(5)
     law, weights = law_of(bundle, 1, "santext")
     inputs = np.tile(np.arange(bundle.table.symbols + 1), 20_000)
@@ -137,7 +137,7 @@ def test_a_fault_in_the_sampler_is_seen(
 
 
 def test_faults_in_the_law_are_seen(opened: Callable[..., Bundle]) -> None:
-    """The capped law, the law without its base measure, the law of a level five per cent away."""
+    """The capped distribution, the one without its base measure, the one of a level five per cent away."""
     bundle = opened(5)
     x = example(bundle, "output")
     law, weights = law_of(bundle, 1, "santext")

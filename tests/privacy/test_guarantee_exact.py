@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import pytest
 import small_bundles
-from defined_law import outputs, squared_distances
+from defined_weights import outputs, squared_distances
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 from mpmath import iv, mpf
@@ -208,7 +208,7 @@ def shorter_row(bundle: Bundle, row: int, skip: int) -> Table:
 
 
 def longer_scores(bundle: Bundle, table: Table, level: int = 0) -> LevelParameters:
-    """The law of a level, with weights for scores beyond the last one that the bundle needs."""
+    """The distribution of a level, with weights for scores beyond the last one that the bundle needs."""
     law = bundle.levels[level].parameters["santext", CAPPED]
     largest = max(len(law.weights) - 1, int(table.scores.max()))
     return replace(law, weights=score_weights(law.exponent, largest, int(law.weights[0]).bit_length() - 1, table.grid))
@@ -317,7 +317,7 @@ def test_a_tail_below_the_last_neighbor_is_found(opened: Callable[..., Bundle]) 
 
 @dataclass(frozen=True)
 class Release:
-    """SanText+ with its coin: every input in every state, and the law of each.
+    """SanText+ with its coin: every input in every state, and the distribution of each.
 
     A kept word appears twice: as a word of a text (with the coin) and as a part of a word or denied (without).
 
@@ -333,7 +333,7 @@ class Release:
 
 
 def release(bundle: Bundle, level: Level, probability: str) -> Release:
-    """All laws of SanText+, as ``Sanitizer.distribution`` gives them."""
+    """All distributions of SanText+, as ``Sanitizer.distribution`` gives them."""
     sanitizer = Sanitizer(bundle)
     options: Any = {"mechanism": "santext+", "level": level.name, "replacement_probability": probability}
     whole = Release([], [], [])

@@ -1,8 +1,8 @@
 """The promise with an exact tail: ``2 alpha d`` and the rounding slack, for every two inputs and every output.
 
-The same check as for capped rows (``privacy_bound``), on the weights that ``ExactSanText`` draws by. What is stored must
-not matter, nor the base measure, nor weights that end before the largest score. Faults are planted where they break
-the promise, and the check must find them.
+The same check as for capped rows (``privacy_bound``), on the weights that ``ExactSanText`` draws by. What is stored
+must not matter, nor the base measure, nor weights that end before the largest score. Faults are planted where they
+break the promise, and the check must find them.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import small_bundles
-from defined_law import outputs, squared_distances
+from defined_weights import outputs, squared_distances
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 from privacy_bound import GEOMETRIES, Finding, Weights, claimed, findings
@@ -55,7 +55,7 @@ def exact_rows(table: Table, metric: Metric, mechanism: str, law: LevelParameter
 def found(
     bundle: Bundle, law: LevelParameters, mechanism: str = "santext", weights: Weights | None = None
 ) -> list[Finding]:
-    """What the check finds for a law, or for other weights in its place."""
+    """What the check finds for a mechanism, or for other weights in its place."""
     assert bundle.metric is not None
     weights = weights or exact_rows(bundle.table, bundle.metric, mechanism, law)
     bound = claimed(law, bundle.table.grid)
@@ -153,7 +153,7 @@ def test_one_raised_weight_is_found(opened: Callable[..., Bundle]) -> None:
 
 @pytest.mark.parametrize("geometry", ["twins", "clusters"])
 def test_rows_that_are_capped_beside_rows_that_are_not_are_found(opened: Callable[..., Bundle], geometry: str) -> None:
-    """What a device would do that draws some words without thinning, to save time: two laws in one."""
+    """What a device would do that draws some words without thinning, to save time: two mechanisms in one."""
     bundle = opened(geometry, 4)
     assert bundle.metric is not None
     law = bundle.levels[2].parameters["santext", EXACT]

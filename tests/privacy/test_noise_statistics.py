@@ -1,4 +1,4 @@
-"""What comes out of a release, counted: its law in every coordinate, and no coordinate that tells of another.
+"""What comes out of a release, counted: its distribution in every coordinate, and no coordinate that tells of another.
 
 The exact tests look at tables; this one draws, through the call that the encoder uses, with the operating system's
 entropy. A test of chance has two errors. These reject a faultless release with probability 1e-9, and the number of
@@ -53,12 +53,12 @@ def cells_of(releaser: Releaser, released: Integers) -> Integers:
 
 
 def probabilities(releaser: Releaser, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of the cells, under some law of the outputs."""
+    """Of the cells, under some distribution of the outputs."""
     return np.diff(np.concatenate([[0], np.cumsum(weights)[edges(law(releaser))], [weights.sum()]]))
 
 
 def rejects_law(releaser: Releaser, released: Integers) -> bool:
-    """Whether some coordinate does not have the law of its table. Released from vectors of 0, shape ``(n, k)``."""
+    """Whether some coordinate differs from the distribution of its table. Released from vectors of 0, ``(n, k)``."""
     expected = probabilities(releaser, law(releaser)) * len(released)
     assert expected.min() > 500
     cells = cells_of(releaser, released)
@@ -116,7 +116,7 @@ def test_every_coordinate_has_the_law_of_the_table(parameters: ReleaseParameters
 
 @pytest.mark.parametrize("parameters", MODES)
 def test_the_law_moves_with_the_vector(parameters: ReleaseParameters) -> None:
-    """The same noise on a vector that is not 0: shifted back, where the clamp did not act, it is the same law."""
+    """The same noise on a vector that is not 0: shifted back, where the clamp did not act, it is distributed alike."""
     releaser = Releaser(parameters)
     vector = np.array([0.5, 0.25, 0.125, 0.0])
     released = releaser.release(np.tile(vector, (DRAWS, 1))) - (vector * parameters.grid).astype(np.int64)
@@ -151,7 +151,7 @@ def test_a_faultless_release_is_not_rejected_by_the_same_generator(parameters: R
 
 
 def test_one_draw_for_all_coordinates_is_seen() -> None:
-    """What the code published with Lyu, He, Li 2020 does. Every single coordinate has the right law."""
+    """What the code published with Lyu, He, Li 2020 does. Every single coordinate has the right distribution."""
     releaser = Releaser(L1)
 
     def one_for_all(count: int) -> Words:

@@ -1,4 +1,4 @@
-"""Finished noise tables against the laws they stand for, value by value, in intervals that contain the truth."""
+"""Finished noise tables against the distributions they stand for, value by value, in intervals around the truth."""
 
 import hashlib
 import math

@@ -77,7 +77,7 @@ def reached(releaser: Releaser) -> list[tuple[int, ...]]:
 
 @cache
 def coordinate_law(tiny: Tiny, value: int) -> Law:
-    """The law of one coordinate, from every word there is."""
+    """The distribution of one coordinate, from every word there is."""
     words = np.arange(2**BITS, dtype=np.uint64)
     outputs = tiny.releaser.add_noise(np.full(len(words), value), words)
     return {int(z): Fraction(int(n), 2**BITS) for z, n in zip(*np.unique(outputs, return_counts=True), strict=True)}
@@ -232,7 +232,7 @@ def divergence(first: list[Law], second: list[Law], growth: Fraction) -> Fractio
 
 
 def gaussian_law(releaser: Releaser, value: int) -> Law:
-    """The law of one coordinate, clamped, from the table's probabilities."""
+    """The distribution of one coordinate, clamped, from the table's probabilities."""
     table, margin = releaser.noise.table, releaser.noise.margin
     lowest, highest = releaser.parameters.lowest - margin, releaser.parameters.grid + margin
     law = {z: table.probability(z - value) for z in range(lowest + 1, highest)}

@@ -1,14 +1,14 @@
-"""What comes out of the shipped bundle, counted: the law of every kind of word, and no memory between tokens.
+"""What comes out of the shipped bundle, counted: the distribution of every kind of word, and no memory between tokens.
 
 The exact tests enumerate small tables; this one draws millions of tokens from the bundle that ships, through the
 call that applications use, with the operating system's entropy. It could fail where the path from text to draw does
 what no small table shows: a large table read at the wrong offset, a batch that reuses words, a process that shares a
 stream with its child.
 
-A test of chance has two errors, and both are computed here. It rejects a faultless law with probability 1e-9 per
+A test of chance has two errors, and both are computed here. It rejects a faultless one with probability 1e-9 per
 word. And it is strong enough: for every word that has a likely output, the number of draws is the one at which a
 fault of 2 % in that one weight (3 % in the default run, for fewer words) is rejected with probability above 0.999
-(non-central chi-square). The same function is run on laws with that fault, drawn with a seeded generator, and must
+(non-central chi-square). The same function is run on draws with that fault, from a seeded generator, and must
 reject them.
 """
 
@@ -60,7 +60,7 @@ class Cells:
 
     @classmethod
     def of(cls, law: Reals, draws: int) -> "Cells":
-        """Pools a law so that no cell expects fewer than ``SMALLEST_CELL`` of so many draws."""
+        """Pools a distribution so that no cell expects fewer than ``SMALLEST_CELL`` of so many draws."""
         cell_of = np.full(len(law), -1)
         singles = [y for y in np.argsort(-law, kind="stable")[:_SINGLE_CELLS] if law[y] * draws >= SMALLEST_CELL]
         cell_of[singles] = np.arange(len(singles))
@@ -80,7 +80,7 @@ class Cells:
 
 
 def rejects(counts: NDArray[np.int64], law: Reals) -> bool:
-    """Whether counts of all outputs are too far from a law to be chance: Pearson's chi-square at ``SIGNIFICANCE``.
+    """Whether counts are too far from a distribution to be chance: Pearson's chi-square at ``SIGNIFICANCE``.
 
     An output of probability 0 is rejected at once.
     """
@@ -103,7 +103,7 @@ def power(law: Reals, faulty: Reals, draws: int) -> float:
 
 
 def raised(law: Reals, outputs: NDArray[np.intp], factor: float) -> Reals:
-    """The law in which some weights are multiplied by ``factor``."""
+    """The distribution in which some weights are multiplied by ``factor``."""
     faulty = law.copy()
     faulty[outputs] *= factor
     return faulty / faulty.sum()
@@ -118,10 +118,10 @@ class Sample:
 
     Attributes:
         kind: What is special about it.
-        tail: The tail of the law.
+        tail: The tail of the distribution.
         word: The token.
         host: What stands before it in the same segment (a clitic has no blank before it), or nothing.
-        law: Its law in SanText+ at the default level, shape ``(symbols,)``.
+        law: Its distribution in SanText+ at the default level, shape ``(symbols,)``.
         faulty: The same with the fault that must be seen.
         draws: How many draws that takes.
     """
@@ -254,7 +254,7 @@ def test_enough_draws(samples: Callable[..., Sample]) -> None:
 
 @pytest.mark.parametrize(("kind", "tail"), CASES)
 def test_a_fault_in_the_law_is_seen(samples: Callable[..., Sample], kind: str, tail: str) -> None:
-    """As many draws from the law with its fault are rejected; from the law itself, by the same generator, not."""
+    """As many draws with the fault are rejected; draws without it, by the same generator, are not."""
     tested = samples(kind, tail)
     chance = np.random.default_rng(51)
     assert rejects(chance.multinomial(tested.draws, tested.faulty), tested.law)
@@ -285,7 +285,7 @@ def test_a_fault_in_the_table_is_seen(sanitizer: Sanitizer, samples: Callable[..
 
 
 def test_an_impossible_output_is_seen(samples: Callable[..., Sample]) -> None:
-    """One draw of an output that the law does not have is enough."""
+    """One draw of an output that the distribution does not have is enough."""
     tested = samples("sensitive-0")
     counts = np.random.default_rng(53).multinomial(tested.draws, tested.law / tested.law.sum())
     counts[np.flatnonzero(tested.law == 0)[0]] += 1
@@ -403,7 +403,7 @@ def outputs_of_children(sanitizer: Sanitizer, text: str, children: int = 2) -> l
 
 
 def all_differ(texts: list[str]) -> bool:
-    """Whether no two texts are the same. For a thousand words of this law that has probability below 1e-100."""
+    """Whether no two texts are the same. For a thousand such words that has probability below 1e-100."""
     return len(set(texts)) == len(texts)
 
 

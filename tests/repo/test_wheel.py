@@ -16,7 +16,7 @@ from textveil import __version__
 from textveil.bundle.defaults import DEFAULT_BUNDLE_ID as DEFAULT_IDENTITY
 
 ROOT = Path(__file__).parents[2]
-BUNDLE = "textveil/bundles/english-v2"
+BUNDLE = "textveil/bundle/builtin/english-v2"
 
 
 def run(*arguments: str | Path, cwd: Path, **environment: str) -> "subprocess.CompletedProcess[bytes]":
@@ -83,8 +83,11 @@ def test_names_and_version(dist: Callable[[str], Path]) -> None:
 
 
 def test_the_wheel_holds_the_package_and_nothing_else(names: list[str]) -> None:
-    modules = {path.name for path in (ROOT / "runtime" / "src" / "textveil").glob("*.py")}
-    packed = [name for name in names if name.startswith("textveil/") and not name.startswith("textveil/bundles/")]
+    source = ROOT / "runtime" / "src" / "textveil"
+    modules = {path.relative_to(source).as_posix() for path in source.rglob("*.py")}
+    packed = [
+        name for name in names if name.startswith("textveil/") and not name.startswith("textveil/bundle/builtin/")
+    ]
     assert modules <= {name.removeprefix("textveil/") for name in packed}
     assert all(name.endswith((".py", "/py.typed")) for name in packed)
     assert {name.split("/")[0] for name in names} == {"textveil", f"textveil-{__version__}.dist-info"}
@@ -96,7 +99,7 @@ def test_the_wheel_holds_the_bundle_once(dist: Callable[[str], Path], names: lis
     """Whole, byte for byte, and as files: no link, no second copy."""
     artifact = ROOT / "artifacts" / "english-v2"
     expected = sorted(f"{BUNDLE}/{path.name}" for path in artifact.iterdir())
-    assert sorted(name for name in names if name.startswith("textveil/bundles/")) == expected
+    assert sorted(name for name in names if name.startswith("textveil/bundle/builtin/")) == expected
     for part in ("manifest.json", "law.json", "table.safetensors", "embeddings.safetensors", "vocabulary.tsv"):
         assert sum(name.endswith(part) for name in names) == 1
     with zipfile.ZipFile(dist("wheel")) as wheel:
@@ -116,10 +119,9 @@ def test_the_wheel_holds_its_license_and_what_it_needs(dist: Callable[[str], Pat
         assert "textveil = textveil.__main__:main" in wheel.read(f"{info}/entry_points.txt").decode()
     assert "\nLicense-Expression: Apache-2.0\n" in metadata
     assert "\nRequires-Python: >=3.11\n" in metadata
-    needed = {
-        line.split(":")[1].split(">")[0].strip() for line in metadata.splitlines() if line.startswith("Requires-Dist")
-    }
-    assert {name for name in needed if "extra ==" not in name} == {"numpy", "regex", "typer"}
+    needed = {line.split(":")[1].strip() for line in metadata.splitlines() if line.startswith("Requires-Dist")}
+    assert {name.split(">")[0] for name in needed if "extra ==" not in name} == {"numpy", "regex"}
+    assert {name.split(">")[0].split("==")[0] for name in needed if "extra ==" in name} == {"typer", "onnxruntime"}
 
 
 def test_the_sdist_gives_the_same_wheel(dist: Callable[[str], Path]) -> None:
@@ -161,6 +163,24 @@ def test_the_wheel_works_alone(installed: Path, tmp_path: Path) -> None:
     assert DEFAULT_IDENTITY.encode() in known.stdout
     assert list(home.iterdir()) == []
     assert list(here.iterdir()) == []
+
+
+WITHOUT_TYPER = """
+import sys
+sys.modules["typer"] = None  # as if it were not installed
+from textveil import Sanitizer
+print(len(Sanitizer.load().sanitize("My doctor said").text.split()))
+sys.argv = ["textveil", "sanitize", "--text", "a secret"]
+import runpy
+runpy.run_module("textveil", run_name="__main__")
+"""
+
+
+def test_the_library_works_without_the_command_and_the_command_says_what_to_install(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", WITHOUT_TYPER], cwd=tmp_path, capture_output=True, check=False)
+    assert done.stdout.decode() == "3\n"
+    assert done.stderr.decode() == "textveil: the command needs typer: pip install 'textveil[cli]'\n"
+    assert done.returncode == 1
 
 
 def test_what_is_installed_is_a_whole_bundle(installed: Path) -> None:

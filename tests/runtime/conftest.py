@@ -23,10 +23,10 @@ from textveil_export.text.sources import Source
 from textveil_export.text.word_sets import Policy
 from textveil_export.text.write import write_bundle
 
-# Most frequent first. With the share below the first sixteen are common; "color" is a near copy of "color".
+# Most frequent first. With the share below the first sixteen are common; "color" is a near copy of "colour".
 _WORDS = (
     "the of and to in a said my was , . 's n't inside news side "
-    "doctor nurse boston chicago biopsy scan clean dirty color lyric zombie parallel success hunger river straße "
+    "doctor nurse boston chicago biopsy scan clean dirty colour lyric zombie parallel success hunger river straße "
     "café жук strain wardrobe marble canyon piano lantern color"
 )
 _PIECES = (

@@ -152,7 +152,7 @@ def test_every_single_byte_counts(copy: Path, name: str) -> None:
 @settings(reading, max_examples=600)
 @given(st.data())
 def test_a_flipped_bit_is_refused(copy: Path, tiny_path: Path, data: st.DataObject) -> None:
-    """In any file but the manifest: refused. In the manifest: refused, or the law is untouched and nothing breaks."""
+    """In any file but the manifest: refused. In the manifest: refused, or the mechanism is untouched."""
     name = data.draw(st.sampled_from(FILES))
     content = bytearray((tiny_path / name).read_bytes())
     place = data.draw(st.integers(0, len(content) - 1))
@@ -171,7 +171,7 @@ def test_a_flipped_bit_is_refused(copy: Path, tiny_path: Path, data: st.DataObje
 
 @pytest.mark.slow
 def test_every_byte_of_the_manifest_in_turn(copy: Path, tiny_path: Path) -> None:
-    """The manifest is not hashed: what it may say and still be opened must not touch the law, nor break its use."""
+    """The manifest is not hashed: what it may say and still be opened must not touch the mechanism."""
     original = Bundle(tiny_path)
     content = (copy / "manifest.json").read_bytes()
     opened = 0
@@ -432,7 +432,7 @@ def test_a_law_that_is_none(copy: Path, change: Callable[[JSON], object]) -> Non
 
 
 def test_a_law_of_other_files(copy: Path) -> None:
-    """The manifest fits the files, but the law names others."""
+    """The manifest fits the files, but ``law.json`` names others."""
     law = read_json(copy / "law.json")
     law["files"]["vocabulary.tsv"] = "0" * 64
     (copy / "law.json").write_text(json.dumps(law), "utf-8")
@@ -622,7 +622,7 @@ def test_rows_that_do_not_fit(copy: Path, arrays: Arrays) -> None:
 def test_a_signed_table_with_any_one_number_changed_stays_in_range(
     copy: Path, tiny_path: Path, data: st.DataObject
 ) -> None:
-    """Whatever passes is a law: positive totals within 62 bits, no weight below zero, nothing outside the outputs."""
+    """Whatever passes is sound: positive totals within 62 bits, no weight below zero, nothing outside the outputs."""
     arrays = load((tiny_path / "table.safetensors").read_bytes())
     name = data.draw(st.sampled_from(sorted(arrays)))
     limits = np.iinfo(arrays[name].dtype)

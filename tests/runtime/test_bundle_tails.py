@@ -1,4 +1,4 @@
-"""Tails of a bundle: what a law with an exact tail needs, and that all levels have the same tails."""
+"""Tails of a bundle: what a mechanism with an exact tail needs, and that all levels have the same tails."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from damaged import JSON, read_json, refused, sign, sign_manifest
-from defined_law import defined_weights
+from defined_weights import defined_weights
 from safetensors.numpy import load, save
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import TABLE_MECHANISMS, Bundle
@@ -159,7 +159,7 @@ def test_the_smallest_weight_of_an_exact_tail(copy: Path) -> None:
 
 
 def test_a_score_past_the_end_has_the_last_weight(copy: Path) -> None:
-    """Weights must reach as far as the stored scores; beyond them the law is that of the last weight."""
+    """Weights must reach as far as the stored scores; beyond them the last weight counts."""
     reach = int(Bundle(copy).table.scores.max())
     weights = weights_of(copy, HIGH)
     assert reach + 1 < len(weights)

@@ -131,7 +131,7 @@ def test_what_is_said_of_a_level_is_what_the_files_say(bundle):
 
 
 def test_the_median_share_is_that_of_the_law(measured_path):
-    """The number in the file against the law that the runtime draws from."""
+    """The number in the file against the distribution that the runtime draws from."""
     sanitizer = Sanitizer.load(measured_path)
     for found in summaries(sanitizer.bundle, "santext", "exact"):
         shares = [
@@ -254,7 +254,7 @@ class TestCommands:
         def never(count):
             raise AssertionError("entropy was read")
 
-        monkeypatch.setattr("textveil.mechanisms.santext.santext.entropy.random_uint64", never)
+        monkeypatch.setattr("textveil.mechanisms.entropy.random_uint64", never)
         assert here("levels", "-b", measured_path).code == 0
         assert here("calibrate", "-b", measured_path, "--unchanged", "0.2").code == 0
 

@@ -295,7 +295,7 @@ class Confined:
             **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), temporary),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
-        start = ["-c", code + "\nfrom textveil.cli import main; main()"] if code else ["-m", "textveil"]
+        start = ["-c", code + "\nfrom textveil.cli.main import main; main()"] if code else ["-m", "textveil"]
         done = subprocess.run(  # type: ignore[call-overload]
             [sys.executable, *start, *map(str, arguments)],
             **{"input": stdin, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 120, **options},
@@ -433,13 +433,13 @@ def test_a_disk_that_fills_up_does_not_tell(confined: Confined) -> None:
 
 
 BROKEN = {
-    "the draw": "from textveil import sampling\nsampling.draw = fail",
-    "the segments": "from textveil import segmentation\nsegmentation.segments = fail",
+    "the draw": "from textveil.mechanisms import integer_sampling\ninteger_sampling.draw = fail",
+    "the segments": "from textveil.text import segmentation\nsegmentation.segments = fail",
     "the entropy": "import os\nos.urandom = fail",
-    "the look-up": "from textveil.words import Lexicon\nLexicon.word = fail",
-    "the writing": "from textveil.words import Lexicon\nLexicon.write = fail",
-    "the statement": "from textveil.privacy import PrivacyStatement\nPrivacyStatement.summary = fail",
-    "the bundle": "from textveil.table import Table\nTable.from_tensors = fail",
+    "the look-up": "from textveil.text.lexicon import Lexicon\nLexicon.word = fail",
+    "the writing": "from textveil.text.lexicon import Lexicon\nLexicon.write = fail",
+    "the statement": "from textveil.text.statement import PrivacyStatement\nPrivacyStatement.summary = fail",
+    "the bundle": "from textveil.mechanisms.table import Table\nTable.from_tensors = fail",
 }
 ERRORS = (
     ValueError(SECRET),

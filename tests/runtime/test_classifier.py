@@ -28,6 +28,12 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 @pytest.fixture
+def canary() -> str:
+    """A string that no message may repeat."""
+    return "Zorblax7391"
+
+
+@pytest.fixture
 def bundle(tmp_path: Path) -> Path:
     """An encoder bundle of two coordinates or more, whose classifier takes the sign of the first."""
     folder = small_encoders.write_encoder(tmp_path / "bundle")

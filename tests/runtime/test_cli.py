@@ -398,7 +398,7 @@ def usage(*arguments: str) -> tuple[int, str, str]:
     ("arguments", "expected"),
     [
         (["my secret"], "unknown command"),
-        (["sanitize"], "unknown command"),
+        (["sanitze"], "unknown command"),
         (["--my-secret"], "unknown option"),
         (["-s"], "unknown option"),
         (["sanitize", "--my-secret"], "unknown option"),
@@ -555,7 +555,7 @@ def test_a_disk_that_fails(
 
     target = folder / "out.txt"
     target.write_bytes(b"precious")
-    monkeypatch.setattr(f"textveil.bundle.text_bundle.text_bundle.text_bundle.text_bundle.atomic.os.{call}", fail)
+    monkeypatch.setattr(f"textveil.bundle.atomic.os.{call}", fail)
     ran = cli(note, "-o", target)
     assert ran.code == 1
     assert ran.message.splitlines()[-1] == f"textveil: output: the output file cannot be written: {os.strerror(number)}"

@@ -1,11 +1,11 @@
-"""The law of one word, as it is told: exact, complete, and the one that is drawn from."""
+"""The distribution of one word, as it is told: exact, complete, and the one that is drawn from."""
 
 from collections import Counter
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from defined_law import defined_weights
+from defined_weights import defined_weights
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from textveil import Sanitizer
@@ -151,7 +151,7 @@ def test_what_is_drawn_is_what_is_told(sanitizer: Sanitizer, word: str, options:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
 @given(st.data())
 def test_the_rows_of_the_sampler_are_the_law(tiny: Sanitizer, data: st.DataObject) -> None:
-    """Every boundary of the cumulative weights falls where the exact law has it."""
+    """Every boundary of the cumulative weights falls where the exact distribution has it."""
     options = data.draw(st.sampled_from(ALL[3:]))
     index = data.draw(st.integers(0, tiny.bundle.table.symbols))
     rows = tiny._plan(options).mechanism.rows(np.array([index]))

@@ -266,7 +266,7 @@ def test_a_bundle_of_the_other_kind(here: Callable, tiny_path: Path, tiny_encode
 def test_without_onnxruntime(command: Callable, tiny_encoder: Path) -> None:
     """A process of its own in which there is none: encoding names the extra, and the rest works."""
     block = (
-        "import sys; sys.modules['onnxruntime'] = None; sys.argv[0] = 'textveil'; from textveil.cli import main; main()"
+        "import sys; sys.modules['onnxruntime'] = None; sys.argv[0] = 'textveil'; from textveil.cli.main import main; main()"
     )
     for arguments, code in ((["encode", "--text", "x"], 1), (["info"], 0), (["sanitize", "--text", "the"], 0)):
         bundle = [] if arguments[0] == "sanitize" else ["--bundle", str(tiny_encoder)]

@@ -28,7 +28,7 @@ from textveil.errors import (
     UnknownLevel,
 )
 from textveil.mechanisms.vector_noise import Releaser
-from textveil.vector import encoder as module
+from textveil.vector import onnx_session as module
 
 SECRET = "Zorblaxia 48213977"
 NUMBER = {piece: number for number, piece in enumerate(VOCABULARY)}
@@ -133,7 +133,7 @@ def coins(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
             assert count == len(pattern)
             return np.array([0 if coin == "x" else 2**64 - 1 for coin in pattern], np.uint64)
 
-        monkeypatch.setattr("textveil.mechanisms.santext.santext.santext.santext.entropy.random_uint64", words)
+        monkeypatch.setattr("textveil.mechanisms.entropy.random_uint64", words)
 
     return script
 
@@ -184,7 +184,7 @@ def test_without_dropout_no_coin_is_thrown(encoder: Encoder, monkeypatch: pytest
         drawn.append(count)
         return np.frombuffer(os.urandom(8 * count), dtype="<u8")
 
-    monkeypatch.setattr("textveil.mechanisms.santext.santext.santext.santext.entropy.random_uint64", counted)
+    monkeypatch.setattr("textveil.mechanisms.entropy.random_uint64", counted)
     encoder.encode("the doctor said")
     assert drawn == [DIMENSION]
     encoder.encode("the doctor said", word_dropout="0.25")
@@ -305,9 +305,9 @@ def test_no_bundle_there(tmp_path: Path) -> None:
 
 def test_the_default_encoder(monkeypatch: pytest.MonkeyPatch, tiny_encoder: Path, tmp_path: Path) -> None:
     """Beside the code in a checkout, with the identity that the code names, and nowhere else."""
-    from textveil.bundle.text_bundle import defaults as default_encoder
+    from textveil.bundle import defaults as default_encoder
 
-    place = tmp_path / "runtime" / "src" / "textveil" / "default_encoder.py"
+    place = tmp_path / "runtime" / "src" / "textveil" / "bundle" / "defaults.py"
     monkeypatch.setattr(default_encoder, "__file__", str(place))
     with pytest.raises(BundleNotFound, match=r"give the folder of one \(--bundle; .*artifacts/ag-topics-v1"):
         Encoder.load()
@@ -316,7 +316,7 @@ def test_the_default_encoder(monkeypatch: pytest.MonkeyPatch, tiny_encoder: Path
     target.symlink_to(tiny_encoder)
     with pytest.raises(IdentityMismatch):
         Encoder.load()
-    monkeypatch.setattr("textveil.vector.encoder.DEFAULT_IDENTITY", Encoder.load(tiny_encoder).bundle.identity)
+    monkeypatch.setattr("textveil.vector.encoder.DEFAULT_ENCODER_ID", Encoder.load(tiny_encoder).bundle.identity)
     assert Encoder.load().bundle.path == target
     monkeypatch.setattr(default_encoder, "__file__", "/x.py")
     with pytest.raises(BundleNotFound):
@@ -402,7 +402,7 @@ def test_onnxruntime_is_not_quoted(
     assert str(MISSING_ROW) not in told(caught.value)
     assert "".join(capfd.readouterr()) == ""
     assert caplog.text == ""
-    runtime = module._onnxruntime()
+    runtime = module.offline_onnxruntime()
     session = runtime.InferenceSession(model_of().SerializeToString(), providers=["CPUExecutionProvider"])
     row = np.array([ids("poison")])
     with pytest.raises(Exception, match=str(MISSING_ROW)):  # that is what there is to hide
@@ -441,9 +441,9 @@ def test_nothing_that_is_said_holds_the_text(
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As in a process that has not opened an encoder yet."""
     monkeypatch.delenv("ORT_DISABLE_TELEMETRY", raising=False)
-    module._onnxruntime.cache_clear()
+    module.offline_onnxruntime.cache_clear()
     yield
-    module._onnxruntime.cache_clear()
+    module.offline_onnxruntime.cache_clear()
 
 
 def fake(version: str) -> ModuleType:
@@ -490,11 +490,11 @@ def test_a_version_that_was_told_in_time(
         monkeypatch.setenv("ORT_DISABLE_TELEMETRY", setting)
     try:
         if accepted:
-            assert module._onnxruntime().__version__ == "1.31.1"
-            assert module._onnxruntime().__version__ == "1.31.1"  # and it is remembered
+            assert module.offline_onnxruntime().__version__ == "1.31.1"
+            assert module.offline_onnxruntime().__version__ == "1.31.1"  # and it is remembered
         else:
             with pytest.raises(EncoderUnavailable):
-                module._onnxruntime()
+                module.offline_onnxruntime()
     finally:
         sys.modules.pop("onnxruntime", None)
 
@@ -503,7 +503,7 @@ def test_a_version_that_was_told_in_time(
 @pytest.mark.parametrize("version", ["1.28.0", "1.28.1", "1.28.0+cpu"])
 def test_a_version_that_stays_offline(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", fake(version))
-    assert module._onnxruntime().__version__ == version
+    assert module.offline_onnxruntime().__version__ == version
 
 
 def test_the_session_is_as_it_should_be(encoder: Encoder) -> None:

@@ -26,7 +26,7 @@ from textveil.text.statement import TEXTBOOK
 
 Floats = NDArray[np.float64]
 
-#: Probability with which any one test of chance below rejects a faultless law.
+#: Probability with which any one test of chance below rejects a faultless distribution.
 SIGNIFICANCE = 1e-9
 POINTS = 50_000
 
@@ -153,7 +153,7 @@ def lattice(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
 
 
 def law_of(bundle: Bundle, epsilon: float | str = 1) -> Fbdd:
-    return Fbdd.of(bundle, Decimal(str(epsilon)))
+    return Fbdd.of(bundle.table, bundle.metric, Decimal(str(epsilon)))
 
 
 def nearest_by_hand(bundle: Bundle, point: list[Fraction]) -> int:
@@ -236,7 +236,7 @@ def test_many_outputs_in_many_dimensions(epsilon: float, tmp_path: Path) -> None
     assert np.array_equal(found[clear], outputs.ids[scores.argmax(axis=1)][clear])
 
 
-# --- the law -------------------------------------------------------------------------------------------------------
+# --- the distribution ------------------------------------------------------------------------------------------------
 
 
 def test_outputs_are_outputs(bundle: Bundle) -> None:
@@ -357,7 +357,7 @@ def test_there_are_no_weights_to_tell(tiny: Sanitizer) -> None:
     assert not isinstance(law_of(tiny.bundle), WeightedMechanism)
     with pytest.raises(OptionError) as refused:
         tiny.distribution("doctor", mechanism="fbdd", epsilon=3)
-    assert str(refused.value) == "fbdd has no table of weights: its law is known from draws only"
+    assert str(refused.value) == "fbdd has no table of weights: its distribution is known from draws only"
     with pytest.raises(OptionError, match="not a number"):
         tiny.distribution("doctor", mechanism="fbdd")
 
@@ -429,4 +429,4 @@ def test_named_errors(tiny_path: Path, here: Callable, arguments: list[str], exp
 def test_inspect_ends_in_a_named_error(tiny_path: Path, here: Callable) -> None:
     ran = here("inspect", "-b", tiny_path, "-m", "fbdd", "-e", "3", "doctor")
     assert (ran.code, ran.out) == (1, b"")
-    assert ran.message == "textveil: option: fbdd has no table of weights: its law is known from draws only\n"
+    assert ran.message == "textveil: option: fbdd has no table of weights: its distribution is known from draws only\n"

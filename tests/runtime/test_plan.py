@@ -77,7 +77,7 @@ def test_the_default_is_the_default(english: Sanitizer) -> None:
     assert terms.level == english.bundle.default_level == "balanced"
     assert terms.tail == english.bundle.default_tail
     assert terms.replacement_probability == pytest.approx(0.3, abs=2**-60)
-    assert (terms.case, terms.strict) == ("carry", False)
+    assert (terms.case, terms.sanitize_punctuation) == ("carry", False)
     assert plan(english, mechanism="santext").terms.level == "balanced"
 
 
@@ -143,7 +143,7 @@ def test_levels_are_laws_of_their_own(tiny: Sanitizer) -> None:
 
 
 def test_a_tail_goes_by_its_name(both: Sanitizer, tiny: Sanitizer) -> None:
-    """Every level has every tail of its bundle; each is a law of its own."""
+    """Every level has every tail of its bundle; each is a mechanism of its own."""
     assert (plan(both).terms.tail, plan(tiny).terms.tail) == (EXACT, CAPPED)
     for tail, law in ((EXACT, ExactSanText), (CAPPED, CappedSanText)):
         for level in ("low", "high"):

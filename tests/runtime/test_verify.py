@@ -51,14 +51,14 @@ def test_a_small_bundle_holds(bundle):
 
 def test_a_small_bundle_with_exact_tails_holds(exact_bundle, tmp_path):
     outcome = verify(exact_bundle, pairs=12_000)
-    assert 4 * 15 * 14 <= outcome.pairs <= 4 * 54 * 53  # all pairs of at most 54 inputs, for four laws
+    assert 4 * 15 * 14 <= outcome.pairs <= 4 * 54 * 53  # all pairs of at most 54 inputs, for four mechanisms
     assert outcome.scores == 61 * 8
     outcome = verify(small(tmp_path / "b", EXACT, CAPPED), pairs=40_000)
     assert outcome.pairs > 20_000
 
 
 def with_law(bundle, level, key, law):
-    """Puts another law in the place of one."""
+    """Puts another mechanism in the place of one."""
     levels = list(bundle.levels)
     levels[level] = replace(levels[level], laws={**levels[level].parameters, key: law})
     bundle.levels = tuple(levels)

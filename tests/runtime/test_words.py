@@ -26,7 +26,7 @@ def unknown(tiny: Sanitizer) -> int:
         ("Straße", "straße", TITLE),
         ("Cafe\u0301", "café", TITLE),
         ("ЖУК", "жук", UPPER),
-        ("color", "color", LOWER),
+        ("color", "colour", LOWER),
     ],
 )
 def test_known_words(tiny: Sanitizer, lexicon: Lexicon, segment: str, spelling: str, case: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from defined_law import squared_distances
+from defined_weights import squared_distances
 from small_bundles import Lists, lattice, pieces, scattered, small_bundle, spellings
 from textveil.mechanisms.protocol import WeightedMechanism
 from textveil_export.leakage import one_release

@@ -1,4 +1,4 @@
-"""The bound and the noise of training: in the ball, of the right law, and open to gradients."""
+"""The bound and the noise of training: in the ball, of the right distribution, and open to gradients."""
 
 import math
 

@@ -84,7 +84,7 @@ class WishNotMet(OptionError):
 
 
 class EncoderUnavailable(TextveilError):
-    """What runs an encoder is not installed, or is a version that is not known to stay offline."""
+    """The library that runs encoders is not installed, or is a version that is not known to stay offline."""
 
     code = "encoder-unavailable"
 

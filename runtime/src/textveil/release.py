@@ -37,7 +37,7 @@ class Loss:
     about: ClassVar[str] = ""
 
     def covers(self, other: Self) -> bool:
-        """Whether whatever has the other loss has this one too.
+        """Tells whether whatever has the other loss has this one too.
 
         Raises:
             MixedKinds: The other loss is of another kind.

@@ -20,7 +20,7 @@ _BLOCK = 64
 
 @dataclass
 class AllScores:
-    """The scores ``floor(grid d(x, y))`` of all pairs of inputs: ``textveil.channel.Scores`` that are only looked up.
+    """The scores ``floor(grid d(x, y))`` of all pairs of inputs: ``Scores`` of a ``Channel``, only looked up.
 
     Attributes:
         metric: The distances.

@@ -1,7 +1,8 @@
 """The largest loss per unit of distance of mechanisms with an exact tail, over all pairs of inputs.
 
-Inputs that are outputs of the mechanism need no look at other outputs (``textveil.exact_audit``). For the others a pair
-that is not settled by cheaper bounds has all outputs scanned, once for all levels: the scan is about distances alone.
+Inputs that are outputs of the mechanism need no look at other outputs (``textveil.audit.ExactAudit``). For the others
+a pair that is not settled by cheaper bounds has all outputs scanned, once for all levels: the scan is about distances
+alone.
 Proof: docs/proofs/exact-tail.md.
 """
 

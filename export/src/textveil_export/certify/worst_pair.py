@@ -27,7 +27,7 @@ class Worst:
     distance: float = 0.0
 
     def or_worse(self, losses: Floats, first: NDArray[np.intp], second: NDArray[np.intp], distances: Floats) -> "Worst":
-        """This, or the worst of some pairs if that is worse."""
+        """Returns the worst of this and of some pairs."""
         if not len(losses):
             return self
         ratios = losses / distances
@@ -69,7 +69,7 @@ def sensitive_inputs(table: Table) -> NDArray[np.bool_]:
 
 
 def near_pairs(neighbors: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Pairs of near inputs in both orders: a good first guess makes the bound skip nearly all others."""
+    """Returns pairs of near inputs in both orders: a good first guess makes the bound skip nearly all others."""
     near = neighbors[:, :_SEED_NEIGHBORS].astype(np.intp)
     first = np.repeat(np.arange(len(near)), near.shape[1])
     second = near.ravel()

@@ -1,4 +1,4 @@
-"""What a bundle costs on a device: time and memory of ``textveil.Encoder`` in a process of its own, on one core."""
+"""The cost of a bundle on a device: time and memory of ``textveil.Encoder`` in a process of its own, on one core."""
 
 import json
 import subprocess

@@ -1,6 +1,6 @@
-"""What an int8 encoder must meet before it ships: as accurate as in float32, and bounded whatever it computes.
+"""The gates of an int8 encoder before it ships: as accurate as in float32, and bounded whatever it computes.
 
-Released vectors come from ``textveil.representation``, the code that runs on devices. The two models are compared under
+Released vectors come from ``textveil.mechanisms``, the code that runs on devices. The two models are compared under
 the *same* noise: the difference of their accuracies is then their own, not that of two draws.
 """
 

@@ -1,4 +1,4 @@
-"""What a sanitized word still tells: how far words spread, and how often an attacker guesses them."""
+"""Measures what a sanitized word still tells: how far words spread, how often an attacker guesses them."""
 
 from textveil_export.leakage.bayes import Guesses, Rate, among, guess, one_release, recovery_rates, simulate, zipf
 from textveil_export.leakage.channels import candidates, channels

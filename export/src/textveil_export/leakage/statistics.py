@@ -1,4 +1,4 @@
-"""What the finished integers do to words, level by level: the numbers by which a level is chosen.
+"""The effects of the finished integers on words, level by level: the numbers by which a level is chosen.
 
 How far words spread (``spread``) and how often they are guessed (``bayes``), for every mechanism of a bundle. All but
 the simulation of repeated releases is computed from the integers that ship; docs/levels.md says what the numbers mean.

@@ -91,7 +91,7 @@ def steepest(every: AllScores, logs: NDArray[np.float32]) -> float:
 
 
 def wanted_totals(every: AllScores, totals: NDArray[np.float32], slope: float) -> NDArray[np.float32]:
-    """Normalizers as near to the given ones as their logarithms may be that change by at most ``slope`` per distance.
+    """Returns normalizers near to the given ones whose logarithms change by at most ``slope`` per distance.
 
     The mean of the largest such function below ``ln Z`` and the smallest above it: ``min over x' of ln Z(x') + slope
     d(x, x')`` and ``max over x' of ln Z(x') - slope d(x, x')`` (McShane 1934). Shapes ``(inputs,)``.

@@ -51,7 +51,7 @@ def nearest(
 def smallest(
     squared: NDArray[np.int64], candidates: NDArray[np.int64], k: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Ids and values of the ``k`` smallest entries of each row, ascending by (value, id)."""
+    """Finds ids and values of the ``k`` smallest entries of each row, ascending by (value, id)."""
     width = len(candidates)
     keys = squared * width + np.arange(width)  # value first, then id: one integer orders both
     if k < width:

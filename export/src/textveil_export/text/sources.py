@@ -188,7 +188,7 @@ def usable_words(words: Iterable[str]) -> list[str]:
 
 
 def read_lines(path: Path) -> list[str]:
-    """Entries of a list: one per line, blank lines and lines starting with ``"# "`` left out.
+    """Reads the entries of a list, one per line, without blank lines and lines starting with ``"# "``.
 
     Raises:
         SourceError: The file cannot be read as UTF-8.

@@ -1,4 +1,4 @@
-"""Who may come out and who may be kept: the sets of SanText and SanText+."""
+"""The word sets of SanText and SanText+: possible outputs, and common words that may be kept."""
 
 import math
 from collections.abc import Collection, Sequence

@@ -1,4 +1,4 @@
-"""What can be computed about a finished bundle: losses of pairs of words, and what its levels do."""
+"""Computations about a finished bundle: losses of pairs of words, and the effects of its levels."""
 
 from textveil.audit.capped import LOG_MARGIN, CappedAudit, pure_ldp_levels
 from textveil.audit.exact import ExactAudit, largest_differences, log_totals

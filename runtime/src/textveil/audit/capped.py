@@ -16,10 +16,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.mechanisms.channel import BLOCK, Channel
+from textveil.mechanisms.channel import Channel
 from textveil.mechanisms.integer_sampling import Integers
 from textveil.mechanisms.metric import Floats
 from textveil.mechanisms.santext import CappedSanText
+from textveil.mechanisms.scores import BLOCK
 
 #: Added to every log-ratio: far more than double precision can lose in it, far less than anybody can see.
 LOG_MARGIN = 1e-11

@@ -44,11 +44,11 @@ class ExactAudit:
 
     @cached_property
     def envelope(self) -> Floats:
-        """``E[n]`` of these weights (``textveil.audit.envelope``)."""
+        """``E[n]`` of these weights (``textveil.audit.capped.envelope``)."""
         return envelope(self.log_weights)
 
     def bounds(self, first: Any, second: Any, differences: NDArray[Any]) -> Floats:
-        """Upper bounds of losses, for the largest difference of scores of each pair. Broadcasts.
+        """Returns upper bounds of losses, for the largest difference of scores of each pair. Broadcasts.
 
         Args:
             first: Positions of ``x`` in ``log_total``.
@@ -93,7 +93,7 @@ def log_totals(mechanisms: Sequence[ExactSanText], scores: Integers) -> Floats:
 
 
 def largest_differences(scores: NDArray[Any], others: NDArray[Any], outputs: NDArray[np.intp]) -> NDArray[Any]:
-    """The largest ``u(x', y) - u(x, y)`` over the outputs, for one ``x`` and several ``x'``; the same for every level.
+    """Returns the largest ``u(x', y) - u(x, y)`` over the outputs, for one ``x`` and several ``x'``.
 
     Args:
         scores: ``u(x, y)`` for all symbols, shape ``(symbols,)`` or more.

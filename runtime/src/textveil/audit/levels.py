@@ -20,7 +20,7 @@ class Recovery:
     """How often an observer who knows everything public guesses a word from its releases.
 
     Attributes:
-        rate: In [0, 1]; exact for one release, else simulated.
+        rate: Share of right guesses, in [0, 1]; exact for one release, else simulated.
         low: Lower end of a 95 % interval; ``rate`` itself if exact.
         high: Upper end.
     """
@@ -32,7 +32,7 @@ class Recovery:
 
 @dataclass(frozen=True)
 class Measures:
-    """What one mechanism does at one level to the words it protects. Medians are over words (types).
+    """Measured effects of one mechanism at one level on the words it protects. Medians are over words (types).
 
     Attributes:
         unchanged: Median of ``N_x``, the probability that a word stays what it is.
@@ -41,7 +41,7 @@ class Measures:
         likely_inputs: Median of ``S*_y``, the number of inputs that give an output at least .01 times as often as the
             likeliest one.
         min_entropy: Median of ``-ln max_y Pr[M(x) = y]``, in nats.
-        recovery: By number of releases: the Bayes-optimal guess of a word under a public prior.
+        recovery: The Bayes-optimal guess of a word under a public prior, by number of releases.
         recovery_without_release: What the prior alone gives away: the share of its commonest word.
         recovery_with_kept_words: ``santext+``: the same from one release over all words, those included that the coin
             keeps; else ``None``.
@@ -63,8 +63,8 @@ class LevelSummary:
 
     Attributes:
         level, mechanism, tail: Names of the level, the mechanism and the tail.
-        epsilon: By which the level is called; loss per token and unit of scaled distance.
-        epsilon_kind: ``CERTIFIED`` or ``TEXTBOOK`` of ``textveil.privacy``.
+        epsilon: The epsilon that the level is called by; loss per token and unit of scaled distance.
+        epsilon_kind: ``CERTIFIED`` or ``TEXTBOOK`` of ``textveil.text.statement``.
         epsilon_textbook: ``2 alpha``.
         epsilon_pure_ldp: Largest loss whatever the distance; ``None`` without a certificate.
         measures: What it does to words; ``None`` for a bundle without statistics.
@@ -86,7 +86,7 @@ class LevelSummary:
 
 
 def summary(bundle: Bundle, level: Level, mechanism: str, tail: str) -> LevelSummary:
-    """What is known about one mechanism of one level.
+    """Returns what is known about one mechanism of one level.
 
     Raises:
         BundleDamaged: The statistics of the bundle lack a number.
@@ -108,7 +108,7 @@ def summary(bundle: Bundle, level: Level, mechanism: str, tail: str) -> LevelSum
 
 
 def summaries(bundle: Bundle, mechanism: str | None = None, tail: str | None = None) -> list[LevelSummary]:
-    """The levels of a bundle, strictest first, for one mechanism and tail; the bundle's defaults if left out.
+    """Returns the levels of a bundle for one mechanism and tail (the bundle's defaults if left out), strictest first.
 
     Raises:
         UnknownMechanism: The mechanism is unknown or has no levels.
@@ -131,14 +131,14 @@ def calibrate(
     mechanism: str | None = None,
     tail: str | None = None,
 ) -> LevelSummary:
-    """The level that meets a wish.
+    """Returns the level that meets a wish.
 
     Args:
         bundle: A bundle with statistics.
         unchanged: The strictest level at which the median word stays unchanged with at least this probability.
         bayes: The lightest level at which the Bayes-optimal guess of a word is right with at most this probability;
             where that is simulated, the upper end of its 95 % interval counts.
-        releases: With ``bayes``: how many independent releases of the word the observer has: 1, 2, 5 or 10.
+        releases: How many independent releases of the word the observer has, with ``bayes``: 1, 2, 5 or 10.
         mechanism: The bundle's default if left out.
         tail: The bundle's default if left out.
 

@@ -1,4 +1,4 @@
-"""What a device can check by itself: hashes, structure, certificate, and a fresh audit of randomly chosen pairs."""
+"""Checks that a device can make: hashes, structure, certificate, and a fresh audit of random pairs."""
 
 import math
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ _COMPLETE_ROWS = 30
 
 @dataclass(frozen=True)
 class Verification:
-    """What was checked of a bundle, and held.
+    """The checks that a bundle passed.
 
     Attributes:
         files: Files whose size and hash are right.

@@ -71,7 +71,7 @@ class EncoderBundle:
     model: Outline
 
     def level(self, epsilon: float | str | None) -> ReleaseParameters:
-        """The level with exactly that whole-text epsilon (6, 6.0 and "6" are the same); the default for ``None``.
+        """Returns the level with that whole-text epsilon (6, 6.0 and "6" are the same); the default for ``None``.
 
         Raises:
             UnknownLevel: There is none. The message lists those there are, and does not repeat the value.

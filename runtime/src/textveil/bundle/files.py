@@ -1,4 +1,4 @@
-"""What every kind of bundle is on disk: a folder of files whose sizes and hashes a manifest states.
+"""Every kind of bundle on disk is a folder of files whose sizes and hashes a manifest states.
 
 Nothing is believed before its hash is right, and a file that decides something is hashed and used from the same bytes.
 """
@@ -50,7 +50,7 @@ def open_manifest(path: Path, wanted: str, version: int) -> dict[str, Any]:
 
 
 def kind_of(path: Path) -> str | None:
-    """The format that a folder's manifest names, or ``None`` where nothing of the kind can be read."""
+    """Returns the format that a folder's manifest names, or ``None`` where nothing of the kind can be read."""
     try:
         kind = read_json(path / MANIFEST).get("format")
     except (BundleDamaged, ValueError):
@@ -63,7 +63,7 @@ def check_files(path: Path, files: dict[str, Any], required: Collection[str]) ->
 
     Args:
         path: The folder.
-        files: By name: ``sha256`` and ``bytes``.
+        files: The manifest's entry of each file by name: ``sha256`` and ``bytes``.
         required: Names that must be among them.
 
     Raises:
@@ -87,7 +87,7 @@ def check_files(path: Path, files: dict[str, Any], required: Collection[str]) ->
 
 
 def read_checked(path: Path, digest: str) -> bytes:
-    """All bytes of a file, read once and hashed: what is used is what was checked.
+    """Reads a file once and hashes it: what is used is what was checked.
 
     Raises:
         BundleDamaged: The file cannot be read or does not have that SHA-256.
@@ -102,7 +102,7 @@ def read_checked(path: Path, digest: str) -> bytes:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object from a file; a repeated key, NaN and Infinity are refused.
+    """Reads a JSON object from a file; a repeated key, NaN and Infinity are refused.
 
     Raises:
         BundleDamaged: It cannot be read, or is something else.
@@ -114,7 +114,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def parse_json(content: bytes, name: str) -> dict[str, Any]:
-    """As ``read_json``, from bytes that were read already; ``name`` is what errors call them."""
+    """Reads a JSON object from bytes, as ``read_json`` does; ``name`` is what errors call them."""
     try:
         parsed = json.loads(content.decode("utf-8"), object_pairs_hook=unique_keys, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:

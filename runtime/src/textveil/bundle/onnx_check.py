@@ -1,4 +1,4 @@
-"""What an ONNX model may hold before anything runs it: plain tensors, known operators, one signature.
+"""Checks an ONNX model before anything runs it: plain tensors, known operators, one signature.
 
 onnxruntime is a large interpreter that reads further files at a model's bidding (external tensors, also through hard
 links and relative to the working directory) and runs whatever operators it was built with. So the bytes are read here
@@ -160,7 +160,7 @@ _DIMENSION: Schema = {1: _number("dim_value"), 2: Field("dim_param"), 3: Field("
 
 @dataclass(frozen=True)
 class Outline:
-    """What a model consists of.
+    """The parts of a model.
 
     Attributes:
         operators: How often each operator occurs, by name with its domain.

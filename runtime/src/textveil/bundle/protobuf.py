@@ -1,4 +1,4 @@
-"""A strict reader of protobuf's wire format, for a schema given as a table: enough to look through a model unread.
+"""A strict reader of protobuf's wire format, for a schema given as a table.
 
 Follows the published encoding (https://protobuf.dev/programming-guides/encoding/). Readers of that format are lenient:
 they skip fields they do not know, merge a message that occurs twice and cut numbers to the width of their field. Two
@@ -77,7 +77,7 @@ def read(message: memoryview, schema: Schema, kind: str) -> dict[str, list[Any]]
 
 
 def text(values: list[memoryview]) -> str:
-    """The value of a text field that may be absent, as protobuf's default: empty.
+    """Returns the value of a text field that may be absent, as protobuf's default: empty.
 
     Raises:
         Malformed: Not UTF-8.

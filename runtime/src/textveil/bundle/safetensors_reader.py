@@ -96,7 +96,7 @@ def _parse(buffer: "mmap.mmap | bytes", types: Mapping[str, str]) -> dict[str, N
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """For ``json.loads``: refuses an object with a repeated key, which readers would take differently."""
+    """Refuses an object with a repeated key, which readers would take differently. For ``json.loads``."""
     entries = dict(pairs)
     if len(entries) != len(pairs):
         raise _Malformed("a name occurs twice")

@@ -132,7 +132,7 @@ class Bundle:
         return tuple(tail for tail in TAILS if (self.default_mechanism, tail) in self.levels[0].parameters)
 
     def certified_epsilon(self, level: Level, mechanism: str, tail: str) -> float | None:
-        """The certified epsilon that the manifest carries for a level, or ``None`` before certification."""
+        """Returns the certified epsilon that the manifest carries for a level, or ``None`` before certification."""
         return self._certified[level.name][mechanism, tail]
 
     def _read_certificate(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How every command of this project ends: one line per error, no traceback, nothing of the user's echoed.
+"""Ends every command of this project: one line per error, no traceback, nothing of the user's text in it.
 
 Exit codes: 0 good, 1 a named error, 2 wrong usage, 130 interrupted.
 """

@@ -1,4 +1,4 @@
-"""Where commands read and write: files and standard streams, with errors that name them without their content."""
+"""Input and output of commands: files and standard streams, with errors that name them without their content."""
 
 import codecs
 import os
@@ -19,7 +19,7 @@ _READ_BYTES = 1 << 20
 
 @contextmanager
 def standard_output() -> Iterator[Write]:
-    """Standard output, flushed after every write.
+    """Opens standard output, flushed after every write.
 
     Raises:
         OutputError: It is closed.
@@ -39,7 +39,7 @@ def opened(path: str, name: str) -> Iterator[tuple[int, int]]:
     """Opens an input.
 
     Args:
-        path: Of a file; ``-`` is standard input.
+        path: Path of a file; ``-`` is standard input.
         name: What errors call it.
 
     Yields:
@@ -66,7 +66,7 @@ def opened(path: str, name: str) -> Iterator[tuple[int, int]]:
 
 
 def read_words(path: Path | None, option: str) -> list[str]:
-    """The words of a list, one a line; none where there is no list.
+    """Reads the words of a list, one a line; none where there is no list.
 
     Raises:
         InputError: The file that the option names cannot be read. Not chained: the cause may hold what the file holds.

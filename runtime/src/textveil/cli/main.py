@@ -163,5 +163,5 @@ def _encoder(path: Path, expect_id: str | None) -> EncoderBundle:
 
 
 def main() -> None:
-    """Entry point of the ``textveil`` command."""
+    """Runs the ``textveil`` command."""
     sys.exit(run(app, "textveil"))

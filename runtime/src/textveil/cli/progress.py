@@ -14,7 +14,7 @@ BAR_FROM_BYTES = 20_000_000
 def progress_bar(
     label: str, size: int, quiet: bool, to_file: bool, from_bytes: int = BAR_FROM_BYTES
 ) -> Iterator[Callable[[int], None]]:
-    """A bar over the bytes of a large file: on standard error, only on a terminal that shows no data.
+    """Shows a bar over the bytes of a large file, on standard error, where that is a terminal without data.
 
     Args:
         label: What stands before it.

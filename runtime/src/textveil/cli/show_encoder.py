@@ -1,4 +1,4 @@
-"""What the command line says about encoder bundles: what they are, and what they promise."""
+"""Describes encoder bundles on the command line: what they are, and what they promise."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from textveil.vector.statement import VectorStatement, vector_statement
 
 
 def information(bundle: EncoderBundle, *, as_json: bool = False) -> str:
-    """What an encoder bundle is, what its levels promise and what was measured."""
+    """Describes an encoder bundle: what it is, what its levels promise and what was measured."""
     manifest, default = bundle.manifest, bundle.default_level
     levels = [{"default": level == default, **_statement(bundle, level).to_dict()} for level in bundle.levels]
     facts: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""What the command line says about bundles, words and releases: text a person likes to read, or JSON."""
+"""Describes bundles, words and releases on the command line, as text for a person or as JSON."""
 
 import json
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ class Tally:
 
 
 def information(bundle: Bundle, *, as_json: bool = False) -> str:
-    """What a bundle is, what its levels promise and what they do not."""
+    """Describes a bundle: what it is, what its levels promise and what they do not."""
     manifest = bundle.manifest
     levels = [
         {
@@ -129,7 +129,7 @@ def levels_table(bundle: Bundle, *, as_json: bool = False) -> str:
 
 
 def chosen_level(bundle: Bundle, level: LevelSummary, *, as_json: bool = False) -> str:
-    """The options that choose a level, and what it promises and does."""
+    """Describes a level: the options that choose it, what it promises and what it does."""
     if as_json:
         return json.dumps({"options": level.options, **asdict(level)}, ensure_ascii=False)
     does = level.measures
@@ -195,12 +195,12 @@ def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *,
 
 
 def bound(value: float | None) -> str:
-    """A bound to two decimals, rounded up."""
+    """Formats a bound with two decimals, rounded up."""
     return "-" if value is None else f"{round_up(value, 2):.2f}"
 
 
 def share(value: float) -> str:
-    """A rate to a tenth of a percent; no word is ever guessed for certain."""
+    """Formats a rate to a tenth of a percent; no word is ever guessed for certain."""
     text = f"{value:.1%}"
     return ">99.9%" if text == "100.0%" else text
 

@@ -1,8 +1,9 @@
 """Finished tables of integer noise: how many of the 2**64 random words name each value, and the draw.
 
+Proof: docs/proofs/representation.md.
+
 A table is symmetric and its counts sum to 2**64, so its distribution is exactly ``count / 2**64`` and one random
-word draws one value. Tables are built in integers from fixed-point constants, the same on every machine
-(docs/proofs/representation.md):
+word draws one value. Tables are built in integers from fixed-point constants, the same on every machine:
 
 * ``discrete_laplace``: Pr[n] ~ exp(-|n| / scale) (Ghosh, Roughgarden, Sundararajan 2009). Rounding only ever
   flattens it: no count is more than ``exp(1 / scale)`` times its neighbor's, so the noise of the finished table has
@@ -58,15 +59,15 @@ class NoiseTable:
         return len(self.counts) - 1
 
     def probability(self, value: int) -> Fraction:
-        """``Pr[noise = value]``, exact; 0 beyond ``reach``."""
+        """Returns ``Pr[noise = value]``, exact; 0 beyond ``reach``."""
         return Fraction(self.counts[abs(value)], 1 << self.bits) if abs(value) <= self.reach else Fraction(0)
 
     def tail(self, value: int) -> Fraction:
-        """``Pr[noise >= value]`` for a value above 0, exact."""
+        """Returns ``Pr[noise >= value]`` for a value above 0, exact."""
         return Fraction(sum(self.counts[value:]), 1 << self.bits)
 
     def largest_ratio(self, clamped_from: int) -> Fraction:
-        """How much a shift by one step can change the probability of any output, exact.
+        """Computes how much a shift by one step can change the probability of any output, exact.
 
         The largest of ``Pr[n] / Pr[n + 1]`` and its inverse over single values below ``reach``, and of
         ``Pr[noise >= n] / Pr[noise >= n + 1]`` over the tails that a clamp can turn into one output. Shifts by d steps
@@ -97,7 +98,7 @@ class NoiseTable:
         return np.concatenate([last, np.full(size - len(last), 2**WORD_BITS - 1, dtype=np.uint64)])
 
     def draw(self, words: Words) -> Integers:
-        """The value that each random word names.
+        """Returns the value that each random word names.
 
         Args:
             words: Independent uniform words below ``2**bits``, any shape.
@@ -119,13 +120,13 @@ class NoiseTable:
 
 
 def discrete_laplace(scale: Fraction, reach: int, bits: int = WORD_BITS) -> NoiseTable:
-    """The table of ``Pr[n] ~ exp(-|n| / scale)``, never steeper than that.
+    """Builds the table of ``Pr[n] ~ exp(-|n| / scale)``, never steeper than that.
 
     The outermost single count is the ideal one rounded down, every further one inwards is ``exp(1 / scale)`` times its
     neighbor rounded down, and what is missing from ``2**bits`` goes to the two ends, which stand for tails.
 
     Args:
-        scale: In steps, above 0.
+        scale: Scale of the noise in steps, above 0.
         reach: Where the tails are lumped, from 2 to ``MAX_REACH``.
         bits: Width of a random word.
 
@@ -150,7 +151,7 @@ def discrete_laplace(scale: Fraction, reach: int, bits: int = WORD_BITS) -> Nois
 
 
 def discrete_gaussian(variance: Fraction, reach: int, bits: int = WORD_BITS) -> NoiseTable:
-    """The table of ``Pr[n] ~ exp(-n^2 / (2 variance))``, within ``total_variation`` of it.
+    """Builds the table of ``Pr[n] ~ exp(-n^2 / (2 variance))``, within ``total_variation`` of it.
 
     Single counts are the ideal ones rounded down; what is missing goes to the two ends. The normalizer is Poisson's
     ``sqrt(2 pi variance) (1 + 2 sum over j >= 1 of exp(-2 pi^2 variance j^2))``.
@@ -182,7 +183,7 @@ def discrete_gaussian(variance: Fraction, reach: int, bits: int = WORD_BITS) -> 
 
 
 def total_variation(reach: int, bits: int = WORD_BITS) -> Fraction:
-    """How far a table of ``discrete_gaussian`` can be from the distribution with the same lumped tails.
+    """Bounds how far a table of ``discrete_gaussian`` is from the distribution with the same lumped tails.
 
     Every single count is below the ideal one by less than 1, that of 0 by less than 2; only the ends are above.
     """

@@ -51,13 +51,13 @@ class Distribution:
         return sum(self.weights)
 
     def probability(self, word: str) -> Fraction:
-        """The exact probability that ``word`` comes out; 0 for a word that never does."""
+        """Returns the exact probability that ``word`` comes out; 0 for a word that never does."""
         if word not in self.words:
             return Fraction(0)
         return Fraction(self.weights[self.words.index(word)], self.total)
 
     def likeliest(self, count: int = 10) -> list[tuple[str, float]]:
-        """The ``count`` likeliest outputs with their probabilities, likeliest first."""
+        """Returns the ``count`` likeliest outputs with their probabilities, likeliest first."""
         total = self.total
         order = sorted(range(len(self.words)), key=lambda i: (-self.weights[i], i))[:count]
         return [(self.words[i], self.weights[i] / total) for i in order]

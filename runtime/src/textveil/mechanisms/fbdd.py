@@ -1,9 +1,11 @@
 """FBDD: noise on the vector of a word, then the nearest word (Feyisetan, Balle, Diethe, Drake 2020, Algorithm 1).
 
+Proof: docs/proofs/fbdd.md.
+
 In units of the metric (1 is the median distance of two words) the noise ``z`` has density proportional to
 ``exp(-epsilon |z|)``: a direction uniform on the sphere times a radius from Gamma(m, 1 / epsilon), with ``m`` the
 dimension of the rows. By the triangle inequality the noisy point is ``epsilon d``-metric-DP, without a factor 2, and
-which word is nearest is a function of that point alone (docs/proofs/fbdd.md).
+which word is nearest is a function of that point alone.
 
 ``<unk>`` has a coordinate of its own, in which every word is 0. It is dropped before the noise is added: dropping a
 coordinate brings no two inputs further apart, so the bound holds for pairs with ``<unk>`` too, and no output is nearer
@@ -35,17 +37,17 @@ _PAIRS_AT_ONCE = 4096
 
 
 def uniforms(words: NDArray[np.uint64]) -> Floats:
-    """Multiples of 2**-53 in (0, 1], all equally likely: the upper 53 bits of each word, plus one. Any shape."""
+    """Maps random words to multiples of 2**-53 in (0, 1], all equally likely: their upper 53 bits, plus one."""
     return ((words >> np.uint64(11)) + np.uint64(1)).astype(np.float64) * 2.0**-53
 
 
 def words_per_point(dimension: int) -> int:
-    """Random words that ``laplace_noise`` takes for one point: two per pair of Gaussians, one per exponential."""
+    """Counts the random words of one point of ``laplace_noise``: two per pair of Gaussians, one per exponential."""
     return 2 * (-(-dimension // 2)) + dimension
 
 
 def laplace_noise(count: int, dimension: int, random_uint64: RandomUint64) -> Floats:
-    """Independent points with density proportional to ``exp(-|z|)``.
+    """Draws independent points with density proportional to ``exp(-|z|)``.
 
     In ``n`` dimensions that density is, in polar coordinates, proportional to ``r**(n - 1) exp(-r)``: a direction
     uniform on the sphere, that of ``n`` Gaussians (Box and Muller 1958), and a radius from Gamma(n, 1), the sum of
@@ -95,7 +97,7 @@ class Outputs:
 
     @classmethod
     def of(cls, table: Table, metric: Metric) -> "Outputs":
-        """The outputs of ``santext``."""
+        """Returns the outputs of ``santext``."""
         ids = np.flatnonzero(table.roles & SANTEXT_OUTPUT)
         rows = metric.rows[ids]
         screen = np.empty((rows.shape[1] + 1, len(ids)), dtype=np.float32)
@@ -105,11 +107,11 @@ class Outputs:
         return cls(ids, rows, screen, float(np.sqrt(squared.max())))
 
     def nearest(self, points: Floats, scale: float) -> Integers:
-        """The nearest output of each point, the smallest id among equals.
+        """Returns the nearest output of each point, the smallest id among equals.
 
         Args:
             points: ``scale`` times the points in steps of the rows, shape ``(n, dimension)``, sizes below 1e15.
-            scale: At least 0. It may be so small that only the directions matter.
+            scale: A factor of at least 0. It may be so small that only the directions matter.
 
         Returns:
             Ids, shape ``(n,)``.
@@ -134,7 +136,7 @@ class Outputs:
         return self.ids[output[order[np.searchsorted(point, np.arange(n))]]]
 
 
-_OUTPUTS: WeakKeyDictionary[Metric, Outputs] = WeakKeyDictionary()
+_OUTPUTS: WeakKeyDictionary[Table, Outputs] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -163,13 +165,13 @@ class Fbdd:
             raise OptionError(f"fbdd needs an epsilon above 0 and at most {MAX_FBDD_EPSILON}")
         if metric is None:
             raise OptionError("fbdd needs the embedding rows, which this bundle does not carry")
-        outputs = _OUTPUTS.get(metric)
+        outputs = _OUTPUTS.get(table)
         if outputs is None:
-            outputs = _OUTPUTS[metric] = Outputs.of(table, metric)
+            outputs = _OUTPUTS[table] = Outputs.of(table, metric)
         return cls(metric, outputs, value)
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
-        """One output for each input (a symbol id, or the number of symbols for ``<unk>``), shape ``(n,)``.
+        """Draws one output for each input (a symbol id, or the number of symbols for ``<unk>``), shape ``(n,)``.
 
         Privacy:
             ``epsilon d``-metric-DP in real arithmetic for every pair of inputs, ``<unk>`` included. The number of

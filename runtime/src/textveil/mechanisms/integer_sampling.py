@@ -1,5 +1,7 @@
 """Exact draws from integer weights: pure functions of (weights, random words), no floating point.
 
+Proof: docs/proofs/integer-sampling.md.
+
 Every mechanism of this package gives each input ``x`` a row of integer weights over the outputs ``y`` of the form
 
     weight(x, y) = tail(x) * base(y) + excess(x, y),
@@ -7,8 +9,7 @@ Every mechanism of this package gives each input ``x`` a row of integer weights 
 where ``base`` is one table for the whole vocabulary and ``excess`` is zero for all but a few stored words. A draw
 takes one integer ``u``, uniform below ``total(x) = tail(x) * sum(base) + sum(excess(x, .))``: the first
 ``sum(excess)`` values of ``u`` are dealt to the stored words, and each following block of ``tail(x)`` values to one
-unit of ``base``. No draw is rejected or repeated, and no probability is ever divided out
-(docs/proofs/integer-law.md).
+unit of ``base``. No draw is rejected or repeated, and no probability is ever divided out.
 """
 
 from collections.abc import Callable
@@ -48,7 +49,7 @@ class Rows:
         return self.cumulative[:, -1] + self.tail * self.base[-1]
 
     def weights(self, row: int) -> Integers:
-        """The weight of every output id under one row, shape ``(outputs,)``. Exact."""
+        """Returns the weight of every output id under one row, shape ``(outputs,)``. Exact."""
         weights = self.tail[row] * np.diff(self.base, prepend=0)
         excess = np.diff(self.cumulative[row], prepend=0)
         np.add.at(weights, self.stored[row], excess)
@@ -88,7 +89,7 @@ def uniform_below(totals: Integers, random_uint64: RandomUint64, *, bits: int = 
 
 
 def select(rows: Rows, row_of: NDArray[np.intp], uniform: Integers) -> Integers:
-    """The output that each uniform integer names: the inverse of the rows' cumulative weights.
+    """Returns the output that each uniform integer names: the inverse of the rows' cumulative weights.
 
     Args:
         rows: The weights.

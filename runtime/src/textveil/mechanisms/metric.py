@@ -37,7 +37,7 @@ class Metric:
     unknown_extra: int
 
     def squared(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> Integers:
-        """Squared distances of pairs of inputs, exact, shape ``(n,)``."""
+        """Returns squared distances of pairs of inputs, exact, shape ``(n,)``."""
         squared = np.empty(len(first), dtype=np.int64)
         for part in np.array_split(np.arange(len(first)), max(1, -(-len(first) // _PAIRS_AT_ONCE))):
             difference = self.rows[first[part]].astype(self._exact)
@@ -55,7 +55,7 @@ class Metric:
     def squared_to_all(
         self, inputs: NDArray[np.intp], block: int = BLOCK
     ) -> Iterator[tuple[NDArray[np.intp], Integers]]:
-        """Squared distances of some inputs to all, a block of inputs at a time: the inputs, ``(<= block, inputs)``."""
+        """Yields squared distances of some inputs to all: a block of inputs, and an array ``(<= block, inputs)``."""
         unknown = len(self.rows) - 1
         for start, squared in squared_distances(self.rows[inputs], self.rows, block):
             part = inputs[start : start + len(squared)]
@@ -64,20 +64,20 @@ class Metric:
             yield part, squared
 
     def scores(self, squared: Integers) -> Integers:
-        """``floor(grid * d)`` of squared distances, any shape."""
+        """Returns ``floor(grid * d)`` of squared distances, any shape."""
         return scores(squared, self.grid, self.median_squared)
 
     def scaled(self, squared: Integers) -> Floats:
-        """Scaled distances ``d`` of squared distances, rounded down, any shape."""
+        """Returns scaled distances ``d`` of squared distances, rounded down, any shape."""
         return np.sqrt(squared / self.median_squared) * (1 - 1e-14)
 
     def distance(self, first: int, second: int) -> float:
-        """Scaled distance of two inputs: 1 is the median distance of two words of the vocabulary."""
+        """Returns the scaled distance of two inputs: 1 is the median distance of two words of the vocabulary."""
         return math.sqrt(int(self.squared(np.array([first]), np.array([second]))[0]) / self.median_squared)
 
 
 def scores(squared: Integers, grid: int, median_squared: int) -> Integers:
-    """``floor(grid * sqrt(squared / median_squared))`` in integers, any shape: how distances become scores."""
+    """Returns ``floor(grid * sqrt(squared / median_squared))`` in integers, any shape: distances become scores."""
     radicand = squared * (grid * grid) // median_squared
     root = np.sqrt(radicand.astype(np.float64)).astype(np.int64)
     root -= root * root > radicand  # the floating-point root is at most one off
@@ -88,7 +88,7 @@ def scores(squared: Integers, grid: int, median_squared: int) -> Integers:
 def squared_distances(
     rows: NDArray[np.int8], candidates: NDArray[np.int8], block: int = BLOCK
 ) -> Iterator[tuple[int, Integers]]:
-    """Squared distances of all rows to all candidates, a block of rows at a time; never the whole matrix.
+    """Yields squared distances of all rows to all candidates, a block of rows at a time; never the whole matrix.
 
     ``|x - y|^2 = |x|^2 + |y|^2 - 2 x.y`` is exact: every partial sum of ``x.y`` is an integer that the floating
     type of the matrix product represents, whatever the order of summation.

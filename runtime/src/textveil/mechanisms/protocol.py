@@ -1,4 +1,4 @@
-"""What every mechanism does: it draws one output for every input.
+"""Every mechanism draws one output for every input.
 
 | name | mechanism | module |
 |---|---|---|
@@ -21,10 +21,10 @@ MECHANISMS = ("santext", "santext+", "random", "krr", "fbdd")
 
 
 class Mechanism(Protocol):
-    """What comes out for every input (a symbol id, or the number of symbols for ``<unk>``)."""
+    """A random output for every input (a symbol id, or the number of symbols for ``<unk>``)."""
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
-        """One output for each input, independently, shape ``(n,)``."""
+        """Draws one output for each input, independently, shape ``(n,)``."""
         ...
 
 

@@ -10,9 +10,10 @@ from functools import cached_property
 import numpy as np
 
 from textveil.errors import OptionError
-from textveil.mechanisms.channel import Channel, EqualityScores
+from textveil.mechanisms.channel import Channel
 from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import Integers, Rows, draw_rows
+from textveil.mechanisms.scores import EqualityScores
 from textveil.mechanisms.table import SANTEXT_OUTPUT, Table
 
 #: Largest epsilon of ``krr``: beyond it the word is practically always kept.
@@ -58,7 +59,7 @@ class RandomizedResponse:
         return cls(_outputs(table), tail, max(own - tail, 0))
 
     def rows(self, inputs: Integers) -> Rows:
-        """The rows of some inputs, in that order."""
+        """Returns the rows of some inputs, in that order."""
         own = np.append(self.is_output, 0)[inputs]
         stored = np.where(own, inputs, 0)[:, None]
         tail = np.full(len(inputs), self.tail, dtype=np.int64)

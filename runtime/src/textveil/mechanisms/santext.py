@@ -14,10 +14,11 @@ from functools import cached_property
 import numpy as np
 
 from textveil.mechanisms import integer_sampling
-from textveil.mechanisms.channel import Channel, MetricScores, Scores, StoredScores
+from textveil.mechanisms.channel import Channel
 from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import Integers, Rows, draw_rows
 from textveil.mechanisms.metric import Metric
+from textveil.mechanisms.scores import MetricScores, Scores, StoredScores
 from textveil.mechanisms.table import LevelParameters, Table
 
 
@@ -48,7 +49,7 @@ class CappedSanText:
         return cls(table, parameters.weights, base, np.cumsum(base))
 
     def rows(self, inputs: Integers) -> Rows:
-        """The rows of some inputs, in that order."""
+        """Returns the rows of some inputs, in that order."""
         stored = self.table.neighbors[inputs].astype(np.int64)
         weights = self.weights[self.table.scores[inputs]]
         tail = weights[:, -1]
@@ -87,7 +88,7 @@ class ExactSanText:
     metric: Metric
 
     def tail_weights(self, inputs: Integers, outputs: Integers) -> Integers:
-        """``W[s(x, y)]`` of pairs, shape ``(n,)``."""
+        """Returns ``W[s(x, y)]`` of pairs, shape ``(n,)``."""
         weights = self.capped.weights
         return weights[np.minimum(self.metric.scores(self.metric.squared(inputs, outputs)), len(weights) - 1)]
 
@@ -112,11 +113,11 @@ class ExactSanText:
 
 
 def rounding_slack(exponent: Decimal, grid: int, smallest_weight: int) -> float:
-    """Loss per token that rounding distances and weights to integers may add to ``2 alpha d``, rounded up.
+    """Bounds the loss per token that rounding to integers may add to ``2 alpha d``, rounded up.
 
     Scores are ``floor(grid * d)``, so two of them differ by less than ``grid * d(x, x') + 1``; weights are rounded
     to nearest, a relative error of at most ``rho = 1 / (2 smallest_weight)``. Numerator and normalizer each add
-    ``alpha / grid + ln((1 + rho) / (1 - rho))`` (docs/proofs/integer-law.md).
+    ``alpha / grid + ln((1 + rho) / (1 - rho))`` (docs/proofs/integer-sampling.md).
     """
     rho = 1 / (2 * smallest_weight)
     return math.nextafter(

@@ -20,14 +20,14 @@ class ReplacementCoin:
     """SanText+'s coin for common words: replaced when a random 64-bit word is below ``threshold``.
 
     Attributes:
-        threshold: In ``[1, 2**64]``; the probability of replacement is ``threshold / 2**64``, exactly.
+        threshold: An integer in ``[1, 2**64]``; the probability of replacement is ``threshold / 2**64``, exactly.
     """
 
     threshold: int
 
     @classmethod
     def of(cls, probability: str | float | Fraction) -> "ReplacementCoin":
-        """The coin of probability ``p``, rounded up to a multiple of 2**-64.
+        """Returns the coin of probability ``p``, rounded up to a multiple of 2**-64.
 
         Raises:
             OptionError: ``p`` is not a number in ``(0, 1]``.
@@ -44,14 +44,14 @@ class ReplacementCoin:
         return cls(math.ceil(Fraction(exact) * 2**64))
 
     def replaced(self, words: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Which of the coins, one random word each, say that the common word is replaced."""
+        """Tells which of the coins, one random word each, say that the common word is replaced."""
         if self.threshold == 2**64:
             return np.ones(len(words), dtype=bool)
         return words < np.uint64(self.threshold)
 
 
 def mixture_epsilon(coin: ReplacementCoin) -> float:
-    """SanText+'s ``epsilon_0 = ln(1/p)`` (Theorem 2) of the realized coin, rounded up to six decimals."""
+    """Computes SanText+'s ``epsilon_0 = ln(1/p)`` (Theorem 2) of the realized coin, rounded up to six decimals."""
     with localcontext(prec=50, rounding=ROUND_CEILING):
         exact = (Decimal(2**64) / coin.threshold).ln()
         return float(exact.quantize(Decimal("1e-6"), rounding=ROUND_CEILING))

@@ -1,4 +1,4 @@
-"""The mapped table: which words are near which, who may come out, and the integer weight of every score.
+"""The table of a bundle: near words of every word, possible outputs, and the integer weight of every score.
 
 One list of neighbors serves every level and both mechanisms: a level is a look-up from integer scores to integer
 weights, and a mechanism is the set of words that may come out (docs/proofs/capped-score.md).
@@ -24,7 +24,7 @@ OUTPUT_ROLE = {"santext": SANTEXT_OUTPUT, "santext+": SANTEXT_PLUS_OUTPUT}
 
 @dataclass(frozen=True)
 class LevelParameters:
-    """What one level adds to the table, for one mechanism and one tail.
+    """The exponent, weights and base measure of one level, for one mechanism and one tail.
 
     Attributes:
         tail: ``"capped"``: words that are not stored have the weight of the last stored one; ``"exact"``: they have
@@ -41,7 +41,7 @@ class LevelParameters:
     base: NDArray[Any] | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
     """Neighbors of every input. Inputs are the symbols, by id, and ``<unk>``, whose row is the last.
 
@@ -123,7 +123,7 @@ class Table:
         return LevelParameters(tail, exponent, weights, base)
 
     def base_measure(self, mechanism: str, parameters: LevelParameters) -> Integers:
-        """The base measure of a mechanism, zero for words that are never its output, shape ``(symbols,)``."""
+        """Returns the base measure of a mechanism, zero for words that are never its output, shape ``(symbols,)``."""
         outputs = (self.roles & OUTPUT_ROLE[mechanism]) != 0
         if parameters.base is None:
             return outputs.astype(np.int64)
@@ -134,12 +134,12 @@ class Table:
 
 
 def largest_total(weights: Integers, scores: NDArray[np.uint16], base_sum: int, largest_base: int) -> int:
-    """No row's total is larger than this."""
+    """Returns an upper bound of every row's total."""
     return int(weights[int(scores[:, -1].min())]) * base_sum + int(weights[0]) * largest_base * scores.shape[1]
 
 
 def wrong_weight(weights: Integers, exponent: Decimal, grid: int) -> int | None:
-    """The first score whose weight is not ``exp(-alpha s / grid)`` times a constant, to within rounding.
+    """Finds the first score whose weight is not ``exp(-alpha s / grid)`` times a constant, to within rounding.
 
     The textbook epsilon, twice the exponent, is true of weights that follow the exponent and of no others.
     """

@@ -1,8 +1,10 @@
-"""From the vector of a text to what is released: into the ball, noise on every coordinate, clamp; all in integers.
+"""Releases the vector of a text: brought into the ball, noise on every coordinate, clamped; all in integers.
+
+Proof: docs/proofs/representation.md.
 
 The vector ``f`` is scaled to a grid of ``grid`` steps per unit, truncating toward zero, and brought into the ball of
 its mode by integer arithmetic, whatever it was. Any two texts are then at most ``sensitivity`` apart, so noise of
-that scale covers *all* of the text (docs/proofs/representation.md):
+that scale covers *all* of the text:
 
 | mode | ball, in steps | sensitivity | noise | guarantee for any two texts |
 |---|---|---|---|---|
@@ -82,7 +84,7 @@ def noise_for(parameters: ReleaseParameters) -> Noise:
 
 
 def gaussian_delta(parameters: ReleaseParameters, variance: int, reach: int) -> Fraction:
-    """An upper bound of the delta of a finished ``l2`` release: by zCDP, and what the table's rounding adds."""
+    """Bounds the delta of a finished ``l2`` release: by zCDP, and what the table's rounding adds."""
     return zcdp.delta_bound(parameters.rho(variance), parameters.exact_epsilon) + _rounding_delta(parameters, reach)
 
 
@@ -135,7 +137,7 @@ class Releaser:
         return _into_ball(steps, parameters.grid, parameters.mode), fixed
 
     def add_noise(self, integers: Integers, words: Words) -> Integers:
-        """Noise on every coordinate, and the clamp. A pure function.
+        """Adds noise to every coordinate, and clamps. A pure function.
 
         Args:
             integers: Vectors in the ball, in steps, shape ``(n, k)``.
@@ -171,7 +173,7 @@ class Releaser:
         return self.add_noise(integers, words.reshape(integers.shape))
 
     def dequantize(self, integers: Integers) -> NDArray[np.float32]:
-        """Released vectors in units: a function of what was released, and so as private."""
+        """Returns released vectors in units: a function of what was released, and so as private."""
         return (integers / self.parameters.grid).astype(np.float32)
 
 

@@ -1,4 +1,4 @@
-"""The public parameters of a release: what decides its distribution, and nothing about the text."""
+"""The public parameters of a released vector: they decide its distribution, and tell nothing about the text."""
 
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -22,14 +22,14 @@ MAX_COORDINATE_EPSILON = 16
 
 @dataclass(frozen=True)
 class ReleaseParameters:
-    """What decides the distribution of a release. All of it is public.
+    """The public parameters that decide the distribution of a release.
 
     Attributes:
         mode: ``"l1"``, ``"l2"`` or ``"box"``.
         dimension: Number of coordinates, from 1 (``box``: 2) to ``MAX_DIMENSION``.
         grid: Steps per unit, from 1 to ``MAX_GRID``.
-        epsilon: For any two texts: a decimal number above 0, as it is to be printed.
-        delta: For any two texts, a decimal number in ``(0, 1)``; ``l2`` only, else ``None``.
+        epsilon: Loss between any two texts: a decimal number above 0, as it is to be printed.
+        delta: The delta between any two texts, a decimal number in ``(0, 1)``; ``l2`` only, else ``None``.
 
     Raises:
         OptionError: A value is outside its range.
@@ -88,7 +88,7 @@ class ReleaseParameters:
         return self.sensitivity / self.exact_epsilon
 
     def rho(self, variance: int) -> Fraction:
-        """Zero-concentrated privacy of discrete Gaussian noise of that parameter, in steps squared; of ``l2``."""
+        """Computes the rho of zCDP of discrete Gaussian noise of that parameter, in steps squared; of ``l2``."""
         return Fraction(self.sensitivity**2, 2 * variance)
 
 
@@ -97,7 +97,7 @@ class WordDropout:
     """Which words of a text the encoder never sees: each is removed, whole, with a probability of ``mu`` or more.
 
     Attributes:
-        mu: As stated, in ``[0, 1)``.
+        mu: The stated probability of removing a word, in ``[0, 1)``.
     """
 
     mu: str = "0"
@@ -112,7 +112,7 @@ class WordDropout:
         return _exact(self.mu, "word dropout")
 
     def dropped(self, count: int, random_uint64: RandomUint64 | None = None) -> NDArray[np.bool_]:
-        """Which of so many words are dropped: a fresh coin for each.
+        """Draws which of so many words are dropped: a fresh coin for each.
 
         Args:
             count: How many words.

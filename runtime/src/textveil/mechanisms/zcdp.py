@@ -1,5 +1,7 @@
 """Zero-concentrated differential privacy of Gaussian noise, and its (epsilon, delta).
 
+Proof: docs/proofs/representation.md, step 3.
+
 Discrete Gaussian noise of parameter ``variance`` on every coordinate of an integer vector whose L2 sensitivity is
 ``D`` is rho-zCDP with ``rho = D^2 / (2 variance)``, and rho-zCDP implies (epsilon, delta)-DP for every order a > 1 with
 
@@ -20,7 +22,7 @@ _SMALLEST, _LARGEST, _HALVINGS = Decimal("1e-6"), Decimal("1e6"), 60
 
 
 def delta_bound(rho: Fraction, epsilon: Fraction) -> Fraction:
-    """The smallest delta that rho-zCDP is known to imply, rounded up.
+    """Returns the smallest delta that rho-zCDP is known to imply, rounded up.
 
     Args:
         rho: Above 0.
@@ -33,11 +35,11 @@ def delta_bound(rho: Fraction, epsilon: Fraction) -> Fraction:
 
 
 def largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """The largest rho whose ``delta_bound`` is at most ``delta``, rounded down.
+    """Returns the largest rho whose ``delta_bound`` is at most ``delta``, rounded down.
 
     Args:
         epsilon: Above 0.
-        delta: In ``(0, 1)``.
+        delta: The wanted delta, in ``(0, 1)``.
     """
     with localcontext(prec=_DIGITS):
         loss, wanted = _decimal(epsilon), _decimal(delta).ln()
@@ -48,7 +50,7 @@ def largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def exponential(epsilon: Fraction) -> Fraction:
-    """``exp(epsilon)``, rounded up."""
+    """Returns ``exp(epsilon)``, rounded up."""
     with localcontext(prec=_DIGITS):
         return _upwards((_decimal(epsilon) + _ROUNDING).exp())
 

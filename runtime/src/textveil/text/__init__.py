@@ -1,4 +1,4 @@
-"""Text to tokens to draws to text, and what a release of text promises."""
+"""Sanitizes text: words are cut out, replaced by draws and put back; the statement says what that promises."""
 
 from textveil.text.lexicon import Lexicon
 from textveil.text.options import Options, Plan, make_plan, table_mechanism

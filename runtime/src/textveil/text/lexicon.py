@@ -1,4 +1,4 @@
-"""From segments to inputs of the mechanism and back: look-up, case, and how outputs are written.
+"""Turns segments into inputs of the mechanism and outputs back into words: look-up and case.
 
 A segment that is not a gap becomes a ``Word``: one or more tokens, each an input id of the table. Words are looked
 up by their key; what is not in the vocabulary is ``<unk>``, and no path leads from its spelling to the output.
@@ -52,7 +52,7 @@ class Lexicon:
             self._printed = [symbol.removeprefix("##") for symbol in bundle.vocabulary]
 
     def word(self, segment: str, *, sanitize_punctuation: bool = False, carry_case: bool = True) -> Word:
-        """The tokens of a segment.
+        """Returns the tokens of a segment.
 
         Args:
             segment: One segment of ``segmentation.segments``.
@@ -80,7 +80,7 @@ class Lexicon:
         return Word(inputs, True, (case, case if case == UPPER else LOWER))
 
     def denied(self, entry: str) -> tuple[int, ...]:
-        """Input ids of a denied entry: a spelling (a clitic, a punctuation mark), or a text of any number of words."""
+        """Returns the input ids of a denied entry: one spelling, or a text of any number of words."""
         for spelling in (entry, segmentation.key(entry)):
             if spelling in self._ids:
                 return (self._ids[spelling],)

@@ -1,4 +1,4 @@
-"""From the options of a call to everything its draws need: mechanism, coin, sensitive words, terms of the statement."""
+"""Turns the options of a call into a plan: mechanism, coin, sensitive words, terms of the statement."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -54,7 +54,7 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Plan:
-    """What one set of options comes to.
+    """The mechanism, coin and terms that one set of options stands for.
 
     Attributes:
         mechanism: Draws what comes out for every input.
@@ -84,7 +84,7 @@ class Plan:
         return replace(self.mechanism.channel, keepable=self.keepable, kept_of_2_64=2**64 - self.coin.threshold)
 
     def draw(self, inputs: NDArray[np.int64], whole: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """One output for every token: coins of common words first, then one draw per replaced token, in order.
+        """Draws one output for every token: coins of common words first, then replaced tokens, in order.
 
         Args:
             inputs: Input ids, ``<unk>`` last, shape ``(n,)``.
@@ -107,7 +107,7 @@ class Plan:
 
 
 def cache_key(options: Options) -> tuple[object, ...]:
-    """A key that two sets of options share only if they mean the same.
+    """Returns a key that two sets of options share only if they mean the same.
 
     Raises:
         OptionError: There is no option of that name, or ``deny`` is not a collection of strings.
@@ -205,7 +205,7 @@ def table_mechanism(bundle: Bundle, mechanism: str, parameters: LevelParameters)
 
 
 def label(bundle: Bundle, level: Level, mechanism: str, tail: str) -> tuple[float, str]:
-    """The epsilon by which a level is called, and its kind: certified where there is one, else textbook."""
+    """Returns the epsilon by which a level is called, and its kind: certified where there is one, else textbook."""
     certified = bundle.certified_epsilon(level, mechanism, tail)
     if certified is not None:
         return certified, CERTIFIED
@@ -213,7 +213,7 @@ def label(bundle: Bundle, level: Level, mechanism: str, tail: str) -> tuple[floa
 
 
 def find_tail(bundle: Bundle, tail: str | None) -> str:
-    """The tail of that name; the bundle's default for ``None``.
+    """Returns the tail of that name; the bundle's default for ``None``.
 
     Raises:
         OptionError: There is none, or this bundle does not have it.
@@ -228,12 +228,12 @@ def find_tail(bundle: Bundle, tail: str | None) -> str:
 
 
 def epsilon_text(epsilon: float) -> str:
-    """An epsilon with all of its digits, as it must be typed to name a level."""
+    """Returns an epsilon with all of its digits, as it must be typed to name a level."""
     return repr(epsilon).removesuffix(".0")
 
 
 def find_level(bundle: Bundle, mechanism: str, tail: str, epsilon: float | str | None, name: str | None) -> Level:
-    """The level with that label and that name; the bundle's default if both are ``None``.
+    """Returns the level with that label and that name; the bundle's default if both are ``None``.
 
     Raises:
         UnknownLevel: There is none; the message lists those there are.

@@ -1,4 +1,4 @@
-"""``Sanitizer``: text to tokens to draws to text. The one class that applications use."""
+"""``Sanitizer``: replaces the words of a text by random ones. The one class that applications use."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -114,7 +114,7 @@ class Sanitizer:
         return results
 
     def terms(self, **options: Unpack[Options]) -> Terms:
-        """What a call with these options promises per token. Nothing is drawn."""
+        """Returns what a call with these options promises per token. Nothing is drawn."""
         return self._plan(options).terms
 
     def distribution(self, word: str, **options: Unpack[Options]) -> Distribution:
@@ -132,7 +132,7 @@ class Sanitizer:
         return Distribution.of(self.bundle.vocabulary, channel, self._single_token(word))
 
     def distance(self, first: str, second: str) -> float:
-        """Distance of two words in the metric of the guarantee; 1 is the median over pairs of words.
+        """Returns the distance of two words in the metric of the guarantee; 1 is the median over pairs of words.
 
         Raises:
             OptionError: A word is more than one token.

@@ -1,4 +1,4 @@
-"""Text into segments: gaps that pass through, and words that never do.
+"""Divides text into segments: gaps, which pass through unchanged, and words, which never do.
 
 A *gap* is white space or punctuation (Unicode White_Space or general category P). Everything else belongs to a
 word. E-mail addresses, URLs, handles and strings with digits are found first and are one segment each, inner
@@ -78,7 +78,7 @@ def segments(text: str) -> list[str]:
 
 
 def iterate_segments(text: str) -> Iterator[str]:
-    """The same segments one by one, for texts so long that a list of them all would not fit in memory."""
+    """Yields the segments one by one, for texts so long that a list of them all would not fit in memory."""
     words = (_ASCII_SEGMENT if text.isascii() else _SEGMENT).finditer
     for start, end, string in _stretches(text):
         if string:
@@ -118,30 +118,30 @@ def _string_around(text: str, position: int, trigger: int, kind: str) -> tuple[i
 
 
 def is_string(segment: str) -> bool:
-    """Whether a segment is an e-mail address, a URL, a handle or has a digit: never looked up, always unknown."""
+    """Tells whether a segment is an e-mail address, a URL, a handle or has a digit: always an unknown word."""
     return _TRIGGER.search(segment) is not None and not is_gap(segment)
 
 
 def is_gap(segment: str) -> bool:
-    """Whether a segment is white space and punctuation only."""
+    """Tells whether a segment is white space and punctuation only."""
     return _GAP.fullmatch(segment) is not None
 
 
 def key(word: str) -> str:
-    """The look-up key of a word: NFKC, lower case, U+2019 as an apostrophe."""
+    """Returns the look-up key of a word: NFKC, lower case, U+2019 as an apostrophe."""
     if word.isascii():
         return word.lower()
     return unicodedata.normalize("NFKC", word).lower().replace("\u2019", "'")
 
 
 def split_clitic(key: str) -> tuple[str, str] | None:
-    """``("do", "n't")`` for ``"don't"``, ``("john", "'s")`` for ``"john's"``; ``None`` without a clitic."""
+    """Splits ``"don't"`` into ``("do", "n't")`` and ``"john's"`` into ``("john", "'s")``; ``None`` without a clitic."""
     match = _CLITIC.fullmatch(key)
     return None if match is None else (match[1], match[2])
 
 
 def case_pattern(word: str) -> int:
-    """``UPPER`` if every letter of two or more is upper case, ``TITLE`` if the first is, else ``LOWER``."""
+    """Returns ``UPPER`` if every letter of two or more is upper case, ``TITLE`` if the first is, else ``LOWER``."""
     if word.islower():
         return LOWER
     if len(word) > 1 and word.isupper():

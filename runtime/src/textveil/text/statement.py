@@ -1,4 +1,4 @@
-"""What a release promises, in numbers and words: a function of the output and of public parameters only.
+"""The promise of a release of text, in numbers and words: a function of the output and of public parameters only.
 
 A statement never says how many words were changed, unknown or sensitive: that would be a second, unprotected
 release (docs/privacy.md).
@@ -82,7 +82,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class PrivacyStatement(Statement):
-    """What one release promises. Safe to publish beside the output.
+    """The promise of one release. Safe to publish beside the output.
 
     The promise (docs/privacy.md): for any two texts with the same gaps, token boundaries and case patterns, the
     probabilities of any output differ by a factor of at most ``exp`` of the sum over tokens of
@@ -128,7 +128,7 @@ class PrivacyStatement(Statement):
         return self.tokens * (self.terms.epsilon_0 + self.terms.rounding_slack)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Returns plain values for JSON."""
         terms = self.terms
         return {
             "mechanism": terms.mechanism,
@@ -149,7 +149,7 @@ class PrivacyStatement(Statement):
         }
 
     def summary(self) -> str:
-        """One line for a terminal; ``d`` stands for the scaled distance of two words."""
+        """Returns one line for a terminal; ``d`` stands for the scaled distance of two words."""
         terms = self.terms
         tokens = "1 token" if self.tokens == 1 else f"{self.tokens:,} tokens"
         if terms.epsilon == 0:

@@ -139,7 +139,7 @@ class WordPiece:
         self._longest = max(map(len, [*self._starting, *self._continuing]), default=0)
 
     def basic_tokens(self, text: str) -> list[str]:
-        """Clean, put blanks around CJK characters, fold, then split at white space and around punctuation.
+        """Cleans, sets blanks around CJK characters, folds, then splits at white space and around punctuation.
 
         Cleaning drops control, format and private-use characters and U+FFFD; all white space becomes blanks.
         Folding is NFD without non-spacing marks, then lower case character by character (no final sigma).
@@ -161,7 +161,7 @@ class WordPiece:
         return text.translate(folds).split()
 
     def pieces(self, token: str) -> list[int] | None:
-        """Ids of the longest pieces that spell one element of ``basic_tokens``; None where BERT has [UNK]."""
+        """Returns ids of the longest pieces that spell one basic token; None where BERT has [UNK]."""
         if len(token) > self._max_word_chars:
             return None
         numbers: list[int] = []
@@ -178,7 +178,7 @@ class WordPiece:
         return numbers
 
     def encode(self, text: str) -> list[int]:
-        """Ids of all pieces of a text, without [CLS] and [SEP]; ``unknown_id`` for a token without pieces.
+        """Returns ids of all pieces of a text, without [CLS] and [SEP]; ``unknown_id`` for a token without pieces.
 
         Raises:
             BundleDamaged: A token has no pieces and the vocabulary no unknown symbol.
@@ -186,7 +186,7 @@ class WordPiece:
         return list(chain.from_iterable(self.encode_words(self.basic_tokens(text))))
 
     def encode_words(self, tokens: Sequence[str]) -> Iterator[list[int]]:
-        """The ids of each word: all pieces of one element of ``basic_tokens``, or ``unknown_id`` alone.
+        """Returns the ids of each word: all pieces of one basic token, or ``unknown_id`` alone.
 
         Args:
             tokens: Elements of ``basic_tokens``, all of them or some.

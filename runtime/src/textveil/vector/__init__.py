@@ -1,4 +1,4 @@
-"""Text to a short vector with noise that covers the whole text, and a classifier of such vectors."""
+"""Turns a text into a short vector with noise that covers the whole text, and classifies such vectors."""
 
 from textveil.vector.classifier import Decision, VectorClassifier
 from textveil.vector.encoder import Encoder, VectorRelease

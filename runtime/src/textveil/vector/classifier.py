@@ -24,19 +24,19 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Decision:
-    """What the server makes of one released vector.
+    """The server's decision about one released vector.
 
     Attributes:
         label: The one with the highest score.
-        scores: Of every label; they add up to 1 and rank the labels, but are no probabilities. A classifier trained for
-            its expected error drives them to 0 and 1, far beyond what the release's epsilon lets anybody be sure of.
+        scores: Score of every label. They add up to 1 and rank the labels, but are no probabilities. A classifier
+            trained for its expected error drives them to 0 and 1, far beyond what the epsilon lets anybody be sure of.
     """
 
     label: str
     scores: dict[str, float]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Returns plain values for JSON."""
         return {"label": self.label, "scores": self.scores}
 
 
@@ -48,7 +48,7 @@ class VectorClassifier:
 
     Attributes:
         bundle: The bundle.
-        labels: In the order of the classifier's outputs.
+        labels: Names of the classes, in the order of the classifier's outputs.
 
     Raises:
         BundleError: There is no encoder bundle there, or it is damaged.
@@ -78,7 +78,7 @@ class VectorClassifier:
             raise BundleDamaged(f"{CLASSIFIER}: does not fit the bundle's vectors and labels")
 
     def scores(self, vectors: Floats, epsilons: Sequence[float]) -> Floats:
-        """Scores of the labels: the softmax of the classifier.
+        """Returns scores of the labels: the softmax of the classifier.
 
         Args:
             vectors: Released vectors, shape ``(n, k)``.
@@ -101,7 +101,7 @@ class VectorClassifier:
 
         Args:
             line: A JSON object with ``vector`` and ``statement``.
-            number: Of the line, for errors.
+            number: Number of the line, for errors.
 
         Raises:
             ReleaseError: It is no such object, comes from another bundle, or has no level of this one.

@@ -1,4 +1,4 @@
-"""``Encoder``: text to a short vector with noise that covers the whole text. The one class that applications use.
+"""``Encoder``: turns a text into a short vector with noise for all of it. The one class that applications use.
 
 onnxruntime is imported when an encoder is loaded, and not before (``textveil.vector.onnx_session``).
 """
@@ -27,7 +27,7 @@ _MAX_PLANS = 16
 
 @dataclass(frozen=True)
 class Notes:
-    """What happened to one text on the device. It depends on the secret text: never publish it.
+    """Remarks on how one text was encoded on the device. They depend on the secret text: never publish it.
 
     Attributes:
         truncated: Whether the text was longer than the model takes, and its end was left out.
@@ -44,10 +44,10 @@ class VectorRelease:
     """A released vector and what it promises.
 
     Attributes:
-        vector: In units, shape ``(k,)``, float32.
+        vector: The released vector in units, shape ``(k,)``, float32.
         integers: The same in steps of the grid, as drawn, shape ``(k,)``, int64.
         statement: Mode, epsilons and delta, and what is not protected.
-        notes: For the device alone; not part of the release.
+        notes: Remarks for the device alone; not part of the release.
     """
 
     vector: NDArray[np.float32]
@@ -116,7 +116,7 @@ class Encoder:
 
         Args:
             text: Any string, also an empty one.
-            epsilon: For the whole text, exactly one of the bundle's levels; its default if left out.
+            epsilon: Loss of the whole text, exactly one of the bundle's levels; its default if left out.
             word_dropout: Probability ``mu`` in ``[0, 1)`` with which each word is removed before it is encoded. Lowers
                 the epsilon of one word; that of the whole text stays.
 
@@ -173,7 +173,7 @@ class Encoder:
         return releases
 
     def statement(self, *, epsilon: float | str | None = None, word_dropout: float | str = "0") -> VectorStatement:
-        """What a call with these options promises. Nothing is drawn."""
+        """Returns what a call with these options promises. Nothing is drawn."""
         return self._plan(epsilon, word_dropout)[2]
 
     def _vectors(self, ids: list[int], dimension: int) -> NDArray[np.float32]:

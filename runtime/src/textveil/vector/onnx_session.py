@@ -48,7 +48,7 @@ class OnnxSession:
         self._session._model_bytes = None  # it would keep a second copy of the model for as long as it lives
 
     def run(self, ids: list[int]) -> NDArray[np.float32]:
-        """The vector of one input, shape ``(1, k)``.
+        """Computes the vector of one input, shape ``(1, k)``.
 
         Raises:
             EncoderFailed: onnxruntime fails, or gives something else.
@@ -68,7 +68,7 @@ class OnnxSession:
 
 @cache
 def offline_onnxruntime() -> Any:
-    """The onnxruntime module, if it is one that stays offline whoever imported it.
+    """Returns the onnxruntime module, if it is one that stays offline whoever imported it.
 
     Later versions report to their maker when a session is made, unless ``ORT_DISABLE_TELEMETRY=1`` stood in the
     environment *before* the import; of an import by somebody else nobody can tell.

@@ -1,4 +1,4 @@
-"""What a released vector promises: the epsilon of the whole text, of one coordinate and of one word.
+"""The promise of a released vector: the epsilon of the whole text, of one coordinate and of one word.
 
 Each is a kind of its own (``textveil.release``). Proofs: docs/proofs/representation.md.
 """
@@ -30,7 +30,7 @@ _DIGITS, _ROUNDING = 60, Decimal("1e-40")
 
 @dataclass(frozen=True)
 class VectorStatement(Statement):
-    """What one released vector promises: a function of public parameters alone, safe to publish beside it.
+    """The promise of one released vector: a function of public parameters alone, safe to publish beside it.
 
     Attributes:
         parameters: Mode, dimension, grid, nominal epsilon and delta.
@@ -91,7 +91,7 @@ class VectorStatement(Statement):
         return tuple(items)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON. Every epsilon has its kind in its name."""
+        """Returns plain values for JSON. Every epsilon has its kind in its name."""
         parameters, coordinate = self.parameters, self.per_coordinate
         return {
             "mode": parameters.mode,
@@ -111,7 +111,7 @@ class VectorStatement(Statement):
         }
 
     def summary(self) -> str:
-        """One line for a terminal."""
+        """Returns one line for a terminal."""
         count = self.parameters.dimension
         size = "1 coordinate" if count == 1 else f"{count} coordinates"
         coordinate = f"; {self.per_coordinate}" if self.parameters.mode == BOX else ""
@@ -124,10 +124,10 @@ class VectorStatement(Statement):
 
 
 def vector_statement(parameters: ReleaseParameters, word_dropout: str, bundle: str) -> VectorStatement:
-    """The statement of a release.
+    """Returns the statement of a release.
 
     Args:
-        parameters: Of the release.
+        parameters: Parameters of the release.
         word_dropout: ``mu``, a decimal number in ``[0, 1)``.
         bundle: Identity of the encoder bundle.
 
@@ -140,7 +140,7 @@ def vector_statement(parameters: ReleaseParameters, word_dropout: str, bundle: s
 
 @cache
 def realized(parameters: ReleaseParameters) -> WholeText:
-    """The loss between any two texts, from the finished table.
+    """Computes the loss between any two texts, from the finished table.
 
     ``l1``, ``box``: if a shift by one step changes no output's probability by more than ``r``, one by ``sensitivity``
     steps in all changes none by more than ``r`` to that power, so epsilon is ``sensitivity ln r``. ``r`` is an exact
@@ -161,7 +161,7 @@ def realized(parameters: ReleaseParameters) -> WholeText:
 
 
 def word_loss(whole: WholeText, dropout: WordDropout) -> PerWord:
-    """The loss between two texts that differ in one word, each of whose words is dropped with probability ``mu``.
+    """Computes the loss between two texts that differ in one word, where words are dropped with probability ``mu``.
 
     ``epsilon_word = ln((1 - mu) exp(epsilon) + mu)`` and ``delta_word = (1 - mu) delta`` (Lyu, He, Li 2020,
     Theorem 2, for any mechanism that covers two whole texts). Tight.

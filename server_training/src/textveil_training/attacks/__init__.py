@@ -1,1 +1,1 @@
-"""What an attacker learns from released vectors (``vectors``) and from sanitized text (``text``)."""
+"""Measures what an attacker learns from released vectors (``vectors``) and from sanitized text (``text``)."""

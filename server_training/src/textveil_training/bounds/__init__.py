@@ -1,1 +1,1 @@
-"""What can be proven about the accuracy of a private release, whatever is trained."""
+"""Proven bounds on the accuracy of a private release, whatever is trained."""

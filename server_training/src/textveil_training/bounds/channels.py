@@ -62,7 +62,7 @@ class BestChannel:
 
 
 def ceiling(prior: ArrayLike, epsilon: float, delta: float = 0.0) -> float:
-    """The largest accuracy that any ``(epsilon, delta)``-LDP release and any classifier can have.
+    """Computes the largest accuracy that any ``(epsilon, delta)``-LDP release and any classifier can have.
 
     ``max_Q sum_y pi_y Q(y|y)`` over channels on the K classes with, for every ``y, y'``,
     ``sum_o max(0, Q(o|y) - e^epsilon Q(o|y')) <= delta``. The text at the top of this module says why it is a bound.
@@ -86,7 +86,7 @@ def ceiling(prior: ArrayLike, epsilon: float, delta: float = 0.0) -> float:
 
 
 def reference(confusion: ArrayLike, epsilon: float, delta: float = 0.0) -> float:
-    """The accuracy of the best private release of a clean model's decision: what a representation should approach.
+    """Computes the accuracy of the best private release of a clean model's decision: what to approach.
 
     ``max_Q sum_{yhat,o} P(yhat) Q(o|yhat) P(y=o|yhat)`` over ``(epsilon, delta)``-LDP channels from decisions to
     classes. No bound: see the text at the top of this module.
@@ -104,14 +104,14 @@ def reference(confusion: ArrayLike, epsilon: float, delta: float = 0.0) -> float
 
 
 def randomized_response(confusion: ArrayLike, epsilon: float) -> float:
-    """The accuracy of releasing the clean model's decision by k-ary randomized response: a baseline.
+    """Computes the accuracy of releasing the clean model's decision by k-ary randomized response: a baseline.
 
     The decision is kept with probability ``e^epsilon / (e^epsilon + K - 1)``, else another class is drawn uniformly
     (Kairouz, Oh and Viswanath 2016). The server decides by Bayes: ``sum_o max_y sum_yhat P(yhat, y) Q(o|yhat)``. It is
     epsilon-LDP for whole texts, and no representation: it serves one task.
 
     Args:
-        confusion: As ``reference``.
+        confusion: The same as in ``reference``.
         epsilon: Whole-text epsilon.
 
     Raises:
@@ -122,7 +122,7 @@ def randomized_response(confusion: ArrayLike, epsilon: float) -> float:
 
 
 def response_channel(classes: int, epsilon: float) -> Floats:
-    """k-ary randomized response as a matrix ``Q(o|i)``, shape (classes, classes); see ``randomized_response``.
+    """Returns k-ary randomized response as a matrix ``Q(o|i)``, shape (classes, classes).
 
     Raises:
         InvalidChannel: Epsilon is negative or not a number.
@@ -132,7 +132,7 @@ def response_channel(classes: int, epsilon: float) -> Floats:
 
 
 def joint(confusion: ArrayLike) -> Floats:
-    """``P(yhat, y)`` from a confusion matrix with a row for each true class: transposed, and summing to 1.
+    """Computes ``P(yhat, y)`` from a confusion matrix with a row for each true class: transposed, summing to 1.
 
     Raises:
         InvalidChannel: The matrix is not square, or holds a negative or no positive number.
@@ -152,8 +152,8 @@ def best_channel(gains: ArrayLike, epsilon: float, delta: float = 0.0) -> BestCh
 
     Args:
         gains: Shape (inputs, classes), not negative; what a decision ``o`` for an input ``i`` adds.
-        epsilon: At least 0.
-        delta: From 0 to 1.
+        epsilon: A number of at least 0.
+        delta: A number from 0 to 1.
 
     Raises:
         InvalidChannel: Epsilon or delta is out of range, or the solver finds no solution.
@@ -196,7 +196,7 @@ def best_channel(gains: ArrayLike, epsilon: float, delta: float = 0.0) -> BestCh
 
 
 def standard_error(accuracy: float, decisions: int) -> float:
-    """``sqrt(a (1 - a) / n)``: at least the standard error of the share of correct decisions among ``n`` independent.
+    """Bounds the standard error of the share of correct decisions among ``n`` by ``sqrt(a (1 - a) / n)``.
 
     Several draws of noise for one text are independent decisions when the examples themselves are held fixed, as the
     ceiling holds them.
@@ -205,7 +205,7 @@ def standard_error(accuracy: float, decisions: int) -> float:
 
 
 def exceeds(accuracy: float, decisions: int, bound: float, standard_errors: float = STANDARD_ERRORS) -> bool:
-    """Whether a reported accuracy is above its ceiling by more than chance: a fault in the noise or the accounting.
+    """Tells whether a reported accuracy is above its ceiling by more than chance: a fault in noise or accounting.
 
     ``accuracy > bound + standard_errors * sqrt(bound (1 - bound) / n)``. One report in 30,000 would be above four
     standard errors if its true accuracy were the ceiling itself.

@@ -6,7 +6,7 @@ noise that is added lets every gradient pass, so the extractor learns to place i
 
 Privacy:
     None. The noise here is continuous, drawn from a seeded generator, and serves to learn. What leaves a device goes
-    through ``textveil.representation``: integers, bounded again, noise from the entropy of the operating system.
+    through ``textveil.mechanisms``: integers, bounded again, noise from the entropy of the operating system.
     Every accuracy that is reported is measured with that, too.
 """
 
@@ -75,7 +75,7 @@ def noise_scale(mode: Mode, dimension: int, epsilon: float, delta: float = 0.0) 
 
 
 def _rho(epsilon: float, delta: float) -> float:
-    """Returns ``textveil.zcdp.largest_rho`` in floating point: thirty times as fast, and training asks for many."""
+    """Computes ``mechanisms.zcdp.largest_rho`` in floating point: thirty times as fast, and training asks for many."""
 
     def log_delta(rho: float) -> float:
         def at(log_order: float) -> float:

@@ -80,7 +80,7 @@ def grid(
 
 
 def named_mode(name: str) -> tuple[str, int, str]:
-    """Mode, dimension and delta of ``MODE:DIMENSION``.
+    """Reads ``MODE:DIMENSION`` as mode, dimension and delta.
 
     Raises:
         RecipeError: There is no such mode or dimension.

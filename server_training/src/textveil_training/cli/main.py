@@ -45,5 +45,5 @@ def _root(
 
 
 def main() -> None:
-    """Entry point of the ``textveil-train`` command."""
+    """Runs the ``textveil-train`` command."""
     sys.exit(run(app, "textveil-train"))

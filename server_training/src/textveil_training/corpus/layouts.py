@@ -39,7 +39,7 @@ class Layout:
     """How the lines of a format are cut.
 
     Attributes:
-        cut: From a line without its end, and its location, to an odd number of parts: carried, text, carried, ...,
+        cut: Turns a line without its end, and its location, into an odd number of parts: carried, text, carried, ...,
             carried. It raises ``DataError`` for a line that is no row of the format.
         headers: Lines at the beginning of a file that are carried whole.
         encode: How a text is written into a line.
@@ -51,7 +51,7 @@ class Layout:
 
 
 def layout_of(format_name: str, text_keys: Collection[str] = ("text",)) -> Layout:
-    """The layout of a format of ``data.FORMATS``.
+    """Returns the layout of a format of ``data.FORMATS``.
 
     Args:
         format_name: Its name.
@@ -71,7 +71,7 @@ def cut_block(block: bytes, layout: Layout, file_name: str, first_line: int) -> 
 
     Args:
         block: The bytes of whole lines.
-        layout: Of their format.
+        layout: Layout of their format.
         file_name: What errors call the file.
         first_line: Number of the first of them in the file, from 1.
 
@@ -155,7 +155,7 @@ def _wikitext(line: str, location: FileLocation) -> list[str]:
 
 
 def _trustpilot_user(line: str, location: FileLocation) -> list[str]:
-    """What the reader uses of a user: gender, year of birth, and rating, date, title and text of the first review.
+    """The parts of a user that the reader uses: gender, year of birth, and the first review.
 
     All else that is known of a user (name, place, profile, other reviews) is left out, and so is a user whom the
     reader passes over: ``{}`` stands in the place.

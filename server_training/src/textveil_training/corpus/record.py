@@ -26,12 +26,12 @@ _SOFTWARE = ("textveil", "textveil-training", "numpy", "regex")
 
 @dataclass(frozen=True)
 class FileFacts:
-    """What is said of one file.
+    """The facts about one file that a record states.
 
     Attributes:
-        name: Of the input and of the outputs.
+        name: Name of the input and of the outputs.
         counts: What was sanitized, for one copy.
-        sha256: Of the output, for each copy.
+        sha256: Hash of the output, for each copy.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Clock:
             self._earlier = spent["wall_s"], spent["cpu_s"]
 
     def spent(self, *, interrupted: bool = False) -> dict[str, Any]:
-        """Begin, interruptions, wall and processor seconds; processes that are still running do not count."""
+        """Returns begin, interruptions, wall and processor seconds; processes that are still running do not count."""
         wall, cpu = time.perf_counter() - self._start[0], _cpu_seconds() - self._start[1]
         return {
             "begun": self.begun,
@@ -69,16 +69,16 @@ class Clock:
 def record_of(
     job: Job, bundle: Bundle, terms: Terms, files: Sequence[FileFacts], copies: int, processes: int, clock: Clock
 ) -> dict[str, Any]:
-    """The record.
+    """Returns the record of a finished run.
 
     Args:
-        job: What was done.
-        bundle: With what.
-        terms: Under what terms.
-        files: What came out.
+        job: The job that was done.
+        bundle: The bundle it was done with.
+        terms: What the release promises per token.
+        files: Facts about the files that came out.
         copies: Independent outputs of every text.
         processes: Number of workers.
-        clock: Of the run.
+        clock: The clock of the run.
     """
     statement = PrivacyStatement(terms, copies * sum(file.counts.tokens for file in files))
     return {

@@ -60,7 +60,7 @@ class Shard:
 
 @dataclass(frozen=True)
 class Counts:
-    """What was sanitized; a function of what comes out.
+    """Counts of what was sanitized; a function of what comes out.
 
     Attributes:
         lines: Lines of all kinds.
@@ -92,7 +92,7 @@ def cut_source(source: Source, number: int, layout: Layout, shard_lines: int = S
     Args:
         source: The file.
         number: Its number.
-        layout: Of its format.
+        layout: Layout of its format.
         shard_lines: Lines of each shard but the last.
 
     Raises:
@@ -113,10 +113,10 @@ def sanitize_shard(
     """Reads a shard and sanitizes its texts.
 
     Args:
-        shard: Which lines.
-        source: Of which file.
-        layout: Of its format.
-        sanitizer: With what bundle.
+        shard: The lines to read.
+        source: The file they are in.
+        layout: Layout of its format.
+        sanitizer: Sanitizer of the bundle.
         options: Options of the sanitizer.
 
     Returns:
@@ -161,7 +161,7 @@ def write_shard(path: Path, text: str, counts: Counts, source_sha256: str) -> No
 
 
 def read_shard(path: Path, shard: Shard) -> tuple[str, Counts]:
-    """The lines and the counts of a finished shard.
+    """Reads the lines and the counts of a finished shard.
 
     Raises:
         ResumeError: It is damaged, or was made from something else.

@@ -11,7 +11,7 @@ from textveil_training.errors import DataOptionError, MissingSplit, UnreadableFi
 
 
 def find_sources(inputs: Sequence[Path], format_name: str) -> tuple[Source, ...]:
-    """The files to sanitize.
+    """Finds the files to sanitize.
 
     Args:
         inputs: Files, or folders that hold files under the names their format is published under.

@@ -1,8 +1,8 @@
 """Processes that sanitize shards.
 
 A process is started afresh and takes nothing over that draws could be repeated with: all randomness is the operating
-system's (``textveil.entropy``), so there is no seed to share and none to hand out. What a process meets comes back as
-one of our errors, without a cause that could hold text.
+system's (``textveil.mechanisms.entropy``), so there is no seed to share and none to hand out. What a process meets
+comes back as one of our errors, without a cause that could hold text.
 """
 
 import os
@@ -31,7 +31,7 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 @dataclass(frozen=True)
 class Job:
-    """What every shard of a run has in common, in a form that another process can be given.
+    """The settings that every shard of a run shares, in a form that another process can be given.
 
     Attributes:
         sources: The files.
@@ -63,7 +63,7 @@ class Worker:
 
     Args:
         job: The job.
-        sanitizer: Of its bundle; opened when it is needed if left out.
+        sanitizer: Sanitizer of its bundle; opened when it is needed if left out.
     """
 
     def __init__(self, job: Job, sanitizer: Sanitizer | None = None) -> None:
@@ -86,7 +86,7 @@ class Worker:
 
 
 def available_cores() -> int:
-    """Cores that this process may use."""
+    """Counts the cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -100,10 +100,10 @@ def finish_all(
     When something fails, or at Ctrl-C, no shard is begun any more; those being worked on are finished and kept.
 
     Args:
-        job: What they have in common.
+        job: The job that the shards belong to.
         pieces: The shards.
         count: Number of workers.
-        sanitizer: Of the job's bundle, for the work of this process.
+        sanitizer: Sanitizer of the job's bundle, for the work of this process.
         done: Called after each shard.
 
     Raises:

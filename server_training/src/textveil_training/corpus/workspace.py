@@ -97,11 +97,11 @@ class Workspace:
                 raise OutputError(f"all is written, but {UNFINISHED} cannot be removed: {_reason(error)}") from None
 
     def shard_path(self, shard: Shard, copy: int) -> Path:
-        """Where a finished shard of a copy is."""
+        """Returns where a finished shard of a copy is."""
         return self._work / f"{shard.source}-{copy}-{shard.number:06}"
 
     def output_path(self, name: str, copy: int) -> Path:
-        """Where a finished file of a copy goes."""
+        """Returns where a finished file of a copy goes."""
         return self._folder / name if self._copies == 1 else self._folder / f"copy-{copy + 1}" / name
 
     def join(self, shards: Sequence[Shard], name: str, copy: int) -> tuple[Counts, str]:

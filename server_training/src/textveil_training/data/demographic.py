@@ -30,14 +30,14 @@ TRUSTPILOT_LABELS = ("0", "1", "2", "3", "4")
 """Ratings, one star less than given: from 0 for one star to 4 for five."""
 
 TRUSTPILOT_ATTRIBUTES = ("female", "younger than 35")
-"""Of the author, by index; without the second, older than 45: Coavoux et al. leave out who is between."""
+"""Attributes of the author, by index; without the second, older than 45: Coavoux et al. leave out who is between."""
 
 BLOG_LABELS = tuple("0123456789")
 """Topics; ten, without names."""
 
 BLOG_ATTRIBUTES = ("in the tens", "female")
-"""Of the author, by index; without the first, 33 or older: the corpus has three age groups, the middle one is left out.
-The order is not that of Trustpilot."""
+"""Attributes of the author, by index; without the first, 33 or older: the corpus has three age groups, the middle one
+is left out. The order is not that of Trustpilot."""
 
 YOUNGER_THAN, OLDER_THAN = 35, 45
 _GENDERS = {"F": True, "M": False}
@@ -122,7 +122,7 @@ def read_trustpilot_users(path: FilePath) -> Iterator[AttributedText]:
 
 
 def user_object(line: str) -> dict[str, Any] | None:
-    """The object on a line, or None. The exceptions hold the line, so they must not get out."""
+    """Reads the object on a line, or None. The exceptions hold the line, so they must not get out."""
     for parse in (json.loads, ast.literal_eval):
         try:
             value = parse(line)
@@ -133,7 +133,7 @@ def user_object(line: str) -> dict[str, Any] | None:
 
 
 def first_review(user: dict[str, Any], location: FileLocation) -> AttributedText | None:
-    """The example that ``read_trustpilot_users`` makes of a user, or None for a user it passes over; see there."""
+    """Returns the example that ``read_trustpilot_users`` makes of a user, or None for one it passes over; see there."""
     reviews = _of_type(user.get("reviews"), list, location)
     gender = _of_type(user.get("gender"), str, location)
     born = _number(user.get("birth_year"), location)

@@ -1,4 +1,4 @@
-"""What the readers yield: one frozen dataclass per kind of example.
+"""The examples that readers yield: one frozen dataclass for each kind.
 
 Texts and labels are left out of ``repr`` on purpose, so that a log line or a traceback that mentions an
 example does not carry somebody's words (a label column may hold text when the columns of a file were
@@ -10,7 +10,7 @@ from typing import Protocol
 
 
 class Example(Protocol):
-    """What every kind of example has."""
+    """The fields of every kind of example."""
 
     @property
     def texts(self) -> tuple[str, ...]:

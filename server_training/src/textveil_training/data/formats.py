@@ -1,4 +1,4 @@
-"""The formats by name, and ``load``: the one door to all readers."""
+"""The formats by name, and ``load``: the only way to all readers."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -31,7 +31,7 @@ FormatName = Literal[
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What a caller may choose; each format takes some of these and refuses the others.
+    """The options that a caller may choose; each format takes some of these and refuses the others.
 
     Attributes:
         text_key: Key of the text (``jsonl``).
@@ -159,7 +159,7 @@ FORMATS: Mapping[FormatName, Format] = {
 
 
 def format_named(format_name: str) -> Format:
-    """The format of that name.
+    """Returns the format of that name.
 
     Raises:
         UnknownFormat: There is none.
@@ -171,7 +171,7 @@ def format_named(format_name: str) -> Format:
 
 
 def available_splits(format_name: str, path: FilePath) -> tuple[str, ...]:
-    """The names of the splits at a path: those inside the file, or those of the files in a folder.
+    """Returns the names of the splits at a path: those inside the file, or those of the files in a folder.
 
     Returns:
         The names in the format's order; nothing for a single file of a format that keeps each split in a
@@ -193,7 +193,7 @@ def available_splits(format_name: str, path: FilePath) -> tuple[str, ...]:
 
 
 def files_of(format_name: str, path: FilePath) -> list[Path]:
-    """The files that ``load`` reads at a path, all splits: the path itself, or those of the format in a folder.
+    """Finds the files that ``load`` reads at a path, all splits: the path itself, or those of the format in a folder.
 
     Raises:
         UnknownFormat: There is no format of that name.

@@ -17,12 +17,12 @@ AnyExample = TypeVar("AnyExample", bound=Example)
 
 
 def text_key(example: Example) -> str:
-    """The default key: all texts of the example, so that duplicates fall into one share."""
+    """Returns the default key: all texts of the example, so that duplicates fall into one share."""
     return "\t".join(example.texts)
 
 
 def share_of(key: str, shares: Mapping[str, int], seed: int = 0) -> str:
-    """The name of the share that a key falls into.
+    """Returns the name of the share that a key falls into.
 
     With weights ``w_1 .. w_n`` of the names in ascending order and ``h = SHA-256(seed, key)`` read as an
     integer, it is the first ``i`` with ``floor(h * sum(w) / 2**256) < w_1 + .. + w_i``.

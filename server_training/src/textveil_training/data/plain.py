@@ -1,4 +1,4 @@
-"""Text files without a benchmark's dress: labeled lines, plain lines, and WikiText."""
+"""Plain text files: lines with labels, lines without, and WikiText."""
 
 from collections.abc import Collection, Iterator
 
@@ -68,7 +68,7 @@ def read_wikitext(
 
 
 def is_heading(line: str) -> bool:
-    """Whether a line of WikiText is a heading: words between equally many free-standing equals signs."""
+    """Tells whether a line of WikiText is a heading: words between equally many free-standing equals signs."""
     words = line.split()
     before = next((index for index, word in enumerate(words) if word != "="), len(words))
     after = next((index for index, word in enumerate(reversed(words)) if word != "="), len(words))

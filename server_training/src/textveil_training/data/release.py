@@ -1,4 +1,4 @@
-"""Which release a corpus is: what ``sanitize-corpus`` wrote beside it, if the files are still those it wrote."""
+"""Identifies the release that a corpus is, from the record that ``sanitize-corpus`` wrote beside its files."""
 
 import json
 import re

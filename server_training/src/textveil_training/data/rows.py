@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
 
 def file_name(path: FilePath) -> str:
-    """The part of a path that a message may name."""
+    """Returns the part of a path that a message may name."""
     return printable(Path(path).name)
 
 

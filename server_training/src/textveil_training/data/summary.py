@@ -1,4 +1,4 @@
-"""What is in a data set: counts per split, per label and per attribute, mean length, mean score."""
+"""Summarizes a data set: counts per split, per label and per attribute, mean length, mean score."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ MOST_LABELS = 100
 
 @dataclass(frozen=True, slots=True)
 class SplitSummary:
-    """What is in one split.
+    """Counts and means of one split.
 
     Attributes:
         examples: Number of examples.
@@ -35,22 +35,22 @@ class SplitSummary:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What is in a data set.
+    """Counts and means of a data set.
 
     Attributes:
         format: Name of the format.
-        splits: By name; a file that is one split by itself stands under ``all``.
+        splits: Summaries of the splits by name; a file that is one split by itself stands under ``all``.
     """
 
     format: str
     splits: dict[str, SplitSummary]
 
     def as_dict(self) -> dict[str, object]:
-        """The summary as plain dictionaries, lists and numbers."""
+        """Returns the summary as plain dictionaries, lists and numbers."""
         return asdict(self)
 
     def table(self) -> str:
-        """The summary as lines of aligned columns, without a trailing line end."""
+        """Returns the summary as lines of aligned columns, without a trailing line end."""
         rows = [("split", "part", "examples", "mean tokens", "mean score")]
         for name, part in self.splits.items():
             score = "" if part.mean_score is None else f"{part.mean_score:.3f}"
@@ -72,9 +72,9 @@ def summarize(
 
     Args:
         format_name: A key of ``FORMATS``.
-        path: As ``load``.
+        path: The same as in ``load``.
         split: One split, or None for all there are.
-        options: As ``load``.
+        options: The same as in ``load``.
 
     Raises:
         DataError: As ``load``, and every error the reader raises.

@@ -22,7 +22,7 @@ LAYOUT = Layout("textveil-checkpoint", 1, DESCRIPTION, EXTRACTOR, "checkpoint")
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What a checkpoint is. Mode ``none`` is a model without privacy: no head, dimension 0, no levels.
+    """The description of a checkpoint. Mode ``none`` is a model without privacy: no head, dimension 0, no levels.
 
     Attributes:
         mode: ``none``, ``l1``, ``l2`` or ``box``.

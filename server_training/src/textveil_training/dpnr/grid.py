@@ -228,7 +228,7 @@ class Grid:
 
 
 def read_lines(path: Path) -> dict[str, dict[str, Any]]:
-    """Lines of a grid by key; nothing where there is no file yet.
+    """Reads the lines of a grid by key; nothing where there is no file yet.
 
     Raises:
         ResumeError: A line is not one of a grid's; the file is written whole each time.

@@ -24,7 +24,7 @@ from textveil_training.engine.loop import Loop, Position
 
 @dataclass(frozen=True)
 class TrainedHead:
-    """What a training gave.
+    """The result of a training.
 
     Attributes:
         model: Head and classifier of the best epoch, in evaluation mode; its encoder is not there.

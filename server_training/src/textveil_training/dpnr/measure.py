@@ -49,7 +49,7 @@ def released(
         The same shape.
 
     Privacy:
-        Each row is one release at the parameters' whole-text epsilon; see ``textveil.representation``.
+        Each row is one release at the parameters' whole-text epsilon; see ``textveil.mechanisms``.
     """
     releaser = Releaser(parameters)
     return releaser.dequantize(releaser.release(vectors, random_uint64))
@@ -97,7 +97,7 @@ def measured(
 
 @dataclass(frozen=True)
 class Decided:
-    """What a checkpoint decides of the texts of a split.
+    """The decisions of a checkpoint on the texts of a split.
 
     Attributes:
         decisions: Class ids, int64 of shape ``(texts,)``, for each release; without privacy for each set of masks.

@@ -27,7 +27,7 @@ class Head(nn.Module):
 
 
 class Classifier(nn.Module):
-    """What the server does with a released vector: one hidden ReLU layer, or none.
+    """The server's classifier of released vectors: one hidden ReLU layer, or none.
 
     Args:
         width: Width of its input: k and 1 for the logarithm of epsilon, or the pooled vector's without noise.

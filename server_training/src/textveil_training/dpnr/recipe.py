@@ -17,7 +17,7 @@ LOSSES = ("cross-entropy", "expected-error")
 
 @dataclass(frozen=True, slots=True)
 class DataPart:
-    """What is read. ``dev_percent`` of the training share becomes dev when the format's own dev split is the test.
+    """The data. ``dev_percent`` of the training share becomes dev when the format's own dev split is the test.
 
     Attributes:
         format: Name of a format of ``textveil_training.data.FORMATS``.
@@ -53,7 +53,7 @@ class ExtractorPart:
 
 @dataclass(frozen=True, slots=True)
 class RepresentationPart:
-    """What is released.
+    """The release that a model is trained for.
 
     Attributes:
         mode: ``none`` (no bound, no noise: the pooled vector itself), ``l1``, ``l2`` or ``box``.

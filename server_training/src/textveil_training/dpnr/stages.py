@@ -1,4 +1,4 @@
-"""What each kind of training does in its stages: losses, optimizers and the figure that decides.
+"""The stages of each kind of training: losses, optimizers and the figure that decides.
 
 | kind | stages |
 |---|---|

@@ -1,4 +1,4 @@
-"""What is the same in every run: its folder, device, seed, state file, run key, record, and how it is resumed.
+"""The parts that every run shares: its folder, device, seed, state file, run key, record, and how it is resumed.
 
 A script of ``textveil_training.tasks`` reads: make a ``Run``, build the networks on its device, ``begin`` the record,
 ``train`` the stages, ``finish`` with the result.

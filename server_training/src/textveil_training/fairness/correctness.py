@@ -54,7 +54,7 @@ class Answers:
 
 
 def attributes_named(format_name: str) -> tuple[str, ...]:
-    """The private attributes that a format has.
+    """Returns the private attributes that a format has.
 
     Raises:
         SubgroupError: It has none.
@@ -77,15 +77,15 @@ def of_checkpoint(
     device: str = "cpu",
     report: Report = no_report,
 ) -> tuple[Split, list[Answers]]:
-    """A checkpoint of ``textveil-train dpnr`` on a split, through the device's release.
+    """Measures a checkpoint of ``textveil-train dpnr`` on a split, through the device's release.
 
     Features of the split that were left in the folder (``--write-features``) are used if they are of these very texts.
 
     Args:
         folder: The checkpoint.
         data: File or folder.
-        format_name: Of the data.
-        split: Of the data; None for a file that is one split.
+        format_name: Format of the data.
+        split: Split of the data; None for a file that is one split.
         levels: Whole-text epsilons; the checkpoint's if left out.
         draws: Releases of each text at each level.
         device: ``cpu`` or a CUDA device.
@@ -138,13 +138,13 @@ def of_model(
     device: str = "cpu",
     report: Report = no_report,
 ) -> tuple[Split, Answers]:
-    """A model of ``textveil-train finetune`` on raw or sanitized text.
+    """Measures a model of ``textveil-train finetune`` on raw or sanitized text.
 
     Args:
         folder: The model.
         data: File or folder of the texts; several where the same texts were sanitized several times independently.
-        format_name: Of the data.
-        split: Of the data; None for files that are one split.
+        format_name: Format of the data.
+        split: Split of the data; None for files that are one split.
         device: ``cpu`` or a CUDA device.
         report: Called with progress.
 
@@ -183,7 +183,7 @@ def of_model(
 
 
 def of_texts(splits: Sequence[Split], predict: Predict, release: Promise | None) -> Answers:
-    """A classifier of texts, raw or sanitized.
+    """Measures a classifier of texts, raw or sanitized.
 
     Args:
         splits: The same texts, sanitized once or several times independently.
@@ -200,7 +200,7 @@ def of_texts(splits: Sequence[Split], predict: Predict, release: Promise | None)
 
 
 def check_alike(one: Split, other: Split) -> None:
-    """Whether two splits are of the same texts, as far as labels and attributes can tell.
+    """Checks that two splits are of the same texts, as far as labels and attributes can tell.
 
     Raises:
         SubgroupError: They are not.
@@ -218,7 +218,7 @@ def divided(
     minimum: int = MINIMUM,
     confidence: float = CONFIDENCE,
 ) -> Subgroups:
-    """Accuracy by subgroup of one model; with the clean model's answers also how each gap differs from its gap.
+    """Divides one model's accuracy by subgroup; with the clean model's answers also compares each gap with its gap.
 
     Raises:
         SubgroupError: No attribute has enough texts with it and without it.

@@ -36,12 +36,12 @@ KIND = "fairness"
 
 @dataclass(frozen=True)
 class Request:
-    """What is measured on what.
+    """The models to measure and the data to measure them on.
 
     Attributes:
         data: File or folder of the texts; several copies of one sanitized corpus for ``model``.
-        format_name: Of the data; one with attributes.
-        split: Of the data; None for files that are one split.
+        format_name: Format of the data; one with attributes.
+        split: Split of the data; None for files that are one split.
         checkpoint: Folder of ``textveil-train dpnr``, or None.
         model: Folder of ``textveil-train finetune``, or None; one of the two.
         clean: Another folder of the same kind, trained without privacy, to compare with.
@@ -132,7 +132,7 @@ def _measured(request: Request, report: Report) -> tuple[Split, list[dict[str, A
 
 
 def _answers(request: Request, report: Report) -> tuple[Split, list[Answers]]:
-    """Of the clean model first, where there is one."""
+    """Returns the answers of every model, those of the clean model first, where there is one."""
 
     def of(folder: Path, data: Sequence[Path], levels: Sequence[str]) -> tuple[Split, list[Answers]]:
         place = {"device": request.device, "report": report}

@@ -23,7 +23,7 @@ MINIMUM = 30
 """Texts that a subgroup needs on either side before figures are given."""
 
 CONFIDENCE = 0.95
-"""Of all intervals of one table together."""
+"""Probability that all intervals of one table hold together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ class Group:
     """The texts with an attribute, or those without it.
 
     Attributes:
-        examples: How many.
+        examples: Number of texts.
         accuracy: Mean over the texts, or None where the attribute has a side that is too small.
-        standard_error: Of it, over texts: ``sqrt(s^2 / n)``, ``s^2`` the variance between texts.
+        standard_error: Standard error of the accuracy: ``sqrt(s^2 / n)``, ``s^2`` the variance between texts.
     """
 
     examples: int
@@ -61,7 +61,7 @@ class Gap:
         return self.interval[0] > 0 or self.interval[1] < 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Returns plain values for JSON."""
         return {
             "gap": round(self.value, 5),
             "gap_standard_error": round(self.standard_error, 5),
@@ -76,14 +76,14 @@ class WithinClasses:
 
     Attributes:
         gap: Mean over classes, weighted by how common each is, of the gap inside the class (direct standardization).
-        share: Of all texts, those in classes where both groups are large enough; the others are left out.
+        share: Share of the texts in classes where both groups are large enough; the others are left out.
     """
 
     gap: Gap
     share: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Returns plain values for JSON."""
         return self.gap.to_dict() | {"share": round(self.share, 5)}
 
 
@@ -92,10 +92,10 @@ class Attribute:
     """One attribute; without figures where fewer texts than the minimum have it, or lack it.
 
     Attributes:
-        name: Of the attribute.
+        name: Name of the attribute.
         having: The texts with it.
         lacking: The texts without it.
-        gap: Between the two, or None.
+        gap: Difference in accuracy between the two, or None.
         within_classes: The gap inside classes, or None where no class has enough of both.
         change: How the gap differs from that of another model on the same texts, or None where there is no other.
     """
@@ -108,7 +108,7 @@ class Attribute:
     change: Gap | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; ``gap``, ``gap_standard_error`` and ``interval`` are null without figures."""
+        """Returns plain values for JSON; ``gap`` and its error and interval are null without figures."""
         nothing = {"gap": None, "gap_standard_error": None, "interval": None, "differs": None}
         return {
             "name": self.name,
@@ -122,13 +122,13 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Subgroups:
-    """The table.
+    """Accuracy by subgroup of one model: the table.
 
     Attributes:
-        examples: Texts.
-        accuracy: Over all of them.
-        standard_error: Of it, over texts.
-        attributes: In the order of the columns.
+        examples: Number of texts.
+        accuracy: Mean over all of them.
+        standard_error: Standard error of the accuracy, over texts.
+        attributes: Figures of every attribute, in the order of the columns.
         comparisons: Distinct divisions of the texts that figures are given for; the intervals allow for so many.
         confidence: That all intervals of one kind (gap, within classes, change) hold together.
         minimum: Texts a subgroup needs.
@@ -148,7 +148,7 @@ class Subgroups:
         return max((one for one in self.attributes if one.gap), key=lambda one: abs(one.gap.value if one.gap else 0))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Returns plain values for JSON."""
         largest = self.largest
         return {
             "examples": self.examples,
@@ -172,7 +172,7 @@ def subgroups(
     minimum: int = MINIMUM,
     confidence: float = CONFIDENCE,
 ) -> Subgroups:
-    """Accuracy by subgroup.
+    """Computes accuracy by subgroup.
 
     A text that was released several times counts once, with the mean over its releases: releases of one text are not
     independent. The variance between these means holds both the choice of texts and what is left of the noise.
@@ -187,12 +187,12 @@ def subgroups(
         correct: Shape ``(texts,)`` or ``(draws, texts)``, from 0 (wrong) to 1 (right).
         attributes: Shape ``(texts, attributes)``, 1 where a text has the attribute, else 0. Columns may overlap or be
             one-hot; each is compared with the rest. A column and its complement are one comparison.
-        names: Of the columns.
+        names: Names of the columns.
         classes: True class of each text, for the gaps within classes; left out if None.
-        other: As ``correct``, of another model on the same texts, for the change of each gap: the per-text difference
-            is compared between the groups, so that what is hard for both models cancels.
+        other: The same as ``correct``, of another model on the same texts, for the change of each gap: the difference
+            per text is compared between the groups, so that what is hard for both models cancels.
         minimum: Texts a subgroup needs on either side, and in a class; at least 2.
-        confidence: Of all intervals of a kind together, between 0 and 1.
+        confidence: Probability that all intervals of a kind hold together, between 0 and 1.
 
     Raises:
         SubgroupError: Shapes do not fit, a value is out of range, or no attribute has enough texts on both sides.

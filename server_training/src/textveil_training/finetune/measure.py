@@ -1,4 +1,4 @@
-"""What a fine-tuned model makes of texts, and how good that is."""
+"""The answers of a fine-tuned model, and how good they are."""
 
 from collections.abc import Sequence
 from pathlib import Path

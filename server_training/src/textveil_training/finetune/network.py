@@ -21,7 +21,7 @@ LAYOUT = Layout("textveil-finetuned", 1, DESCRIPTION, ENCODER, "fine-tuned model
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What a fine-tuned model is.
+    """The description of a fine-tuned model.
 
     Attributes:
         labels: Labels in the order of the outputs; empty where the output is a score.

@@ -1,4 +1,4 @@
-"""What is hidden and what is asked for: BERT's masking, of whole words, with the original's pieces as targets.
+"""Hides words and asks for them: BERT's masking, of whole words, with the original's pieces as targets.
 
 A word is chosen with probability .15. Of the chosen, 80 % become [MASK] piece by piece, 10 % pieces drawn evenly from
 the vocabulary, and 10 % stay as they are (Devlin et al. 2019, section 3.1). The target at piece j of a chosen word of
@@ -19,7 +19,7 @@ from textveil_training.pretrain.aligned import Bools, Integers, Strings, ragged
 
 IGNORED = -100
 MASKED = 8 / 9
-"""Of the hidden words, how many are [MASK]; the others are drawn."""
+"""Share of the hidden words that become [MASK]; the others are drawn."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """What was read.
+    """The texts that were read.
 
     Attributes:
         texts: All texts, those of a pair each for itself.

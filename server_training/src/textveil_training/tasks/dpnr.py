@@ -43,7 +43,7 @@ SEARCH = Search(restarts=2, steps=80, draws=512, fresh_draws=4096)
 
 @dataclass(frozen=True)
 class Options(RunOptions):
-    """What the command line adds to a recipe.
+    """Options that the command line adds to a recipe.
 
     Attributes:
         start: Checkpoint that the training starts from, where the recipe says so.

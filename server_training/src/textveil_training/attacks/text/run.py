@@ -32,7 +32,7 @@ _STATISTICS = "statistics"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What decides an attack, apart from the mechanism and the data.
+    """The settings of an attack, apart from the mechanism and the data.
 
     Attributes:
         attacks: Names of the attacks to run, from ``ATTACKS``.

@@ -11,7 +11,7 @@ one who knows only how common each attribute is. A class is itself informative a
 attacker learns from the released class alone is what the task reveals, whatever the representation.
 
 Privacy:
-    Vectors are released by ``textveil.representation``, with the entropy of the operating system, as on a device. The
+    Vectors are released by ``textveil.mechanisms``, with the entropy of the operating system, as on a device. The
     seeds here are those of the attacker's training.
 """
 

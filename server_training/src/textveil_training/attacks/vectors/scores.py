@@ -18,7 +18,7 @@ _RESAMPLES = 400
 
 @dataclass(frozen=True)
 class Leak:
-    """What one attacker found out, on the texts of the test split.
+    """How much one attacker found out, on the texts of the test split.
 
     ``F`` is ``2 tp / (2 tp + fp + fn)``. Over all attributes together (*micro*) it is that of all binary variables, as
     Coavoux, Narayan and Cohen (2018) define it; ``privacy`` is 1 - F with every score cut at 1/2, the figure of their
@@ -32,11 +32,11 @@ class Leak:
         f_tuned_micro: Micro F at one threshold for all, tuned on dev.
         auc: Mean over attributes of the area under the ROC curve.
         accuracy: Mean over attributes of the share of right guesses at 1/2 (the X of demographics).
-        f_tuned_each: By attribute.
-        auc_each: By attribute.
-        accuracy_each: By attribute.
-        auc_standard_error: Of ``auc``, over texts (DeLong, DeLong and Clarke-Pearson 1988).
-        f_standard_error: Of ``f_tuned``, over texts (bootstrap).
+        f_tuned_each: Tuned F of each attribute.
+        auc_each: Area under the curve of each attribute.
+        accuracy_each: Share of right guesses of each attribute.
+        auc_standard_error: Standard error of ``auc`` over texts (DeLong, DeLong and Clarke-Pearson 1988).
+        f_standard_error: Standard error of ``f_tuned`` over texts (bootstrap).
     """
 
     f_half: float
@@ -63,7 +63,7 @@ class Leak:
         return 1 - self.accuracy
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Returns plain values for JSON."""
         shown = {name: value for name, value in vars(self).items() if name != "_parts"}
         rounded = {
             name: [round(v, 5) for v in value] if isinstance(value, tuple) else round(value, 5)
@@ -72,7 +72,7 @@ class Leak:
         return {"privacy": round(self.privacy, 5), "demographic_privacy": round(self.demographic_privacy, 5), **rounded}
 
     def exceeds(self, other: "Leak") -> "Advantage":
-        """How much more this attacker finds out than another one on the same texts."""
+        """Computes how much more this attacker finds out than another one on the same texts."""
         return Advantage(*self._parts.auc_over(other._parts), *self._parts.f_over(other._parts))
 
 
@@ -82,9 +82,9 @@ class Advantage:
 
     Attributes:
         auc: Difference of the mean areas.
-        auc_standard_error: Of it.
+        auc_standard_error: Standard error of that difference.
         f_tuned: Difference of the mean tuned F.
-        f_standard_error: Of it.
+        f_standard_error: Standard error of that difference.
     """
 
     auc: float
@@ -93,7 +93,7 @@ class Advantage:
     f_standard_error: float
 
     def significant(self, standard_errors: float = 3.0) -> bool:
-        """Whether the first attacker is better in either figure by more than chance."""
+        """Tells whether the first attacker is better in either figure by more than chance."""
         return (
             self.auc > standard_errors * self.auc_standard_error
             or self.f_tuned > standard_errors * self.f_standard_error
@@ -104,11 +104,12 @@ def leak(dev_scores: Floats, dev_present: Bits, scores: Floats, present: Bits) -
     """Rates an attacker.
 
     Args:
-        dev_scores: From 0 to 1, higher where the attacker thinks the attribute is there; shape (draws, dev texts,
-            attributes). Thresholds are tuned on them.
-        dev_present: What is true, shape (dev texts, attributes).
-        scores: Of the test texts, shape (draws, texts, attributes).
-        present: Of the test texts, shape (texts, attributes). Every attribute is there in some texts and not in others.
+        dev_scores: Scores from 0 to 1, higher where the attacker thinks the attribute is there; shape (draws, dev
+            texts, attributes). Thresholds are tuned on them.
+        dev_present: The true attributes, shape (dev texts, attributes).
+        scores: Scores of the test texts, shape (draws, texts, attributes).
+        present: The true attributes of the test texts, shape (texts, attributes). Every attribute is there in some
+            texts and not in others.
     """
     half = np.full(present.shape[1], 0.5)
     tuned = np.array([_best_threshold(dev_scores[..., a], dev_present[:, a]) for a in range(present.shape[1])])
@@ -134,14 +135,14 @@ def leak(dev_scores: Floats, dev_present: Bits, scores: Floats, present: Bits) -
 
 @dataclass(frozen=True)
 class _Parts:
-    """What each text adds.
+    """The contribution of each text to the figures.
 
     Attributes:
         counts: tp, fp, fn at tuned thresholds: shape (3, texts, attributes), means over draws.
         placements: For a text with the attribute the share of texts without it that score lower, for one without the
             share of those with it that score higher: shape (texts, attributes), means over draws.
-        auc_each: By attribute.
-        present: What is true.
+        auc_each: Area under the curve of each attribute.
+        present: The true attributes.
     """
 
     counts: Floats

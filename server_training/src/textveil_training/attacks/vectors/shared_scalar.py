@@ -7,7 +7,7 @@ vector is 0, so that the smallest of what is released is the noise itself, and
     z - min(z)
 
 is the clean vector, whatever epsilon was. The paper's algorithm asks for independent noise on every coordinate; so does
-``textveil.representation``.
+``textveil.mechanisms``.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Recovery:
 
     Attributes:
         correlation: Mean over texts of the correlation across the coordinates of a text.
-        standard_error: Of it, over texts.
+        standard_error: Standard error of the correlation, over texts.
         exact: Share of texts with every coordinate within one hundredth.
     """
 
@@ -34,7 +34,7 @@ class Recovery:
 
 
 def without_scalar(released: Vectors) -> Vectors:
-    """``z - min(z)`` for every row: the attack. Shape ``(texts, k)``."""
+    """Returns ``z - min(z)`` for every row: the attack. Shape ``(texts, k)``."""
     return released - released.min(axis=1, keepdims=True)
 
 

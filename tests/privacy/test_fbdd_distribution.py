@@ -1,11 +1,11 @@
-"""FBDD's law in low dimensions, counted and compared with the integral that defines it, and its metric DP.
+"""FBDD's distribution in low dimensions, counted and compared with the integral that defines it, and its metric DP.
 
 The probability of an output is the mass of the noise over its Voronoi cell. Along a ray from the input the cells are
 intervals, so the integral is done here in polar coordinates: over all directions by a quadrature, and along each ray
 exactly, by the distribution function of the radius. Nothing of that calls the code that draws.
 
-Counts come from the operating system's entropy. A test of chance rejects a faultless law with probability below
-1e-9, and each is shown to reject the law with a fault planted in it.
+Counts come from the operating system's entropy. A test of chance rejects a faultless distribution with probability
+below 1e-9, and each is shown to reject the distribution with a fault planted in it.
 """
 
 import math
@@ -58,7 +58,7 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
 
 
 def law_of(bundle: Bundle, epsilon: float) -> Fbdd:
-    return Fbdd.of(bundle, Decimal(str(epsilon)))
+    return Fbdd.of(bundle.table, bundle.metric, Decimal(str(epsilon)))
 
 
 def counts_of(law: Fbdd, token: int, draws: int = DRAWS) -> Counts:
@@ -129,7 +129,7 @@ def test_the_integral_in_one_dimension(tmp_path_factory: pytest.TempPathFactory)
     assert law_by_integral(bundle, 3, 0, 4000)[outputs] == pytest.approx(np.diff([0, *strips, 1]), abs=2e-5)
 
 
-# The law.
+# The distribution.
 
 
 def rejects(counts: Counts, law: Floats) -> bool:
@@ -257,7 +257,7 @@ def test_metric_dp_in_space(space: Bundle) -> None:
 
 
 def test_the_bound_is_nearly_reached(plane: Bundle) -> None:
-    """By the integral: so a law with less noise breaks it, and the test above is no matter of course."""
+    """By the integral: so a distribution with less noise breaks it, and the test above is no matter of course."""
     assert plane.metric is not None
     laws = [law_by_integral(plane, 3, token, 4000) for token in range(11)]
     used = [

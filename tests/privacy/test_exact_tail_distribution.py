@@ -1,4 +1,4 @@
-"""The exact tail: every output has the weight of its own distance, and a draw by rejection has just that law.
+"""The exact tail: every output has the weight of its own distance, and a draw by rejection has just that distribution.
 
 The weights are held against their definition in Python's integers. ``draw_thinned`` is enumerated: every proposal with
 every threshold, and after a rejection every proposal with every threshold again, so that each output must come out as
@@ -18,7 +18,7 @@ import faulty_sampling
 import numpy as np
 import pytest
 import small_bundles
-from defined_law import defined_weights
+from defined_weights import defined_weights
 from numpy.typing import NDArray
 from textveil.bundle.text_bundle import TABLE
 from textveil.mechanisms import entropy

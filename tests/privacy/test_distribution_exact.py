@@ -22,7 +22,7 @@ import faulty_sampling
 import numpy as np
 import pytest
 import small_bundles
-from defined_law import defined_weights, outputs
+from defined_weights import defined_weights, outputs
 from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import iv
@@ -364,7 +364,7 @@ def largest_ratio(weights: list[list[int]], allowed: list[int]) -> Fraction:
     )
 )
 def test_krr_never_exceeds_its_epsilon(opened: Callable[..., Sanitizer], epsilon: Decimal) -> None:
-    """Every ratio of every two inputs is at most ``e**epsilon``, and the law keeps as often as integers then allow.
+    """Every ratio of every two inputs is at most ``e**epsilon``, and words are kept as often as integers then allow.
 
     Inputs outside the outputs (``<unk>``, words that are never an output) are uniform over them.
     """

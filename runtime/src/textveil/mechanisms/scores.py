@@ -1,0 +1,207 @@
+"""The scores ``c(x, y)`` of pairs of words, which a look-up turns into weights.
+
+* ``santext``, exact tail: ``c = floor(grid d(x, y))`` (``MetricScores``);
+* ``santext``, capped tail: ``c = min(floor(grid d(x, y)), last stored score of x)`` (``StoredScores``);
+* ``krr`` and ``random``: ``c = 0`` if ``x = y``, else ``1`` (``EqualityScores``).
+"""
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.mechanisms.integer_sampling import Integers
+from textveil.mechanisms.metric import Metric
+from textveil.mechanisms.table import Table
+
+Ids = NDArray[np.intp]
+Progress = Callable[[int, int], None]
+
+#: Inputs or outputs at a time: some 40 MB of doubles for 20,000 symbols.
+BLOCK = 256
+
+
+class Scores(Protocol):
+    """The scores ``c(x, y)`` of a mechanism. Levels of one table share them.
+
+    Inputs are the symbols by id, and ``<unk>``, the last. Outputs are symbols.
+    """
+
+    @property
+    def symbols(self) -> int:
+        """The number of symbols; also the id of ``<unk>`` as an input."""
+        ...
+
+    @property
+    def largest(self) -> int:
+        """An upper bound of every score."""
+        ...
+
+    def from_inputs(self, inputs: Ids) -> NDArray[Any]:
+        """Returns the scores of some inputs to all symbols, shape ``(n, symbols)``."""
+        ...
+
+    def to_outputs(self, outputs: Ids) -> NDArray[Any]:
+        """Returns the scores of all inputs to some outputs, shape ``(n, symbols + 1)``."""
+        ...
+
+    def of_pairs(self, inputs: Ids, outputs: Ids) -> NDArray[Any]:
+        """Returns the score of each pair. The arguments are broadcast against each other."""
+        ...
+
+    def totals(self, weights: Integers, base: Integers, progress: Progress | None = None) -> Integers:
+        """Returns ``Z(x) = sum over y of q(y) W[c(x, y)]`` of every input, exact, shape ``(symbols + 1,)``.
+
+        Args:
+            weights: ``W``, for every score up to ``largest``.
+            base: ``q``, shape ``(symbols,)``.
+            progress: Called with inputs done and inputs in all, where it takes a while.
+        """
+        ...
+
+
+class MetricScores:
+    """The scores of SanText without a cap: ``floor(grid d(x, y))`` for every pair, from the shipped rows.
+
+    Args:
+        metric: Distances of all inputs.
+    """
+
+    def __init__(self, metric: Metric) -> None:
+        self.metric, self.symbols = metric, len(metric.rows) - 1
+        # No squared distance is larger: twice the longest row, squared, and the coordinate of <unk>.
+        parts = np.array_split(metric.rows, 64)
+        longest = max(int((part.astype(np.int64) ** 2).sum(axis=1).max(initial=0)) for part in parts)
+        # Squared distances are integers: one look-up replaces a division and a root for every pair.
+        self._of_squared = metric.scores(np.arange(4 * longest + metric.unknown_extra + 1, dtype=np.int64))
+        self.largest = int(self._of_squared[-1])
+
+    def from_inputs(self, inputs: Ids) -> Integers:
+        """Returns the scores of some inputs to all symbols, shape ``(n, symbols)``."""
+        return np.concatenate([self._scored(squared[:, :-1]) for _, squared in self._squared(inputs)])
+
+    def to_outputs(self, outputs: Ids) -> Integers:
+        """Returns the scores of all inputs to some outputs, shape ``(n, symbols + 1)``."""
+        return np.concatenate([self._scored(squared) for _, squared in self._squared(outputs)])
+
+    def of_pairs(self, inputs: Ids, outputs: Ids) -> Integers:
+        """Returns the score of each pair; the arguments are broadcast against each other."""
+        first, second = np.broadcast_arrays(inputs, outputs)
+        return self._scored(self.metric.squared(first.ravel(), second.ravel())).reshape(first.shape)
+
+    def totals(self, weights: Integers, base: Integers, progress: Progress | None = None) -> Integers:
+        """Returns ``Z(x)`` of every input, exact, shape ``(symbols + 1,)``."""
+        return _dense_totals(self, weights, base, progress)
+
+    def _squared(self, ids: Ids) -> Iterator[tuple[Ids, Integers]]:
+        if not len(ids):
+            return iter([(ids, np.empty((0, self.symbols + 1), dtype=np.int64))])
+        return self.metric.squared_to_all(ids)
+
+    def _scored(self, squared: Integers) -> Integers:
+        return np.take(self._of_squared, squared)
+
+
+class StoredScores:
+    """The scores of SanText with a capped tail: a word that an input does not store has the last score it stores.
+
+    Args:
+        table: Neighbors and scores.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self.table, self.symbols = table, table.symbols
+        self._last = table.scores[:, -1].astype(np.intp)
+        self.largest = int(self._last.max())
+
+    def from_inputs(self, inputs: Ids) -> Ids:
+        """Returns the scores of some inputs to all symbols, shape ``(n, symbols)``."""
+        scores = np.repeat(self._last[inputs, None], self.symbols, axis=1)
+        stored = self.table.neighbors[inputs].astype(np.intp)
+        np.put_along_axis(scores, stored, self.table.scores[inputs].astype(np.intp), axis=1)
+        return scores
+
+    def to_outputs(self, outputs: Ids) -> Ids:
+        """Returns the scores of all inputs to some outputs, shape ``(n, symbols + 1)``."""
+        by_output, starts = self._storing
+        scores = np.repeat(self._last[None, :], len(outputs), axis=0)
+        counts = starts[outputs + 1] - starts[outputs]
+        row = np.repeat(np.arange(len(outputs)), counts)
+        entry = by_output[starts[outputs][row] + np.arange(len(row)) - (np.cumsum(counts) - counts)[row]]
+        scores[row, entry // self.table.neighbors.shape[1]] = self.table.scores.ravel()[entry]
+        return scores
+
+    def of_pairs(self, inputs: Ids, outputs: Ids) -> Ids:
+        """Returns the score of each pair; the arguments are broadcast against each other."""
+        keys, scores = self._by_pair
+        inputs, outputs = np.broadcast_arrays(inputs, outputs)
+        wanted = inputs.astype(np.int64) * (self.symbols + 1) + outputs
+        position = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where(keys[position] == wanted, scores[position], self._last[inputs])
+
+    def totals(self, weights: Integers, base: Integers, progress: Progress | None = None) -> Integers:
+        """Returns ``Z(x)`` of every input, exact, shape ``(symbols + 1,)``."""
+        totals = np.empty(self.symbols + 1, dtype=np.int64)
+        mass = base.sum()
+        for part in np.array_split(np.arange(len(totals)), max(1, len(totals) // 4096)):
+            tail = weights[self._last[part]]
+            excess = (weights[self.table.scores[part]] - tail[:, None]) * base[self.table.neighbors[part]]
+            totals[part] = tail * mass + excess.sum(axis=1)
+        return totals
+
+    @cached_property
+    def _storing(self) -> tuple[Ids, Ids]:
+        """Entries of the table in order of the output they store, and where each output's entries begin."""
+        flat = self.table.neighbors.ravel()
+        order = np.argsort(flat, kind="stable")
+        return order, np.searchsorted(flat[order], np.arange(self.symbols + 1))
+
+    @cached_property
+    def _by_pair(self) -> tuple[Integers, Ids]:
+        """Keys ``input * (symbols + 1) + output`` in ascending order, and the score of each, to find by bisection."""
+        stored = self.table.neighbors.astype(np.int64)
+        order = np.argsort(stored, axis=1)
+        keys = np.arange(len(stored))[:, None] * (self.symbols + 1) + np.take_along_axis(stored, order, axis=1)
+        return keys.ravel(), np.take_along_axis(self.table.scores.astype(np.intp), order, axis=1).ravel()
+
+
+class EqualityScores:
+    """The scores of randomized response: 0 for the input itself, 1 for every other symbol.
+
+    Args:
+        symbols: Number of symbols.
+    """
+
+    largest = 1
+
+    def __init__(self, symbols: int) -> None:
+        self.symbols = symbols
+
+    def from_inputs(self, inputs: Ids) -> Ids:
+        """Returns the scores of some inputs to all symbols, shape ``(n, symbols)``."""
+        return self.of_pairs(inputs[:, None], np.arange(self.symbols))
+
+    def to_outputs(self, outputs: Ids) -> Ids:
+        """Returns the scores of all inputs to some outputs, shape ``(n, symbols + 1)``."""
+        return self.of_pairs(np.arange(self.symbols + 1), outputs[:, None])
+
+    def of_pairs(self, inputs: Ids, outputs: Ids) -> Ids:
+        """Returns the score of each pair; the arguments are broadcast against each other."""
+        return (inputs != outputs).astype(np.intp)
+
+    def totals(self, weights: Integers, base: Integers, progress: Progress | None = None) -> Integers:
+        """Returns ``Z(x)`` of every input, exact, shape ``(symbols + 1,)``."""
+        return weights[1] * base.sum() + (weights[0] - weights[1]) * np.append(base, 0)
+
+
+def _dense_totals(scores: Scores, weights: Integers, base: Integers, progress: Progress | None) -> Integers:
+    inputs = np.arange(scores.symbols + 1)
+    totals = np.empty(len(inputs), dtype=np.int64)
+    for start in range(0, len(inputs), BLOCK):
+        part = inputs[start : start + BLOCK]
+        totals[part] = np.take(weights, scores.from_inputs(part)) @ base
+        if progress is not None:
+            progress(int(part[-1]) + 1, len(inputs))
+    return totals

@@ -1,0 +1,83 @@
+"""Files and folders appear whole or not at all."""
+
+import os
+from pathlib import Path
+
+import pytest
+from textveil.bundle import atomic_bytes, atomic_folder, atomic_output
+from textveil.errors import OutputError
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_text_and_bytes_replace_a_file_and_keep_its_permissions(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    target.write_text("old")
+    target.chmod(0o640)
+    with atomic_output(target) as write:
+        write("é")
+        assert target.read_text() == "old"
+    assert target.read_bytes() == "é".encode()
+    with atomic_bytes(target) as file:
+        file.write(b"\x00\xff")
+    assert target.read_bytes() == b"\x00\xff"
+    assert target.stat().st_mode & 0o777 == 0o640
+    assert names(tmp_path) == ["out"]
+
+
+def test_a_folder_appears_with_all_of_its_files(tmp_path: Path) -> None:
+    with atomic_folder(tmp_path / "new") as partial:
+        (partial / "inner").mkdir()
+        (partial / "inner" / "a").write_text("a")
+        assert not (tmp_path / "new").exists()
+    assert (tmp_path / "new" / "inner" / "a").read_text() == "a"
+    assert names(tmp_path) == ["new"]
+
+
+def test_a_folder_that_is_there_is_replaced_only_on_request(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "kept").write_text("1")
+    with pytest.raises(OutputError, match="there already"), atomic_folder(tmp_path / "old"):
+        raise AssertionError
+    with atomic_folder(tmp_path / "old", replace=True) as partial:
+        (partial / "b").write_text("2")
+    assert names(tmp_path / "old") == ["b"]
+    assert names(tmp_path) == ["old"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, OSError])
+@pytest.mark.parametrize("replaced", [False, True])
+def test_what_fails_inside_leaves_everything_as_it_was(tmp_path: Path, error: type, replaced: bool) -> None:
+    folder, file = tmp_path / "folder", tmp_path / "file"
+    if replaced:
+        folder.mkdir()
+        (folder / "kept").write_text("1")
+        file.write_text("1")
+    before = names(tmp_path)
+    for writer in (lambda: atomic_folder(folder, replace=True), lambda: atomic_bytes(file)):
+        with pytest.raises(OutputError if error is OSError else error), writer():
+            raise error
+    assert names(tmp_path) == before
+    if replaced:
+        assert (names(folder), file.read_text()) == (["kept"], "1")
+
+
+def test_a_rename_that_fails_puts_the_old_folder_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "kept").write_text("1")
+    rename, calls = os.rename, []
+
+    def second_fails(source: object, target: object) -> None:
+        calls.append(source)
+        if len(calls) == 2:
+            raise OSError(5, "planted")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", second_fails)
+    with pytest.raises(OutputError), atomic_folder(folder, replace=True) as partial:
+        (partial / "new").write_text("2")
+    assert names(folder) == ["kept"]
+    assert names(tmp_path) == ["folder"]
