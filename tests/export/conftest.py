@@ -1,10 +1,25 @@
 """A tiny encoder in a folder, as a user would name one."""
 
+from functools import cache
+
 import pytest
 
 _SPECIAL = ["[PAD]", "[unused0]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 PIECES = ["the", "of", "doctor", "nurse", "hospital", "bos", "##ton", "clean", ",", ".", "##s", "2", "b", "c"]
 VOCABULARY = [*_SPECIAL, *PIECES]
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory):
+    """Small bundles of ``plain_statistics`` by geometry, ``k`` and base measure, each with its laws as defined."""
+    import plain_statistics as plain
+
+    @cache
+    def of(geometry, k, base=False):
+        bundle = plain.small(tmp_path_factory.mktemp("built") / "b", geometry, k, base=base)
+        return bundle, list(plain.laws(bundle))
+
+    return of
 
 
 @pytest.fixture(scope="session")

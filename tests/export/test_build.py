@@ -16,7 +16,6 @@ from textveil.mechanisms.table import CAPPED, EXACT
 from textveil_export import cli
 from textveil_export.errors import ExportError, WriteError
 from textveil_export.text import weights
-from textveil_export.text import write as bundle_writer
 from textveil_export.text.build import Recipe, build_bundle
 from textveil_export.text.calibrate_epsilon import DEFAULT_LEVELS
 from textveil_export.text.sources import Source
@@ -133,7 +132,7 @@ def test_a_full_disk_leaves_nothing_behind(contents, tmp_path, monkeypatch, fail
             raise OSError(errno.ENOSPC, "no space left on device")
         real(descriptor)
 
-    monkeypatch.setattr(bundle_writer.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     if failing_call < 6:  # six files; flushing folders may fail without harm
         with pytest.raises(WriteError, match="No space left"):
             write_bundle(contents, target, force=True)
@@ -142,6 +141,25 @@ def test_a_full_disk_leaves_nothing_behind(contents, tmp_path, monkeypatch, fail
     monkeypatch.undo()
     assert Sanitizer.load(target).bundle.identity == old
     assert [path.name for path in tmp_path.iterdir()] == ["bundle"]
+
+
+def test_a_bundle_that_cannot_be_put_back_is_kept_beside(contents, tmp_path, monkeypatch):
+    """The older bundle has stepped aside; then the disk lets nothing be renamed any more."""
+    target = tmp_path / "bundle"
+    old = write_bundle(contents, target).identity
+    real, done = os.rename, []
+
+    def once(source, place):
+        if done:
+            raise OSError(errno.EIO, "input/output error")
+        done.append(source)
+        real(source, place)
+
+    monkeypatch.setattr(os, "rename", once)
+    with pytest.raises(WriteError, match="cannot be written"):
+        write_bundle(contents, target, force=True)
+    (aside,) = tmp_path.glob(".bundle.old.*/bundle")
+    assert Sanitizer.load(aside).bundle.identity == old
 
 
 def test_what_the_reader_refuses_is_not_published(contents, tmp_path):

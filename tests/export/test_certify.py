@@ -5,6 +5,7 @@ import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -45,6 +46,7 @@ def worst_of(bundle, law):
     return worst.over_all
 
 
+@cache
 def small_contents(geometry, k):
     exponents = ["1.5", "9"] if geometry in ROUND else ["0.5", "2.5"]
     return small_bundles.contents(GEOMETRIES[geometry], k=k, exponents=exponents)

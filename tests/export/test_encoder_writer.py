@@ -72,7 +72,7 @@ def test_interrupted_before_a_rename_the_older_bundle_stays(
     """The older bundle moves aside, the new one moves in."""
     shutil.copytree(encoder_bundle, tmp_path / "out")
     before = content_of(tmp_path)
-    monkeypatch.setattr(Path, "rename", interrupted_at(call, Path.rename))
+    monkeypatch.setattr(os, "rename", interrupted_at(call, os.rename))
     with pytest.raises(KeyboardInterrupt):
         encoder_writer.write_encoder(contents, tmp_path / "out", force=True)
     assert content_of(tmp_path) == before
@@ -109,6 +109,6 @@ def test_a_full_disk_is_named(contents: EncoderContents, tmp_path: Path, monkeyp
         raise OSError(28, os.strerror(28))
 
     monkeypatch.setattr(encoder_writer, "add_file", full)
-    with pytest.raises(WriteError, match="the bundle cannot be written: No space left on device"):
+    with pytest.raises(WriteError, match="the output folder cannot be written: No space left on device"):
         encoder_writer.write_encoder(contents, tmp_path / "out")
     assert not any(tmp_path.iterdir())

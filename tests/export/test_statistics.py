@@ -31,9 +31,9 @@ def spread_of_each(bundle):
     return found
 
 
-def assert_as_defined(bundle):
+def assert_as_defined(bundle, laws):
     found = spread_of_each(bundle)
-    for level, mechanism, tail, rows in plain.laws(bundle):
+    for level, mechanism, tail, rows in laws:
         measured = found.pop((level, mechanism, tail))
         words, inputs = plain.outputs(bundle, mechanism), plain.candidates(bundle, mechanism)
         assert measured.unchanged == pytest.approx([float(rows[x][x]) for x in words], rel=1e-14)
@@ -47,37 +47,64 @@ def assert_as_defined(bundle):
 @pytest.mark.parametrize("base", [False, True])
 @pytest.mark.parametrize("k", [1, 5, None])
 @pytest.mark.parametrize("geometry", plain.GEOMETRIES)
-def test_every_number_is_as_defined(tmp_path, geometry, k, base):
-    assert_as_defined(plain.small(tmp_path / "b", geometry, k, base=base))
+def test_every_number_is_as_defined(built, geometry, k, base):
+    assert_as_defined(*built(geometry, k, base))
 
 
-@pytest.mark.parametrize(
-    ("function", "old", "new"),
-    [
-        ("_rows", "len(words)), words]", "len(words)), words - 1]"),
-        ("_rows", "(totals // LEFT_OUT)", "(totals // 10)"),
-        ("_rows", "<= (totals", "< (totals"),  # at k = 1 all words are equally likely, and 95 % falls on a whole word
-        ("_rows", "weights.sort(axis=1)", "pass"),
-        ("_likely_inputs", "LIKELY_SHARE *", "2 * LIKELY_SHARE *"),
-        ("_likely_inputs", "max(axis=1", "max(axis=0"),
-    ],
-)
-def test_a_planted_fault_is_seen(tmp_path, monkeypatch, function, old, new):
-    bundles = [
-        plain.small(tmp_path / f"{geometry}-{k}", geometry, k) for geometry, k in (("simplex", 1), ("scattered", None))
-    ]
-    for bundle in bundles:
-        assert_as_defined(bundle)
-    monkeypatch.setattr(spread, function, mutant(getattr(spread, function), old, new))
+def faulty_rows(fault):
+    """``spread._rows`` written down again, wrong in one step."""
 
-    def seen(bundle):
+    def rows(channel, words):
+        weights = channel.weights_from(words)
+        totals = weights.sum(axis=1)
+        own = weights[np.arange(len(words)), words - (fault == "the weight of the word before")]
+        ascending = weights if fault == "weights are not sorted" else np.sort(weights, axis=1)
+        limit = (totals // (10 if fault == "a tenth is left out" else spread.LEFT_OUT))[:, None]
+        sums = np.cumsum(ascending, axis=1)
+        left_out = sums < limit if fault == "a whole word too many counts" else sums <= limit
+        return own / totals, weights.shape[1] - np.count_nonzero(left_out, axis=1), ascending[:, -1] / totals
+
+    return rows
+
+
+def faulty_likely_inputs(fault):
+    """``spread._likely_inputs`` written down again, wrong in one step."""
+
+    def likely_inputs(probabilities):
+        largest = probabilities.max(axis=0 if fault == "the largest of another input" else 1, keepdims=True)
+        times = 2 if fault == "twice the share" else 1
+        return np.count_nonzero(probabilities >= times * spread.LIKELY_SHARE * largest, axis=1)
+
+    return likely_inputs
+
+
+FAULTS = {
+    "the weight of the word before": ("_rows", faulty_rows),
+    "a tenth is left out": ("_rows", faulty_rows),
+    "a whole word too many counts": ("_rows", faulty_rows),  # at k = 1 all are equally likely: 95 % is a whole word
+    "weights are not sorted": ("_rows", faulty_rows),
+    "twice the share": ("_likely_inputs", faulty_likely_inputs),
+    "the largest of another input": ("_likely_inputs", faulty_likely_inputs),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_seen(built, monkeypatch, fault):
+    function, faulty = FAULTS[fault]
+    cases = [built("simplex", 1), built("scattered", None)]
+    monkeypatch.setattr(spread, function, faulty(None))
+    for case in cases:
+        assert_as_defined(*case)
+    monkeypatch.setattr(spread, function, faulty(fault))
+
+    def seen(case):
         try:
-            assert_as_defined(bundle)
+            assert_as_defined(*case)
         except (AssertionError, ValueError):
             return True
         return False
 
-    assert any(seen(bundle) for bundle in bundles)
+    assert any(seen(case) for case in cases)
 
 
 def test_a_bundle_without_rows_has_statistics(tmp_path):

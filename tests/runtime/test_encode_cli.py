@@ -265,9 +265,7 @@ def test_a_bundle_of_the_other_kind(here: Callable, tiny_path: Path, tiny_encode
 @pytest.mark.slow
 def test_without_onnxruntime(command: Callable, tiny_encoder: Path) -> None:
     """A process of its own in which there is none: encoding names the extra, and the rest works."""
-    block = (
-        "import sys; sys.modules['onnxruntime'] = None; sys.argv[0] = 'textveil'; from textveil.cli.main import main; main()"
-    )
+    block = "import sys; sys.modules['onnxruntime'] = None; sys.argv[0] = 'textveil'; from textveil.cli.main import main; main()"
     for arguments, code in ((["encode", "--text", "x"], 1), (["info"], 0), (["sanitize", "--text", "the"], 0)):
         bundle = [] if arguments[0] == "sanitize" else ["--bundle", str(tiny_encoder)]
         done = subprocess.run([sys.executable, "-c", block, *arguments, *bundle], capture_output=True, timeout=TIMEOUT)

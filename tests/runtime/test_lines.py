@@ -169,7 +169,9 @@ def test_options_reach_every_line(make_bundle: Callable[..., Path], tmp_path: Pa
     path.write_text("the, of\n" * 3)
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        ((results, _, _),) = sanitize_lines(sanitizer, descriptor, "input 1", mechanism="random", sanitize_punctuation=True)
+        ((results, _, _),) = sanitize_lines(
+            sanitizer, descriptor, "input 1", mechanism="random", sanitize_punctuation=True
+        )
     finally:
         os.close(descriptor)
     assert [result.tokens for result in results] == [3, 3, 3]

@@ -51,4 +51,4 @@ def whole_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
         with atomic_folder(folder, replace=force) as partial:
             yield partial
     except OutputError as error:
-        raise WriteError(f"the bundle cannot be written: {error}") from error
+        raise WriteError(str(error)) from error

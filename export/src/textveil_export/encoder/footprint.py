@@ -16,7 +16,7 @@ _CHILD = """
 import json, os, pathlib, resource, statistics, sys, time
 if hasattr(os, "sched_setaffinity"):
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-from textveil.encoder import Encoder
+from textveil import Encoder
 encoder = Encoder.load(sys.argv[1])
 plain = (piece for piece in encoder.bundle.vocabulary if piece.isascii() and piece.isalpha() and piece.islower())
 word, latency = next(plain, "a"), {}

@@ -6,13 +6,12 @@ from pathlib import Path
 from string import Template
 
 from textveil.audit import LevelSummary, Measures, summaries
-from textveil.bundle import TABLE_MECHANISMS, Bundle
+from textveil.bundle import TABLE_MECHANISMS, Bundle, atomic_bytes, atomic_output
 from textveil.cli import bound, share
-from textveil.errors import NoStatistics
+from textveil.errors import NoStatistics, OutputError
 from textveil.text import Sanitizer
 
 from textveil_export import __version__
-from textveil_export.atomic import replace_file
 from textveil_export.errors import WriteError
 from textveil_export.report.examples import FILES, Draws, Examples, Worked, pieces
 from textveil_export.report.figures import COLORS, Picture, pictures
@@ -53,9 +52,11 @@ def write_report(bundle: Bundle, folder: Path) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for picture in drawn:
-            (folder / f"{picture.name}.png").write_bytes(picture.png)
-        replace_file(folder / PAGE, text)
-    except OSError as error:
+            with atomic_bytes(folder / f"{picture.name}.png") as file:
+                file.write(picture.png)
+        with atomic_output(folder / PAGE) as write:
+            write(text)
+    except (OSError, OutputError) as error:
         raise WriteError("the report cannot be written to that folder") from error
     return [folder / PAGE, *(folder / f"{picture.name}.png" for picture in drawn)]
 

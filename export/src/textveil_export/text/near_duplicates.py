@@ -39,9 +39,12 @@ def merge_near_duplicates(rows: NDArray[np.int8], progress: Progress = no_progre
 def _sampled_median(rows: NDArray[np.int8]) -> float:
     # A fixed sample of public vectors: reproducible, and precise to three digits, enough for a merging rule.
     first, second = np.random.default_rng(0).integers(0, len(rows), (2, _SAMPLED_PAIRS))
-    apart = first != second
+    first, second = first[first != second], second[first != second]
+    if len(rows) ** 2 <= _SAMPLED_PAIRS:  # fewer pairs than are sampled: each is computed once
+        every = np.concatenate([block for _, block in squared_distances(rows, rows)])
+        return float(np.median(every[first, second]))
     squares = [
         ((rows[a].astype(np.int64) - rows[b]) ** 2).sum(axis=1)
-        for a, b in zip(np.array_split(first[apart], 64), np.array_split(second[apart], 64), strict=True)
+        for a, b in zip(np.array_split(first, 64), np.array_split(second, 64), strict=True)
     ]
     return float(np.median(np.concatenate(squares)))

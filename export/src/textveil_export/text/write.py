@@ -7,7 +7,6 @@ without the record, never one with half of it or with another bundle's.
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -109,11 +108,9 @@ def write_statistics(bundle: Bundle, statistics: dict[str, Any]) -> Bundle:
 
 
 def add_file(folder: Path, name: str, data: bytes) -> dict[str, object]:
-    """Writes a new file and flushes it to the disk; returns its entry in the manifest: ``sha256`` and ``bytes``."""
+    """Writes a new file of ``whole_folder``; returns its entry in the manifest: ``sha256`` and ``bytes``."""
     with (folder / name).open("xb") as file:
         file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
     return {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
 
 

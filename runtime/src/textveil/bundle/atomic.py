@@ -103,14 +103,18 @@ def _exchange(temporary: Path, path: Path) -> None:
         os.rename(temporary, path)
         return
     aside = Path(tempfile.mkdtemp(prefix=f".{path.name}.old.", dir=path.parent))
-    os.rename(path, aside / path.name)
     try:
-        os.rename(temporary, path)
+        os.rename(path, aside / path.name)
+        try:
+            os.rename(temporary, path)
+        except BaseException:
+            os.rename(aside / path.name, path)
+            raise
     except BaseException:
-        os.rename(aside / path.name, path)
+        with suppress(OSError):  # a folder that could not be put back stays there
+            aside.rmdir()
         raise
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def _flush_tree(folder: Path) -> None:
