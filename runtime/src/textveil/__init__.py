@@ -1,4 +1,4 @@
-"""textveil: rewrites text on the device, offline, with a differential-privacy bound that is true."""
+"""textveil: replaces words of a text on the device, offline, with a differential-privacy bound."""
 
 from typing import TYPE_CHECKING, Any
 

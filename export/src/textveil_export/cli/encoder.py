@@ -23,22 +23,22 @@ def encoder(
     ],
     levels: Annotated[
         str | None,
-        typer.Option(help="Comma-separated epsilons of the whole text. Left out: those it was trained for."),
+        typer.Option(help="Comma-separated epsilons of the whole text. Default: those it was trained for."),
     ] = None,
     default_level: Annotated[
-        str | None, typer.Option(help="Epsilon used when a user names none. Left out: 4, or the middle one.")
+        str | None, typer.Option(help="Epsilon used when a user names none. Default: 4, or the middle one.")
     ] = None,
     delta: Annotated[
-        str | None, typer.Option(help="Of mode l2, a decimal number. Left out: the one it was trained for.")
+        str | None, typer.Option(help="Of mode l2, a decimal number. Default: the one it was trained for.")
     ] = None,
     grid: Annotated[
-        int | None, typer.Option(min=1, help="Integer steps per unit. Left out: 1024 (box: 64 or 16).")
+        int | None, typer.Option(min=1, help="Integer steps per unit. Default: 1024 (box: 64 or 16).")
     ] = None,
     keep_pieces: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="Keep only so many WordPieces: special symbols, single characters, then the most frequent ones of "
+            help="Keep only this many WordPieces: special symbols, single characters, then the most frequent ones of "
             "--vocabulary-from, or the first of the vocabulary. The accuracy gate holds for what is left.",
         ),
     ] = None,
@@ -57,10 +57,10 @@ def encoder(
             "such as reference and ceiling; no accuracy may exceed the column called ceiling."
         ),
     ] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the bundle; the output folder's if left out.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the bundle; by default that of the output folder.")] = None,
     license: Annotated[str, typer.Option(help="SPDX license expression of the bundle.")] = "not stated",
     attribution: Annotated[str, typer.Option(help="Whose work the model derives from.")] = "",
-    force: Annotated[bool, typer.Option(help="Replace a bundle that is already there.")] = False,
+    force: Annotated[bool, typer.Option(help="Replace an existing bundle.")] = False,
 ) -> None:
     """Make an encoder bundle for textveil encode: one ONNX graph, int8, checked against the trained model.
 

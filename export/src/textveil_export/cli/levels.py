@@ -49,7 +49,7 @@ def statistics(
 
 def report(
     bundle: BundleArgument,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the page; made if it is not there.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the page; created if missing.")],
 ) -> None:
     """Write a page about the levels of a bundle: curves, histograms, a table, and sanitized example texts.
 

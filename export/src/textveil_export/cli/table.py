@@ -55,7 +55,7 @@ def table(
     neighbors: Annotated[int, typer.Option("--neighbors", "-k", min=1, help="Stored neighbors per word.")] = DEFAULT_K,
     level: Annotated[
         list[str] | None,
-        typer.Option(help="NAME=EXPONENT, strictest first (repeatable). Left out: six levels fitted to the metric."),
+        typer.Option(help="NAME=EXPONENT, strictest first (repeatable). Default: six levels fitted to the metric."),
     ] = None,
     certified_epsilon: Annotated[
         str | None,
@@ -93,12 +93,12 @@ def table(
     statistics: Annotated[
         bool, typer.Option(help="Measure what the levels do to words, for textveil levels and calibrate; minutes.")
     ] = True,
-    name: Annotated[str | None, typer.Option(help="Name of the bundle; the output folder's if left out.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the bundle; by default that of the output folder.")] = None,
     license: Annotated[
         str | None, typer.Option(help="SPDX license expression of the bundle; Apache-2.0 for the default encoder only.")
     ] = None,
     attribution: Annotated[str, typer.Option(help="Whose work the vectors and words are.")] = "",
-    force: Annotated[bool, typer.Option(help="Replace a bundle that is already there.")] = False,
+    force: Annotated[bool, typer.Option(help="Replace an existing bundle.")] = False,
 ) -> None:
     """Build the table of a bundle: exact neighbors, integer weights, SanText+ sets."""
     if lists not in ("english", "none"):

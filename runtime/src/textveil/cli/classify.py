@@ -19,7 +19,7 @@ def classify(
         bool, typer.Option("--json", help="One JSON object a line, with the scores of all labels.")
     ] = False,
 ) -> None:
-    """Classify released vectors: what a server does with what devices send.
+    """Classify the vectors that devices released.
 
     Each line of textveil encode --json gives one line: the label and its score, separated by a tab. Scores rank
     labels and are no probabilities.

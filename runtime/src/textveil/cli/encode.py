@@ -54,8 +54,8 @@ def encode(
     """Turn each text into one short vector with noise that covers all of it.
 
     Each line is a document and gives one line: numbers separated by tabs. The privacy statement goes to standard
-    error, and with it how many texts were cut, which is not for others. Every run draws afresh: encoding the same text
-    again is a second release, and the epsilons add up.
+    error. It also tells you how many texts were cut: keep that to yourself. Every run draws afresh, so encoding the
+    same text again is a second release, and the epsilons add up.
     """
     if text is not None and files:
         raise OptionError("--text and files exclude each other")

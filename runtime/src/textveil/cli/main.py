@@ -41,7 +41,7 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def _root(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
 ) -> None:
     if version:
         print(f"textveil {__version__}")
@@ -83,7 +83,7 @@ def info(
     path: Annotated[bool, typer.Option("--path", help="Print only the folder of the bundle.")] = False,
     expect_id: ExpectId = None,
 ) -> None:
-    """Tell what a bundle is, what its levels promise and what they do not. Encoder bundles too."""
+    """Show what a bundle is, what its levels promise and what they do not. Works for encoder bundles too."""
     if bundle is not None and kind_of(bundle) == ENCODER_BUNDLE:
         encoder = _encoder(bundle, expect_id)
         print(encoder.path if path else show_encoder.information(encoder, as_json=as_json))
@@ -121,7 +121,7 @@ def calibrate(
     as_json: JsonOption = False,
     expect_id: ExpectId = None,
 ) -> None:
-    """Name the level that meets a wish, with the options to use and what it promises. Nothing is drawn."""
+    """Find the level that meets a wish; print its options and what it promises. Nothing is drawn."""
     opened = Sanitizer.load(bundle, expect_id=expect_id).bundle
     level = find_level(opened, unchanged=unchanged, bayes=bayes, releases=releases, mechanism=mechanism, tail=tail)
     print(show_text.chosen_level(opened, level, as_json=as_json))

@@ -53,10 +53,10 @@ def sanitize(
     expect_id: ExpectId = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
 ) -> None:
-    """Replace the words of a text by random ones, likelier the closer in meaning.
+    """Replace sensitive words of a text by random ones.
 
-    Each line is a document. The privacy statement of each input goes to standard error. Every run draws afresh:
-    sanitizing the same text again weakens what the first run promised.
+    Each line is a document. The privacy statement goes to standard error. Every run draws afresh, so
+    sanitizing the same text again is a second release and weakens the promise.
     """
     if text is not None and files:
         raise OptionError("--text and files exclude each other")

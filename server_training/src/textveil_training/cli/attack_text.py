@@ -37,10 +37,10 @@ def text(
         bool, typer.Option("--statistics", help="Also how far the mechanism spreads words: medians of N, S and S*.")
     ] = False,
     texts: Annotated[
-        int, typer.Option("--texts", min=0, help="At most so many texts, chosen by the seed; 0: all.")
+        int, typer.Option("--texts", min=0, help="At most this many texts, chosen by the seed; 0: all.")
     ] = 0,
     tokens: Annotated[
-        int, typer.Option("--tokens", min=1, help="At most so many tokens for mask, contextual and repeated.")
+        int, typer.Option("--tokens", min=1, help="At most this many tokens for mask, contextual and repeated.")
     ] = 4000,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the choice of texts and tokens.")] = 0,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Texts at a time through the model.")] = 64,
@@ -57,7 +57,7 @@ def text(
     as_json: Annotated[bool, typer.Option("--json", help="The record as one line of JSON instead of a table.")] = False,
     _batch: Annotated[str | None, renamed("--batch", "--batch-size")] = None,
 ) -> None:
-    """Sanitize raw text here and try to recover it, knowing the bundle, the mechanism and its options.
+    """Sanitize raw text and try to recover it, knowing the bundle, the mechanism and its options.
 
     \b
     nearest     the symbol nearest to what came out, and the ten nearest

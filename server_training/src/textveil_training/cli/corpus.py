@@ -52,13 +52,13 @@ def sanitize_corpus(
         int, typer.Option("--copies", min=1, help="Independent outputs of every text; all are charged.")
     ] = 1,
     workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; all cores if left out.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The record as one line of JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
 ) -> None:
     """Sanitize the texts of a corpus; labels and all other columns are carried through, the format stays.
 
-    Ctrl-C ends after the parts that are being worked on; --resume goes on and draws nothing a second time.
+    Ctrl-C ends after the parts that are being worked on; --resume continues and draws nothing a second time.
     """
     from textveil.cli import read_words
     from textveil.text import Options

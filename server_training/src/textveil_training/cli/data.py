@@ -8,12 +8,12 @@ import typer
 
 from textveil_training.data import FormatName, ReadOptions, summarize
 
-data_app = typer.Typer(rich_markup_mode=None, help="Look at data sets.")
+data_app = typer.Typer(rich_markup_mode=None, help="Inspect data sets.")
 
 
 @data_app.callback()
 def _data() -> None:
-    """Look at data sets."""
+    """Inspect data sets."""
 
 
 @data_app.command("inspect")

@@ -26,7 +26,7 @@ def dpnr(
     write_features: Annotated[
         bool, typer.Option("--write-features", help="Leave the features of all splits in the output folder.")
     ] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
     seed: Annotated[int | None, typer.Option("--seed", help="Instead of the recipe's.")] = None,
     device: Device = "cpu",
     threads: Threads = 0,
@@ -34,7 +34,7 @@ def dpnr(
 ) -> None:
     """Train a recipe: a representation under noise, or one of its baselines.
 
-    Ctrl-C ends after the step that is running; --resume goes on to the same result.
+    Ctrl-C ends after the step that is running; --resume continues to the same result.
     """
     from textveil_training.dpnr.recipe import read_recipe, with_seed
     from textveil_training.dpnr.task import load_task

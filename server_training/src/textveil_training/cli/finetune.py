@@ -47,13 +47,13 @@ def finetune(
     ] = None,
     train_examples: Annotated[
         int | None,
-        typer.Option("--train-examples", min=0, help="At most so many training rows, the same ones always; 0: all."),
+        typer.Option("--train-examples", min=0, help="At most this many training rows, always the same; 0: all."),
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Of the training; 0 if left out.")] = None,
     precision: Annotated[str | None, typer.Option("--precision", help="float32 or bfloat16 (the default).")] = None,
     text_key: Annotated[str, typer.Option("--text-key", help="Key of the text (jsonl).")] = "text",
     label_key: Annotated[str, typer.Option("--label-key", help="Key of the label (jsonl).")] = "label",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run; not with --frozen.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run; not with --frozen.")] = False,
     device: Annotated[str, typer.Option("--device", help="cpu, or a CUDA device such as cuda:0.")] = "cpu",
     threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 lets PyTorch choose.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="The result as one line of JSON.")] = False,
@@ -67,7 +67,7 @@ def finetune(
     of a data set first (sanitize-corpus), and name the folder here; its record is taken over. Which rows decide
     between epochs depends on row numbers alone, so raw and sanitized text are divided alike.
 
-    Ctrl-C ends after the step that is running; --resume goes on to the same result.
+    Ctrl-C ends after the step that is running; --resume continues to the same result.
     """
     from dataclasses import replace
 

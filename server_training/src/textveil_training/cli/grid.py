@@ -14,8 +14,8 @@ def grid(
     start: Annotated[
         Path, typer.Option("--start", metavar="CHECKPOINT", help="A checkpoint without privacy: the encoder.")
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="JSON Lines; taken up if there.")],
-    cache: Annotated[Path, typer.Option("--cache", metavar="FOLDER", help="For features that have to be computed.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="JSON Lines; continued if it exists.")],
+    cache: Annotated[Path, typer.Option("--cache", metavar="FOLDER", help="Folder for computed features.")],
     features: Annotated[
         Path | None, typer.Option("--features", metavar="FOLDER", help="Features of the start, if written.")
     ] = None,

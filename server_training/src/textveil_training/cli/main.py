@@ -15,7 +15,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    help="Reads the data and trains on what devices release.",
+    help="Trains on what devices release, and attacks it.",
 )
 app.add_typer(data_app, name="data")
 app.command("dpnr")(dpnr.dpnr)
@@ -38,10 +38,10 @@ def _tell_version(wanted: bool) -> None:
 def _root(
     _: Annotated[
         bool,
-        typer.Option("--version", help="Print the version and leave.", is_eager=True, callback=_tell_version),
+        typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_tell_version),
     ] = False,
 ) -> None:
-    """Reads the data and trains on what devices release."""
+    """Trains on what devices release, and attacks it."""
 
 
 def main() -> None:

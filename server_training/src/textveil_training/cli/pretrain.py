@@ -95,12 +95,12 @@ def pretrain(
         str | None,
         typer.Option("--precision", help="bfloat16 (the default; where the device computes in it) or float32."),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Of order and masks; what is drawn has no seed. 0 if left out.")
     ] = None,
     device: Annotated[str, typer.Option("--device", help="cpu, or a CUDA device.")] = "cpu",
-    threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 leaves it to PyTorch.")] = 0,
+    threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 lets PyTorch choose.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="The result as one line of JSON.")] = False,
     _batch: Annotated[str | None, renamed("--batch", "--batch-size")] = None,
     _epochs: Annotated[str | None, renamed("--epochs", "--num-epochs")] = None,

@@ -60,7 +60,7 @@ def sanitize_corpus(
         copies: Independent outputs of every text. Each is a release; all are charged.
         workers: Processes; all cores if left out. With 1 the work is done in this one. A script that calls this with
             more must be importable (``if __name__ == "__main__":``), as everywhere with ``multiprocessing``.
-        resume: Go on with an interrupted run.
+        resume: Continue an interrupted run.
         shard_lines: Lines of a shard.
         report: Called with a stage, the steps done and the steps in all.
 
