@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,11 +58,16 @@ class Metric:
     ) -> Iterator[tuple[NDArray[np.intp], Integers]]:
         """Yields squared distances of some inputs to all: a block of inputs, and an array ``(<= block, inputs)``."""
         unknown = len(self.rows) - 1
-        for start, squared in squared_distances(self.rows[inputs], self.rows, block):
+        for start, squared in _squared_distances(self.rows[inputs], *self._all_rows, block):
             part = inputs[start : start + len(squared)]
             squared[part != unknown, -1] += self.unknown_extra
             squared[part == unknown, :-1] += self.unknown_extra
             yield part, squared
+
+    @cached_property
+    def _all_rows(self) -> tuple[Any, Integers]:
+        """All rows as ``squared_distances`` takes them: made once, since callers ask for a few inputs at a time."""
+        return _prepared(self.rows)
 
     def scores(self, squared: Integers) -> Integers:
         """Returns ``floor(grid * d)`` of squared distances, any shape."""
@@ -96,13 +102,23 @@ def squared_distances(
     Yields:
         Index of the first row of the block, and the squared distances, shape ``(<= block, candidates)``.
     """
-    exact = np.float32 if rows.shape[1] * 128**2 < 1 << 24 else np.float64
-    right = candidates.astype(exact).T
-    right_norms = (candidates.astype(np.int64) ** 2).sum(axis=1)
+    return _squared_distances(rows, *_prepared(candidates), block)
+
+
+def _prepared(candidates: NDArray[np.int8]) -> tuple[Any, Integers]:
+    """Candidates as the right factor of an exact matrix product, and their squared norms."""
+    exact = np.float32 if candidates.shape[1] * 128**2 < 1 << 24 else np.float64
+    norms = [(part.astype(np.int64) ** 2).sum(axis=1) for part in np.array_split(candidates, 64)]
+    return candidates.astype(exact).T, np.concatenate(norms)
+
+
+def _squared_distances(
+    rows: NDArray[np.int8], right: Any, right_norms: Integers, block: int
+) -> Iterator[tuple[int, Integers]]:
     for start in range(0, len(rows), block):
         left = rows[start : start + block]
         norms = (left.astype(np.int64) ** 2).sum(axis=1)
-        products = (left.astype(exact) @ right).astype(np.int64)
+        products = (left.astype(right.dtype) @ right).astype(np.int64)
         products *= -2
         products += norms[:, None]
         products += right_norms
