@@ -98,7 +98,7 @@ def test_training_and_test_rows_of_different_laws(place: Path, run: Run) -> None
     (place / "sanitized" / "rows.tsv").write_text((place / "rows.tsv").read_text())
     code, out, err = run("finetune", "sanitized/rows.tsv", "--format", "tsv", "-o", "mixed", *OPTIONS)
     assert (code, out) == (1, "")
-    assert err.startswith("textveil-train: data-law: ")
+    assert err.startswith("textveil-train: data-release: ")
     assert not (place / "mixed").exists()
 
 
