@@ -100,7 +100,7 @@ def recipe(tmp_path: Path) -> Recipe:
 
 
 def grid(recipe: Recipe, task: Task, features: dict, clean: Classifier, output: Path, attack: bool = True) -> Grid:
-    settings = Settings(hidden=8, epochs=1, draws=1) if attack else None
+    settings = Settings(hidden=8, num_epochs=1, draws=1) if attack else None
     return Grid(recipe, task, lambda _: features, clean, output, settings)
 
 
