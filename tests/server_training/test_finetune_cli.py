@@ -89,7 +89,7 @@ def test_bad_rows(
     assert not (path.parent / "model").exists()
 
 
-def test_training_and_test_rows_of_different_laws(place: Path, run: Run) -> None:
+def test_training_and_test_rows_of_different_releases(place: Path, run: Run) -> None:
     assert run("sanitize-corpus", "rows.tsv", "--format", "tsv", "-o", "sanitized")[0] == 0
     arguments = ("finetune", "sanitized/rows.tsv", "--format", "tsv", "--test", "test.tsv", "-o", "mixed", *OPTIONS)
     code, out, err = run(*arguments)

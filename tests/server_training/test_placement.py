@@ -117,7 +117,7 @@ def test_the_gaussian_is_that_of_a_release() -> None:
 def test_the_scales() -> None:
     assert noise_scale("l1", 5, 4.0) == 0.5
     assert noise_scale("box", 5, 4.0) == 1.25
-    assert norm.cdf(1) == pytest.approx((1 + erf(1 / sqrt(2))) / 2)  # the normal law of the tests above
+    assert norm.cdf(1) == pytest.approx((1 + erf(1 / sqrt(2))) / 2)  # the normal distribution of the tests above
 
 
 def test_the_best_codes_of_two_classes_are_opposite_corners() -> None:

@@ -98,11 +98,11 @@ def test_the_gradient_of_parts_is_that_of_the_whole(place: Path, accumulate: int
 
 
 def test_the_targets_are_the_original_words_and_not_the_sanitized(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A law that always writes one word: a model that learns what it reads would answer with that word."""
+    """A mechanism that always writes one word: a model that learns what it reads would answer with that word."""
     objective, _ = objective_of(place, sanitize=True)
     corpus: Any = objective._corpus  # pyright: ignore[reportPrivateUsage]
-    law = type(corpus._channel.plan.mechanism)
-    monkeypatch.setattr(law, "draw", lambda self, inputs, random: np.zeros_like(inputs))
+    mechanism = type(corpus._channel.plan.mechanism)
+    monkeypatch.setattr(mechanism, "draw", lambda self, inputs, random: np.zeros_like(inputs))
     monkeypatch.setattr(masking, "MASKED", 1.0)
     batches = [objective._masked(np.arange(32)) for _ in range(10)]  # pyright: ignore[reportPrivateUsage]
     seen = {piece for batch in batches for piece in batch.ids.flatten().tolist()}
