@@ -104,9 +104,8 @@ def _block(line: dict[str, Any], epsilons: list[str]) -> str:
         gaps = [one, one["within_classes"], *([one["change_from_clean"]] if changes else [])]
         shown = [_gap(gap) for gap in gaps]
         rows.append([one["name"], *sides, shown[0], _interval(one), *shown[1:]])
-    lines = [aligned(rows)]
     accuracy = f"{found['accuracy']:.4f} +- {found['standard_error']:.4f}"
-    return "\n".join([f"{_name(line, epsilons)}: accuracy {accuracy}, {found['examples']:,} texts", *lines])
+    return "\n".join([f"{_name(line, epsilons)}: accuracy {accuracy}, {found['examples']:,} texts", aligned(rows)])
 
 
 def _name(line: dict[str, Any], epsilons: list[str]) -> str:
