@@ -10,6 +10,7 @@ import torch
 from textveil_training.attacks.vectors.attribute_inference import Settings
 from textveil_training.bounds.channels import ceiling, reference
 from textveil_training.bounds.placement import Search, place
+from textveil_training.dpnr import grid as grid_module
 from textveil_training.dpnr import private_figures
 from textveil_training.dpnr.grid import Cell, Grid, read_lines
 from textveil_training.dpnr.heads import train_head, with_representation
@@ -71,6 +72,14 @@ def split(size: int, seed: int) -> tuple[Split, torch.Tensor]:
     attributes = np.stack([generator.random(size) < 0.3 + 0.4 * labels, generator.random(size) < 0.5], axis=1)
     tensors = torch.from_numpy(labels), torch.from_numpy(attributes.astype(np.float32))
     return Split(("",) * size, *tensors, sha256=str(seed)), torch.from_numpy(features)[None]
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    """Codes are looked for briefly; nothing here asks for the best ones."""
+    quick = Search(restarts=1, steps=20, draws=128, fresh_draws=2048)
+    monkeypatch.setattr(grid_module, "_BOUND_SEARCH", quick)
+    monkeypatch.setattr(grid_module, "_HEAD_SEARCH", quick)
 
 
 @pytest.fixture(scope="module")
