@@ -26,7 +26,7 @@ from textveil import Sanitizer
 from textveil_training.corpus import sanitize_corpus
 unchanged = lambda self, texts, **options: [SimpleNamespace(text=text, tokens=0) for text in texts]
 Sanitizer.sanitize_batch = unchanged
-sanitize_corpus([Path(sys.argv[2])], Path(sys.argv[3]), sys.argv[1], law={}, workers=1)
+sanitize_corpus([Path(sys.argv[2])], Path(sys.argv[3]), sys.argv[1], options={}, workers=1)
 """
 
 

@@ -23,15 +23,15 @@ def main() -> None:
     """Runs the benchmark."""
     bundle = Sanitizer.load().bundle
     level = next(level for level in bundle.levels if level.name == bundle.default_level)
-    law = CappedSanText.of(bundle.table, "santext", level.parameters["santext", "capped"])
+    capped = CappedSanText.of(bundle.table, "santext", level.parameters["santext", "capped"])
     rng = np.random.default_rng(0)  # which words are drawn for: not the draws
     inputs = rng.choice(bundle.table.symbols, _WORDS, replace=False)[rng.integers(0, _WORDS, _TOKENS)]
 
     def ours() -> None:
         unique, row_of = np.unique(inputs, return_inverse=True)
-        sampling.draw(law.rows(unique), row_of, entropy.random_uint64)
+        sampling.draw(capped.rows(unique), row_of, entropy.random_uint64)
 
-    dense = law.rows(inputs[:1]).weights(0).astype(np.float64)
+    dense = capped.rows(inputs[:1]).weights(0).astype(np.float64)
     dense /= dense.sum()
 
     def reference() -> None:

@@ -3,7 +3,7 @@
     python benchmarks/bench_fbdd.py FILE [BUNDLE]
 
 Every line of the file is a document; BUNDLE is the built-in one if left out. Rows, text in to text out: SanText with
-capped and with exact tail (default level), and FBDD. Then FBDD's law alone: drawn for all tokens at once; the same
+capped and with exact tail (default level), and FBDD. Then FBDD's draw alone: drawn for all tokens at once; the same
 with one matrix product in double precision instead of the screen in single precision; by one call per word; and the
 way a reference implementation does it, word by word with the distance of the noisy vector to every row. The limit is
 the matrix product of the screen, and nothing else.
@@ -22,7 +22,7 @@ one_core()
 import numpy as np
 from textveil import Sanitizer
 from textveil.mechanisms import Fbdd, entropy, laplace_noise
-from textveil.text import segmentation
+from textveil.text import segments
 
 _EPSILON = 120
 _BATCH, _ONE_BY_ONE, _REFERENCE, _BLOCK = 8192, 300, 60, 400
@@ -56,34 +56,34 @@ def main() -> None:
     words = [word for line in lines for word in segmentation.segments(line)]
     known = np.array([sanitizer.bundle.ids[word] for word in words if word in sanitizer.bundle.ids])
     inputs = np.resize(known, _BATCH)
-    outputs = law.outputs.rows.astype(np.float64)
+    outputs = fbdd.outputs.rows.astype(np.float64)
     halves = (outputs**2).sum(axis=1) / 2
-    scale = law.epsilon / float(np.sqrt(law.metric.median_squared))
+    scale = fbdd.epsilon / float(np.sqrt(fbdd.metric.median_squared))
     dimension = outputs.shape[1]
 
     def double_precision() -> None:
         for start in range(0, _BATCH, _BLOCK):
-            part = law.metric.rows[inputs[start : start + _BLOCK]].astype(np.float64)
+            part = fbdd.metric.rows[inputs[start : start + _BLOCK]].astype(np.float64)
             points = laplace_noise(len(part), dimension, entropy.random_uint64) + scale * part
             scores = points @ outputs.T
             scores -= scale * halves
-            law.outputs.ids[scores.argmax(axis=1)]
+            fbdd.outputs.ids[scores.argmax(axis=1)]
 
     def one_by_one() -> None:
         for token in inputs[:_ONE_BY_ONE]:
-            law.draw(np.array([token]), entropy.random_uint64)
+            fbdd.draw(np.array([token]), entropy.random_uint64)
 
     def reference() -> None:
         for token in inputs[:_REFERENCE]:
-            point = law.metric.rows[token] + laplace_noise(1, dimension, entropy.random_uint64)[0] / scale
-            law.outputs.ids[np.linalg.norm(outputs - point, axis=1).argmin()]
+            point = fbdd.metric.rows[token] + laplace_noise(1, dimension, entropy.random_uint64)[0] / scale
+            fbdd.outputs.ids[np.linalg.norm(outputs - point, axis=1).argmin()]
 
     screen = np.ones((_BLOCK, dimension + 1), dtype=np.float32)
-    measure("fbdd's law", _BATCH, lambda: law.draw(inputs, entropy.random_uint64))
-    measure("fbdd's law, double precision alone", _BATCH, double_precision)
-    measure("fbdd's law, one call per word", _ONE_BY_ONE, one_by_one)
+    measure("fbdd's draw", _BATCH, lambda: fbdd.draw(inputs, entropy.random_uint64))
+    measure("fbdd's draw, double precision alone", _BATCH, double_precision)
+    measure("fbdd's draw, one call per word", _ONE_BY_ONE, one_by_one)
     measure("baseline: fbdd word by word, all distances", _REFERENCE, reference)
-    measure("limit: the matrix product", _BLOCK, lambda: screen @ law.outputs.screen)
+    measure("limit: the matrix product", _BLOCK, lambda: screen @ fbdd.outputs.screen)
     report("fbdd", ["way", "tokens", "seconds", "tokens/s", "us/token"], rows)
 
 

@@ -19,12 +19,12 @@ from measure import median_seconds, one_core, report
 one_core()
 
 from textveil import Sanitizer
-from textveil.text import segmentation
+from textveil.text import segments
 
 
 def cut_and_join(lines: list[str]) -> list[str]:
     """The same text with nothing replaced."""
-    return ["".join(segmentation.segments(line)) for line in lines]
+    return ["".join(segments(line)) for line in lines]
 
 
 def main() -> None:

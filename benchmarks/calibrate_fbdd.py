@@ -53,17 +53,17 @@ def draw(
     output: Annotated[Path, typer.Option(help="Records are appended here.")] = _RESULTS,
 ) -> None:
     """Draw, and append one record per epsilon."""
-    opened, laws, ids = _sample(bundle, epsilons, words)
-    for law in laws:
+    opened, mechanisms, ids = _sample(bundle, epsilons, words)
+    for fbdd in mechanisms:
         start = time.perf_counter()
-        unchanged, distinct = calibrate(law, ids, draws)
+        unchanged, distinct = calibrate(fbdd, ids, draws)
         record = {
             "bundle": opened.manifest["name"],
             "identity": opened.identity,
             "vectors": opened.manifest["provenance"]["vectors"],
-            "dimension": law.outputs.rows.shape[1],
-            "outputs": len(law.outputs.ids),
-            "epsilon": law.epsilon,
+            "dimension": fbdd.outputs.rows.shape[1],
+            "outputs": len(fbdd.outputs.ids),
+            "epsilon": fbdd.epsilon,
             "words": len(ids),
             "draws": draws,
             "unchanged": _figures(unchanged / draws),
@@ -73,25 +73,25 @@ def draw(
         with output.open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
         print(
-            f"{record['bundle']}, epsilon {law.epsilon:g}: N mean {record['unchanged']['mean']:.3f}, "
+            f"{record['bundle']}, epsilon {fbdd.epsilon:g}: N mean {record['unchanged']['mean']:.3f}, "
             f"S mean {record['distinct']['mean']:.1f}"
         )
 
 
-def calibrate(law: Fbdd, ids: NDArray[np.intp], draws: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def calibrate(fbdd: Fbdd, ids: NDArray[np.intp], draws: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """How many of the draws return each word unchanged, and how many distinct outputs it has; shapes ``(words,)``."""
     unchanged, distinct = np.empty(len(ids), dtype=np.int64), np.empty(len(ids), dtype=np.int64)
     words_at_once = max(1, _DRAWS_AT_ONCE // draws)
     start = time.perf_counter()
     for first in range(0, len(ids), words_at_once):
         part = slice(first, first + words_at_once)
-        drawn = law.draw(np.repeat(ids[part], draws), entropy.random_uint64).reshape(-1, draws)
+        drawn = fbdd.draw(np.repeat(ids[part], draws), entropy.random_uint64).reshape(-1, draws)
         unchanged[part] = (drawn == ids[part, None]).sum(axis=1)
         distinct[part] = 1 + (np.diff(np.sort(drawn, axis=1), axis=1) != 0).sum(axis=1)
         done = min(first + words_at_once, len(ids))
         left = (time.perf_counter() - start) * (len(ids) - done) / done
         print(
-            f"\repsilon {law.epsilon:g}: {done} of {len(ids)} words, {left:,.0f} s left  ",
+            f"\repsilon {fbdd.epsilon:g}: {done} of {len(ids)} words, {left:,.0f} s left  ",
             end="\n" if done == len(ids) else "",
             file=sys.stderr,
             flush=True,
@@ -107,17 +107,17 @@ def ranks(
     draws: Annotated[int, typer.Option(min=1, help="Draws per word.")] = 200,
 ) -> None:
     """Print how many of the changed outputs are among the nearest words, and how many are far."""
-    _, laws, ids = _sample(bundle, epsilons, words)
-    outputs = laws[0].outputs.ids
-    for law in laws:
-        drawn = law.draw(np.repeat(ids, draws), entropy.random_uint64).reshape(-1, draws)
+    _, mechanisms, ids = _sample(bundle, epsilons, words)
+    outputs = mechanisms[0].outputs.ids
+    for fbdd in mechanisms:
+        drawn = fbdd.draw(np.repeat(ids, draws), entropy.random_uint64).reshape(-1, draws)
         nearer = []  # for every changed output, how many outputs are nearer to the word, the word itself among them
-        for (_, (squared,)), own, row in zip(law.metric.squared_to_all(ids, block=1), ids, drawn, strict=True):
+        for (_, (squared,)), own, row in zip(fbdd.metric.squared_to_all(ids, block=1), ids, drawn, strict=True):
             nearer.append(np.searchsorted(np.sort(squared[outputs]), squared[row[row != own]]))
         counted = np.concatenate(nearer)
         print(
-            f"epsilon {law.epsilon:g}: unchanged {1 - len(counted) / drawn.size:.1%}; of the others, in the 10 nearest "
-            f"{(counted <= 10).mean():.1%}, beyond the 1,000 nearest {(counted > 1000).mean():.1%}"
+            f"epsilon {fbdd.epsilon:g}: unchanged {1 - len(counted) / drawn.size:.1%}; of the others, in the 10 "
+            f"nearest {(counted <= 10).mean():.1%}, beyond the 1,000 nearest {(counted > 1000).mean():.1%}"
         )
 
 
@@ -125,7 +125,7 @@ def _sample(bundle: Path, epsilons: str, words: int) -> tuple[Bundle, list[Fbdd]
     opened = Bundle(bundle)
     laws = [Fbdd.of(opened.table, opened.metric, Decimal(epsilon)) for epsilon in epsilons.split(",")]
     # Which words are looked at is fixed; what is drawn for them is not.
-    return opened, laws, np.random.default_rng(0).permutation(laws[0].outputs.ids)[:words]
+    return opened, mechanisms, np.random.default_rng(0).permutation(mechanisms[0].outputs.ids)[:words]
 
 
 def _figures(values: NDArray[Any]) -> dict[str, Any]:

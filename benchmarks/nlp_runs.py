@@ -256,13 +256,13 @@ class Workshop:
         with self._lock(path):
             if not path.exists():
                 level = next(level for level in bundle.levels if level.name == known.level)
-                law = CappedSanText.of(bundle.table, known.mechanism, level.parameters[known.mechanism, known.tail])
+                capped = CappedSanText.of(bundle.table, known.mechanism, level.parameters[known.mechanism, known.tail])
                 if known.tail == CAPPED:
-                    loss, _ = CappedAudit(law).pure_loss()
+                    loss, _ = CappedAudit(capped).pure_loss()
                 else:
                     assert bundle.metric is not None
                     every = AllScores.of(bundle.metric)
-                    ((loss, _),) = pure_ldp_levels([ExactSanText(law, bundle.metric).channel_on(every)])
+                    ((loss, _),) = pure_ldp_levels([ExactSanText(capped, bundle.metric).channel_on(every)])
                 path.write_text(f"{loss}\n", encoding="utf-8")
         return float(path.read_text(encoding="utf-8"))
 

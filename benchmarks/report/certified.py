@@ -1,4 +1,4 @@
-"""Tables of docs/results/certified.md, from the records of ``benchmarks/compare_laws.py``."""
+"""Tables of docs/results/certified.md, from the records of ``benchmarks/compare_mechanisms.py``."""
 
 from pathlib import Path
 

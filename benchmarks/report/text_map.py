@@ -23,7 +23,7 @@ from textveil_training.dpnr.measure import release_parameters, released
 from textveil_training.dpnr.recipe import DataPart
 from textveil_training.dpnr.stored_features import StoredFeatures, holds_features
 from textveil_training.dpnr.task import load_task
-from textveil_training.loop import no_report
+from textveil_training.engine.loop import no_report
 
 LOOKS = ((BLUE, "o"), (ORANGE, "s"), (GREEN, "D"), (PINK, "^"))
 

@@ -1,4 +1,4 @@
-"""Attacks on sanitized text that need no model: against brute force, closed forms, and planted laws and faults."""
+"""Attacks on text that need no model: against brute force, closed forms, and planted mechanisms and faults."""
 
 import math
 from collections.abc import Sequence
@@ -53,10 +53,10 @@ def texts(count: int, seed: int = 0, words: Sequence[str] = WORDS) -> list[tuple
 
 
 def matrix(channel: TextChannel, *, whole: bool = True) -> np.ndarray:
-    """``Pr[M(x) = y]`` from the law's own weights and coin, shape ``(inputs, symbols)``."""
-    law, coin = channel.plan.mechanism, channel.plan.coin
-    assert isinstance(law, WeightedMechanism)
-    rows = np.array([law.channel.weights_from(np.array([x]))[0] for x in range(channel.unknown + 1)], float)
+    """``Pr[M(x) = y]`` from the mechanism's own weights and coin, shape ``(inputs, symbols)``."""
+    mechanism, coin = channel.plan.mechanism, channel.plan.coin
+    assert isinstance(mechanism, WeightedMechanism)
+    rows = np.array([mechanism.channel.weights_from(np.array([x]))[0] for x in range(channel.unknown + 1)], float)
     rows /= rows.sum(axis=1, keepdims=True)
     if coin is not None and whole:
         for x in np.flatnonzero(channel.plan.keepable):
@@ -255,7 +255,7 @@ def test_parts_of_words_have_a_sum_of_their_own(folders: dict[str, Path]) -> Non
     assert near(found["on_text"]["top1"], truth, 0.5 / math.sqrt(len(released)))
 
 
-def test_a_simulation_of_another_law_is_noticed(folders: dict[str, Path]) -> None:
+def test_a_simulation_of_another_mechanism_is_noticed(folders: dict[str, Path]) -> None:
     """The comparison has power: guesses that are best for one level, outputs of the next."""
     one, other = (TextChannel(folders["words"], mechanism="santext", level=level) for level in ("l0", "l1"))
     prior = priors.zipf(COUNT + 1)
@@ -295,7 +295,7 @@ def test_largest_posteriors_say_how_often_guesses_are_right(folders: dict[str, P
         assert rows[0]["largest_posterior"] == pytest.approx(truth, abs=0.05)
 
 
-def test_posteriors_of_another_law_are_noticed(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_posteriors_of_another_mechanism_are_noticed(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     channel, other = (TextChannel(folders["words"], mechanism="santext", level=level) for level in ("l0", "l1"))
     released = release(channel, texts(400))
     monkeypatch.setattr(channel, "distribution", other.distribution)

@@ -85,7 +85,7 @@ def test_without_a_model_two_attacks_are_left_out(run: Run) -> None:
     assert result["nearest"]["tokens"] == 140
 
 
-def test_a_law_without_weights_is_attacked_as_far_as_it_goes(run: Run) -> None:
+def test_a_mechanism_without_weights_is_attacked_as_far_as_it_goes(run: Run) -> None:
     options = ("-m", "fbdd", "-e", "20", "--model", "lm", "--max-tokens", 32, "--json")
     code, out, err = run(*ATTACK, *options)
     assert (code, err.count("fbdd has no table of weights")) == (0, 3)

@@ -69,12 +69,12 @@ def test_constant_vectors_have_a_finite_gradient(mode: str, value: float) -> Non
     assert bool(torch.isfinite(points.grad).all())
 
 
-@pytest.mark.parametrize(("mode", "law"), [("l1", stats.laplace), ("l2", stats.norm), ("box", stats.laplace)])
-def test_the_noise_has_its_law_and_another_scale_is_noticed(mode: str, law: stats.rv_continuous) -> None:
+@pytest.mark.parametrize(("mode", "distribution"), [("l1", stats.laplace), ("l2", stats.norm), ("box", stats.laplace)])
+def test_another_scale_of_the_noise_is_noticed(mode: str, distribution: stats.rv_continuous) -> None:
     drawn = noisy(torch.zeros(1, 2), mode, torch.full((100_000, 1, 1), 0.7), torch.Generator().manual_seed(3))
     drawn = drawn.numpy()
-    assert stats.kstest(drawn.ravel(), law(scale=0.7).cdf).pvalue > 1e-6
-    assert stats.kstest(drawn.ravel(), law(scale=0.73).cdf).pvalue < 1e-9
+    assert stats.kstest(drawn.ravel(), distribution(scale=0.7).cdf).pvalue > 1e-6
+    assert stats.kstest(drawn.ravel(), distribution(scale=0.73).cdf).pvalue < 1e-9
     assert abs(stats.pearsonr(drawn[:, 0, 0], drawn[:, 0, 1]).statistic) < 0.015, "every coordinate has its own"
 
 

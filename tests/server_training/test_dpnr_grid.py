@@ -10,6 +10,7 @@ import torch
 from textveil_training.attacks.vectors.attribute_inference import Settings
 from textveil_training.bounds.channels import ceiling, reference
 from textveil_training.bounds.placement import Search, place
+from textveil_training.dpnr import grid as grid_module
 from textveil_training.dpnr import private_figures
 from textveil_training.dpnr.grid import Cell, Grid, read_lines
 from textveil_training.dpnr.heads import train_head, with_representation
@@ -73,6 +74,14 @@ def split(size: int, seed: int) -> tuple[Split, torch.Tensor]:
     return Split(("",) * size, *tensors, sha256=str(seed)), torch.from_numpy(features)[None]
 
 
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    """Codes are looked for briefly; nothing here asks for the best ones."""
+    quick = Search(restarts=1, steps=20, draws=128, fresh_draws=2048)
+    monkeypatch.setattr(grid_module, "_BOUND_SEARCH", quick)
+    monkeypatch.setattr(grid_module, "_HEAD_SEARCH", quick)
+
+
 @pytest.fixture(scope="module")
 def task() -> Task:
     return Task(("0", "1"), **{name: split(size, size)[0] for name, size in SIZES.items()})
@@ -100,7 +109,7 @@ def recipe(tmp_path: Path) -> Recipe:
 
 
 def grid(recipe: Recipe, task: Task, features: dict, clean: Classifier, output: Path, attack: bool = True) -> Grid:
-    settings = Settings(hidden=8, epochs=1, draws=1) if attack else None
+    settings = Settings(hidden=8, num_epochs=1, draws=1) if attack else None
     return Grid(recipe, task, lambda _: features, clean, output, settings)
 
 

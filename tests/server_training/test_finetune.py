@@ -220,12 +220,12 @@ def corpus(tmp_path: Path) -> Path:
     for name in ("train.tsv", "dev.tsv"):
         rows = "".join(f"a {name[0]} film\t{label}\n" for label in (0, 1) for _ in range(3))
         (tmp_path / "raw" / name).write_text("sentence\tlabel\n" + rows)
-    law: Options = {"mechanism": "krr", "epsilon": "1"}
-    sanitize_corpus([tmp_path / "raw"], tmp_path / "sanitized", "sst2", law=law, copies=2, workers=1)
+    options: Options = {"mechanism": "krr", "epsilon": "1"}
+    sanitize_corpus([tmp_path / "raw"], tmp_path / "sanitized", "sst2", options=options, copies=2, workers=1)
     return tmp_path / "sanitized"
 
 
-def test_the_law_of_a_sanitized_corpus_is_found(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_release_of_a_sanitized_corpus_is_found(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = release_of("sst2", corpus / "copy-1")
     assert found is not None
     assert (found["mechanism"], found["epsilon"], found["releases"]) == ("krr", 1.0, 1)

@@ -89,7 +89,7 @@ def test_bad_rows(
     assert not (path.parent / "model").exists()
 
 
-def test_training_and_test_rows_of_different_laws(place: Path, run: Run) -> None:
+def test_training_and_test_rows_of_different_releases(place: Path, run: Run) -> None:
     assert run("sanitize-corpus", "rows.tsv", "--format", "tsv", "-o", "sanitized")[0] == 0
     arguments = ("finetune", "sanitized/rows.tsv", "--format", "tsv", "--test", "test.tsv", "-o", "mixed", *OPTIONS)
     code, out, err = run(*arguments)
@@ -98,7 +98,7 @@ def test_training_and_test_rows_of_different_laws(place: Path, run: Run) -> None
     (place / "sanitized" / "rows.tsv").write_text((place / "rows.tsv").read_text())
     code, out, err = run("finetune", "sanitized/rows.tsv", "--format", "tsv", "-o", "mixed", *OPTIONS)
     assert (code, out) == (1, "")
-    assert err.startswith("textveil-train: data-law: ")
+    assert err.startswith("textveil-train: data-release: ")
     assert not (place / "mixed").exists()
 
 

@@ -101,8 +101,8 @@ def test_the_targets_are_the_original_words_and_not_the_sanitized(place: Path, m
     """A mechanism that always writes one word: a model that learns what it reads would answer with that word."""
     objective, _ = objective_of(place, sanitize=True)
     corpus: Any = objective._corpus  # pyright: ignore[reportPrivateUsage]
-    law = type(corpus._channel.plan.mechanism)
-    monkeypatch.setattr(law, "draw", lambda self, inputs, random: np.zeros_like(inputs))
+    mechanism = type(corpus._channel.plan.mechanism)
+    monkeypatch.setattr(mechanism, "draw", lambda self, inputs, random: np.zeros_like(inputs))
     monkeypatch.setattr(masking, "MASKED", 1.0)
     batches = [objective._masked(np.arange(32)) for _ in range(10)]  # pyright: ignore[reportPrivateUsage]
     seen = {piece for batch in batches for piece in batch.ids.flatten().tolist()}

@@ -56,7 +56,7 @@ HEADERS = {"sst2": 1, "qnli": 1, "sick": 1}
 
 def sanitized(path: Path, folder: Path, format_name: str, **options: Any) -> bytes:
     sanitize_corpus(
-        [path], folder, format_name, **{"law": {"mechanism": "random"}, "workers": 1, "shard_lines": 2, **options}
+        [path], folder, format_name, **{"options": {"mechanism": "random"}, "workers": 1, "shard_lines": 2, **options}
     )
     return (folder / path.name).read_bytes()
 
@@ -146,12 +146,12 @@ def test_of_a_user_only_what_the_reader_uses_is_left(write: Write, tmp_path: Pat
 
 
 def test_strict_and_dropped_case_keep_rows(write: Write, tmp_path: Path) -> None:
-    for number, law in enumerate(
+    for number, options in enumerate(
         [{"sanitize_punctuation": True}, {"case": "drop", "mechanism": "krr", "epsilon": "3"}]
     ):
         for name in ("sst2", "qnli", "blog-topics", "jsonl", "text"):
             path = write(SAMPLES[name])
-            after = sanitized(path, tmp_path / f"{name}{number}", name, law=law)
+            after = sanitized(path, tmp_path / f"{name}{number}", name, options=options)
             labels = [example.label for example in load(name, path)]
             assert [e.label for e in load(name, tmp_path / f"{name}{number}" / path.name)] == labels
             assert after.count(b"\n") == path.read_bytes().count(b"\n")

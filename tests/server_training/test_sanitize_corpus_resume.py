@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from interruption import interrupted
-from small_corpus import LAW, LINES, WORDS, Runner
+from small_corpus import LINES, OPTIONS, WORDS, Runner
 from textveil.errors import OutputError
 from textveil_training.corpus import workspace
 from textveil_training.errors import CorpusError, ResumeError
@@ -64,9 +64,9 @@ def unfinished(run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("changed", "named"),
     [
-        ({"law": {"mechanism": "santext", "level": "l1"}}, "set of options"),
-        ({"law": {"mechanism": "krr", "epsilon": 2}}, "set of options"),
-        ({"law": {**LAW, "case": "drop"}}, "set of options"),
+        ({"options": {"mechanism": "santext", "level": "l1"}}, "set of options"),
+        ({"options": {"mechanism": "krr", "epsilon": 2}}, "set of options"),
+        ({"options": {**OPTIONS, "case": "drop"}}, "set of options"),
         ({"copies": 2}, "set of options"),
         ({"shard_lines": 51}, "input and another set of options"),
         ({"bundle": None}, "bundle"),
@@ -82,12 +82,12 @@ def test_a_run_goes_on_as_it_was_begun(run: Runner, unfinished: Path, changed: d
 
 
 def test_another_word_denied_is_another_run(run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    law = {"mechanism": "santext+", "deny": [WORDS[0]]}
+    options = {"mechanism": "santext+", "deny": [WORDS[0]]}
     with interrupted(monkeypatch, 5):
-        run(law=law)
+        run(options=options)
     with pytest.raises(ResumeError, match="another set of options"):
-        run(law={**law, "deny": WORDS[:2]}, resume=True)
-    run(law={**law, "deny": {WORDS[0]}}, resume=True)
+        run(options={**options, "deny": WORDS[:2]}, resume=True)
+    run(options={**options, "deny": {WORDS[0]}}, resume=True)
 
 
 def test_another_input_is_another_run(run: Runner, unfinished: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Shards, workers and copies: what comes out, under what law, and what is said when it fails."""
+"""Shards, workers and copies: what comes out, by what mechanism, and what is said when it fails."""
 
 import errno
 import hashlib
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
-from small_corpus import LAW, LINES, WORDS, Runner, words_of
+from small_corpus import LINES, OPTIONS, WORDS, Runner, words_of
 from textveil import Sanitizer
 from textveil.errors import IdentityMismatch, OutputError
 from textveil.mechanisms import entropy
@@ -36,13 +36,13 @@ def run(shared: Path, tmp_path: Path) -> Runner:
 
 
 def p_values(run: Runner) -> list[float]:
-    """Chi-square of the outputs of every word against its exact law, and of copies against independence."""
+    """Chi-square of the outputs of every word against its exact distribution, and of copies against independence."""
     sanitizer = Sanitizer.load(run.bundle)
     rows = [words_of(run.output / f"copy-{copy}" / "rows.tsv") for copy in (1, 2, 3, 4)]
     found, expected_equal, equal, pairs = [], 0.0, 0, 0
     for column, word in enumerate(WORDS):
-        law = sanitizer.distribution(word, **LAW)
-        shares = dict(law.likeliest(len(law.words)))
+        distribution = sanitizer.distribution(word, **OPTIONS)
+        shares = dict(distribution.likeliest(len(distribution.words)))
         drawn = Counter(row[column] for copy in rows for row in copy)
         total = sum(drawn.values())
         assert total * min(shares.values()) >= 5
@@ -57,7 +57,7 @@ def p_values(run: Runner) -> list[float]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
-def test_the_law_is_the_same_whoever_draws(run: Runner, tmp_path: Path, workers: int) -> None:
+def test_the_distribution_is_the_same_whoever_draws(run: Runner, tmp_path: Path, workers: int) -> None:
     record = run(workers=workers, copies=4, shard_lines=30)
     assert record["machine"]["workers"] == workers
     assert min(p_values(run)) > ALPHA
@@ -91,7 +91,7 @@ def test_copies_are_charged(run: Runner, tmp_path: Path) -> None:
 
 
 def test_the_record_holds_no_text_and_no_hash_of_the_input(run: Runner, tmp_path: Path) -> None:
-    record = run(law={"mechanism": "santext+", "deny": [WORDS[0]]})
+    record = run(options={"mechanism": "santext+", "deny": [WORDS[0]]})
     written = (run.output / "record.json").read_text()
     assert json.loads(written) == record
     assert set(WORDS).isdisjoint(re.findall(r"\w+", written))

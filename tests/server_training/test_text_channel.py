@@ -42,11 +42,11 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def defined(channel: TextChannel, *, whole: bool) -> np.ndarray:
     """``Pr[M(x) = y]`` input by input from the mechanism's own weights, shape ``(inputs, symbols)``."""
-    law, coin = channel.plan.mechanism, channel.plan.coin
-    assert isinstance(law, WeightedMechanism)
+    mechanism, coin = channel.plan.mechanism, channel.plan.coin
+    assert isinstance(mechanism, WeightedMechanism)
     found = np.zeros((channel.unknown + 1, channel.unknown))
     for x in range(channel.unknown + 1):
-        weights = law.channel.weights_from(np.array([x]))[0]
+        weights = mechanism.channel.weights_from(np.array([x]))[0]
         found[x] = weights / weights.sum(dtype=np.float64)
         if whole and coin is not None and channel.plan.keepable[x]:
             replaced = coin.threshold / 2**64
@@ -87,13 +87,13 @@ def test_outputs_come_in_any_order_and_more_than_once(folders: dict[str, Path]) 
 def test_a_score_past_the_end_has_the_last_weight(folders: dict[str, Path], end: int) -> None:
     """Weights that end early, at a score that some pairs have: the look-up must end at the same place."""
     channel = TextChannel(folders["words"], mechanism="santext", level="l0", tail="exact")
-    law = channel.plan.mechanism
-    assert isinstance(law, ExactSanText)
-    law = replace(law, capped=replace(law.capped, weights=law.capped.weights[:end]))
+    mechanism = channel.plan.mechanism
+    assert isinstance(mechanism, ExactSanText)
+    mechanism = replace(mechanism, capped=replace(mechanism.capped, weights=mechanism.capped.weights[:end]))
     inputs, outputs = np.meshgrid(np.arange(channel.unknown + 1), np.arange(channel.unknown), indexing="ij")
-    truth = law.capped.base * law.tail_weights(inputs.ravel(), outputs.ravel()).reshape(inputs.shape)
-    assert (truth == law.channel.weights_to(np.arange(channel.unknown)).T).all()
-    assert (law.channel.totals == truth.sum(axis=1)).all()
+    truth = mechanism.capped.base * mechanism.tail_weights(inputs.ravel(), outputs.ravel()).reshape(inputs.shape)
+    assert (truth == mechanism.channel.weights_to(np.arange(channel.unknown)).T).all()
+    assert (mechanism.channel.totals == truth.sum(axis=1)).all()
 
 
 def test_a_wrong_coin_would_be_noticed(folders: dict[str, Path]) -> None:

@@ -139,7 +139,7 @@ class InvalidJson(DataError):
 class ReleaseMismatch(DataError):
     """Sanitized text does not match the record that lies beside it."""
 
-    code = "data-law"
+    code = "data-release"
 
 
 class TrainingError(TextveilError):

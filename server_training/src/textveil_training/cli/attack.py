@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from textveil_training.cli import attack_text
-from textveil_training.cli.renamed_options import renamed
-from textveil_training.data import FormatName
+from textveil_training.cli.options import FormatOption, JsonOption, ReleaseEpsilons, ThreadsOption, renamed, use_threads
+from textveil_training.tables import aligned
 
 if TYPE_CHECKING:
     from textveil_training.attacks.vectors.attribute_inference import Settings
@@ -30,7 +30,7 @@ attack_app.command("text")(attack_text.text)
 @attack_app.command("attributes")
 def attributes(
     data: Annotated[Path, typer.Argument(metavar="PATH", help="The texts: a file of a format with attributes.")],
-    format_name: Annotated[FormatName, typer.Option("--format", help="The format it is in.")],
+    format_name: FormatOption,
     checkpoint: Annotated[
         Path | None,
         typer.Option("--checkpoint", metavar="FOLDER", help="Vectors of this checkpoint, released here."),
@@ -46,14 +46,12 @@ def attributes(
             help="train.jsonl, dev.jsonl and test.jsonl of textveil encode --json, in the order of the texts.",
         ),
     ] = None,
-    epsilon: Annotated[
-        list[str] | None, typer.Option("--epsilon", "-e", help="Whole-text epsilon, repeatable; else the checkpoint's.")
-    ] = None,
+    epsilon: ReleaseEpsilons = None,
     num_epochs: Annotated[int, typer.Option("--num-epochs", min=1, help="Epochs of the attacker's training.")] = 15,
     draws: Annotated[int, typer.Option("--draws", min=1, help="Releases of each scored text.")] = 5,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the attacker's training.")] = 0,
-    threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 lets PyTorch choose.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON instead of a table.")] = False,
+    threads: ThreadsOption = 0,
+    as_json: JsonOption = False,
     _epochs: Annotated[str | None, renamed("--epochs", "--num-epochs")] = None,
 ) -> None:
     """Infer private attributes with a network of 512 hidden units, beside attackers who see only a released label.
@@ -61,8 +59,6 @@ def attributes(
     These see a class released by randomized response, or by the most accurate private channel, at the same epsilon: the
     class that the vectors give without noise, or with --released the true one.
     """
-    import torch
-
     from textveil_training.attacks.vectors.attribute_inference import Settings, infer_nothing
     from textveil_training.dpnr.private_figures import attributes_of
     from textveil_training.dpnr.recipe import DataPart
@@ -71,8 +67,7 @@ def attributes(
 
     if (checkpoint is None) == (released is None):
         raise RecipeError("name either a checkpoint or a folder of released vectors")
-    if threads:
-        torch.set_num_threads(threads)
+    use_threads(threads)
     task = load_task(DataPart(format_name, "train", "dev", "test", 0, 128), data)
     present = attributes_of(task)
     if not all(bits.shape[1] and bits.any(axis=0).all() and not bits.all(axis=0).any() for bits in present.values()):
@@ -140,5 +135,4 @@ def _table(result: dict[str, Any]) -> str:
             if key in found:
                 rows.append([level, seen, *(f"{found[key][name]:.4f}" for name in names)])
     rows.append(["-", "nothing", *(f"{result['majority'][name]:.4f}" for name in names)])
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+    return aligned(rows)

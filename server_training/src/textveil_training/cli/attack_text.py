@@ -7,8 +7,15 @@ from typing import Annotated, Any
 import typer
 from textveil.cli import BundleOption, EpsilonOption, LevelOption, MechanismOption, ReplacementOption, TailOption, say
 
-from textveil_training.cli.renamed_options import renamed
-from textveil_training.data import FormatName
+from textveil_training.cli.options import (
+    DeviceOption,
+    FormatOption,
+    JsonOption,
+    TextKeyOption,
+    ThreadsOption,
+    renamed,
+    use_threads,
+)
 from textveil_training.errors import MissingSplit, SettingError
 
 NAMES = "nearest, bayes, repeated, mask, contextual"
@@ -16,7 +23,7 @@ NAMES = "nearest, bayes, repeated, mask, contextual"
 
 def text(
     data: Annotated[Path, typer.Argument(metavar="PATH", help="RAW text: a file, or a folder of published files.")],
-    format_name: Annotated[FormatName, typer.Option("--format", help="The format it is in.")],
+    format_name: FormatOption,
     split: Annotated[
         str | None, typer.Option("--split", help="Of a folder; dev if left out and there is one, else everything.")
     ] = None,
@@ -50,11 +57,11 @@ def text(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a run record, after each attack.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Leave out the attacks that are in the record.")] = False,
-    text_key: Annotated[str, typer.Option("--text-key", help="Key of the text (jsonl).")] = "text",
+    text_key: TextKeyOption = "text",
     label_key: Annotated[str | None, typer.Option("--label-key", help="Key of the label (jsonl).")] = None,
-    device: Annotated[str, typer.Option("--device", help="cpu, or a CUDA device such as cuda:0.")] = "cpu",
-    threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 lets PyTorch choose.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="The record as one line of JSON instead of a table.")] = False,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = 0,
+    as_json: JsonOption = False,
     _batch: Annotated[str | None, renamed("--batch", "--batch-size")] = None,
 ) -> None:
     """Sanitize raw text and try to recover it, knowing the bundle, the mechanism and its options.
@@ -70,8 +77,6 @@ def text(
     Every rate is of tokens, with its standard error by text. Ctrl-C keeps the attacks that are done; --resume does the
     others on fresh draws.
     """
-    import torch
-
     from textveil_training.attacks.text import ATTACKS, Settings, run_and_record
     from textveil_training.cli.attack_text_table import table
     from textveil_training.data import ReadOptions, available_splits, load
@@ -92,8 +97,7 @@ def text(
     )
     if resume and output is None:
         raise SettingError("--resume needs the record: --output")
-    if threads:
-        torch.set_num_threads(threads)
+    use_threads(threads)
     channel = TextChannel(
         bundle,
         mechanism=mechanism,

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from textveil_training.tables import aligned
+
 _TARGETED = {
     "targeted_top1": "contextual, among the never kept alone",
     "targeted_context_free_top1": "output alone, among the never kept alone",
@@ -44,8 +46,7 @@ def table(result: Mapping[str, Any]) -> str:
             rows += [_row("contextual", what, found, name) for name, what in _TARGETED.items()]
         for name in ("top1", "tuned_top1"):
             rows.append(_row("contextual", f"{_PRIORS[1]}: {_CONTEXTUAL[name]}", found["text_prior"], name))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADER))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = [aligned(rows)]
     if (found := result.get("statistics")) is not None:
         sources = "unknown" if found["inputs_median"] is None else found["inputs_median"]
         lines.append(

@@ -19,8 +19,9 @@ from textveil.cli import (
     say,
 )
 
-from textveil_training.data import FormatName
+from textveil_training.cli.options import FormatOption, JsonOption, ResumeOption
 from textveil_training.errors import DataOptionError, printable
+from textveil_training.tables import aligned
 
 
 def sanitize_corpus(
@@ -30,7 +31,7 @@ def sanitize_corpus(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where files of the same names go; must be empty.")
     ],
-    format_name: Annotated[FormatName, typer.Option("--format", help="The format they are in (see data inspect).")],
+    format_name: FormatOption,
     bundle: BundleOption = None,
     mechanism: MechanismOption = None,
     epsilon: EpsilonOption = None,
@@ -52,8 +53,8 @@ def sanitize_corpus(
         int, typer.Option("--copies", min=1, help="Independent outputs of every text; all are charged.")
     ] = 1,
     workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; all cores if left out.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="The record as one line of JSON.")] = False,
+    resume: ResumeOption = False,
+    as_json: JsonOption = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
 ) -> None:
     """Sanitize the texts of a corpus; labels and all other columns are carried through, the format stays.
@@ -106,12 +107,7 @@ def _table(record: dict[str, Any]) -> str:
     rows = [["file", "lines", "texts", "tokens"]]
     for file in record["files"]:
         rows.append([printable(file["name"]), *(f"{file[name]:,}" for name in ("lines", "texts", "tokens"))])
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = [
-        "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
-        for row in rows
-    ]
-    return "\n".join([*lines, f"{record['wall_s']:.1f} s with {record['machine']['workers']} workers"])
+    return f"{aligned(rows, left=1)}\n{record['wall_s']:.1f} s with {record['machine']['workers']} workers"
 
 
 def _promise(record: dict[str, Any]) -> str:

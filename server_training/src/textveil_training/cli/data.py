@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from textveil_training.data import FormatName, ReadOptions, summarize
+from textveil_training.cli.options import FormatOption, JsonOption, LabelKeyOption, TextKeyOption
+from textveil_training.data import ReadOptions, summarize
 
 data_app = typer.Typer(rich_markup_mode=None, help="Inspect data sets.")
 
@@ -19,12 +20,12 @@ def _data() -> None:
 @data_app.command("inspect")
 def inspect(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="A file, or a folder of published files.")],
-    format_name: Annotated[FormatName, typer.Option("--format", help="The format it is in.")],
+    format_name: FormatOption,
     split: Annotated[str | None, typer.Option("--split", help="Only this split.")] = None,
-    text_key: Annotated[str, typer.Option("--text-key", help="Key of the text (jsonl).")] = "text",
-    label_key: Annotated[str, typer.Option("--label-key", help="Key of the label (jsonl).")] = "label",
+    text_key: TextKeyOption = "text",
+    label_key: LabelKeyOption = "label",
     skip_headings: Annotated[bool, typer.Option("--skip-headings", help="No headings (wikitext).")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON instead of a table.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Count examples per split and per label, and tokens per example."""
     options = ReadOptions(text_key=text_key, label_key=label_key, skip_headings=skip_headings)

@@ -6,7 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
-from textveil_training.data import FormatName
+from textveil_training.cli.options import (
+    DeviceOption,
+    FormatOption,
+    JsonOption,
+    ReleaseEpsilons,
+    ThreadsOption,
+    use_threads,
+)
+from textveil_training.tables import aligned
 
 
 def fairness(
@@ -14,7 +22,7 @@ def fairness(
         list[Path],
         typer.Argument(metavar="PATH", help="The texts; of a sanitized corpus one copy or several."),
     ],
-    format_name: Annotated[FormatName, typer.Option("--format", help="The format they are in, with attributes.")],
+    format_name: FormatOption,
     checkpoint: Annotated[
         Path | None,
         typer.Option("--checkpoint", metavar="FOLDER", help="Of dpnr: vectors, through the device's release."),
@@ -30,9 +38,7 @@ def fairness(
         typer.Option("--clean-data", metavar="PATH", help="The raw texts for --clean, where PATH is sanitized."),
     ] = None,
     split: Annotated[str, typer.Option("--split", help="The split, or all for files that are one split.")] = "test",
-    epsilon: Annotated[
-        list[str] | None, typer.Option("--epsilon", "-e", help="Whole-text epsilon, repeatable; else the checkpoint's.")
-    ] = None,
+    epsilon: ReleaseEpsilons = None,
     draws: Annotated[int, typer.Option("--draws", min=1, help="Releases of each text by --checkpoint.")] = 20,
     minimum: Annotated[
         int, typer.Option("--minimum", min=2, help="Texts a subgroup needs; smaller ones get no figures.")
@@ -40,9 +46,9 @@ def fairness(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a run record, JSON.")
     ] = None,
-    device: Annotated[str, typer.Option("--device", help="cpu, or a CUDA device such as cuda:0.")] = "cpu",
-    threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 lets PyTorch choose.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="The result as one line of JSON.")] = False,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = 0,
+    as_json: JsonOption = False,
 ) -> None:
     """Measure accuracy with and without each private attribute, and whether a gap is more than chance.
 
@@ -69,10 +75,7 @@ def fairness(
         minimum,
         device,
     )
-    if threads:
-        import torch
-
-        torch.set_num_threads(threads)
+    use_threads(threads)
     with bars() as report:
         result = measure(request, output, report)
     print(json.dumps(result) if as_json else "\n\n".join(_blocks(result["lines"])))
@@ -101,10 +104,8 @@ def _block(line: dict[str, Any], epsilons: list[str]) -> str:
         gaps = [one, one["within_classes"], *([one["change_from_clean"]] if changes else [])]
         shown = [_gap(gap) for gap in gaps]
         rows.append([one["name"], *sides, shown[0], _interval(one), *shown[1:]])
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     accuracy = f"{found['accuracy']:.4f} +- {found['standard_error']:.4f}"
-    return "\n".join([f"{_name(line, epsilons)}: accuracy {accuracy}, {found['examples']:,} texts", *lines])
+    return "\n".join([f"{_name(line, epsilons)}: accuracy {accuracy}, {found['examples']:,} texts", aligned(rows)])
 
 
 def _name(line: dict[str, Any], epsilons: list[str]) -> str:

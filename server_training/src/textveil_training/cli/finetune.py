@@ -6,8 +6,17 @@ from typing import Annotated, Any
 
 import typer
 
-from textveil_training.cli.renamed_options import renamed
-from textveil_training.data import FormatName
+from textveil_training.cli.options import (
+    DeviceOption,
+    FormatOption,
+    JsonOption,
+    LabelKeyOption,
+    TextKeyOption,
+    ThreadsOption,
+    renamed,
+    use_threads,
+)
+from textveil_training.tables import aligned
 
 
 def finetune(
@@ -17,7 +26,7 @@ def finetune(
             metavar="PATH", help="Raw or sanitized data: a file, or a folder of published files. Or a recipe, TOML."
         ),
     ],
-    format_name: Annotated[FormatName, typer.Option("--format", help="The format the data are in.")],
+    format_name: FormatOption,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the model goes.")],
     data: Annotated[Path | None, typer.Option("--data", metavar="PATH", help="The data, with a recipe.")] = None,
     test: Annotated[
@@ -51,12 +60,12 @@ def finetune(
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Of the training; 0 if left out.")] = None,
     precision: Annotated[str | None, typer.Option("--precision", help="float32 or bfloat16 (the default).")] = None,
-    text_key: Annotated[str, typer.Option("--text-key", help="Key of the text (jsonl).")] = "text",
-    label_key: Annotated[str, typer.Option("--label-key", help="Key of the label (jsonl).")] = "label",
-    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run; not with --frozen.")] = False,
-    device: Annotated[str, typer.Option("--device", help="cpu, or a CUDA device such as cuda:0.")] = "cpu",
-    threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 lets PyTorch choose.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="The result as one line of JSON.")] = False,
+    text_key: TextKeyOption = "text",
+    label_key: LabelKeyOption = "label",
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run; not with --frozen.")] = False,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = 0,
+    as_json: JsonOption = False,
     _batch: Annotated[str | None, renamed("--batch", "--batch-size")] = None,
     _epochs: Annotated[str | None, renamed("--epochs", "--num-epochs")] = None,
 ) -> None:
@@ -110,10 +119,7 @@ def finetune(
         labels_of_pairs=labels_of_pairs,
         train_examples=settings.train_examples,
     )
-    if threads:
-        import torch
-
-        torch.set_num_threads(threads)
+    use_threads(threads)
     release = release_of(format_name, path)
     if test is not None and release_of(format_name, test) != release:
         raise DataOptionError("training and test rows are different releases")
@@ -133,7 +139,4 @@ def _table(result: dict[str, dict[str, Any]]) -> str:
     rows = [["split", "examples", *(name.replace("_", " ") for name in names)]]
     for split, found in result.items():
         rows.append([split, f"{found['examples']:,}", *(f"{found[name]:.4f}" for name in names)])
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
+    return aligned(rows)

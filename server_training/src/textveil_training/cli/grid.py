@@ -5,12 +5,14 @@ from typing import Annotated
 
 import typer
 
+from textveil_training.cli.options import RecipeData, ThreadsOption, use_threads
+
 MODES = {"l1": (1, ""), "l2": (1, "1e-6"), "box": (2, "")}
 
 
 def grid(
     recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe of kind dpnr: what the heads share.")],
-    data: Annotated[Path, typer.Option("--data", metavar="PATH", help="File or folder of the recipe's data.")],
+    data: RecipeData,
     start: Annotated[
         Path, typer.Option("--start", metavar="CHECKPOINT", help="A checkpoint without privacy: the encoder.")
     ],
@@ -36,11 +38,9 @@ def grid(
     attack: Annotated[
         bool, typer.Option("--attack/--no-attack", help="Attack the attributes, if there are any.")
     ] = True,
-    threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 lets PyTorch choose.")] = 0,
+    threads: ThreadsOption = 0,
 ) -> None:
     """Train and measure heads for modes, levels, word dropouts and seeds; lines that are in FILE are kept."""
-    import torch
-
     from textveil_training.attacks.vectors.attribute_inference import Settings
     from textveil_training.dpnr.grid import Cell, Grid
     from textveil_training.dpnr.heads import with_representation
@@ -50,8 +50,7 @@ def grid(
     from textveil_training.errors import RecipeError
     from textveil_training.progress import bars
 
-    if threads:
-        torch.set_num_threads(threads)
+    use_threads(threads)
     chosen = read_recipe(recipe)
     part = chosen.representation
     if chosen.kind != "dpnr" or not chosen.training.placed_epochs + chosen.training.head_epochs:

@@ -7,7 +7,15 @@ from typing import Annotated, Any
 import typer
 from textveil.cli import BundleOption, EpsilonOption, LevelOption, MechanismOption, ReplacementOption, TailOption, say
 
-from textveil_training.cli.renamed_options import renamed
+from textveil_training.cli.options import (
+    DeviceOption,
+    JsonOption,
+    ResumeOption,
+    TextKeyOption,
+    ThreadsOption,
+    renamed,
+    use_threads,
+)
 
 
 def pretrain(
@@ -42,7 +50,7 @@ def pretrain(
     level: LevelOption = None,
     tail: TailOption = None,
     replacement_probability: ReplacementOption = None,
-    text_key: Annotated[str, typer.Option("--text-key", help="Key of the text (jsonl).")] = "text",
+    text_key: TextKeyOption = "text",
     steps: Annotated[
         int | None, typer.Option("--steps", min=0, help="Optimizer steps; those of --num-epochs if left out.")
     ] = None,
@@ -95,13 +103,13 @@ def pretrain(
         str | None,
         typer.Option("--precision", help="bfloat16 (the default; where the device computes in it) or float32."),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
+    resume: ResumeOption = False,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Of order and masks; what is drawn has no seed. 0 if left out.")
     ] = None,
-    device: Annotated[str, typer.Option("--device", help="cpu, or a CUDA device.")] = "cpu",
-    threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 lets PyTorch choose.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="The result as one line of JSON.")] = False,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = 0,
+    as_json: JsonOption = False,
     _batch: Annotated[str | None, renamed("--batch", "--batch-size")] = None,
     _epochs: Annotated[str | None, renamed("--epochs", "--num-epochs")] = None,
 ) -> None:
@@ -143,7 +151,6 @@ def pretrain(
     settings = replace(settings, **{name: value for name, value in given.items() if value is not None})
     sources = [parse_source(given) for given in data]
 
-    import torch
     from textveil.text import Options
 
     from textveil_training.engine.run import RunOptions
@@ -151,8 +158,7 @@ def pretrain(
     from textveil_training.tasks.pretrain import pretrain as train
     from textveil_training.text_channel import TextChannel
 
-    if threads:
-        torch.set_num_threads(threads)
+    use_threads(threads)
     options = Options(
         mechanism=mechanism,
         epsilon=epsilon,

@@ -45,8 +45,8 @@ def sanitize_corpus(
     """Sanitizes the texts of files and writes files of the same names and format.
 
     All of the input is read and checked before the first draw. Then parts of it (shards) are sanitized by several
-    processes, each written as it is finished, and at last joined. The output distribution does not depend on the number of
-    processes.
+    processes, each written as it is finished, and at last joined. The output distribution does not depend on the number
+    of processes.
 
     Args:
         inputs: Files; for formats with published file names also folders that hold them.

@@ -126,6 +126,7 @@ class Workspace:
             target.parent.mkdir(exist_ok=True)
             if target.exists() and sha256(target) != digest.hexdigest():  # it is ours after an interruption here
                 raise OutputError("another file is in the place of an output")
+            # Not written in its place at once: a run that is killed here must leave its file among what is unfinished.
             os.replace(joined, target)
         except OSError as error:
             raise OutputError(f"an output file cannot be written: {_reason(error)}") from None

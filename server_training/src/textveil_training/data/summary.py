@@ -8,6 +8,7 @@ from textveil_training.data.examples import AttributedText, Example, ScoredPair
 from textveil_training.data.formats import ReadOptions, available_splits, format_named, load
 from textveil_training.data.rows import FilePath
 from textveil_training.errors import printable
+from textveil_training.tables import aligned
 
 MOST_LABELS = 100
 """Labels are listed up to this number. A column with more distinct values is likely to be text."""
@@ -62,7 +63,7 @@ class Summary:
             for attribute, number in part.attributes.items():
                 rows.append((name, f"attribute {attribute}", str(number), "", ""))
         scored = any(part.mean_score is not None for part in self.splits.values())
-        return _aligned([row if scored else row[:-1] for row in rows])
+        return aligned([row if scored else row[:-1] for row in rows], left=2)
 
 
 def summarize(
@@ -117,15 +118,3 @@ def _count(examples: Iterable[Example], order: tuple[str, ...], attributes: tupl
         attributes=dict(zip(attributes, present, strict=True)),
         mean_score=scores / scored if scored else None,
     )
-
-
-def _aligned(rows: list[tuple[str, ...]]) -> str:
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    lines = (
-        "  ".join(
-            cell.ljust(width) if column < 2 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    )
-    return "\n".join(line.rstrip() for line in lines)

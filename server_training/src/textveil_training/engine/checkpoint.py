@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError
-from textveil.bundle import atomic_output
+from textveil.bundle import atomic_folder, atomic_output
 from torch import Tensor, nn
 
 from textveil_training.engine.tensor_files import sha256, write_tensors
@@ -56,8 +56,8 @@ class Layout:
             describe: Maps the SHA-256 of every file to the rest of the description.
 
         Raises:
-            OutputError: A tensor file or the description cannot be written.
-            CheckpointError: The encoder's folder cannot be written.
+            OutputError: A tensor file, the encoder's folder or the description cannot be written.
+            CheckpointError: The folder cannot be made, or an earlier description cannot be removed.
         """
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -81,15 +81,11 @@ class Layout:
             write(json.dumps(content, indent=2) + "\n")
 
     def _write_encoder(self, folder: Path, encoder: nn.Module, vocabulary: Path) -> None:
-        partial = folder / f".{self.encoder}.partial"
-        shutil.rmtree(partial, ignore_errors=True)
-        encoder.save_pretrained(partial)  # type: ignore[operator]
-        shutil.copyfile(vocabulary, partial / VOCABULARY)
-        for path in partial.iterdir():
-            path.chmod(0o644)
-        if (folder / self.encoder).exists():
-            shutil.rmtree(folder / self.encoder)
-        partial.rename(folder / self.encoder)
+        with atomic_folder(folder / self.encoder, replace=True) as unfinished:
+            encoder.save_pretrained(unfinished)  # type: ignore[operator]
+            shutil.copyfile(vocabulary, unfinished / VOCABULARY)
+            for path in unfinished.iterdir():
+                path.chmod(0o644)
 
     def read(
         self, folder: Path, keys: Collection[str], required: Callable[[dict[str, Any]], Collection[str]]

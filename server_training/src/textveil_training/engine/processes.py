@@ -89,19 +89,23 @@ class DistributedProcess(SingleProcess):
         return self._accelerator.prepare_model(model)
 
     def no_sync(self, model: Any) -> AbstractContextManager[object]:
+        """Returns a context in which gradients stay in this process: more are to come."""
         return self._accelerator.no_sync(model)
 
     def broadcast(self, tensor: Tensor) -> Tensor:
+        """Returns rank 0's values of a tensor that all processes have in the same shape."""
         from accelerate.utils import broadcast
 
         found: Any = broadcast(tensor.to(self.device))
         return found.to(tensor.device)
 
     def sum(self, tensor: Tensor) -> Tensor:
+        """Returns the sum of a tensor over the processes."""
         found: Any = self._accelerator.reduce(tensor.to(self.device), "sum")
         return found.to(tensor.device)
 
     def any(self, flag: bool) -> bool:
+        """Returns whether the flag is set in any process."""
         return bool(self.sum(torch.tensor(int(flag))).item())
 
     def wait(self) -> None:

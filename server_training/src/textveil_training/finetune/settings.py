@@ -53,6 +53,7 @@ class Settings(RunSettings):
     precision: str = "bfloat16"
 
     def ranges(self) -> dict[str, bool]:
+        """Returns for each setting that has a range whether its value is in it."""
         return {
             "max_tokens": 5 <= self.max_tokens <= 512,
             "num_epochs": self.num_epochs >= 1,

@@ -6,15 +6,12 @@ trained before it says anything.
 """
 
 import json
-import shutil
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from textveil.bundle import atomic_output
-from textveil.errors import OutputError
+from textveil.bundle import atomic_bytes, atomic_output
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -161,15 +158,8 @@ def write_masked_lm(folder: Path, model: MaskedLM, vocabulary: Path, *, lowercas
     }.items():
         with atomic_output(folder / name) as write:
             write(json.dumps(content, indent=2) + "\n")
-    partial = folder / f".{VOCABULARY}.partial"
-    try:
-        shutil.copyfile(vocabulary, partial)
-        partial.chmod(0o644)
-        partial.replace(folder / VOCABULARY)
-    except OSError as error:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
-        raise OutputError(f"{VOCABULARY} cannot be written") from error
+    with atomic_bytes(folder / VOCABULARY) as file:
+        file.write(vocabulary.read_bytes())
     tensors = {f"bert.{name}": tensor for name, tensor in model.encoder.state_dict().items()}
     tensors |= {f"{_HEAD}transform.{name}": tensor for name, tensor in model.transform.state_dict().items()}
     write_tensors(folder / WEIGHTS, tensors | {f"{_HEAD}bias": model.bias}, {"format": "pt"})

@@ -61,6 +61,7 @@ class Settings(RunSettings):
     precision: str = "bfloat16"
 
     def ranges(self) -> dict[str, bool]:
+        """Returns for each setting that has a range whether its value is in it."""
         return {
             "steps": self.steps >= 0,
             "num_epochs": self.num_epochs >= 1,

@@ -1,14 +1,13 @@
-"""What certified calibration buys: laws at equal certified epsilon, and at equal pure LDP level.
+"""What certified calibration buys: mechanisms at equal certified epsilon, and at equal pure LDP level.
 
-    python benchmarks/compare_laws.py BUNDLE --sst2 FOLDER -o benchmarks/results/compare_english.jsonl
-    python benchmarks/compare_laws.py --markdown benchmarks/results/compare_english.jsonl
+    python benchmarks/compare_mechanisms.py BUNDLE --sst2 FOLDER -o benchmarks/results/compare_english.jsonl
 
-For every law one record is written as soon as it is measured; a second run goes on where the first one stopped. All
-laws are SanText's (every word drawn, mechanism ``santext``) on the same vocabulary and metric:
+For every mechanism one record is written as soon as it is measured; a second run goes on where the first one stopped.
+All are SanText's (every word drawn, mechanism ``santext``) on the same vocabulary and metric:
 
-* textbook: the full law, its epsilon by SanText's own analysis (alpha = epsilon / 2; pure LDP: 2 alpha times the
+* textbook: the full mechanism, its epsilon by SanText's own analysis (alpha = epsilon / 2; pure LDP: 2 alpha times the
   diameter);
-* full, q = 1: the full law, exponent calibrated on the finished integers;
+* full, q = 1: the full mechanism, exponent calibrated on the finished integers;
 * full: the same with the base measure flattened (``--flatten-to``);
 * capped k: k stored neighbors, calibrated;
 * k-RR: k-ary randomized response; its metric epsilon is its pure LDP level over the smallest distance.
@@ -34,7 +33,6 @@ from textveil.mechanisms import (
     CappedSanText,
     ExactSanText,
     Integers,
-    LevelParameters,
     RandomizedResponse,
     Table,
     entropy,
@@ -52,11 +50,11 @@ KS = (16, 64, 256, 1024)
 CERTIFIED, PURE = "certified", "pure LDP"
 TRAINING_SENTENCES = 20_000
 _PURE_TOLERANCE = 0.02
-Law = CappedSanText | ExactSanText | RandomizedResponse
+AnyMechanism = CappedSanText | ExactSanText | RandomizedResponse
 
 
 class Comparison:
-    """One vocabulary: its tables, the classifier's data, and the measurements of a law."""
+    """One vocabulary: its tables, the classifier's data, and the measurements of a mechanism."""
 
     def __init__(self, bundle: Bundle, sst2: Path, flatten_to: float, ks: Sequence[int]) -> None:
         assert bundle.metric is not None
@@ -96,18 +94,18 @@ class Comparison:
                 break
         return sentences, np.array(labels)
 
-    def measure(self, law: Law | None) -> dict[str, float]:
+    def measure(self, mechanism: AnyMechanism | None) -> dict[str, float]:
         """Unchanged share, Bayes recovery, mean cosine, SST-2 accuracy; of unsanitized text for ``None``."""
-        record: dict[str, float] = {"sst2": self.accuracy(law)}
-        if law is not None:
-            record |= self.distributions(law)
+        record: dict[str, float] = {"sst2": self.accuracy(mechanism)}
+        if mechanism is not None:
+            record |= self.distributions(mechanism)
         return record
 
-    def distributions(self, law: Law) -> dict[str, float]:
+    def distributions(self, mechanism: AnyMechanism) -> dict[str, float]:
         """Statistics of the whole matrix of probabilities, a block of rows at a time."""
 
         def of_block(block: Any) -> tuple[np.ndarray, np.ndarray, float]:
-            p = self._probabilities(law, block)
+            p = self._probabilities(mechanism, block)
             inside = np.isin(block, self.outputs)
             cosine = float(self.prior[block] @ (p * (self.unit[block] @ self.unit[:-1].T)).sum(axis=1))
             return (p * self.prior[block][:, None]).max(axis=0), p[inside, block[inside]], cosine
@@ -124,24 +122,24 @@ class Comparison:
             "cosine": cosine,
         }
 
-    def _probabilities(self, law: Law, block: Any) -> np.ndarray:
-        if isinstance(law, ExactSanText):
-            weights = law.capped.weights.astype(np.float64)
+    def _probabilities(self, mechanism: AnyMechanism, block: Any) -> np.ndarray:
+        if isinstance(mechanism, ExactSanText):
+            weights = mechanism.capped.weights.astype(np.float64)
             scores = np.minimum(self.every.scores[block][:, :-1], len(weights) - 1)
-            dense = weights[scores] * law.capped.base
+            dense = weights[scores] * mechanism.capped.base
         else:
-            rows = law.rows(block)
+            rows = mechanism.rows(block)
             dense = rows.tail[:, None] * np.diff(rows.base, prepend=0).astype(np.float64)
             excess = np.diff(rows.cumulative, axis=1, prepend=0)
             np.add.at(dense, (np.arange(len(block))[:, None], rows.stored), excess)
         return dense / dense.sum(axis=1, keepdims=True)
 
-    def accuracy(self, law: Law | None) -> float:
+    def accuracy(self, mechanism: AnyMechanism | None) -> float:
         """SST-2 dev accuracy of a logistic regression on mean word vectors, trained and tested on sanitized text."""
         features, labels = {}, {}
         for name, (sentences, gold) in self.sets.items():
             inputs = np.concatenate(sentences)
-            outputs = inputs if law is None else law.draw(inputs, entropy.random_uint64)
+            outputs = inputs if mechanism is None else mechanism.draw(inputs, entropy.random_uint64)
             lengths = np.array([len(sentence) for sentence in sentences])
             vectors = np.zeros((len(sentences), self.unit.shape[1]), dtype=np.float32)
             np.add.at(vectors, np.repeat(np.arange(len(sentences)), lengths), self.unit[outputs])
@@ -165,23 +163,23 @@ class Comparison:
             guess = (features["dev"] @ weight[1:] + weight[0]) > 0
         return float((guess == labels["dev"].bool()).float().mean())
 
-    # Laws at a target.
+    # Mechanisms at a target.
 
     def finished(self, tail: str, setting: Setting, table: Table | None = None) -> CappedSanText | ExactSanText:
-        """The integer law of a setting."""
+        """The integer mechanism of a setting."""
         table = table or self.bundle.table
-        law: LevelParameters = level_parameters(table, tail, setting, self.every.largest)
-        capped = CappedSanText.of(table, "santext", law)
+        parameters = level_parameters(table, tail, setting, self.every.largest)
+        capped = CappedSanText.of(table, "santext", parameters)
         return ExactSanText(capped, self.metric) if tail == EXACT else capped
 
-    def pure(self, law: CappedSanText | ExactSanText) -> float:
+    def pure(self, mechanism: CappedSanText | ExactSanText) -> float:
         """The pure LDP level."""
-        if isinstance(law, ExactSanText):
-            return pure_ldp_levels([law.channel_on(self.every)])[0][0]
-        return CappedAudit(law).pure_loss()[0]
+        if isinstance(mechanism, ExactSanText):
+            return pure_ldp_levels([mechanism.channel_on(self.every)])[0][0]
+        return CappedAudit(mechanism).pure_loss()[0]
 
-    def at_certified(self, name: str, targets: Sequence[float]) -> list[tuple[Law, float]]:
-        """A law with each of these certified epsilons, and its exponent."""
+    def at_certified(self, name: str, targets: Sequence[float]) -> list[tuple[AnyMechanism, float]]:
+        """A mechanism with each of these certified epsilons, and its exponent."""
         if name == "textbook":
             return [(self.finished(EXACT, Setting(Decimal(str(target)) / 2)), target / 2) for target in targets]
         if name == "k-RR":
@@ -202,11 +200,11 @@ class Comparison:
             for setting in (settings[str(target), "santext", tail] for target in targets)
         ]
 
-    def at_pure(self, name: str, targets: Sequence[float]) -> list[tuple[Law, float]]:
-        """A law with each of these pure LDP levels, and its exponent."""
+    def at_pure(self, name: str, targets: Sequence[float]) -> list[tuple[AnyMechanism, float]]:
+        """A mechanism with each of these pure LDP levels, and its exponent."""
         return [self._at_pure(name, target) for target in targets]
 
-    def _at_pure(self, name: str, target: float) -> tuple[Law, float]:
+    def _at_pure(self, name: str, target: float) -> tuple[AnyMechanism, float]:
         if name == "k-RR":
             return RandomizedResponse.of(self.bundle.table, Decimal(str(target))), target
         if name == "textbook":  # what SanText's analysis gives for any two words: 2 alpha times the diameter
@@ -218,16 +216,16 @@ class Comparison:
             if name == "full" and step < 2:
                 q = flat_base(self.every, self.outputs, alpha, flatten_to=self.flatten_to)
                 base = in_steps(q, self.outputs, self.bundle.table.symbols, 255 if self.flatten_to == 1 else 1023)
-            law = self.finished(tail, Setting(Decimal(str(round(alpha, 4))), base), table)
-            found = self.pure(law)
+            mechanism = self.finished(tail, Setting(Decimal(str(round(alpha, 4))), base), table)
+            found = self.pure(mechanism)
             if target - _PURE_TOLERANCE <= found <= target:
                 break
             alpha *= (target - _PURE_TOLERANCE / 2) / found
-        return law, alpha
+        return mechanism, alpha
 
 
 def names(comparison: Comparison) -> list[str]:
-    """All laws that are compared."""
+    """All mechanisms that are compared."""
     return ["textbook", "full, q = 1", "full", "k-RR", *(f"capped {k}" for k in comparison.tables)]
 
 
@@ -241,7 +239,7 @@ def run(
     ks: Sequence[int] = KS,
 ) -> None:
     """Measures everything that the output does not have yet."""
-    done = {(r["criterion"], r["target"], r["law"]) for r in records(output)} if output.exists() else set()
+    done = {(r["criterion"], r["target"], r["mechanism"]) for r in records(output)} if output.exists() else set()
     comparison = Comparison(Bundle(bundle), sst2, flatten_to, ks)
     with output.open("a", encoding="utf-8") as file:
 
@@ -251,57 +249,37 @@ def run(
             print(record, flush=True)
 
         if ("none", 0, "unsanitized") not in done:
-            write({"criterion": "none", "target": 0, "law": "unsanitized", **comparison.measure(None)})
+            write({"criterion": "none", "target": 0, "mechanism": "unsanitized", **comparison.measure(None)})
         for criterion, targets in ((CERTIFIED, certified), (PURE, pure)):
             for name in names(comparison):
                 left = [target for target in targets if (criterion, target, name) not in done]
                 at = comparison.at_certified if criterion == CERTIFIED else comparison.at_pure
-                for target, (law, parameter) in zip(left, at(name, left) if left else [], strict=True):
-                    level = comparison.pure(law) if not isinstance(law, RandomizedResponse) else _response_level(law)
+                for target, (mechanism, parameter) in zip(left, at(name, left) if left else [], strict=True):
+                    level = (
+                        comparison.pure(mechanism)
+                        if not isinstance(mechanism, RandomizedResponse)
+                        else _response_level(mechanism)
+                    )
                     write(
                         {
                             "criterion": criterion,
                             "target": target,
-                            "law": name,
+                            "mechanism": name,
                             "parameter": round(parameter, 4),
                             "pure_ldp": round(level, 3),
-                            **comparison.measure(law),
+                            **comparison.measure(mechanism),
                         }
                     )
 
 
-def _response_level(law: RandomizedResponse) -> float:
-    return math.log((law.tail + law.excess) / law.tail)
+def _response_level(mechanism: RandomizedResponse) -> float:
+    return math.log((mechanism.tail + mechanism.excess) / mechanism.tail)
 
 
 def records(path: Path) -> Iterator[dict[str, Any]]:
     """The records of a file."""
     with path.open(encoding="utf-8") as file:
         yield from map(json.loads, file)
-
-
-def markdown(path: Path) -> str:
-    """The records as Markdown tables, one for each criterion and target."""
-    found = list(records(path))
-    clean = next(r for r in found if r["law"] == "unsanitized")
-    lines = [f"Unsanitized text: SST-2 {clean['sst2']:.3f}", ""]
-    groups = dict.fromkeys((r["criterion"], r["target"]) for r in found if r["law"] != "unsanitized")
-    for criterion, target in sorted(groups):
-        lines += [
-            f"**Certified epsilon {target:g}**" if criterion == CERTIFIED else f"**Pure LDP level {target:g}**",
-            "",
-            "| law | alpha (k-RR: epsilon) | pure LDP | N, median | N, mean | N < .01 | Bayes | cosine | SST-2 |",
-            "|---|---|---|---|---|---|---|---|---|",
-        ]
-        for r in found:
-            if (r["criterion"], r["target"]) == (criterion, target):
-                lines.append(
-                    f"| {r['law']} | {r['parameter']:.2f} | {r['pure_ldp']:.1f} | {r['unchanged_median']:.3f} | "
-                    f"{r['unchanged_mean']:.3f} | {r['rarely_unchanged']:.3f} | {r['bayes']:.3f} | {r['cosine']:.3f} | "
-                    f"{r['sst2']:.3f} |"
-                )
-        lines.append("")
-    return "\n".join(lines)
 
 
 def main() -> None:
@@ -313,12 +291,8 @@ def main() -> None:
     parser.add_argument("--certified", type=float, nargs="*", default=[10, 12, 14])
     parser.add_argument("--pure", type=float, nargs="*", default=[10, 12])
     parser.add_argument("--flatten-to", type=float, default=1.0, help="as for textveil-export table")
-    parser.add_argument("--capped", type=int, nargs="*", default=KS, help="neighbors of the capped laws")
-    parser.add_argument("--markdown", type=Path, help="print the tables of these records and leave")
+    parser.add_argument("--capped", type=int, nargs="*", default=KS, help="neighbors of the capped mechanisms")
     arguments = parser.parse_args()
-    if arguments.markdown:
-        print(markdown(arguments.markdown))
-        return
     if not (arguments.bundle and arguments.sst2 and arguments.output):
         parser.error("BUNDLE, --sst2 and --output are needed")
     a = arguments

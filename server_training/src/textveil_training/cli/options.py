@@ -1,0 +1,43 @@
+"""Options that several commands share, typed once."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from textveil_training.data import FormatName
+from textveil_training.errors import SettingError
+
+FormatOption = Annotated[FormatName, typer.Option("--format", help="Format of the data (see data inspect).")]
+TextKeyOption = Annotated[str, typer.Option("--text-key", help="Key of the text (jsonl).")]
+LabelKeyOption = Annotated[str, typer.Option("--label-key", help="Key of the label (jsonl).")]
+RecipeData = Annotated[Path, typer.Option("--data", metavar="PATH", help="File or folder of the recipe's data.")]
+ReleaseEpsilons = Annotated[
+    list[str] | None, typer.Option("--epsilon", "-e", help="Whole-text epsilon, repeatable; else the checkpoint's.")
+]
+ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")]
+DeviceOption = Annotated[str, typer.Option("--device", help="cpu, or a CUDA device such as cuda:0.")]
+ThreadsOption = Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 lets PyTorch choose.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="The result as one line of JSON instead of a table.")]
+
+
+def use_threads(threads: int) -> None:
+    """Sets the number of PyTorch's threads; 0 leaves it as it is."""
+    if threads:
+        import torch
+
+        torch.set_num_threads(threads)
+
+
+def renamed(old: str, new: str) -> Any:
+    """Returns a hidden option that says how an option is called now.
+
+    Raises:
+        SettingError: The old spelling is used.
+    """
+
+    def refuse(value: str | None) -> None:
+        if value is not None:
+            raise SettingError(f"{old} is called {new} now")
+
+    return typer.Option(old, hidden=True, callback=refuse)
