@@ -52,8 +52,8 @@ def main() -> None:
         tokens,
         lambda: sanitizer.sanitize_batch(lines, mechanism="fbdd", epsilon=_EPSILON),
     )
-    law = Fbdd.of(sanitizer.bundle.table, sanitizer.bundle.metric, Decimal(_EPSILON))
-    words = [word for line in lines for word in segmentation.segments(line)]
+    fbdd = Fbdd.of(sanitizer.bundle.table, sanitizer.bundle.metric, Decimal(_EPSILON))
+    words = [word for line in lines for word in segments(line)]
     known = np.array([sanitizer.bundle.ids[word] for word in words if word in sanitizer.bundle.ids])
     inputs = np.resize(known, _BATCH)
     outputs = fbdd.outputs.rows.astype(np.float64)

@@ -123,7 +123,9 @@ def ranks(
 
 def _sample(bundle: Path, epsilons: str, words: int) -> tuple[Bundle, list[Fbdd], NDArray[np.intp]]:
     opened = Bundle(bundle)
-    laws = [Fbdd.of(opened.table, opened.metric, Decimal(epsilon)) for epsilon in epsilons.split(",")]
+    if opened.metric is None:
+        raise SystemExit("this bundle does not carry embedding rows")
+    mechanisms = [Fbdd.of(opened.table, opened.metric, Decimal(epsilon)) for epsilon in epsilons.split(",")]
     # Which words are looked at is fixed; what is drawn for them is not.
     return opened, mechanisms, np.random.default_rng(0).permutation(mechanisms[0].outputs.ids)[:words]
 
