@@ -12,6 +12,7 @@ lint:
 	.venv/bin/ruff format --check .
 	.venv/bin/pyright --pythonpath .venv/bin/python
 	.venv/bin/lint-imports --no-cache
+	.venv/bin/codespell .
 
 # A bit of everything, in under two minutes on two cores.
 quick:

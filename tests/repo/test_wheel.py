@@ -179,7 +179,10 @@ runpy.run_module("textveil", run_name="__main__")
 def test_the_library_works_without_the_command_and_the_command_says_what_to_install(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", WITHOUT_TYPER], cwd=tmp_path, capture_output=True, check=False)
     assert done.stdout.decode() == "3\n"
-    assert done.stderr.decode() == "textveil: the command needs typer: pip install 'textveil[cli]'\n"
+    assert (
+        done.stderr.decode()
+        == "textveil: the command needs typer: pip install 'textveil[cli]' (in a clone: pip install './runtime[cli]')\n"
+    )
     assert done.returncode == 1
 
 

@@ -47,6 +47,20 @@ def test_a_folder_that_is_there_is_replaced_only_on_request(tmp_path: Path) -> N
     assert names(tmp_path) == ["old"]
 
 
+def test_what_came_while_a_folder_was_filled_is_kept(tmp_path: Path) -> None:
+    def fill() -> None:
+        with atomic_folder(tmp_path / "new"):
+            (tmp_path / "new").mkdir()
+            (tmp_path / "new" / "theirs").write_text("1")
+
+    with pytest.raises(OutputError, match="there already"):
+        fill()
+    assert names(tmp_path / "new") == ["theirs"]
+    (tmp_path / "file").write_text("1")
+    with pytest.raises(OutputError, match="there already"), atomic_folder(tmp_path / "file", replace=True):
+        raise AssertionError
+
+
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, OSError])
 @pytest.mark.parametrize("replaced", [False, True])
 def test_what_fails_inside_leaves_everything_as_it_was(tmp_path: Path, error: type, replaced: bool) -> None:

@@ -350,7 +350,7 @@ def test_a_statement_says_what_is_not_protected(tiny: Sanitizer) -> None:
     for part in ("number of tokens", "punctuation", "case pattern", "common words", "roughly what", "draws afresh"):
         assert part in default
     assert "case pattern" not in said(case="drop")
-    strict = said(strict=True)
+    strict = said(sanitize_punctuation=True)
     assert "punctuation" not in strict
     assert "case pattern" not in strict
     assert "common words" not in said(mechanism="santext")
@@ -588,7 +588,7 @@ def test_errors_list_what_there_is(tiny: Sanitizer) -> None:
     with pytest.raises(OptionError, match=r"^unknown option; there are mechanism, .*, sanitize_punctuation$"):
         tiny.sanitize("the", allow=["doctor"])  # type: ignore[call-arg]
     with pytest.raises(OptionError, match=r"^strict is now"):
-        tiny.sanitize("the", sanitize_punctuation=True)  # type: ignore[call-arg]
+        tiny.sanitize("the", strict=True)  # type: ignore[call-arg]
 
 
 # --- one word, two words -------------------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ def test_a_small_bundle_with_exact_tails_holds(exact_bundle, tmp_path):
 def with_law(bundle, level, key, law):
     """Puts another mechanism in the place of one."""
     levels = list(bundle.levels)
-    levels[level] = replace(levels[level], laws={**levels[level].parameters, key: law})
+    levels[level] = replace(levels[level], parameters={**levels[level].parameters, key: law})
     bundle.levels = tuple(levels)
 
 
@@ -115,7 +115,7 @@ def test_a_loss_above_the_stated_epsilon(either):
     """Rows that reach much further than their distances allow, and a bundle that claims they do not."""
     level, tail = either.levels[1], either.default_tail
     law = replace(level.parameters["santext", tail], exponent=level.parameters["santext", tail].exponent / 16)
-    either.levels = (replace(level, laws=dict.fromkeys(level.parameters, law)),)
+    either.levels = (replace(level, parameters=dict.fromkeys(level.parameters, law)),)
     with pytest.raises(BundleDamaged, match="exponent"):
         verify(either, pairs=1000)
     either.levels = (level,)

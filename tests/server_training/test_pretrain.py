@@ -255,7 +255,7 @@ def test_the_command_in_two_processes(place: Path) -> None:
     assert json.loads((place / "by-command" / "record.json").read_text())["finished"]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_two_processes_do_what_one_does(place: Path, tmp_path: Path) -> None:
     """The same losses, and the same weights within rounding; the batches are shared and cut into parts."""
     pytest.importorskip("accelerate")

@@ -81,20 +81,25 @@ def atomic_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
         OutputError: The folder is there and must not be replaced, or the disk does not let it be written.
     """
     try:
-        if not replace and path.exists():
-            raise OutputError("the output folder is there already")
+        _refuse(path, replace)
         path = Path(os.path.realpath(path))
         temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
         try:
             yield temporary
             _flush_tree(temporary)
             os.chmod(temporary, 0o777 & ~_umask())
+            _refuse(path, replace)  # it may have come since
             _exchange(temporary, path)
             _flush(path.parent)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
     except OSError as error:
         raise OutputError(f"the output folder cannot be written: {os.strerror(error.errno or 0)}") from error
+
+
+def _refuse(path: Path, replace: bool) -> None:
+    if path.exists() and not (replace and path.is_dir()):
+        raise OutputError("the output folder is there already")
 
 
 def _exchange(temporary: Path, path: Path) -> None:

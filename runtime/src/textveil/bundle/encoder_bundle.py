@@ -1,7 +1,7 @@
 """An encoder bundle on disk: opened strictly, every byte accounted for (docs/encoder-format.md).
 
 ``release.json`` and the two files it names decide what is released and under what noise; the SHA-256 of
-``release.json`` is the bundle's *identity*. Nothing here runs the model: that takes ``textveil.encoder``.
+``release.json`` is the bundle's *identity*. Nothing here runs the model: that takes ``textveil.vector.encoder``.
 """
 
 import re

@@ -84,12 +84,14 @@ class Outputs:
     precision: 1.9 times as fast as one product in double precision (benchmarks/LOG.md), and the same result.
 
     Attributes:
+        table: The table whose outputs they are.
         ids: Symbols that are outputs of ``santext``, ascending, shape ``(outputs,)``.
         rows: Their rows, shape ``(outputs, dimension)``.
         screen: Their rows and ``-|y|^2 / 2``, transposed, shape ``(dimension + 1, outputs)``.
         longest: Largest ``|y|``.
     """
 
+    table: Table
     ids: NDArray[np.intp]
     rows: NDArray[np.int8]
     screen: NDArray[np.float32]
@@ -104,7 +106,7 @@ class Outputs:
         screen[:-1] = rows.T
         squared = np.concatenate([(part.astype(np.int64) ** 2).sum(axis=1) for part in np.array_split(rows, 64)])
         screen[-1] = squared / -2
-        return cls(ids, rows, screen, float(np.sqrt(squared.max())))
+        return cls(table, ids, rows, screen, float(np.sqrt(squared.max())))
 
     def nearest(self, points: Floats, scale: float) -> Integers:
         """Returns the nearest output of each point, the smallest id among equals.
@@ -136,7 +138,7 @@ class Outputs:
         return self.ids[output[order[np.searchsorted(point, np.arange(n))]]]
 
 
-_OUTPUTS: WeakKeyDictionary[Table, Outputs] = WeakKeyDictionary()
+_OUTPUTS: WeakKeyDictionary[Metric, Outputs] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -165,9 +167,9 @@ class Fbdd:
             raise OptionError(f"fbdd needs an epsilon above 0 and at most {MAX_FBDD_EPSILON}")
         if metric is None:
             raise OptionError("fbdd needs the embedding rows, which this bundle does not carry")
-        outputs = _OUTPUTS.get(table)
-        if outputs is None:
-            outputs = _OUTPUTS[table] = Outputs.of(table, metric)
+        outputs = _OUTPUTS.get(metric)
+        if outputs is None or outputs.table is not table:
+            outputs = _OUTPUTS[metric] = Outputs.of(table, metric)
         return cls(metric, outputs, value)
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -28,7 +29,7 @@ class CappedSanText:
 
     With ``W`` the level's weights, ``s_j`` the scores stored for ``x`` and ``s_k`` the last of them:
     ``tail(x) = W[s_k]``, ``excess(x, y_j) = q(y_j) (W[s_j] - W[s_k])``. A stored neighbor that is not an output
-    of the mechanism has ``q = 0``. It is ``2 alpha d``-metric-DP up to ``privacy.rounding_slack``.
+    of the mechanism has ``q = 0``. It is ``2 alpha d``-metric-DP up to ``rounding_slack``.
 
     Attributes:
         table: Neighbors and scores.
@@ -70,6 +71,10 @@ class CappedSanText:
         return draw_rows(self.rows, inputs, random_uint64)
 
 
+#: Levels of one bundle share their scores.
+_SCORES: WeakKeyDictionary[Metric, MetricScores] = WeakKeyDictionary()
+
+
 @dataclass(frozen=True)
 class ExactSanText:
     """SanText without a cap: every output has the weight of its own distance, stored or not.
@@ -95,7 +100,10 @@ class ExactSanText:
     @cached_property
     def channel(self) -> Channel:
         """The output distribution of every input."""
-        return self.channel_on(MetricScores(self.metric))
+        scores = _SCORES.get(self.metric)
+        if scores is None:
+            scores = _SCORES[self.metric] = MetricScores(self.metric)
+        return self.channel_on(scores)
 
     def channel_on(self, scores: Scores) -> Channel:
         """Returns the channel on scores that several levels share."""

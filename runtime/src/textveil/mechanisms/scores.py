@@ -21,6 +21,9 @@ Progress = Callable[[int, int], None]
 
 #: Inputs or outputs at a time: some 40 MB of doubles for 20,000 symbols.
 BLOCK = 256
+#: Entries that a look-up of squared distances may have.
+_LOOK_UP = 1 << 22
+_FEW = 4
 
 
 class Scores(Protocol):
@@ -74,19 +77,24 @@ class MetricScores:
         # No squared distance is larger: twice the longest row, squared, and the coordinate of <unk>.
         parts = np.array_split(metric.rows, 64)
         longest = max(int((part.astype(np.int64) ** 2).sum(axis=1).max(initial=0)) for part in parts)
-        # Squared distances are integers: one look-up replaces a division and a root for every pair.
-        self._of_squared = metric.scores(np.arange(4 * longest + metric.unknown_extra + 1, dtype=np.int64))
-        self.largest = int(self._of_squared[-1])
+        largest = 4 * longest + metric.unknown_extra
+        self.largest = int(metric.scores(np.array([largest], dtype=np.int64))[0])
+        # Squared distances are integers: where there are not too many, a look-up replaces a root for every pair.
+        self._of_squared = None
+        if largest < _LOOK_UP:
+            self._of_squared = metric.scores(np.arange(largest + 1, dtype=np.int64)).astype(np.int32)
 
-    def from_inputs(self, inputs: Ids) -> Integers:
+    def from_inputs(self, inputs: Ids) -> NDArray[Any]:
         """Returns the scores of some inputs to all symbols, shape ``(n, symbols)``."""
+        if len(inputs) <= _FEW:  # a word that a device asks about: no copy of all rows is kept for it
+            return self.of_pairs(inputs[:, None], np.arange(self.symbols))
         return np.concatenate([self._scored(squared[:, :-1]) for _, squared in self._squared(inputs)])
 
-    def to_outputs(self, outputs: Ids) -> Integers:
+    def to_outputs(self, outputs: Ids) -> NDArray[Any]:
         """Returns the scores of all inputs to some outputs, shape ``(n, symbols + 1)``."""
         return np.concatenate([self._scored(squared) for _, squared in self._squared(outputs)])
 
-    def of_pairs(self, inputs: Ids, outputs: Ids) -> Integers:
+    def of_pairs(self, inputs: Ids, outputs: Ids) -> NDArray[Any]:
         """Returns the score of each pair; the arguments are broadcast against each other."""
         first, second = np.broadcast_arrays(inputs, outputs)
         return self._scored(self.metric.squared(first.ravel(), second.ravel())).reshape(first.shape)
@@ -100,7 +108,9 @@ class MetricScores:
             return iter([(ids, np.empty((0, self.symbols + 1), dtype=np.int64))])
         return self.metric.squared_to_all(ids)
 
-    def _scored(self, squared: Integers) -> Integers:
+    def _scored(self, squared: Integers) -> NDArray[Any]:
+        if self._of_squared is None:
+            return self.metric.scores(squared)
         return np.take(self._of_squared, squared)
 
 

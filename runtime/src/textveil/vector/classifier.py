@@ -4,7 +4,6 @@ The classifier comes with the encoder bundle that the devices have.
 """
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -20,6 +19,9 @@ from textveil.bundle.safetensors_reader import FLOATS, parse_tensors
 from textveil.errors import BundleDamaged, ReleaseError
 
 Floats = NDArray[np.float32]
+
+#: No released number is larger than a clamped one; beyond this the classifier's products would overflow.
+_LARGEST = 1e9
 
 
 @dataclass(frozen=True)
@@ -69,12 +71,15 @@ class VectorClassifier:
                 (tensors[f"{name}.weight"].astype(np.float32), tensors[f"{name}.bias"].astype(np.float32))
                 for name in layers
             ]
-            shapes = [weight.shape for weight, _ in self._layers]
         except (KeyError, TypeError, AttributeError) as error:
             raise BundleDamaged(f"{CLASSIFIER}: is no classifier of this format") from error
+        for weight, bias in self._layers:
+            if weight.ndim != 2 or bias.shape != weight.shape[:1] or not all(map(_finite, (weight, bias))):
+                raise BundleDamaged(f"{CLASSIFIER}: is no classifier of this format")
+        shapes = [weight.shape for weight, _ in self._layers]
         width = self.bundle.default_level.dimension + 1
         chained = [shape[1] for shape in shapes] == [width, *(shape[0] for shape in shapes[:-1])]
-        if not chained or shapes[-1][0] != len(self.labels):
+        if not shapes or not chained or shapes[-1][0] != len(self.labels):
             raise BundleDamaged(f"{CLASSIFIER}: does not fit the bundle's vectors and labels")
 
     def scores(self, vectors: Floats, epsilons: Sequence[float]) -> Floats:
@@ -115,12 +120,17 @@ class VectorClassifier:
             raise ReleaseError(f"line {number}: is no released vector (textveil encode --json writes them)") from None
         if bundle != self.bundle.identity:
             raise ReleaseError(f"line {number}: was released by a device with another bundle")
-        if all(Decimal(level.epsilon) != epsilon for level in self.bundle.levels):
+        if not epsilon.is_finite() or all(Decimal(level.epsilon) != epsilon for level in self.bundle.levels):
             raise ReleaseError(f"line {number}: was released at an epsilon that is no level of the bundle")
         dimension = self.bundle.default_level.dimension
         numbers = isinstance(vector, list) and all(type(item) in (int, float) for item in vector)
-        if not numbers or len(vector) != dimension or not all(map(math.isfinite, vector)):
+        # Compared as they are: an integer of any size is none of float32's.
+        if not numbers or len(vector) != dimension or not all(abs(item) <= _LARGEST for item in vector):
             raise ReleaseError(f"line {number}: the vector is not {dimension} finite numbers")
         row = self.scores(np.array([vector], dtype=np.float32), [float(epsilon)])[0]
         shares = {label: round(float(share), 6) for label, share in zip(self.labels, row, strict=True)}
         return Decision(self.labels[int(row.argmax())], shares)
+
+
+def _finite(values: Floats) -> bool:
+    return bool(np.isfinite(values).all())
