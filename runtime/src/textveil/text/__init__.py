@@ -3,7 +3,6 @@
 Names are imported when they are first asked for: an encoder needs the word pieces, and pays for nothing else.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -36,31 +35,21 @@ __all__ = [
     "table_mechanism",
 ]
 
-_HOMES = {
-    "CERTIFIED": "statement",
-    "CLITICS": "segmentation",
-    "Lexicon": "lexicon",
-    "Options": "options",
-    "PURE_LDP": "statement",
-    "Plan": "options",
-    "PrivacyStatement": "statement",
-    "Result": "sanitizer",
-    "Sanitizer": "sanitizer",
-    "TEXTBOOK": "statement",
-    "Terms": "statement",
-    "WordPiece": "wordpiece",
-    "is_gap": "segmentation",
-    "is_string": "segmentation",
-    "key": "segmentation",
-    "make_plan": "options",
-    "segments": "segmentation",
-    "split_clitic": "segmentation",
-    "table_mechanism": "options",
-}
-
 
 def __getattr__(name: str) -> Any:
     """Imports a public name from its module when it is first asked for."""
-    if name not in _HOMES:
+    if name == "Lexicon":
+        from textveil.text import lexicon as module
+    elif name in ("Options", "Plan", "make_plan", "table_mechanism"):
+        from textveil.text import options as module
+    elif name in ("Result", "Sanitizer"):
+        from textveil.text import sanitizer as module
+    elif name in ("CLITICS", "is_gap", "is_string", "key", "segments", "split_clitic"):
+        from textveil.text import segmentation as module
+    elif name in ("CERTIFIED", "PURE_LDP", "PrivacyStatement", "TEXTBOOK", "Terms"):
+        from textveil.text import statement as module
+    elif name == "WordPiece":
+        from textveil.text import wordpiece as module
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return getattr(module, name)
