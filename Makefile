@@ -14,7 +14,7 @@ lint:
 	.venv/bin/lint-imports --no-cache
 	.venv/bin/codespell .
 
-# A bit of everything, in under two minutes on two cores.
+# A bit of everything: three minutes on two cores.
 quick:
 	$(PYTEST) -m "not full and not slow and not statistical"
 
