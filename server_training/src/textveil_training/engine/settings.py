@@ -80,6 +80,26 @@ def from_table(kind: type[Any], content: dict[str, Any], file_name: str, prefix:
     return kind(**{name: _value(hints[name], content[name], file_name, prefix + name) for name in content})
 
 
+def recipe_of_kind(path: Path, recipe: type[Any], kind: str) -> Any:
+    """Reads a recipe of one kind.
+
+    Args:
+        path: The TOML file.
+        recipe: Dataclass of the recipe.
+        kind: Value that its key ``kind`` must have.
+
+    Raises:
+        RecipeError: The file cannot be read or is not TOML, a key is missing or unknown, a value is of another type,
+            or the recipe is of another kind.
+        SettingError: A setting is out of range.
+    """
+    content, _ = read_toml(path)
+    name = printable(path.name)
+    if content.get("kind") != kind:
+        raise RecipeError(f"{name}: kind has a value that makes no sense here")
+    return from_table(recipe, content, name)
+
+
 def _value(hint: Any, value: Any, file_name: str, key: str) -> Any:
     if isinstance(hint, UnionType):
         hint = next(part for part in get_args(hint) if part is not type(None))

@@ -4,9 +4,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from textveil_training.engine.settings import PRECISIONS, from_table, read_toml
+from textveil_training.engine.settings import PRECISIONS, recipe_of_kind
 from textveil_training.engine.settings import Settings as RunSettings
-from textveil_training.errors import RecipeError, printable
 
 KIND = "finetune"
 
@@ -122,8 +121,4 @@ def read_recipe(path: Path) -> Recipe:
             or the recipe is of another kind.
         SettingError: A setting is out of range.
     """
-    content, _ = read_toml(path)
-    name = printable(path.name)
-    if content.get("kind") != KIND:
-        raise RecipeError(f"{name}: kind has a value that makes no sense here")
-    return from_table(Recipe, content, name)
+    return recipe_of_kind(path, Recipe, KIND)
