@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import small_bundles
 from defined_weights import defined_weights
-from textveil.mechanisms.channel import Channel
+from textveil.mechanisms.channel import ScoreChannel
 from textveil.mechanisms.randomized_response import RandomizedResponse
 from textveil.mechanisms.scores import EqualityScores, MetricScores, StoredScores
 from textveil.mechanisms.table import SANTEXT_OUTPUT
@@ -41,7 +41,7 @@ def everybody(bundle):
     return np.arange(bundle.table.symbols + 1)
 
 
-def assert_is(channel: Channel, wanted: list[list[int]]) -> None:
+def assert_is(channel: ScoreChannel, wanted: list[list[int]]) -> None:
     """Every way to ask the channel gives the distribution with these weights; integers exactly, doubles to 1e-12."""
     inputs, outputs = np.arange(len(wanted)), np.arange(len(wanted[0]))
     assert channel.weights_from(inputs).tolist() == wanted
@@ -135,9 +135,9 @@ FAULTS = {
         lambda self, w, q, progress=None, keep=StoredScores.totals: keep(self, w, np.ones_like(q)),
     ),
     "kept words are drawn too": (
-        Channel,
+        ScoreChannel,
         "rows",
-        lambda self, x, keep=Channel.rows: keep(self, x) + self.drawn.weights_from(x) / self.totals[x, None] / 10,
+        lambda self, x, keep=ScoreChannel.rows: keep(self, x) + self.drawn.weights_from(x) / self.totals[x, None] / 10,
     ),
     "own and other are exchanged": (EqualityScores, "of_pairs", lambda self, x, y: (x == y).astype(np.intp)),
 }

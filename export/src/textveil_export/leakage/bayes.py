@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms import Channel, Floats
+from textveil.mechanisms import Channel, Floats, ScoreChannel
 
 from textveil_export.parallel import Ids, each_block
 from textveil_export.progress import Progress, no_progress
@@ -102,7 +102,7 @@ def one_release(channel: Channel, priors: Mapping[str, Floats], progress: Progre
             found[name] = guesses, joint[np.arange(len(outputs)), guesses]
         return found
 
-    blocks = each_block("guessing", np.arange(channel.scores.symbols), likeliest, progress, _BLOCK)
+    blocks = each_block("guessing", np.arange(channel.symbols), likeliest, progress, _BLOCK)
     return {
         name: Guesses(
             float(np.concatenate([block[name][1] for block in blocks]).sum()),
@@ -130,7 +130,7 @@ def guess(log_likelihoods: Floats, prior: Floats) -> tuple[Ids, Floats]:
 
 
 def simulate(
-    channel: Channel,
+    channel: ScoreChannel,
     prior: Floats,
     *,
     trials: int,
@@ -183,7 +183,7 @@ def simulate(
 
 
 def recovery_rates(
-    channel: Channel,
+    channel: ScoreChannel,
     inputs: NDArray[np.bool_],
     *,
     trials: int,

@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import Bundle
-from textveil.mechanisms import EXACT, KEPT, CappedSanText, Channel, ReplacementCoin, Scores, StoredScores
+from textveil.mechanisms import EXACT, KEPT, CappedSanText, Channel, ReplacementCoin, ScoreChannel, Scores, StoredScores
 
 from textveil_export.certify.all_scores import AllScores
 from textveil_export.errors import ExportError
 from textveil_export.progress import Progress, no_progress
 
 
-def channels(bundle: Bundle, tail: str, progress: Progress = no_progress) -> dict[tuple[str, str], Channel]:
+def channels(bundle: Bundle, tail: str, progress: Progress = no_progress) -> dict[tuple[str, str], ScoreChannel]:
     """Returns the channels of one tail of a bundle, by level name and mechanism. They share their scores.
 
     Those of ``santext+`` mix in the coin: common words are kept with the default probability of the bundle.
@@ -33,7 +33,7 @@ def channels(bundle: Bundle, tail: str, progress: Progress = no_progress) -> dic
         scores = StoredScores(bundle.table)
     keepable = np.append((bundle.table.roles & KEPT) != 0, False)
     kept = 2**64 - ReplacementCoin.of(bundle.default_replacement_probability).threshold
-    found: dict[tuple[str, str], Channel] = {}
+    found: dict[tuple[str, str], ScoreChannel] = {}
     for level in bundle.levels:
         for (mechanism, its_tail), parameters in level.parameters.items():
             if its_tail == tail:
@@ -50,4 +50,5 @@ def candidates(channel: Channel) -> NDArray[np.bool_]:
     Where nothing is kept (``santext``) these are all inputs. Else (``santext+``) they are the outputs and ``<unk>``:
     the words that are always drawn.
     """
-    return np.append((channel.base > 0) | (channel.keepable is None), True)
+    keeps = isinstance(channel, ScoreChannel) and channel.keepable is not None
+    return np.append((channel.base > 0) | (not keeps), True)

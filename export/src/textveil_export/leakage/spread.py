@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms import Channel, Floats, Integers
+from textveil.mechanisms import Channel, Floats, Integers, ScoreChannel
 
 from textveil_export.leakage.channels import candidates
 from textveil_export.parallel import Ids, each_block
@@ -24,6 +24,7 @@ from textveil_export.progress import Progress, no_progress
 LEFT_OUT = 20
 #: ``S*_y`` counts inputs that give ``y`` at least this share of the largest probability that any input gives it.
 LIKELY_SHARE = 0.01
+_PARTS = 1 << 40
 _BLOCK = 8  # small: what is worked on stays in the cache of a core
 
 
@@ -54,12 +55,17 @@ def measure_spread(
         among: Which inputs ``S*`` counts, shape ``(inputs,)``; the ``candidates`` of the channel if left out.
         progress: Called with words done.
     """
-    inverse = np.where(candidates(channel) if among is None else among, 1 / channel.totals, 0)
+    counted = candidates(channel) if among is None else among
+    inverse = np.where(counted, 1 / channel.totals, 0) if isinstance(channel, ScoreChannel) else np.empty(0)
     rows = each_block("summing rows", channel.outputs, lambda words: _rows(channel, words), progress, _BLOCK)
     unchanged, likely_outputs, likeliest = (np.concatenate(parts) for parts in zip(*rows, strict=True))
 
     def columns(outputs: Ids) -> Integers:
-        return _likely_inputs(channel.weights_to(outputs).astype(np.float64) * inverse)
+        if isinstance(channel, ScoreChannel):  # of draws: a coin does not count
+            probabilities = channel.weights_to(outputs).astype(np.float64) * inverse
+        else:
+            probabilities = channel.columns(outputs) * counted
+        return _likely_inputs(probabilities)
 
     likely_inputs = each_block("comparing inputs", channel.outputs, columns, progress, _BLOCK)
     return Spread(unchanged, likely_outputs, likeliest, np.concatenate(likely_inputs))
@@ -67,7 +73,10 @@ def measure_spread(
 
 def _rows(channel: Channel, words: Ids) -> tuple[Floats, Integers, Floats]:
     """Returns ``N``, ``S`` and the largest probability of some words that can be drawn, shapes ``(n,)``."""
-    weights, totals = channel.weights_from(words), channel.totals[words]
+    if isinstance(channel, ScoreChannel):
+        weights, totals = channel.weights_from(words), channel.totals[words]
+    else:  # probabilities, in parts of 2**40: an error of 20,000 parts is far below the twentieth that is looked for
+        weights, totals = np.rint(channel.rows(words) * _PARTS).astype(np.int64), np.full(len(words), _PARTS)
     own = weights[np.arange(len(words)), words]
     weights.sort(axis=1)  # in place: passes over new memory would take longer than the sums
     largest = weights[:, -1].copy()

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.mechanisms.channel import Channel
+from textveil.mechanisms.channel import ScoreChannel
 from textveil.mechanisms.integer_sampling import Integers
 from textveil.mechanisms.metric import Floats
 from textveil.mechanisms.santext import CappedSanText
@@ -37,7 +37,7 @@ class CappedAudit:
     mechanism: CappedSanText
 
     @property
-    def channel(self) -> Channel:
+    def channel(self) -> ScoreChannel:
         """The output distribution of the mechanism."""
         return self.mechanism.channel
 
@@ -111,7 +111,7 @@ class CappedAudit:
         return self.channel.base[self.mechanism.table.neighbors] > 0
 
 
-def pure_ldp_levels(channels: Sequence[Channel]) -> list[tuple[float, int]]:
+def pure_ldp_levels(channels: Sequence[ScoreChannel]) -> list[tuple[float, int]]:
     """Returns the pure LDP level of mechanisms that share their scores, and the output that attains each.
 
     The level is ``max over y of (max over x of ln Pr[M(x) = y] - min over x of ln Pr[M(x) = y])`` of what is drawn,

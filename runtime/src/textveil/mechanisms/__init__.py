@@ -1,6 +1,6 @@
 """The mechanisms, their output distribution, and the exact integer sampling that they draw with."""
 
-from textveil.mechanisms.channel import Channel
+from textveil.mechanisms.channel import Channel, ScoreChannel
 from textveil.mechanisms.discrete_noise import NoiseTable, discrete_gaussian, discrete_laplace
 from textveil.mechanisms.distribution import UNKNOWN, Distribution
 from textveil.mechanisms.entropy import RandomUint64, random_uint64
@@ -12,6 +12,7 @@ from textveil.mechanisms.randomized_response import RandomizedResponse
 from textveil.mechanisms.santext import CappedSanText, ExactSanText, rounding_slack
 from textveil.mechanisms.santext_plus import ReplacementCoin, mixture_epsilon
 from textveil.mechanisms.scores import EqualityScores, MetricScores, Progress, Scores, StoredScores
+from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable
 from textveil.mechanisms.table import (
     CAPPED,
     EXACT,
@@ -62,7 +63,11 @@ __all__ = [
     "Releaser",
     "ReplacementCoin",
     "Rows",
+    "ScoreChannel",
     "Scores",
+    "Staircase",
+    "StaircaseLevel",
+    "StaircaseTable",
     "StoredScores",
     "Table",
     "WeightedMechanism",

@@ -1,17 +1,10 @@
-"""``Channel``: the output distribution of a mechanism, ``Pr[M(x) = y]``, by row, by column, by pair and in logs.
+"""``Channel``: the output distribution of a mechanism, ``Pr[M(x) = y]``, by row, by column and in logs.
 
-Every mechanism with integer weights has the form
-
-    Pr[M(x) = y] = q(y) W[c(x, y)] / Z(x),    Z(x) = sum over y of q(y) W[c(x, y)],
-
-with a base measure ``q``, a look-up ``W`` from scores to integer weights, and a score ``c(x, y)``
-(``textveil.mechanisms.scores``).
-
-SanText+ keeps some inputs with a probability and draws otherwise; ``Channel`` mixes that in
-(docs/proofs/santext-plus.md, "The channel"). Audits, certificates,
-leakage statistics, attacks and training read the distribution from here and from nowhere else.
+Audits, certificates, leakage statistics, attacks and training read the distribution from here and from nowhere else.
+There are two kinds: ``ScoreChannel`` below, and the one of the staircase (``textveil.mechanisms.staircase``).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -24,9 +17,77 @@ from textveil.mechanisms.metric import Floats
 from textveil.mechanisms.scores import BLOCK, Ids, Progress, Scores
 
 
+class Channel(ABC):
+    """The output distribution of one mechanism for every input: the symbols, by id, and ``<unk>``, the last.
+
+    Attributes:
+        base: Base measure of every symbol, 0 for those that are never drawn, shape ``(symbols,)``.
+    """
+
+    base: Integers
+
+    @property
+    @abstractmethod
+    def symbols(self) -> int:
+        """The number of symbols; also the id of ``<unk>`` as an input."""
+
+    @abstractmethod
+    def rows(self, inputs: Ids) -> Floats:
+        """Returns ``Pr[M(x) = y]`` of some inputs to all symbols, shape ``(n, symbols)``; a row sums to 1."""
+
+    @abstractmethod
+    def columns(self, outputs: Ids) -> Floats:
+        """Returns ``Pr[M(x) = y]`` of all inputs to some outputs, shape ``(n, inputs)``."""
+
+    @abstractmethod
+    def exact_row(self, token: int) -> list[int]:
+        """Returns the exact weight of every symbol as the output of one input: integers of any size."""
+
+    @property
+    def drawn(self) -> "Channel":
+        """The channel of the draw alone, for inputs that are never kept."""
+        return self
+
+    @property
+    def inputs(self) -> int:
+        """The number of inputs: every symbol, and ``<unk>``."""
+        return self.symbols + 1
+
+    @cached_property
+    def outputs(self) -> Ids:
+        """Ids of the symbols that are drawn, ascending."""
+        return np.flatnonzero(self.base)
+
+    def log_columns(self, outputs: Ids) -> Floats:
+        """Returns ``ln Pr[M(x) = y]`` of all inputs to some outputs, -inf where it is 0, shape ``(n, inputs)``."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.columns(outputs))
+
+    def log_rows(self, inputs: Ids) -> Floats:
+        """Returns ``ln Pr[M(x) = y]`` of some inputs to all symbols, -inf where it is 0, shape ``(n, symbols)``."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.rows(inputs))
+
+    def row_blocks(self, inputs: Ids, size: int = BLOCK) -> Iterator[tuple[Ids, Floats]]:
+        """Yields some inputs in order, a block at a time, and their ``rows``."""
+        for start in range(0, len(inputs), size):
+            yield inputs[start : start + size], self.rows(inputs[start : start + size])
+
+    def column_blocks(self, outputs: Ids, size: int = BLOCK) -> Iterator[tuple[Ids, Floats]]:
+        """Yields some outputs in order, a block at a time, and their ``columns``."""
+        for start in range(0, len(outputs), size):
+            yield outputs[start : start + size], self.columns(outputs[start : start + size])
+
+
 @dataclass(frozen=True)
-class Channel:
-    """The output distribution of one mechanism for every input.
+class ScoreChannel(Channel):
+    """The output distribution of a mechanism with integer weights that depend on scores.
+
+        Pr[M(x) = y] = q(y) W[c(x, y)] / Z(x),    Z(x) = sum over y of q(y) W[c(x, y)],
+
+    with a base measure ``q``, a look-up ``W`` from scores to integer weights, and a score ``c(x, y)``
+    (``textveil.mechanisms.scores``). SanText+ keeps some inputs with a probability and draws otherwise; that is mixed
+    in here (docs/proofs/santext-plus.md, "The channel").
 
     Attributes:
         scores: The scores ``c(x, y)``.
@@ -43,23 +104,18 @@ class Channel:
     kept_of_2_64: int = 0
 
     @property
-    def inputs(self) -> int:
-        """The number of inputs: every symbol, and ``<unk>``."""
-        return self.scores.symbols + 1
-
-    @cached_property
-    def outputs(self) -> Ids:
-        """Ids of the symbols that are drawn, ascending."""
-        return np.flatnonzero(self.base)
+    def symbols(self) -> int:
+        """The number of symbols; also the id of ``<unk>`` as an input."""
+        return self.scores.symbols
 
     @property
-    def drawn(self) -> "Channel":
+    def drawn(self) -> "ScoreChannel":
         """The channel of the draw alone, for inputs that are never kept."""
         if not self.kept_of_2_64:
             return self
         drawn = replace(self, keepable=None, kept_of_2_64=0)
-        if "totals" in self.__dict__:  # summed already: they are about draws
-            drawn.__dict__["totals"] = self.totals
+        if "totals" in vars(self):  # summed already: they are about draws
+            vars(drawn)["totals"] = self.totals
         return drawn
 
     @cached_property
@@ -80,7 +136,7 @@ class Channel:
 
     def sum_totals(self, progress: Progress) -> None:
         """Computes ``totals`` now, and tells how far it is."""
-        self.__dict__["totals"] = self.scores.totals(self.weights, self.base, progress)
+        vars(self)["totals"] = self.scores.totals(self.weights, self.base, progress)
 
     @cached_property
     def log_totals(self) -> Floats:
@@ -121,22 +177,12 @@ class Channel:
         probabilities[np.arange(len(outputs)), outputs] += self.kept[outputs]
         return probabilities
 
-    def log_columns(self, outputs: Ids) -> Floats:
-        """Returns ``ln Pr[M(x) = y]`` of all inputs to some outputs, -inf where it is 0, shape ``(n, inputs)``."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.columns(outputs))
-
-    def log_rows(self, inputs: Ids) -> Floats:
-        """Returns ``ln Pr[M(x) = y]`` of some inputs to all symbols, -inf where it is 0, shape ``(n, symbols)``."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.rows(inputs))
-
-    def row_blocks(self, inputs: Ids, size: int = BLOCK) -> Iterator[tuple[Ids, Floats]]:
-        """Yields some inputs in order, a block at a time, and their ``rows``."""
-        for start in range(0, len(inputs), size):
-            yield inputs[start : start + size], self.rows(inputs[start : start + size])
-
-    def column_blocks(self, outputs: Ids, size: int = BLOCK) -> Iterator[tuple[Ids, Floats]]:
-        """Yields some outputs in order, a block at a time, and their ``columns``."""
-        for start in range(0, len(outputs), size):
-            yield outputs[start : start + size], self.columns(outputs[start : start + size])
+    def exact_row(self, token: int) -> list[int]:
+        """Returns the exact weight of every symbol as the output of one input: integers of any size."""
+        weights = [int(weight) for weight in self.weights_from(np.array([token]))[0]]
+        if self.keepable is None or not self.keepable[token] or not self.kept_of_2_64:
+            return weights
+        total = sum(weights)
+        weights = [weight * (2**64 - self.kept_of_2_64) for weight in weights]
+        weights[token] += total * self.kept_of_2_64
+        return weights

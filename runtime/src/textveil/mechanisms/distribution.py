@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
 from textveil.mechanisms.channel import Channel
 
 UNKNOWN = "<unk>"
@@ -34,16 +32,10 @@ class Distribution:
             channel: The mechanism's output distribution.
             token: Input id; ``len(vocabulary)`` is ``<unk>``.
         """
-        row = channel.weights_from(np.array([token]))[0]
-        weights = {int(y): int(row[y]) for y in np.flatnonzero(row)}
-        kept = channel.kept_of_2_64 if channel.keepable is not None and channel.keepable[token] else 0
-        if kept:
-            total = sum(weights.values())
-            weights = {y: weight * (2**64 - kept) for y, weight in weights.items()}
-            weights[token] = weights.get(token, 0) + total * kept
+        row = channel.exact_row(token)
+        ids = [y for y, weight in enumerate(row) if weight]
         symbol = vocabulary[token] if token < len(vocabulary) else UNKNOWN
-        ids = sorted(y for y, weight in weights.items() if weight)
-        return cls(tuple(vocabulary[y] for y in ids), tuple(weights[y] for y in ids), symbol)
+        return cls(tuple(vocabulary[y] for y in ids), tuple(row[y] for y in ids), symbol)
 
     @property
     def total(self) -> int:

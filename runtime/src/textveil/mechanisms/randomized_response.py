@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from textveil.errors import OptionError
-from textveil.mechanisms.channel import Channel
+from textveil.mechanisms.channel import ScoreChannel
 from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import Integers, Rows, draw_rows
 from textveil.mechanisms.scores import EqualityScores
@@ -66,10 +66,10 @@ class RandomizedResponse:
         return Rows(stored, (own * self.excess)[:, None], tail, np.cumsum(self.is_output))
 
     @cached_property
-    def channel(self) -> Channel:
+    def channel(self) -> ScoreChannel:
         """The output distribution of every input."""
         weights = np.array([self.tail + self.excess, self.tail], dtype=np.int64)
-        return Channel(EqualityScores(len(self.is_output)), weights, self.is_output)
+        return ScoreChannel(EqualityScores(len(self.is_output)), weights, self.is_output)
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
         """Draws one output for every input, independently, shape ``(n,)``."""

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from textveil.mechanisms import integer_sampling
-from textveil.mechanisms.channel import Channel
+from textveil.mechanisms.channel import ScoreChannel
 from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import Integers, Rows, draw_rows
 from textveil.mechanisms.metric import Metric
@@ -58,13 +58,13 @@ class CappedSanText:
         return Rows(stored, np.cumsum(excess, axis=1), tail, self.base_sums)
 
     @cached_property
-    def channel(self) -> Channel:
+    def channel(self) -> ScoreChannel:
         """The output distribution of every input."""
         return self.channel_on(StoredScores(self.table))
 
-    def channel_on(self, scores: Scores) -> Channel:
+    def channel_on(self, scores: Scores) -> ScoreChannel:
         """Returns the channel on scores that several levels share."""
-        return Channel(scores, self.weights, self.base)
+        return ScoreChannel(scores, self.weights, self.base)
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
         """Draws one output for every input, independently, shape ``(n,)``."""
@@ -98,16 +98,16 @@ class ExactSanText:
         return weights[np.minimum(self.metric.scores(self.metric.squared(inputs, outputs)), len(weights) - 1)]
 
     @cached_property
-    def channel(self) -> Channel:
+    def channel(self) -> ScoreChannel:
         """The output distribution of every input."""
         scores = _SCORES.get(self.metric)
         if scores is None:
             scores = _SCORES[self.metric] = MetricScores(self.metric)
         return self.channel_on(scores)
 
-    def channel_on(self, scores: Scores) -> Channel:
+    def channel_on(self, scores: Scores) -> ScoreChannel:
         """Returns the channel on scores that several levels share."""
-        return Channel(scores, self.capped.weights, self.capped.base)
+        return ScoreChannel(scores, self.capped.weights, self.capped.base)
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
         """Draws one output for every input, independently, shape ``(n,)``."""

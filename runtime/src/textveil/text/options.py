@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from textveil.bundle.text_bundle import TABLE_MECHANISMS, TAILS, Bundle, Level
 from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
 from textveil.mechanisms import entropy
-from textveil.mechanisms.channel import Channel
+from textveil.mechanisms.channel import Channel, ScoreChannel
 from textveil.mechanisms.fbdd import Fbdd
 from textveil.mechanisms.protocol import MECHANISMS, Mechanism, WeightedMechanism
 from textveil.mechanisms.randomized_response import RandomizedResponse
@@ -79,9 +79,11 @@ class Plan:
             raise OptionError(
                 f"{self.terms.mechanism} has no table of weights: its distribution is known from draws only"
             )
+        channel = self.mechanism.channel
         if self.coin is None:
-            return self.mechanism.channel
-        return replace(self.mechanism.channel, keepable=self.keepable, kept_of_2_64=2**64 - self.coin.threshold)
+            return channel
+        assert isinstance(channel, ScoreChannel)  # coins belong to SanText+
+        return replace(channel, keepable=self.keepable, kept_of_2_64=2**64 - self.coin.threshold)
 
     def draw(self, inputs: NDArray[np.int64], whole: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Draws one output for every token: coins of common words first, then replaced tokens, in order.

@@ -1,0 +1,254 @@
+"""The staircase is what its definition says, to the last integer, and loses no more than it states.
+
+Small staircases are enumerated whole: every pair of uniform integers, every pair of inputs, every output. Each check is
+also run on copies with a planted fault, and must fail.
+"""
+
+from collections import Counter
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import Any
+
+import faulty_staircase
+import numpy as np
+import pytest
+from defined_staircase import defined_row
+from faulty_staircase import FAULTS, faulty
+from hypothesis import given
+from hypothesis import strategies as st
+from textveil.errors import BundleDamaged
+from textveil.mechanisms import integer_sampling
+from textveil.mechanisms.staircase import G, Staircase, StaircaseLevel, StaircaseTable, factor
+
+SYMBOLS = 7
+UNIT = 3
+
+
+def table(seed: int, k: int = 4, symbols: int = SYMBOLS) -> StaircaseTable:
+    """A table of a few words with random neighbors and bases of 1 to 4."""
+    generator = np.random.default_rng(seed)
+    rows = [[x, *generator.permutation([y for y in range(symbols) if y != x])[: k - 1]] for x in range(symbols)]
+    base = generator.integers(1, 5, symbols).astype(np.uint32)
+    return StaircaseTable.from_tensors({"neighbours": np.array(rows, np.uint16), "base": base}, symbols)
+
+
+def level(epsilon: str = "2", share: Fraction = Fraction(1, 2), own: Fraction = Fraction(1)) -> StaircaseLevel:
+    return StaircaseLevel("a level", Decimal(epsilon), share, own)
+
+
+OUTPUTS = {"every word": np.ones(SYMBOLS, bool), "not two of them": np.arange(SYMBOLS) % 4 != 1}
+SETTINGS = [
+    (seed, epsilon, share, own, outputs)
+    for seed, (epsilon, share, own) in enumerate(
+        [
+            ("0.7", Fraction(1, 5), Fraction(1)),
+            ("2", Fraction(1, 3), Fraction(1, 2)),
+            ("2", Fraction(3, 4), Fraction(1)),  # neighbors do not hold it: much is left over
+            ("3", Fraction(1), Fraction(1)),
+            ("3", Fraction(9, 10), Fraction(1, 4)),
+            ("1", Fraction(1, 10**6), Fraction(1)),
+        ]
+    )
+    for outputs in OUTPUTS
+]
+
+
+def built(setting: Any, kind: type[Staircase] = Staircase, unit: int = UNIT) -> Staircase:
+    seed, epsilon, share, own, outputs = setting
+    return kind.of(table(seed), level(epsilon, share, own), OUTPUTS[outputs], unit)
+
+
+def definition(staircase: Staircase) -> list[list[Fraction]]:
+    """All rows by definition, with the factor computed anew."""
+    with localcontext(prec=50):
+        exact = int((staircase.level.epsilon.exp() - 1) * staircase.unit)
+    base = staircase.base.tolist()
+    budget = max(1, sum(base) * staircase.level.share.numerator // staircase.level.share.denominator)
+    cap = budget * staircase.level.own_share.numerator // staircase.level.own_share.denominator
+    known = {"budget": budget, "own_cap": cap, "factor": exact, "unit": staircase.unit}
+    rows = [
+        defined_row(base, [int(y) for y in neighbors], own=x, **known)
+        for x, neighbors in enumerate(staircase.table.neighbors)
+    ]
+    return [*rows, defined_row(base, [], own=None, **known)]
+
+
+def drawn(staircase: Staircase, token: int) -> list[Fraction]:
+    """The distribution of the draw, from every pair of uniform integers."""
+    rows = staircase._rows(np.array([token]))
+    left = int(rows.left[0])
+    u, w = np.divmod(np.arange(staircase.total * left), left)
+    outputs = staircase._select(rows, np.zeros(len(u), np.intp), u, w)
+    counts = Counter(outputs.tolist())
+    return [Fraction(counts[y], len(u)) for y in range(SYMBOLS)]
+
+
+def check_draws(kind: type[Staircase]) -> None:
+    for setting in SETTINGS:
+        staircase = built(setting, kind)
+        for token, row in enumerate(definition(staircase)):
+            assert drawn(staircase, token) == row
+
+
+def test_every_integer_goes_to_its_output() -> None:
+    check_draws(Staircase)
+    check_draws(faulty(None))
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_seen(fault: str) -> None:
+    with pytest.raises((AssertionError, BundleDamaged)):
+        check_draws(faulty(fault))
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_channel_is_the_definition(setting: Any) -> None:
+    staircase = built(setting)
+    wanted, inputs = definition(staircase), np.arange(SYMBOLS + 1)
+    for token, row in enumerate(wanted):
+        exact = staircase.exact_row(token)
+        assert [Fraction(weight, sum(exact)) for weight in exact] == row
+    as_floats = np.array([[float(p) for p in row] for row in wanted])
+    np.testing.assert_allclose(staircase.channel.rows(inputs), as_floats, rtol=1e-12)
+    np.testing.assert_allclose(staircase.channel.columns(np.arange(SYMBOLS)), as_floats.T, rtol=1e-12)
+
+
+def largest_ratio(rows: list[list[Fraction]]) -> Fraction:
+    columns = [[row[y] for row in rows] for y in range(len(rows[0])) if any(row[y] for row in rows)]
+    return max(max(column) / min(column) for column in columns)
+
+
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from(("0.01", "0.7", "2", "4", "8")),
+    st.fractions(Fraction(1, 40), 1),
+    st.fractions(0, 1),
+    st.integers(1, SYMBOLS),
+    st.lists(st.booleans(), min_size=SYMBOLS, max_size=SYMBOLS).filter(any),
+)
+def test_no_table_loses_more_than_is_stated(
+    seed: int, epsilon: str, share: Fraction, own: Fraction, k: int, outputs: list[bool]
+) -> None:
+    staircase = Staircase.of(table(seed, k), level(epsilon, share, own), np.array(outputs))
+    rows = [[Fraction(w) / sum(exact) for w in exact] for exact in map(staircase.exact_row, range(SYMBOLS + 1))]
+    largest = largest_ratio(rows)
+    assert largest <= 1 + Fraction(staircase.factor, G)
+    with localcontext(prec=50):
+        assert Decimal(largest.numerator) / Decimal(largest.denominator) <= Decimal(epsilon).exp()
+
+
+def test_the_bound_is_attained() -> None:
+    staircase = Staircase.of(table(1), level("2", Fraction(1, 3)), OUTPUTS["every word"])
+    assert largest_ratio(definition(staircase)) == 1 + Fraction(staircase.factor, G)
+
+
+def test_a_word_stored_twice_loses_more_and_is_refused() -> None:
+    twice = table(1).neighbors.copy()
+    twice[2, 2] = twice[2, 1]
+    tensors = {"neighbours": twice, "base": table(1).base}
+    with pytest.raises(BundleDamaged, match="twice"):
+        StaircaseTable.from_tensors(tensors, SYMBOLS)
+    base = [1] * SYMBOLS
+    rows = [
+        defined_row(base, ids, budget=2, own_cap=2, factor=factor(Decimal(2)), unit=G, own=None)
+        for ids in ([], [3, 4], [0, 1])
+    ]
+    honest = largest_ratio(rows)
+    doubled = [list(row) for row in rows]
+    doubled[1][3] += Fraction(factor(Decimal(2)), G * SYMBOLS)  # what a second interval of the same word would give
+    assert honest <= 1 + Fraction(factor(Decimal(2)), G) < largest_ratio(doubled)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("neighbours", lambda a: a.astype(np.int64), "types"),
+        ("neighbours", lambda a: a[:-1], "shapes"),
+        ("neighbours", lambda a: a[:, :0], "shapes"),
+        ("neighbours", lambda a: np.where(a == 3, SYMBOLS, a).astype(np.uint16), "leaves the vocabulary"),
+        ("neighbours", lambda a: np.roll(a, 1, axis=1), "own word"),
+        ("base", lambda a: np.where(a == a.max(), 0, a).astype(np.uint32), "zero"),
+        ("base", lambda a: a.astype(np.int64), "types"),
+        ("base", lambda a: a[:-1], "shapes"),
+    ],
+)
+def test_a_table_that_is_wrong_is_refused(name: str, change: Any, message: str) -> None:
+    sound = table(1)
+    tensors = {"neighbours": sound.neighbors, "base": sound.base}
+    with pytest.raises(BundleDamaged, match=message):
+        StaircaseTable.from_tensors({**tensors, name: change(tensors[name])}, SYMBOLS)
+
+
+@pytest.mark.parametrize(
+    ("of", "message"),
+    [
+        (level("0"), "out of range"),
+        (level("-1"), "out of range"),
+        (level("17"), "out of range"),
+        (level("2", Fraction(2)), "out of range"),
+        (level("2", Fraction(0)), "out of range"),
+        (level("2", Fraction(1, 2), Fraction(2)), "out of range"),
+    ],
+)
+def test_a_level_that_is_wrong_is_refused(of: StaircaseLevel, message: str) -> None:
+    with pytest.raises(BundleDamaged, match=message):
+        Staircase.of(table(1), of, OUTPUTS["every word"])
+
+
+def test_no_output_and_totals_that_are_too_large_are_refused() -> None:
+    with pytest.raises(BundleDamaged, match="no output"):
+        Staircase.of(table(1), level(), np.zeros(SYMBOLS, bool))
+    heavy = StaircaseTable(table(1).neighbors, np.full(SYMBOLS, 2**32 - 1, np.uint32))
+    with pytest.raises(BundleDamaged, match="too large"):
+        Staircase.of(heavy, level("16", Fraction(1)), OUTPUTS["every word"])
+
+
+def test_a_factor_that_claims_less_than_it_loses_is_refused() -> None:
+    with pytest.raises(BundleDamaged, match="claims less"):
+        built(SETTINGS[2], faulty_staircase.faulty("the factor is rounded up"))
+
+
+@pytest.mark.parametrize("epsilon", ["0.001", "1", "4", "6", "8", "10", "12", "16"])
+def test_the_factor_is_the_largest_integer_that_is_allowed(epsilon: str) -> None:
+    with localcontext(prec=80):
+        allowed = (Decimal(epsilon).exp() - 1) * G
+        assert factor(Decimal(epsilon)) <= allowed < factor(Decimal(epsilon)) + 1
+
+
+def test_two_words_of_entropy_for_every_token_whatever_it_is() -> None:
+    asked: list[int] = []
+
+    def words(count: int) -> Any:
+        asked.append(count)
+        return np.zeros(count, np.uint64)
+
+    staircase = Staircase.of(table(1), level(), OUTPUTS["every word"])
+    for tokens in ([0], [SYMBOLS], [0, 1, 2, SYMBOLS, 0]):
+        asked.clear()
+        staircase.draw(np.array(tokens), words)
+        assert asked == [len(tokens)] * 2
+
+
+def test_draws_are_independent_and_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    staircase = Staircase.of(table(1), level("1"), OUTPUTS["every word"])
+    calls: list[Any] = []
+
+    def uniform(totals: Any, words: Any, *, bits: int = 64) -> Any:
+        calls.append(totals.tolist())
+        return integer_sampling.uniform_below(totals, words, bits=bits)
+
+    monkeypatch.setattr("textveil.mechanisms.staircase.uniform_below", uniform)
+    from textveil.mechanisms import random_uint64
+
+    staircase.draw(np.array([1, 1, SYMBOLS]), random_uint64)
+    free = [staircase.base_sum - int(staircase.budgets(np.array([x]))[1].sum()) for x in (1, 1, SYMBOLS)]
+    assert calls == [[staircase.total] * 3, free]
+
+
+def test_what_a_level_says_of_itself() -> None:
+    staircase = Staircase.of(table(1), level("2", Fraction(1, 3)), OUTPUTS["every word"])
+    rows = definition(staircase)
+    gain = sum(max(row[y] for row in rows) for y in range(SYMBOLS))  # of a uniform prior, times the inputs
+    assert float(gain) <= staircase.guess_gain
+    alike = 1 - sum(min(a, b) for a, b in zip(rows[0], rows[SYMBOLS], strict=True))
+    assert float(alike) <= staircase.near
