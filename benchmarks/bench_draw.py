@@ -25,7 +25,7 @@ def main() -> None:
     level = next(level for level in bundle.levels if level.name == bundle.default_level)
     capped = CappedSanText.of(bundle.table, "santext", level.parameters["santext", "capped"])
     rng = np.random.default_rng(0)  # which words are drawn for: not the draws
-    inputs = rng.choice(bundle.table.symbols, _WORDS, replace=False)[rng.integers(0, _WORDS, _TOKENS)]
+    inputs = rng.choice(bundle.symbols, _WORDS, replace=False)[rng.integers(0, _WORDS, _TOKENS)]
 
     def ours() -> None:
         unique, row_of = np.unique(inputs, return_inverse=True)

@@ -215,7 +215,7 @@ class Comparison:
         for step in range(8):
             if name == "full" and step < 2:
                 q = flat_base(self.every, self.outputs, alpha, flatten_to=self.flatten_to)
-                base = in_steps(q, self.outputs, self.bundle.table.symbols, 255 if self.flatten_to == 1 else 1023)
+                base = in_steps(q, self.outputs, self.bundle.symbols, 255 if self.flatten_to == 1 else 1023)
             mechanism = self.finished(tail, Setting(Decimal(str(round(alpha, 4))), base), table)
             found = self.pure(mechanism)
             if target - _PURE_TOLERANCE <= found <= target:

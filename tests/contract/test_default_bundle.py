@@ -35,7 +35,7 @@ def test_its_size_and_identity(bundle):
 
 
 def test_its_vocabulary_and_levels(bundle):
-    assert bundle.table.symbols >= 20_000
+    assert bundle.symbols >= 20_000
     assert bundle.metric is not None
     assert bundle.tails == (CAPPED, EXACT)
     assert bundle.default_tail == EXACT

@@ -37,19 +37,19 @@ def test_one_release_is_exact(built, geometry, k, base):
     for level, mechanism, tail, rows in laws:
         rates = found[level, mechanism, tail]
         shares = plain.prior(bundle, plain.candidates(bundle, mechanism))
-        expected = sum(max(shares[x] * rows[x][y] for x in shares) for y in range(bundle.table.symbols))
+        expected = sum(max(shares[x] * rows[x][y] for x in shares) for y in range(bundle.symbols))
         assert rates["bayes_recovery"]["1"] == {"rate": pytest.approx(float(expected), abs=6e-7)}
         if mechanism == "santext":
             assert "bayes_recovery_with_kept_words" not in rates
             continue
         kept = {x for x, role in enumerate(bundle.table.roles.tolist()) if role & 4}
-        everybody = plain.prior(bundle, list(range(bundle.table.symbols + 1)))
+        everybody = plain.prior(bundle, list(range(bundle.symbols + 1)))
         whole = [
             [(COIN if x in kept else 1) * share + (1 - COIN) * (x in kept and x == y) for y, share in enumerate(row)]
             for x, row in enumerate(rows)
         ]
         assert all(sum(row) == 1 for row in whole)
-        expected = sum(max(everybody[x] * whole[x][y] for x in everybody) for y in range(bundle.table.symbols))
+        expected = sum(max(everybody[x] * whole[x][y] for x in everybody) for y in range(bundle.symbols))
         with_kept = rates["bayes_recovery_with_kept_words"]
         assert with_kept == {"1": {"rate": pytest.approx(float(expected), abs=6e-7)}}
 

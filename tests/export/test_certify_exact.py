@@ -144,7 +144,7 @@ def test_bounds_hold_for_every_pair(tmp_path, geometry):
     Without the one step more than the distance the first one would be wrong: where words lie on a line it is needed.
     """
     bundle = open_small(tmp_path / "b", geometry, 5, base=True)
-    everybody = np.arange(bundle.table.symbols + 1)
+    everybody = np.arange(bundle.symbols + 1)
     squared = np.concatenate([block for _, block in bundle.metric.squared_to_all(everybody)])
     scores = bundle.metric.scores(squared)
     first, second = (index.ravel() for index in np.indices(scores.shape))

@@ -38,7 +38,7 @@ def channels(bundle):
 
 
 def everybody(bundle):
-    return np.arange(bundle.table.symbols + 1)
+    return np.arange(bundle.symbols + 1)
 
 
 def assert_is(channel: ScoreChannel, wanted: list[list[int]]) -> None:

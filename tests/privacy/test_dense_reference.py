@@ -75,7 +75,7 @@ def dense_santext(rows: Reals, allowed: list[int], epsilon: float) -> Reals:
 def scaled_rows(bundle: Bundle) -> Reals:
     """The shipped rows in units of the median distance, with the coordinate that only ``<unk>`` has."""
     assert bundle.metric is not None
-    rows = np.zeros((bundle.table.symbols + 1, bundle.metric.rows.shape[1] + 1))
+    rows = np.zeros((bundle.symbols + 1, bundle.metric.rows.shape[1] + 1))
     rows[:, :-1] = bundle.metric.rows
     rows[-1, -1] = math.sqrt(bundle.metric.unknown_extra)
     return rows / math.sqrt(bundle.metric.median_squared)
@@ -85,7 +85,7 @@ def unrounded_law(bundle: Bundle, mechanism: str, exponent: float) -> Reals:
     """The table's distribution in real numbers: stored neighbors, their distances, one tail for everything else."""
     squared = np.array(squared_distances(bundle), dtype=np.float64)
     allowed = outputs(bundle, mechanism)
-    weights = np.zeros((bundle.table.symbols + 1, bundle.table.symbols))
+    weights = np.zeros((bundle.symbols + 1, bundle.symbols))
     for x, stored in enumerate(bundle.table.neighbors.astype(np.int64)):
         factors = np.exp(-exponent * np.sqrt(squared[x, stored] / bundle.metric.median_squared))
         weights[x, :] = factors[-1]
@@ -96,7 +96,7 @@ def unrounded_law(bundle: Bundle, mechanism: str, exponent: float) -> Reals:
 
 def shipped_law(bundle: Bundle, mechanism: str, law: LevelParameters) -> Reals:
     """Probabilities of the integers that ship, each the float64 nearest to a quotient of integers."""
-    rows = CappedSanText.of(bundle.table, mechanism, law).rows(np.arange(bundle.table.symbols + 1))
+    rows = CappedSanText.of(bundle.table, mechanism, law).rows(np.arange(bundle.symbols + 1))
     allowed = outputs(bundle, mechanism)
     return np.array(
         [
@@ -155,7 +155,7 @@ def test_the_exact_tail_is_santext_whatever_is_stored(
         reference = dense_santext(scaled_rows(bundle), allowed, 2 * float(law.exponent))
         exact = ExactSanText(CappedSanText.of(bundle.table, mechanism, law), bundle.metric)
         weights = np.array(
-            [exact.channel.weights_from(np.array([x]))[0][allowed] for x in range(bundle.table.symbols + 1)],
+            [exact.channel.weights_from(np.array([x]))[0][allowed] for x in range(bundle.symbols + 1)],
             dtype=np.float64,
         )
         shipped = weights / weights.sum(axis=1, keepdims=True)
@@ -199,7 +199,7 @@ def test_capped_rows(opened: Callable[..., Bundle], geometry: str, k: int, mecha
             relative_error(shipped_law(bundle, mechanism, law), reference)
             < rounding_bound(law, bundle.table.grid) + 1e-12
         )
-        rows = CappedSanText.of(bundle.table, mechanism, law).rows(np.arange(bundle.table.symbols + 1))
+        rows = CappedSanText.of(bundle.table, mechanism, law).rows(np.arange(bundle.symbols + 1))
         by_definition = defined_weights(bundle, mechanism, law)
         assert [rows.weights(x).tolist() for x in range(len(by_definition))] == by_definition
 

@@ -65,8 +65,8 @@ def laws(sanitizer: Sanitizer) -> Iterator[tuple[Rows, list[list[int]]]]:
     Every mechanism and level; and the first level once more with a base measure of its own.
     """
     bundle = sanitizer.bundle
-    everyone = np.arange(bundle.table.symbols + 1)
-    base = np.random.default_rng(13).integers(1, 4, bundle.table.symbols).astype(np.uint32)
+    everyone = np.arange(bundle.symbols + 1)
+    base = np.random.default_rng(13).integers(1, 4, bundle.symbols).astype(np.uint32)
     found = [item for level in bundle.levels for item in level.parameters.items()]
     found += [
         (key, replace(law, base=base, weights=-(-law.weights // 4))) for key, law in bundle.levels[0].parameters.items()
@@ -295,7 +295,7 @@ def test_every_integer_and_every_quarter_of_the_coin(
     for word in [*bundle.vocabulary, unseen(sanitizer)]:
         options: Any = {"mechanism": "santext+", "level": level, "replacement_probability": "0.25"}
         law = sanitizer.distribution(word, **options)
-        index = bundle.ids.get(word, bundle.table.symbols)
+        index = bundle.ids.get(word, bundle.symbols)
         common = word in bundle.ids and bool(bundle.table.roles[index] & KEPT)
         kept_words += common
         level_law = next(lv for lv in bundle.levels if lv.name == level).parameters["santext+", CAPPED]
@@ -434,7 +434,7 @@ def test_random_is_uniform(opened: Callable[..., Sanitizer]) -> None:
     """Every input, ``<unk>`` and words that are never an output included, has the same law: one integer a word."""
     bundle = opened("scattered", 2, 8).bundle
     allowed = outputs(bundle, "santext")
-    rows = RandomizedResponse.uniform(bundle.table).rows(np.arange(bundle.table.symbols + 1))
-    for row in range(bundle.table.symbols + 1):
-        assert rows.weights(row).tolist() == [int(y in allowed) for y in range(bundle.table.symbols)]
-    assert rows.totals.tolist() == [len(allowed)] * (bundle.table.symbols + 1)
+    rows = RandomizedResponse.uniform(bundle.table).rows(np.arange(bundle.symbols + 1))
+    for row in range(bundle.symbols + 1):
+        assert rows.weights(row).tolist() == [int(y in allowed) for y in range(bundle.symbols)]
+    assert rows.totals.tolist() == [len(allowed)] * (bundle.symbols + 1)

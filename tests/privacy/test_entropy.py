@@ -106,9 +106,7 @@ def drawn_by_hand(
         probability = options.get("replacement_probability", bundle.default_replacement_probability)
         threshold = -(-Fraction(probability) * 2**64 // 1)
         coins = [
-            i
-            for i, x in enumerate(tokens)
-            if x < bundle.table.symbols and bundle.table.roles[x] & KEPT and x not in deny
+            i for i, x in enumerate(tokens) if x < bundle.symbols and bundle.table.roles[x] & KEPT and x not in deny
         ]
         kept = {i for i in coins if next(words) >= threshold}
         waiting = [i for i in waiting if i not in kept]
@@ -155,7 +153,7 @@ CALLS: list[dict[str, Any]] = [
 def test_the_order_of_words(bundle: Bundle, tokens: list[int], cut: int, seed: int, options: dict[str, Any]) -> None:
     """Two texts in one batch against the format's own words, with many rejected words and coins of all kinds."""
     spelled = [*bundle.vocabulary, UNKNOWN]
-    common = [x for x in range(bundle.table.symbols) if bundle.table.roles[x] & KEPT]
+    common = [x for x in range(bundle.symbols) if bundle.table.roles[x] & KEPT]
     denied = {common[0], common[-1]} if "deny" in options else set()
     call = {**options, "deny": [spelled[x] for x in sorted(denied)]} if denied else options
     texts = [" ".join(spelled[x] for x in part) for part in (tokens[:cut], tokens[cut:])]

@@ -63,7 +63,7 @@ def level_law(
 
 
 def _all(bundle: SimpleNamespace) -> NDArray[np.intp]:
-    return np.arange(bundle.table.symbols + 1)
+    return np.arange(bundle.symbols + 1)
 
 
 def exact_law(bundle: SimpleNamespace, mechanism: str, law: LevelParameters) -> ExactSanText:
@@ -80,7 +80,7 @@ def exact_law(bundle: SimpleNamespace, mechanism: str, law: LevelParameters) -> 
 def test_weights_are_those_of_the_definition(geometry: str, k: int | None, mechanism: str) -> None:
     """For every input and output, with and without a base measure, also where scores lie past the end."""
     bundle = in_memory(geometry, k)
-    base = np.random.default_rng(65).integers(1, 256, bundle.table.symbols).astype(np.uint8)
+    base = np.random.default_rng(65).integers(1, 256, bundle.symbols).astype(np.uint8)
     for law in (
         level_law(bundle, 1 << 40, 3),
         level_law(bundle, 1 << 40, 3, base=base),

@@ -60,7 +60,7 @@ def example(bundle: Bundle, kind: str) -> int:
         "output": outputs(bundle, "santext+")[3],
         "common word": next(x for x, role in enumerate(roles) if role & 4),
         "never an output": roles.index(0),
-        "unknown": bundle.table.symbols,
+        "unknown": bundle.symbols,
     }[kind]
 
 
@@ -102,17 +102,17 @@ def test_the_law_of_a_word(opened: Callable[..., Bundle], k: int | None, level: 
     for mechanism in OUTPUT_ROLE:
         law, weights = law_of(bundle, level, mechanism)
         drawn = law.draw(np.full(DRAWS, x), entropy.random_uint64)
-        assert not rejects(counted(drawn, bundle.table.symbols), weights[x])
+        assert not rejects(counted(drawn, bundle.symbols), weights[x])
 
 
 def test_words_of_one_batch(opened: Callable[..., Bundle]) -> None:
     """All inputs mixed in one batch, as texts mix them: every word has its own distribution."""
     bundle = opened(5)
     law, weights = law_of(bundle, 1, "santext")
-    inputs = np.tile(np.arange(bundle.table.symbols + 1), 20_000)
+    inputs = np.tile(np.arange(bundle.symbols + 1), 20_000)
     drawn = law.draw(inputs, entropy.random_uint64)
     for x, row in enumerate(weights):
-        assert not rejects(counted(drawn[inputs == x], bundle.table.symbols), row)
+        assert not rejects(counted(drawn[inputs == x], bundle.symbols), row)
 
 
 # Faults.
@@ -131,9 +131,9 @@ def test_a_fault_in_the_sampler_is_seen(
     x = example(bundle, "output")
     law, weights = law_of(bundle, 0, "santext")
     inputs = np.full(DRAWS, x)
-    assert not rejects(counted(law.draw(inputs, seeded(73)), bundle.table.symbols), weights[x])
+    assert not rejects(counted(law.draw(inputs, seeded(73)), bundle.symbols), weights[x])
     monkeypatch.setattr(sampling, "draw_thinned", faulty_sampling.draw_thinned(fault))
-    assert rejects(counted(law.draw(inputs, seeded(73)), bundle.table.symbols), weights[x])
+    assert rejects(counted(law.draw(inputs, seeded(73)), bundle.symbols), weights[x])
 
 
 def test_faults_in_the_law_are_seen(opened: Callable[..., Bundle]) -> None:
@@ -142,10 +142,10 @@ def test_faults_in_the_law_are_seen(opened: Callable[..., Bundle]) -> None:
     x = example(bundle, "output")
     law, weights = law_of(bundle, 1, "santext")
     capped = CappedSanText.of(bundle.table, "santext", bundle.levels[1].parameters["santext", EXACT])
-    assert rejects(counted(capped.draw(np.full(DRAWS, x), seeded(74)), bundle.table.symbols), weights[x])
+    assert rejects(counted(capped.draw(np.full(DRAWS, x), seeded(74)), bundle.symbols), weights[x])
     without_base, _ = law_of(bundle, 0, "santext")
-    assert rejects(counted(without_base.draw(np.full(DRAWS, x), seeded(75)), bundle.table.symbols), weights[x])
-    drawn = counted(law.draw(np.full(DRAWS, x), seeded(76)), bundle.table.symbols)
+    assert rejects(counted(without_base.draw(np.full(DRAWS, x), seeded(75)), bundle.symbols), weights[x])
+    drawn = counted(law.draw(np.full(DRAWS, x), seeded(76)), bundle.symbols)
     assert not rejects(drawn, weights[x])
     steeper = [round(weight * (weight / max(weights[x])) ** 0.05) for weight in weights[x]]
     assert rejects(drawn, steeper)

@@ -87,7 +87,7 @@ def law_by_integral(bundle: Bundle, epsilon: float, token: int, fineness: int) -
     outputs = np.flatnonzero(bundle.table.roles & SANTEXT_OUTPUT)
     sites, dimension = rows[outputs] - rows[token], rows.shape[1]
     along, weights = directions(dimension, fineness)
-    law = np.zeros(bundle.table.symbols)
+    law = np.zeros(bundle.symbols)
     # On the ray r u, output y is nearer than y' where r u.(y - y') > (|y|^2 - |y'|^2) / 2.
     slope, height = along @ sites.T, (sites**2).sum(axis=1) / 2
     for y, site in enumerate(outputs):

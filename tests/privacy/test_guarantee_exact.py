@@ -81,7 +81,7 @@ def test_every_pair_of_every_level(opened: Callable[..., Bundle], geometry: str,
     roles = bundle.table.roles
     assert (roles == 0).any(), "no word is never an output"
     assert (roles & KEPT).any()
-    assert 0 < np.count_nonzero(roles & SANTEXT_PLUS_OUTPUT) < bundle.table.symbols
+    assert 0 < np.count_nonzero(roles & SANTEXT_PLUS_OUTPUT) < bundle.symbols
     if k is None:
         assert bundle.table.neighbors.shape[1] == len(outputs(bundle, "santext"))
     for level in range(len(bundle.levels)):
@@ -96,7 +96,7 @@ def test_the_twins_are_what_they_should_be(opened: Callable[..., Bundle]) -> Non
     squared = squared_distances(bundle)
     close = [
         (x, y)
-        for x in range(bundle.table.symbols)
+        for x in range(bundle.symbols)
         for y in range(x)
         if squared[x][y] < 0.12**2 * bundle.metric.median_squared
     ]
@@ -143,7 +143,7 @@ def test_any_small_vocabulary(points: list[list[int]], k: int, exponent: str) ->
 def test_any_base_measure(opened: Callable[..., Bundle], geometry: str, mechanism: str) -> None:
     """The promise does not depend on the base measure: here it is anything from 1 to a thousand."""
     bundle = opened(geometry, 3)
-    base = np.random.default_rng(6).integers(1, 1000, bundle.table.symbols).astype(np.uint32)
+    base = np.random.default_rng(6).integers(1, 1000, bundle.symbols).astype(np.uint32)
     squared, median = squared_distances(bundle), bundle.metric.median_squared
     for level in bundle.levels:
         law = level.parameters[mechanism, CAPPED]
@@ -230,8 +230,8 @@ def test_renormalized_top_k_is_refused(opened: Callable[..., Bundle], geometry: 
     bundle = opened(geometry, k)
     law = bundle.levels[1].parameters["santext", CAPPED]
     rows = CappedSanText.of(bundle.table, "santext", law)
-    everyone = np.arange(bundle.table.symbols + 1)
-    dropped: Weights = np.zeros((len(everyone), bundle.table.symbols), dtype=np.int64).tolist()
+    everyone = np.arange(bundle.symbols + 1)
+    dropped: Weights = np.zeros((len(everyone), bundle.symbols), dtype=np.int64).tolist()
     for x in everyone:
         for y, score in zip(bundle.table.neighbors[x].tolist(), bundle.table.scores[x].tolist(), strict=True):
             dropped[x][y] = int(rows.weights[score])
@@ -337,13 +337,13 @@ def release(bundle: Bundle, level: Level, probability: str) -> Release:
     sanitizer = Sanitizer(bundle)
     options: Any = {"mechanism": "santext+", "level": level.name, "replacement_probability": probability}
     whole = Release([], [], [])
-    for x in range(bundle.table.symbols + 1):
-        kept = x < bundle.table.symbols and bool(bundle.table.roles[x] & KEPT)
-        word = bundle.vocabulary[x] if x < bundle.table.symbols else "quokka"
+    for x in range(bundle.symbols + 1):
+        kept = x < bundle.symbols and bool(bundle.table.roles[x] & KEPT)
+        word = bundle.vocabulary[x] if x < bundle.symbols else "quokka"
         for coin in (True, False) if kept else (False,):
             deny = [word] if kept and not coin else []
             law = sanitizer.distribution(word, deny=deny, **options)
-            weights = [0] * bundle.table.symbols
+            weights = [0] * bundle.symbols
             for y, weight in zip(law.words, law.weights, strict=True):
                 weights[bundle.ids[y]] = weight
             whole.inputs.append(x)

@@ -78,7 +78,7 @@ def test_every_pair_of_every_level(opened: Callable[..., Bundle], geometry: str,
 def test_any_base_measure_and_weights_that_end(opened: Callable[..., Bundle], geometry: str, mechanism: str) -> None:
     """Weights end with the last stored score: the score is then the smaller of the distance and a constant."""
     bundle = opened(geometry, 4)
-    base = np.random.default_rng(6).integers(1, 256, bundle.table.symbols).astype(np.uint8)
+    base = np.random.default_rng(6).integers(1, 256, bundle.symbols).astype(np.uint8)
     for level in bundle.levels[:2]:
         law = level.parameters[mechanism, EXACT]
         weighted = level_parameters(bundle.table, EXACT, Setting(law.exponent, base), len(law.weights) - 1)
@@ -159,7 +159,7 @@ def test_rows_that_are_capped_beside_rows_that_are_not_are_found(opened: Callabl
     law = bundle.levels[2].parameters["santext", EXACT]
     weights = exact_rows(bundle.table, bundle.metric, "santext", law)
     capped = CappedSanText.of(bundle.table, "santext", law)
-    for x in range(0, bundle.table.symbols, 2):
+    for x in range(0, bundle.symbols, 2):
         weights[x] = capped.channel.weights_from(np.array([x]))[0][outputs(bundle, "santext")].tolist()
     assert found(bundle, law, weights=weights)
 

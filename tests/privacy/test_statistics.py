@@ -155,7 +155,7 @@ class Sample:
 def exact_law(sanitizer: Sanitizer, word: str, tail: str) -> Reals:
     """Probabilities of the default call with a tail, by output id."""
     distribution = sanitizer.distribution(word, tail=tail)
-    law = np.zeros(sanitizer.bundle.table.symbols)
+    law = np.zeros(sanitizer.bundle.symbols)
     total = distribution.total
     for y, weight in zip(distribution.words, distribution.weights, strict=True):
         law[sanitizer.bundle.ids[y]] = weight / total

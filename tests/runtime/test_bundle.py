@@ -640,7 +640,7 @@ def test_a_signed_table_with_any_one_number_changed_stays_in_range(
     for mechanism, bit in (("santext", 1), ("santext+", 2)):
         for level in ("low", "high"):
             law = sanitizer._plan({"mechanism": mechanism, "level": level}).mechanism
-            for row in range(bundle.table.symbols + 1):
+            for row in range(bundle.symbols + 1):
                 rows = law.rows(np.array([row]))
                 weights = rows.weights(0)
                 assert 0 < sum(map(int, weights)) == int(rows.totals[0]) < 1 << 62

@@ -69,14 +69,14 @@ def test_a_law_is_complete_and_exact(sanitizer: Sanitizer, word: str, options: d
 @pytest.mark.parametrize("level", ["low", "high"])
 @pytest.mark.parametrize("word", WORDS)
 def test_the_law_is_the_formula(tiny: Sanitizer, word: str, level: str) -> None:
-    index = tiny.bundle.ids.get(word.lower(), tiny.bundle.table.symbols)
+    index = tiny.bundle.ids.get(word.lower(), tiny.bundle.symbols)
     expected = by_the_formula(tiny, index, "santext", level)
     law = tiny.distribution(word, mechanism="santext", level=level)
     assert [law.probability(output) for output in tiny.bundle.vocabulary] == expected
 
     replaced = by_the_formula(tiny, index, "santext+", level)
     law = tiny.distribution(word, level=level, replacement_probability="0.25")
-    if index < tiny.bundle.table.symbols and tiny.bundle.table.roles[index] & 4:
+    if index < tiny.bundle.symbols and tiny.bundle.table.roles[index] & 4:
         replaced = [share / 4 for share in replaced]
         replaced[index] += Fraction(3, 4)
     assert [law.probability(output) for output in tiny.bundle.vocabulary] == replaced
@@ -90,7 +90,7 @@ def test_the_law_of_the_exact_tail_is_the_formula(both: Sanitizer, level: str, m
     weights = defined_weights(bundle, mechanism, law)
     unkept = {"deny": WORDS} if mechanism == "santext+" else {}
     for word in WORDS:
-        row = weights[bundle.ids.get(word.lower(), bundle.table.symbols)]
+        row = weights[bundle.ids.get(word.lower(), bundle.symbols)]
         told = both.distribution(word, mechanism=mechanism, level=level, **unkept)
         assert dict(zip(told.words, told.weights, strict=True)) == {
             output: weight for output, weight in zip(bundle.vocabulary, row, strict=True) if weight
@@ -153,7 +153,7 @@ def test_what_is_drawn_is_what_is_told(sanitizer: Sanitizer, word: str, options:
 def test_the_rows_of_the_sampler_are_the_law(tiny: Sanitizer, data: st.DataObject) -> None:
     """Every boundary of the cumulative weights falls where the exact distribution has it."""
     options = data.draw(st.sampled_from(ALL[3:]))
-    index = data.draw(st.integers(0, tiny.bundle.table.symbols))
+    index = data.draw(st.integers(0, tiny.bundle.symbols))
     rows = tiny._plan(options).mechanism.rows(np.array([index]))
     total = int(rows.totals[0])
     weights = rows.weights(0)

@@ -242,8 +242,8 @@ def test_many_outputs_in_many_dimensions(epsilon: float, tmp_path: Path) -> None
 def test_outputs_are_outputs(bundle: Bundle) -> None:
     """Every output comes out, and nothing else does, for words that are outputs, that are not, and ``<unk>``."""
     allowed = set(np.flatnonzero(bundle.table.roles & SANTEXT_OUTPUT).tolist())
-    assert len(allowed) < bundle.table.symbols
-    inputs = np.repeat(np.arange(bundle.table.symbols + 1), 500)
+    assert len(allowed) < bundle.symbols
+    inputs = np.repeat(np.arange(bundle.symbols + 1), 500)
     assert set(law_of(bundle, 8).draw(inputs, entropy.random_uint64).tolist()) == allowed
 
 
@@ -259,7 +259,7 @@ def test_little_noise_keeps_the_word_and_much_noise_forgets_it(bundle: Bundle) -
 
 def test_blocks_change_nothing(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same words give the same outputs whether tokens are drawn one by one, in blocks or at once."""
-    inputs = np.random.default_rng(5).integers(0, bundle.table.symbols + 1, 200)
+    inputs = np.random.default_rng(5).integers(0, bundle.symbols + 1, 200)
 
     def drawn() -> list[int]:
         chance = np.random.default_rng(6)

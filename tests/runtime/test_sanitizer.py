@@ -625,7 +625,7 @@ def test_distances(tiny: Sanitizer, english: Sanitizer) -> None:
 
 
 def test_the_unit_of_distance_is_the_median(english: Sanitizer) -> None:
-    symbols = english.bundle.table.symbols
+    symbols = english.bundle.symbols
     sampled = np.random.default_rng(3).integers(0, symbols, (4000, 2))
     distances = [english.bundle.metric.distance(a, b) for a, b in sampled.tolist() if a != b]
     assert abs(float(np.median(distances)) - 1) < 0.02

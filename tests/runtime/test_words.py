@@ -13,7 +13,7 @@ def lexicon(tiny: Sanitizer) -> Lexicon:
 
 @pytest.fixture(scope="module")
 def unknown(tiny: Sanitizer) -> int:
-    return tiny.bundle.table.symbols
+    return tiny.bundle.symbols
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_string_has_no_clitic(lexicon: Lexicon, unknown: int) -> None:
 
 def test_pieces(pieces: Sanitizer) -> None:
     ids, lexicon = pieces.bundle.ids, Lexicon(pieces.bundle)
-    unknown = pieces.bundle.table.symbols
+    unknown = pieces.bundle.symbols
 
     def of(spelled: str) -> tuple[int, ...]:
         return tuple(unknown if part == "?" else ids[part] for part in spelled.split())

@@ -65,7 +65,7 @@ class TextChannel:
     @property
     def unknown(self) -> int:
         """Input id of ``<unk>``, which is never an output; also the number of symbols."""
-        return self.bundle.table.symbols
+        return self.bundle.symbols
 
     def read(self, text: str) -> Tokens:
         """Splits a text into tokens and gaps."""

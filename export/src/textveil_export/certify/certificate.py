@@ -166,7 +166,7 @@ def _certificate(
     bundle: Bundle, level: Level, key: tuple[str, str], worst: Worsts, attained: Attained, pure: tuple[float, int]
 ) -> LevelCertificate:
     parameters = level.parameters[key]
-    inputs = bundle.table.symbols + 1
+    inputs = bundle.symbols + 1
     return LevelCertificate(
         exponent=str(parameters.exponent),
         epsilon_textbook=float(2 * parameters.exponent),

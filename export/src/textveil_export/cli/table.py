@@ -162,7 +162,7 @@ def table(
             bundle = write_certificate(bundle, certify(bundle, progress), labels)
         if statistics:
             bundle = write_statistics(bundle, measure(bundle, progress))
-    print(f"{output}: {bundle.table.symbols:,} symbols, identity {bundle.identity}")
+    print(f"{output}: {bundle.symbols:,} symbols, identity {bundle.identity}")
 
 
 def _source(encoder: str, vocabulary: str, vectors: Path | None, max_words: int, progress: Progress) -> sources.Source:

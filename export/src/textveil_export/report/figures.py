@@ -73,9 +73,9 @@ class Picture:
 
 def pictures(bundle: Bundle) -> list[Picture]:
     """Draws all figures of a bundle with statistics."""
-    mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_mechanism)
+    mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_table_mechanism)
     of_each: Summaries = {(m, t): summaries(bundle, m, t) for m in mechanisms for t in _tails(bundle)}
-    default = of_each[bundle.default_mechanism, bundle.default_tail]
+    default = of_each[bundle.default_table_mechanism, bundle.default_tail]
     ends = [(f"{level.level} (epsilon {level.epsilon:g})", _of(level)) for level in (default[0], default[-1])]
     (first, strict), (last, light) = ends
     shown = f"{default[0].mechanism} with {default[0].tail} tail"
@@ -164,7 +164,7 @@ def _guessing(bundle: Bundle, of_each: Summaries, axis: str) -> Figure:
         _lines(panels[2], of_each, lambda level: level.epsilon_pure_ldp)
         panels[2].set_title("Pure LDP: largest log-ratio whatever the distance")
         panels[2].set_ylim(bottom=0)
-        levels = of_each[bundle.default_mechanism, bundle.default_tail]
+        levels = of_each[bundle.default_table_mechanism, bundle.default_tail]
         for number, releases in enumerate(RELEASES):
             rates = [_of(level).recovery[releases] for level in levels]
             middle = np.array([rate.rate for rate in rates])

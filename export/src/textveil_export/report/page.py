@@ -64,7 +64,7 @@ def write_report(bundle: Bundle, folder: Path) -> list[Path]:
 def page(bundle: Bundle, drawn: Sequence[Picture], examples: Examples) -> str:
     """Returns the page as HTML."""
     draws = Draws(Sanitizer(bundle))
-    mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_mechanism)
+    mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_table_mechanism)
     tails = sorted(bundle.tails, key=lambda tail: tail != bundle.default_tail)
     of_each = [summaries(bundle, mechanism, tail) for tail in tails for mechanism in mechanisms]
     parts = {
@@ -77,7 +77,7 @@ def page(bundle: Bundle, drawn: Sequence[Picture], examples: Examples) -> str:
         "figures": "\n".join(_figure(picture) for picture in drawn),
         "sentences": "\n".join(_sentence(sentence, of_each, draws) for sentence in examples.sentences),
         "worked": "\n".join(_worked(text, of_each[0], bundle.default_level, draws) for text in examples.worked),
-        "mechanism": bundle.default_mechanism,
+        "mechanism": bundle.default_table_mechanism,
         "tail": bundle.default_tail,
         "draws": f"{draws.count:,}",
     }

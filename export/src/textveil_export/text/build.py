@@ -129,14 +129,12 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
         "roles": roles,
     }
     constants = {
-        "tokens": source.tokens,
-        "symbols": symbols,
         "neighbours": recipe.k,
         "grid": GRID,
         "median_squared_distance": median,
         "unknown_extra_squared_distance": extra,
     }
-    table = Table.from_tensors(tensors, constants)
+    table = Table.from_tensors(tensors, {**constants, "symbols": symbols})
     settings = _settings(table, distances, recipe, progress)
     names = list(dict.fromkeys(name for name, _, _ in settings))
     if recipe.default_level not in names:
@@ -202,7 +200,14 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
     return Contents(
         files,
         {VOCABULARY: vocabulary},
-        {**constants, "levels": law_levels, "defaults": defaults},
+        {
+            "tokens": source.tokens,
+            "symbols": symbols,
+            "santext": {**constants, "levels": law_levels},
+            "staircase": None,
+            "skeleton": None,
+            "defaults": {"mechanism": defaults["mechanism"], "santext": defaults},
+        },
         manifest,
         statistics,
     )

@@ -10,7 +10,7 @@ CARD = "README.md"
 def card(contents: Contents, identity: str, table_bytes: int) -> str:
     """Returns the card as Markdown: what the bundle is, what it promises, its numbers, its license."""
     manifest, numbers = contents.manifest, contents.statistics
-    provenance, defaults = manifest["provenance"], contents.law["defaults"]
+    provenance, defaults = manifest["provenance"], contents.law["defaults"]["santext"]
     kind = "words" if contents.law["tokens"] == "word" else "WordPieces"
     levels = "\n".join(
         f"| {name} | {mechanism} | {tail} | {label['epsilon_textbook']:g} |"
@@ -24,6 +24,7 @@ def card(contents: Contents, identity: str, table_bytes: int) -> str:
         if key != "lists" and value is not None
     )
     lists = "\n".join(f"- {key.replace('_', ' ')}: {value}" for key, value in provenance["lists"].items())
+    median = contents.law["santext"]["median_squared_distance"]
     rows = (
         f"Int8 embedding rows of {numbers['dimension']} dimensions ship with it: a device can tell distances."
         if EMBEDDINGS in contents.tensors
@@ -41,7 +42,7 @@ Identity: `{identity}`
 Every token of a text is replaced by a random one. For the mechanism `santext` at exponent alpha the probabilities of
 any output under two words at scaled distance d differ by a factor of at most exp(2 alpha d), up to integer rounding
 (`rounding_slack` in every statement): metric differential privacy with the *textbook* epsilon 2 alpha. Distance 1 is
-the median distance of two words of this vocabulary ({contents.law["median_squared_distance"]} squared int8 steps). For
+the median distance of two words of this vocabulary ({median} squared int8 steps). For
 `santext+`, a common word is replaced with probability {defaults["replacement_probability"]} only (the default), and
 what is kept reveals itself by design.
 Where the folder holds a `certificate.json`, an epsilon was also computed over all pairs of the finished table; levels

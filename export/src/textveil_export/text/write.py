@@ -1,8 +1,9 @@
 """Writes text bundles: the bundle itself, and later its certificate and its statistics.
 
-A bundle is there whole or not at all. A certificate or statistics are put into a bundle that is already there; its
-identity stays. An old record is first taken out of the manifest. An interruption therefore leaves a sound bundle
-without the record, never one with half of it or with another bundle's.
+A bundle is there whole or not at all. A certificate or statistics are put into a bundle that is already there. Its
+identity changes with them, since it covers what promises are read from; the hash of ``law.json`` stays. An old record
+is first taken out of the manifest. An interruption therefore leaves a sound bundle without the record, never one with
+half of it or with another bundle's.
 """
 
 import hashlib
@@ -134,7 +135,7 @@ def _write_files(contents: Contents, folder: Path) -> None:
 
 def _headed(bundle: Bundle, name: str, version: int, content: dict[str, Any]) -> dict[str, Any]:
     software = f"textveil-export {__version__}"
-    return {"format": name, "format_version": version, "identity": bundle.identity, "software": software, **content}
+    return {"format": name, "format_version": version, "identity": bundle.law_identity, "software": software, **content}
 
 
 def _write(bundle: Bundle, name: str, text: str, label: Callable[[dict[str, Any], bool], None]) -> Bundle:

@@ -115,7 +115,7 @@ def summaries(bundle: Bundle, mechanism: str | None = None, tail: str | None = N
         OptionError: The bundle does not have that tail.
         BundleDamaged: The statistics of the bundle lack a number.
     """
-    mechanism = bundle.default_mechanism if mechanism is None else mechanism
+    mechanism = bundle.default_table_mechanism if mechanism is None else mechanism
     if mechanism not in TABLE_MECHANISMS:
         raise UnknownMechanism(f"levels belong to the mechanisms {' and '.join(TABLE_MECHANISMS)}")
     tail = find_tail(bundle, tail)

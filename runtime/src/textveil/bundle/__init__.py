@@ -14,12 +14,13 @@ from textveil.bundle.encoder_bundle import (
 )
 from textveil.bundle.files import ENCODER_BUNDLE, MANIFEST, TEXT_BUNDLE, read_checked, read_json
 from textveil.bundle.safetensors_reader import open_tensors, unique_keys
+from textveil.bundle.staircase_files import LAW, KindFile, SkeletonFiles
 from textveil.bundle.text_bundle import (
     CERTIFICATE,
     CERTIFICATE_FORMAT,
     CERTIFICATE_VERSION,
     EMBEDDINGS,
-    LAW,
+    STAIRCASE,
     STATISTICS,
     STATISTICS_FORMAT,
     STATISTICS_VERSION,
@@ -27,6 +28,7 @@ from textveil.bundle.text_bundle import (
     TABLE_MECHANISMS,
     TAILS,
     TEXT_FORMAT_VERSION,
+    VISIBLE,
     VOCABULARY,
     Bundle,
     Level,
@@ -48,6 +50,7 @@ __all__ = [
     "MODEL",
     "PIECES",
     "RELEASE",
+    "STAIRCASE",
     "STATISTICS",
     "STATISTICS_FORMAT",
     "STATISTICS_VERSION",
@@ -56,10 +59,13 @@ __all__ = [
     "TAILS",
     "TEXT_BUNDLE",
     "TEXT_FORMAT_VERSION",
+    "VISIBLE",
     "VOCABULARY",
     "Bundle",
     "EncoderBundle",
+    "KindFile",
     "Level",
+    "SkeletonFiles",
     "atomic_bytes",
     "atomic_folder",
     "atomic_output",

@@ -106,7 +106,7 @@ def open_encoder(path: Path) -> tuple[EncoderBundle, bytes]:
         BundleDamaged: A file is missing, altered or malformed.
         ModelRefused: The model holds something that this package does not run.
     """
-    manifest = open_manifest(path, ENCODER_BUNDLE, ENCODER_FORMAT_VERSION)
+    manifest, _ = open_manifest(path, ENCODER_BUNDLE, (ENCODER_FORMAT_VERSION,))
     try:
         files = manifest["files"]
         check_files(path, files, (RELEASE, MODEL, PIECES))

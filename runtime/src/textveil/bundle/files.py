@@ -23,8 +23,11 @@ _KINDS = {
 _FILE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 
 
-def open_manifest(path: Path, wanted: str, version: int) -> dict[str, Any]:
-    """Reads the manifest of a bundle and checks that it is of one kind and version.
+def open_manifest(path: Path, wanted: str, versions: Collection[int]) -> tuple[dict[str, Any], str]:
+    """Reads the manifest of a bundle, checks that it is of one kind and version, and hashes it.
+
+    Returns:
+        The manifest, and the SHA-256 of the bytes that it was read from.
 
     Raises:
         BundleNotFound: There is no bundle there.
@@ -38,15 +41,20 @@ def open_manifest(path: Path, wanted: str, version: int) -> dict[str, Any]:
         found = False
     if not found:
         raise BundleNotFound("no bundle at the given path (a bundle is a folder with a manifest.json)")
-    manifest = read_json(path / MANIFEST)
+    try:
+        content = (path / MANIFEST).read_bytes()
+    except OSError as error:
+        raise BundleDamaged(f"{MANIFEST}: is not readable JSON") from error
+    manifest = parse_json(content, MANIFEST)
     kind = manifest.get("format")
     if kind != wanted:
         if isinstance(kind, str) and kind in _KINDS:
             raise WrongBundle(_KINDS[kind])
         raise BundleDamaged(f"{MANIFEST}: not a {wanted}")
-    if manifest.get("format_version") != version:
-        raise BundleVersion(f"{MANIFEST}: this package reads format version {version} only")
-    return manifest
+    version = manifest.get("format_version")
+    if type(version) is not int or version not in versions:
+        raise BundleVersion(f"{MANIFEST}: this package reads format version {' and '.join(map(str, versions))} only")
+    return manifest, hashlib.sha256(content).hexdigest()
 
 
 def kind_of(path: Path) -> str | None:

@@ -1,8 +1,8 @@
 """A bundle on disk: opened strictly, every byte accounted for (docs/format.md).
 
-``law.json`` and the files it names decide what the mechanism does; the SHA-256 of ``law.json`` is the bundle's
-*identity*. ``manifest.json`` names every file with its size and hash, and carries what may be said about the
-mechanisms without changing them: license, provenance, labels, a certificate.
+``law.json`` and the files it names decide what the mechanisms do. ``manifest.json`` names every file with its size and
+hash, and carries license, provenance and the labels of levels. The *identity* of a bundle is the SHA-256 of its
+manifest, so that it covers everything a promise is read from; in format version 2 it was that of ``law.json`` alone.
 """
 
 import re
@@ -15,39 +15,37 @@ import numpy as np
 
 from textveil.bundle.files import MANIFEST, TEXT_BUNDLE, check_files, open_manifest, read_json, require_identity
 from textveil.bundle.safetensors_reader import open_tensors
-from textveil.errors import BundleDamaged, BundleVersion
+from textveil.bundle.staircase_files import LAW, SkeletonFiles, read_skeleton, staircase_levels
+from textveil.errors import BundleDamaged, BundleVersion, UnknownMechanism
 from textveil.mechanisms.integer_sampling import MAX_TOTAL
 from textveil.mechanisms.metric import Metric
+from textveil.mechanisms.staircase import StaircaseLevel, StaircaseTable
 from textveil.mechanisms.table import CAPPED, EXACT, LevelParameters, Table
 
 FORMAT = TEXT_BUNDLE
-TEXT_FORMAT_VERSION = 2
-LAW, VOCABULARY = "law.json", "vocabulary.tsv"
+TEXT_FORMAT_VERSION = 3
+#: Versions that this package reads.
+READABLE = (2, 3)
+VOCABULARY = "vocabulary.tsv"
+#: What may stay visible under the staircase.
+VISIBLE = ("function-words", "none")
 CERTIFICATE, CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "certificate.json", "textveil-certificate", 2
 STATISTICS, STATISTICS_FORMAT, STATISTICS_VERSION = "statistics.json", "textveil-statistics", 1
-TABLE, EMBEDDINGS = "table.safetensors", "embeddings.safetensors"
+TABLE, EMBEDDINGS, STAIRCASE = "table.safetensors", "embeddings.safetensors", "staircase.safetensors"
 TOKEN_KINDS = ("word", "wordpiece")
 TABLE_MECHANISMS = ("santext", "santext+")
 TAILS = (CAPPED, EXACT)
 
-_DECISIVE = (VOCABULARY, TABLE, EMBEDDINGS)
 _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?")
-_LAW_KEYS = {
-    "tokens",
-    "symbols",
-    "neighbours",
-    "grid",
-    "median_squared_distance",
-    "unknown_extra_squared_distance",
-    "levels",
-    "defaults",
-    "files",
-}
+_SANTEXT_KEYS = {"neighbours", "grid", "median_squared_distance", "unknown_extra_squared_distance", "levels"}
+_VERSION_2_KEYS = {"tokens", "symbols", "defaults", "files"} | _SANTEXT_KEYS
+_LAW_KEYS = {"tokens", "symbols", "santext", "staircase", "skeleton", "defaults", "files"}
+_SANTEXT_DEFAULTS = {"mechanism", "tail", "level", "replacement_probability"}
 
 
 @dataclass(frozen=True)
 class Level:
-    """One privacy level: its name, and its parameters by mechanism and tail, the same ones for all levels."""
+    """One privacy level of SanText: its name, and its parameters by mechanism and tail, the same for all levels."""
 
     name: str
     parameters: dict[tuple[str, str], LevelParameters]
@@ -58,14 +56,21 @@ class Bundle:
 
     Attributes:
         path: Its folder.
-        identity: SHA-256 of ``law.json``, lower-case hexadecimal.
+        version: Its format version.
+        identity: SHA-256 of ``manifest.json``, lower-case hexadecimal; of ``law.json`` in version 2.
+        law_identity: SHA-256 of ``law.json``: what certificates and statistics are about.
         manifest: The parsed manifest.
         tokens: ``"word"`` or ``"wordpiece"``.
         vocabulary: Symbols by id, most frequent first; the spelling that is printed.
         ids: Id by spelling, merged spellings included.
-        table: Neighbors, scores and roles.
         metric: Distances of all inputs, or ``None`` where the bundle does not carry the embedding rows.
-        levels: Privacy levels, strictest first.
+        levels: Privacy levels of SanText, strictest first; none where the bundle has no SanText.
+        staircase: Neighbors and base of the staircase, or ``None``.
+        staircase_levels: Levels of the staircase, strictest first.
+        skeleton: What the rule of the skeleton is made from, or ``None``.
+        default_mechanism: The mechanism of a call that names none.
+        default_table_mechanism, default_tail, default_level, default_replacement_probability: The same for SanText.
+        default_staircase_level, default_visible: The same for the staircase.
         certificate: The parsed certificate, or ``None``.
         statistics: The parsed statistics of the levels, or ``None``.
     """
@@ -80,47 +85,120 @@ class Bundle:
             BundleDamaged: A file is missing, altered or malformed.
         """
         self.path = path
-        self.manifest = open_manifest(path, FORMAT, TEXT_FORMAT_VERSION)
+        self.manifest, identity = open_manifest(path, FORMAT, READABLE)
         try:
-            check_files(path, self.manifest["files"], (LAW, VOCABULARY, TABLE))
+            self.version: int = self.manifest["format_version"]
+            check_files(path, self.manifest["files"], (LAW, VOCABULARY))
             definition = read_json(path / LAW)
+            self.law_identity: str = self.manifest["files"][LAW]["sha256"]
+            self.identity = identity if self.version > 2 else self.law_identity
+            if self.version == 2:
+                definition = _as_version_3(definition)
             if set(definition) != _LAW_KEYS:
                 raise BundleDamaged(f"{LAW}: unknown or missing keys")
-            decisive = {name: self.manifest["files"].get(name, {}).get("sha256") for name in _DECISIVE}
-            if definition["files"] != {name: digest for name, digest in decisive.items() if digest is not None}:
-                raise BundleDamaged(f"{LAW}: does not belong to the files beside it")
-            self.identity: str = self.manifest["files"][LAW]["sha256"]
+            self._check_decisive(definition)
             self.tokens: str = definition["tokens"]
             self.vocabulary, self.ids = _read_vocabulary(path / VOCABULARY)
-            self.table = Table.from_tensors(open_tensors(path / TABLE), definition)
-            self.metric = _open_metric(path, definition)
-            self.levels = tuple(self._level(entry) for entry in definition["levels"])
+            if definition["symbols"] != len(self.vocabulary) or self.tokens not in TOKEN_KINDS:
+                raise BundleDamaged(f"{LAW}: does not fit the vocabulary")
+            self._open_santext(definition)
+            self._open_staircase(definition)
+            self.default_mechanism = str(definition["defaults"]["mechanism"])
             self.certificate = self._read_certificate() if CERTIFICATE in self.manifest["files"] else None
             self.statistics = self._read_statistics() if STATISTICS in self.manifest["files"] else None
             self._certified = {level.name: self._labels(level) for level in self.levels}
-            defaults = definition["defaults"]
-            self.default_mechanism = str(defaults["mechanism"])
-            self.default_tail = str(defaults["tail"])
-            self.default_level = str(defaults["level"])
-            self.default_replacement_probability = str(defaults["replacement_probability"])
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise BundleDamaged("a key of the manifest or of law.json is missing or malformed") from error
-        if self.tokens not in TOKEN_KINDS or len(self.vocabulary) != self.table.symbols or not self.levels:
-            raise BundleDamaged(f"{LAW}: does not fit the vocabulary or has no levels")
+        if self.default_mechanism not in self.mechanisms:
+            raise BundleDamaged(f"{LAW}: the default mechanism is not one of the bundle's")
+
+    @property
+    def symbols(self) -> int:
+        """Number of symbols; also the id of ``<unk>`` as an input."""
+        return len(self.vocabulary)
+
+    @property
+    def mechanisms(self) -> tuple[str, ...]:
+        """The mechanisms that this bundle carries tables of."""
+        return (("staircase",) if self.staircase is not None else ()) + (TABLE_MECHANISMS if self.levels else ())
+
+    @property
+    def table(self) -> Table:
+        """Neighbors, scores and roles of SanText.
+
+        Raises:
+            UnknownMechanism: The bundle has none.
+        """
+        if self._table is None:
+            raise UnknownMechanism(f"this bundle carries {', '.join(self.mechanisms)} only")
+        return self._table
+
+    def _check_decisive(self, definition: dict[str, Any]) -> None:
+        """Refuses a definition whose files are not those that the manifest lists with their hashes."""
+        named = [VOCABULARY]
+        if definition["santext"] is not None:
+            named += [TABLE, *([EMBEDDINGS] if EMBEDDINGS in self.manifest["files"] else [])]
+        if definition["staircase"] is not None:
+            skeleton = definition["skeleton"]
+            named += [STAIRCASE, skeleton["function_words"], *(kind["file"] for kind in skeleton["kinds"])]
+        listed = self.manifest["files"]
+        if definition["files"] != {name: listed[name]["sha256"] for name in named} or len(set(named)) != len(named):
+            raise BundleDamaged(f"{LAW}: does not belong to the files beside it")
+
+    def _open_santext(self, definition: dict[str, Any]) -> None:
+        constants, defaults = definition["santext"], definition["defaults"]
+        self._table: Table | None = None
+        self.metric: Metric | None = None
+        self.levels: tuple[Level, ...] = ()
+        self.default_table_mechanism = self.default_tail = self.default_level = ""
+        self.default_replacement_probability = "1"
+        if constants is None:
+            return
+        if set(constants) != _SANTEXT_KEYS:
+            raise BundleDamaged(f"{LAW}: unknown or missing keys")
+        constants = {**constants, "symbols": definition["symbols"], "files": definition["files"]}
+        self._table = Table.from_tensors(open_tensors(self.path / TABLE), constants)
+        self.metric = _open_metric(self.path, constants)
+        self.levels = tuple(self._level(entry) for entry in constants["levels"])
+        defaults = defaults["santext"]
+        self.default_table_mechanism = str(defaults["mechanism"])
+        self.default_tail = str(defaults["tail"])
+        self.default_level = str(defaults["level"])
+        self.default_replacement_probability = probability = str(defaults["replacement_probability"])
+        if not self.levels:
+            raise BundleDamaged(f"{LAW}: has no levels")
         have = set(self.levels[0].parameters)
         if any(set(level.parameters) != have for level in self.levels):
             raise BundleDamaged(f"{LAW}: the levels have different mechanisms or tails")
-        probability = self.default_replacement_probability
         if (
-            set(defaults) != {"mechanism", "tail", "level", "replacement_probability"}
-            or (self.default_mechanism, self.default_tail) not in have
+            set(defaults) != _SANTEXT_DEFAULTS
+            or (self.default_table_mechanism, self.default_tail) not in have
             or not _DECIMAL.fullmatch(probability)
             or not 0 < Decimal(probability) <= 1
         ):
             raise BundleDamaged(f"{LAW}: a default is not supported")
-        names = [level.name for level in self.levels]
-        if self.default_level not in names or len(set(names)) != len(names):
-            raise BundleDamaged("the default level is not a level of law.json, or a level occurs twice")
+        _check_names([level.name for level in self.levels], self.default_level)
+
+    def _open_staircase(self, definition: dict[str, Any]) -> None:
+        constants, skeleton = definition["staircase"], definition["skeleton"]
+        self.staircase: StaircaseTable | None = None
+        self.staircase_levels: tuple[StaircaseLevel, ...] = ()
+        self.skeleton: SkeletonFiles | None = None
+        self.default_staircase_level = self.default_visible = ""
+        if constants is None:
+            if skeleton is not None:
+                raise BundleDamaged(f"{LAW}: a skeleton without a staircase")
+            return
+        if self.tokens != "word":
+            raise BundleDamaged(f"{LAW}: the staircase is for words")
+        self.staircase = StaircaseTable.from_tensors(open_tensors(self.path / STAIRCASE), self.symbols)
+        self.staircase_levels = staircase_levels(self.staircase, constants)
+        self.skeleton = read_skeleton(self.path, skeleton)
+        defaults = definition["defaults"]["staircase"]
+        self.default_staircase_level, self.default_visible = str(defaults["level"]), str(defaults["visible"])
+        if set(defaults) != {"level", "visible"} or self.default_visible not in VISIBLE:
+            raise BundleDamaged(f"{LAW}: a default is not supported")
+        _check_names([level.name for level in self.staircase_levels], self.default_staircase_level)
 
     def require_identity(self, expected: str) -> None:
         """Raises ``IdentityMismatch`` unless ``expected`` is this bundle's identity."""
@@ -129,7 +207,12 @@ class Bundle:
     @property
     def tails(self) -> tuple[str, ...]:
         """The tails that every level of this bundle has."""
-        return tuple(tail for tail in TAILS if (self.default_mechanism, tail) in self.levels[0].parameters)
+        return tuple(
+            tail for tail in TAILS if self.levels and (self.default_table_mechanism, tail) in self.levels[0].parameters
+        )
+
+    def _has(self, tail: str) -> bool:
+        return bool(self.levels) and (self.default_table_mechanism, tail) in self.levels[0].parameters
 
     def certified_epsilon(self, level: Level, mechanism: str, tail: str) -> float | None:
         """Returns the certified epsilon that the manifest carries for a level, or ``None`` before certification."""
@@ -156,7 +239,7 @@ class Bundle:
         record = read_json(self.path / name)
         if record.get("format") != wanted or record.get("format_version") != version:
             raise BundleVersion(f"{name}: this package reads format version {version} only")
-        if record.get("identity") != self.identity:
+        if record.get("identity") != self.law_identity:
             raise BundleDamaged(f"{name}: belongs to another table")
         return record
 
@@ -200,6 +283,25 @@ class Bundle:
         parameters = self.table.level_parameters(tail, Decimal(entry["exponent"]), entry["weights"], entry["base"])
         self.table.base_measure(mechanism, parameters)  # checks it
         return parameters
+
+
+def _as_version_3(definition: dict[str, Any]) -> dict[str, Any]:
+    """Returns the definition of a version 2 bundle, which has SanText alone, as version 3 has it."""
+    if set(definition) != _VERSION_2_KEYS:
+        raise BundleDamaged(f"{LAW}: unknown or missing keys")
+    defaults = definition["defaults"]
+    return {
+        **{key: definition[key] for key in ("tokens", "symbols", "files")},
+        "santext": {key: definition[key] for key in _SANTEXT_KEYS},
+        "staircase": None,
+        "skeleton": None,
+        "defaults": {"mechanism": defaults["mechanism"], "santext": defaults},
+    }
+
+
+def _check_names(names: list[str], default: str) -> None:
+    if default not in names or len(set(names)) != len(names):
+        raise BundleDamaged("the default level is not a level of law.json, or a level occurs twice")
 
 
 def _open_metric(path: Path, definition: dict[str, Any]) -> Metric | None:

@@ -62,9 +62,9 @@ def information(bundle: Bundle, *, as_json: bool = False) -> str:
         "licence": manifest.get("licence"),
         "attribution": manifest.get("attribution"),
         "tokens": bundle.tokens,
-        "symbols": bundle.table.symbols,
+        "symbols": bundle.symbols,
         "neighbours": bundle.table.neighbors.shape[1],
-        "default_mechanism": bundle.default_mechanism,
+        "default_mechanism": bundle.default_table_mechanism,
         "default_tail": bundle.default_tail,
         "default_level": bundle.default_level,
         "replacement_probability": bundle.default_replacement_probability,
@@ -80,11 +80,12 @@ def information(bundle: Bundle, *, as_json: bool = False) -> str:
     for tail in sorted(bundle.tails, key=lambda tail: tail != bundle.default_tail):
         lines += [
             "",
-            f"{bundle.default_mechanism} with {tail} tail" + (" (the default)" if tail == bundle.default_tail else ""),
+            f"{bundle.default_table_mechanism} with {tail} tail"
+            + (" (the default)" if tail == bundle.default_tail else ""),
             "level       epsilon  kind                 textbook  pure LDP  words unchanged (median)",
         ]
         for level in levels:
-            found = level[bundle.default_mechanism][tail]
+            found = level[bundle.default_table_mechanism][tail]
             share = found["unchanged_median"]
             marker = "   default" if level["default"] else ""
             bar = "" if share is None else f"{share:6.1%}  {_bar(share)}"
@@ -106,7 +107,7 @@ def information(bundle: Bundle, *, as_json: bool = False) -> str:
 
 def levels_table(bundle: Bundle, *, as_json: bool = False) -> str:
     """Returns all levels for each tail and mechanism, the default first: what they promise and what they do."""
-    mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_mechanism)
+    mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_table_mechanism)
     tails = sorted(bundle.tails, key=lambda tail: tail != bundle.default_tail)
     tables = [summaries(bundle, mechanism, tail) for tail in tails for mechanism in mechanisms]
     if as_json:

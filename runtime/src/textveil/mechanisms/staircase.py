@@ -132,15 +132,14 @@ class Staircase:
     unit: int = G
 
     @classmethod
-    def of(
-        cls, table: StaircaseTable, level: StaircaseLevel, outputs: NDArray[np.bool_], unit: int = G
-    ) -> "Staircase":
+    def of(cls, table: StaircaseTable, level: StaircaseLevel, outputs: NDArray[np.bool_], unit: int = G) -> "Staircase":
         """Returns the staircase of a level over the outputs, and checks its certificate.
 
         Args:
             table: Neighbors and base.
             level: Epsilon and shares.
             outputs: Which symbols may come out, shape ``(symbols,)``.
+            unit: ``G``; small in exhaustive tests.
 
         Raises:
             BundleDamaged: There is no output, or the numbers do not fulfill the theorem's conditions.

@@ -45,7 +45,7 @@ class Lexicon:
     def __init__(self, bundle: Bundle) -> None:
         self._ids = bundle.ids
         self._printed = bundle.vocabulary
-        self._unknown = bundle.table.symbols
+        self._unknown = bundle.symbols
         self._pieces = None
         if bundle.tokens == "wordpiece":
             self._pieces = WordPiece(bundle.ids, lowercase=True)

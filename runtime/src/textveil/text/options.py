@@ -153,7 +153,7 @@ def make_plan(
         raise OptionError("a replacement probability and denied words belong to santext+ alone")
     if mechanism not in TABLE_MECHANISMS and (level is not None or tail is not None):
         raise OptionError(f"{mechanism} has no levels and no tail")
-    keepable = np.zeros(bundle.table.symbols + 1, dtype=bool)
+    keepable = np.zeros(bundle.symbols + 1, dtype=bool)
     coin: ReplacementCoin | None = None
     slack = epsilon_0 = 0.0
     kind = PURE_LDP

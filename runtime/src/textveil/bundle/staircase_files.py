@@ -1,0 +1,87 @@
+"""The part of a text bundle that the staircase needs: its levels, and the public lists of the skeleton."""
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from textveil.errors import BundleDamaged
+from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable
+
+LAW = "law.json"
+_DECIMAL = re.compile(r"[0-9]{1,3}(\.[0-9]{1,9})?")
+_FRACTION = re.compile(r"[0-9]{1,9}(/[1-9][0-9]{0,8})?")
+
+
+@dataclass(frozen=True)
+class KindFile:
+    """One kind of the skeleton as the bundle has it: its name, its shape (``None`` for a list) and its entries."""
+
+    name: str
+    shape: str | None
+    content: str
+
+
+@dataclass(frozen=True)
+class SkeletonFiles:
+    """What the rule of the skeleton is made from (``textveil.text.skeleton``): public lists, in their public order."""
+
+    function_words: str
+    kinds: tuple[KindFile, ...]
+
+
+def staircase_levels(table: StaircaseTable, constants: dict[str, Any]) -> tuple[StaircaseLevel, ...]:
+    """Returns the levels of the staircase as ``law.json`` has them, strictest first.
+
+    Raises:
+        BundleDamaged: There is none, one is malformed or does not fulfill the theorem's conditions on this table.
+    """
+    if set(constants) != {"levels"}:
+        raise BundleDamaged(f"{LAW}: unknown or missing keys")
+    levels = tuple(_level(entry) for entry in constants["levels"])
+    everything = np.ones(table.symbols, dtype=bool)
+    for level in levels:
+        Staircase.of(table, level, everything)  # the largest totals that any choice of outputs has
+    strictness = [level.epsilon for level in levels]
+    if not levels or strictness != sorted(set(strictness)):
+        raise BundleDamaged(f"{LAW}: levels of the staircase are out of order")
+    return levels
+
+
+def read_skeleton(path: Path, entry: dict[str, Any]) -> SkeletonFiles:
+    """Reads the lists of the skeleton, whose hashes have been checked.
+
+    Raises:
+        BundleDamaged: An entry is malformed.
+    """
+    if set(entry) != {"function_words", "kinds"}:
+        raise BundleDamaged(f"{LAW}: unknown or missing keys")
+    return SkeletonFiles(
+        _read_text(path / entry["function_words"]), tuple(_kind_file(path, kind) for kind in entry["kinds"])
+    )
+
+
+def _level(entry: dict[str, Any]) -> StaircaseLevel:
+    if set(entry) != {"name", "epsilon", "share", "own_share"} or not isinstance(entry["name"], str):
+        raise BundleDamaged(f"{LAW}: a level has unknown or missing keys")
+    if not _DECIMAL.fullmatch(entry["epsilon"]) or not all(
+        _FRACTION.fullmatch(entry[key]) for key in ("share", "own_share")
+    ):
+        raise BundleDamaged(f"{LAW}: a number of a level is malformed")
+    return StaircaseLevel(
+        entry["name"], Decimal(entry["epsilon"]), Fraction(entry["share"]), Fraction(entry["own_share"])
+    )
+
+
+def _kind_file(path: Path, entry: dict[str, Any]) -> KindFile:
+    if set(entry) != {"name", "shape", "file"} or not isinstance(entry["name"], str):
+        raise BundleDamaged(f"{LAW}: a kind has unknown or missing keys")
+    return KindFile(entry["name"], entry["shape"], _read_text(path / entry["file"]))
+
+
+def _read_text(path: Path) -> str:
+    return path.read_bytes().decode("utf-8")
