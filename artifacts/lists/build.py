@@ -218,12 +218,13 @@ class Builder:
     def build(self) -> dict[str, Marks]:
         """Builds the kinds by list."""
         for kind in ("weekday", "month", "number-word", "ordinal"):
-            self.add(kind, *by_hand(kind), lambda entry: entry in CAPITALIZED)
+            outputs, only = by_hand(kind)
+            self.add(kind, outputs, only, common=CAPITALIZED.__contains__)
         peoples, more_peoples = by_hand("nationality")
         single, parts = countries()
         no_country = self.drop.union(by_hand("no-country")[0], peoples, more_peoples)
         parts = [*by_hand("country")[1], *(part for part in parts if not self.is_word(part))]
-        self.add("country", *([e for e in entries if e not in no_country] for entries in (single, parts)))
+        self.add("country", (e for e in single if e not in no_country), (e for e in parts if e not in no_country))
         self.add("nationality", peoples, more_peoples)
         self.add_names()
         self.add_places()
