@@ -29,7 +29,7 @@ import regex
 HERE = Path(__file__).parent
 FREQUENCIES = HERE.parent / "words" / "english-3-frequencies.tsv"
 #: A capital at the start of a sentence does not tell these function words from names.
-NAME_LIKE = frozenset(["am", "can", "it", "may", "us", "will"])
+NAME_LIKE = frozenset(["am", "can", "may", "us", "will"])
 #: Of the closed lists, the entries that are members only with a capital.
 CAPITALIZED = frozenset(["march", "may", "sat", "second", "sun", "wed"])
 GIVEN_OUTPUTS, FAMILY_OUTPUTS, CITY_OUTPUTS = 1_500, 2_500, 1_000

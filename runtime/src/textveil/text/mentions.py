@@ -298,7 +298,9 @@ class _Read:
         cap = self._plan.terms.consistent_cap
         counted = np.cumsum(drawn) - drawn
         firsts = np.searchsorted(self._document, np.arange(len(self._ends)))
-        first = counted[np.minimum(firsts, max(0, len(counted) - 1))] if len(counted) else np.zeros(len(self._ends), int)
+        first = (
+            counted[np.minimum(firsts, max(0, len(counted) - 1))] if len(counted) else np.zeros(len(self._ends), int)
+        )
         pieces = (counted - first[self._document]) // cap
         if len(pieces) and pieces.max() and not self._plan.split:
             raise DocumentTooLong(
@@ -364,3 +366,42 @@ class _Read:
             pair = segmentation.key(words[token]), self._spellings[self._identity_of[token]]
             pairs[self._document[token]][pair] = None
         return [tuple(of) for of in pairs]
+
+
+def last_gap(segments: Sequence[str], before: str | None) -> str | None:
+    """Returns the gap at the end of some segments, for those that follow; ``before`` is that before these."""
+    gap: list[str] = []
+    for segment in reversed(segments):
+        if not is_gap(segment):
+            return "".join(reversed(gap))
+        gap.append(segment)
+    return None if before is None else before + "".join(reversed(gap))
+
+
+def preview(plan: MentionPlan, segments: Iterable[str]) -> list[tuple[str, str]]:
+    """Returns each piece of a text with what becomes of it (``Sanitizer.preview``)."""
+    found: list[tuple[str, str]] = []
+    gap: str | None = None
+    for segment in segments:
+        if is_gap(segment):
+            bare = plan.terms.sanitize_punctuation and not segment.isspace()
+            found.append((segment, "punctuation mark" if bare else "gap"))
+            gap = gap if gap is None else gap + segment
+            continue
+        tokens = plan.tokens(segment, starts_sentence=sentence_start(gap))
+        end = len(segment) - sum(len(token.key or "") for token in tokens[1:])
+        for number, token in enumerate(tokens):
+            length = len(token.key or "") if number else end
+            start = 0 if not number else end + sum(len(t.key or "") for t in tokens[1:number])
+            found.append((segment[start : start + length], _what(plan, token)))
+        gap = ""
+    return found
+
+
+def _what(plan: MentionPlan, token: Token) -> str:
+    if token.role is Role.VISIBLE:
+        return "visible"
+    if token.role is Role.KIND:
+        assert token.kind is not None
+        return plan.rule.kinds.kinds[token.kind].name
+    return "drawn" if plan.symbol(token) < plan.bundle.symbols else "unknown"
