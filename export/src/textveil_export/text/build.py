@@ -39,7 +39,7 @@ from textveil_export.text.sources import Source
 from textveil_export.text.weights import GRID, Setting, level_parameters
 from textveil_export.text.word_sets import Policy, assign_roles
 
-DEFAULT_LEVEL = "balanced"
+DEFAULT_LEVEL = "moderate"
 DEFAULT_REPLACEMENT_PROBABILITY = "0.3"
 DEFAULT_K = 64
 
