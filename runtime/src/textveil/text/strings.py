@@ -183,7 +183,7 @@ def _strings(text: str, found: _Patterns, first: Any) -> Iterator[Span]:
     numbers: list[Span] = []
     after = 0  # end of the string before the numbers
     for span in _single_strings(text, found, first):
-        numeric = _NUMERIC.fullmatch(text, *span) is not None
+        numeric = not text[span[1] - 1].isalpha() and _NUMERIC.fullmatch(text, *span) is not None
         if numbers:
             if numeric and _BETWEEN_NUMBERS.fullmatch(text, numbers[-1][1], span[0]):
                 numbers.append(span)
