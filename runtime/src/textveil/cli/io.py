@@ -12,6 +12,8 @@ from textveil.cli.console import say
 from textveil.errors import InputError, OutputError
 
 Write = Callable[[str], None]
+#: Lines, whether the last of them ended with a line feed, and bytes consumed.
+Lines = tuple[list[str], bool, int]
 
 #: Most bytes taken at a time; a terminal or a pipe hands over fewer, so lines are answered as they come.
 _READ_BYTES = 1 << 20
@@ -93,7 +95,7 @@ def say_unless(message: str, quiet: bool) -> None:
         say(f"textveil: {message}")
 
 
-def read_lines(descriptor: int, name: str) -> Iterator[tuple[list[str], bool, int]]:
+def read_lines(descriptor: int, name: str) -> Iterator[Lines]:
     """Reads lines as they arrive.
 
     Lines end with a line feed; a carriage return before it is white space and passes through. A byte order mark at

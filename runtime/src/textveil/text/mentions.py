@@ -5,18 +5,19 @@ spelling is never printed, not even where a word is drawn as itself.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textveil.bundle.text_bundle import Bundle
-from textveil.errors import DocumentTooLong
+from textveil.errors import DocumentTooLong, OptionError
 from textveil.mechanisms import entropy
 from textveil.mechanisms.channel import Channel
+from textveil.mechanisms.distribution import Distribution
 from textveil.mechanisms.integer_sampling import Integers, uniform_below
 from textveil.mechanisms.staircase import Staircase
 from textveil.text import segmentation
@@ -25,13 +26,14 @@ from textveil.text.segmentation import LOWER, TITLE, UPPER, apply_case
 from textveil.text.skeleton import Role, Rule, Token, sentence_start
 from textveil.text.strings import is_gap
 
+#: From so many segments on it is worth looking up all public words in advance.
+_MANY_PARTS = 5_000
 #: What a punctuation mark becomes where punctuation is sanitized: any of these, without a look at it.
 MARKS = tuple(".,;:!?-()'\"")
 _AS_IT_IS, _KIND, _DRAWN, _SHOWN = range(4)
 
 
-@dataclass(frozen=True, slots=True)
-class Rewritten:
+class Rewritten(NamedTuple):
     """A document, or a part of one, after the draw.
 
     Attributes:
@@ -46,8 +48,8 @@ class Rewritten:
     text: str
     mentions: int
     tokens: int
-    unknown: int = field(repr=False)
-    pairs: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    unknown: int
+    pairs: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +118,24 @@ class MentionPlan:
         """Returns the input id of a drawn token."""
         return self.bundle.symbols if token.key is None else self.bundle.ids.get(token.key, self.bundle.symbols)
 
+    def distribution(self, word: str) -> Distribution:
+        """Returns the exact output distribution of one word inside a sentence.
+
+        Raises:
+            OptionError: It is more than one token, or visible.
+        """
+        found = segmentation.segments(word)
+        tokens = self.tokens(found[0], starts_sentence=False) if len(found) == 1 and not is_gap(word) else ()
+        if len(tokens) != 1:
+            raise OptionError("one word is needed")
+        (token,) = tokens
+        if token.role is Role.VISIBLE:
+            raise OptionError("this word is a function word: it stays visible (visible none draws it)")
+        if token.kind is not None:
+            kind = self.rule.kinds.kinds[token.kind]
+            return Distribution(kind.outputs, (1,) * len(kind.outputs), f"<{kind.name}>")
+        return Distribution.of(self.bundle.vocabulary, self.channel, self.symbol(token))
+
     def rewrite(self, documents: Sequence[list[str]], before: str | None = None) -> list[Rewritten]:
         """Rewrites documents, each a list of segments. All are drawn together.
 
@@ -147,9 +167,36 @@ class MentionPlan:
         return outputs
 
     @cached_property
+    def public(self) -> "_Public":
+        """The vocabulary and the function words in lower case, looked up once for all texts: public strings alone.
+
+        What a user's text has beyond them is looked up anew for every batch, and nothing of it is kept.
+        """
+        read = _Read(self, [], None)
+        words = [word for word in {**self.bundle.ids, **self.rule.function_words} if word.islower()]
+        coded = [(word, read.variant(word)) for word in words if segmentation.segments(word) == [word]]
+        return _Public.of([(word, found) for word, found in coded if found is not None])
+
+    @cached_property
     def marks(self) -> int:
         """The index of the last kind: punctuation marks."""
         return len(self.words.counts) - 1
+
+
+class _Public(NamedTuple):
+    """Role, index, case and identity of public words, and whether each is visible: number 0 is passed through."""
+
+    codes: dict[str, int]
+    variants: list[tuple[int, int, int, int]]
+    visible: list[int]
+
+    @classmethod
+    def of(cls, coded: "list[tuple[str, tuple[tuple[int, int, int, int], int]]]") -> "_Public":
+        codes = {word: number for number, (word, _) in enumerate(coded, 1)}
+        return cls(codes, [(_AS_IT_IS, 0, 0, 0), *(v for _, (v, _) in coded)], [0, *(n for _, (_, n) in coded)])
+
+
+_NOTHING_PUBLIC = _Public({}, [(_AS_IT_IS, 0, 0, 0)], [0])
 
 
 class _Read:
@@ -174,18 +221,19 @@ class _Read:
         self._read()
 
     def _read(self) -> None:
-        variants: list[tuple[int, int, int, int]] = [(_AS_IT_IS, 0, 0, 0)]
-        code_of: dict[str, int] = {}
-        special: dict[str, int] = {}
-        visible: list[int] = [0]
-        for segment in dict.fromkeys(self._parts):
-            found = self._variant(segment)
-            if found is None:
-                code_of[segment] = special.setdefault(segment, -1)
-                continue
-            code_of[segment] = len(variants)
-            variants.append(found[0])
-            visible.append(found[1])
+        # Identities are numbered as they are met, so public words have none in advance where draws are consistent.
+        worth = len(self._parts) > _MANY_PARTS and not self._plan.terms.consistent
+        public = self._plan.public if worth else _NOTHING_PUBLIC
+        variants, visible = list(public.variants), list(public.visible)
+        code_of = {segment: public.codes.get(segment, -2) for segment in dict.fromkeys(self._parts)}
+        special = False
+        for segment in [segment for segment, code in code_of.items() if code == -2]:
+            found = self.variant(segment)
+            code_of[segment] = -1 if found is None else len(variants)
+            special |= found is None
+            if found is not None:
+                variants.append(found[0])
+                visible.append(found[1])
         codes = np.fromiter(map(code_of.__getitem__, self._parts), np.int64, len(self._parts))
         of_variant = np.array(variants, dtype=np.int64)
         table = of_variant[np.maximum(codes, 0)]
@@ -200,7 +248,7 @@ class _Read:
         self._part_of, self.roles, self.indices, self.cases, self._identity_of = tokens.T
         self._document = np.searchsorted(self._ends, self._part_of, side="right")
 
-    def _variant(self, segment: str) -> tuple[tuple[int, int, int, int], int] | None:
+    def variant(self, segment: str) -> tuple[tuple[int, int, int, int], int] | None:
         """Role, index, case and identity of a segment of one token, and whether it is visible; ``None`` if special.
 
         Special are words of several tokens, and those whose role depends on where a sentence starts.
@@ -208,13 +256,14 @@ class _Read:
         if is_gap(segment):
             return None if self._bare else ((_AS_IT_IS, 0, 0, 0), 0)
         tokens = self._plan.tokens(segment, starts_sentence=False)
-        if tokens != self._plan.tokens(segment, starts_sentence=True):
+        # Lower case does not depend on where a sentence starts.
+        if not segment.islower() and tokens != self._plan.tokens(segment, starts_sentence=True):
             return None
-        if all(token.role is Role.VISIBLE for token in tokens) and self._shown(tokens) == segment and not self._bare:
-            return (_AS_IT_IS, 0, 0, 0), len(tokens)
-        if len(tokens) > 1 or tokens[0].role is Role.VISIBLE:
-            return None
-        return self._coded(tokens[0], segment), 0
+        first, *others = tokens
+        if all(token.role is Role.VISIBLE for token in tokens):
+            as_it_is = self._shown(tokens) == segment and not self._bare
+            return ((_AS_IT_IS, 0, 0, 0), len(tokens)) if as_it_is else None
+        return None if others else (self._coded(first, segment), 0)
 
     def _coded(self, token: Token, spelled: str) -> tuple[int, int, int, int]:
         case = token.case if self._keeps_case else LOWER
@@ -324,16 +373,15 @@ class _Read:
         for token in again.tolist():
             glue = "" if self.roles[token] == _SHOWN and not self._bare else " "
             parts[self._part_of[token]] += glue + words[token]
-        starts = np.concatenate([[0], self._ends[:-1]]).tolist()
+        ends = self._ends.tolist()
+        starts = [0, *ends[:-1]]
         counts = self._counts()
-        pairs = self._pairs(words) if self._plan.terms.consistent else [()] * len(starts)
+        pairs = self._pairs(words) if self._plan.terms.consistent else [()] * len(ends)
         join = self._joined_by_blanks if self._bare else "".join
         listed = parts.tolist()
         return [
             Rewritten(join(listed[start:end]), mentions, tokens, unknown, pair)
-            for start, end, (mentions, tokens, unknown), pair in zip(
-                starts, self._ends.tolist(), counts, pairs, strict=True
-            )
+            for start, end, (mentions, tokens, unknown), pair in zip(starts, ends, counts, pairs, strict=True)
         ]
 
     @staticmethod

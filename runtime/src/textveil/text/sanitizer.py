@@ -178,11 +178,13 @@ class Sanitizer:
             options: As in ``sanitize``.
 
         Raises:
-            OptionError: An option is not supported, the mechanism has no weights (``fbdd``), or ``word`` is more than
-                one token.
+            OptionError: An option is not supported, the mechanism has no weights (``fbdd``), ``word`` is more than
+                one token, or the staircase leaves it visible.
         """
-        channel = self._plan(options).channel
-        return Distribution.of(self.bundle.vocabulary, channel, self._single_token(word))
+        plan = self._plan(options)
+        if isinstance(plan, MentionPlan):
+            return plan.distribution(word)
+        return Distribution.of(self.bundle.vocabulary, plan.channel, self._single_token(word))
 
     def distance(self, first: str, second: str) -> float:
         """Returns the distance of two words in the metric of the guarantee; 1 is the median over pairs of words.
@@ -214,7 +216,9 @@ class Sanitizer:
         if len(batch) == 1 and len(batch[0]) > _BATCH_CHARACTERS:
             return [self._rewrite_long(batch[0], plan)]
         rewritten = plan.rewrite([segmentation.segments(text) for text in batch])
-        return [_result([part], plan) for part in rewritten]
+        if plan.terms.consistent:
+            return [_result([part], plan) for part in rewritten]
+        return [Result(part.text, part.mentions, plan.terms) for part in rewritten]
 
     def _rewrite_long(self, text: str, plan: MentionPlan) -> Result:
         """A long text in chunks. Consistent draws need it whole, or may split it anywhere."""
