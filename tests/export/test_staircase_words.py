@@ -74,7 +74,7 @@ def test_length_of_a_vector_does_not_matter():
     given_source = source()
     lengths = 2.0 ** np.arange(len(given_source.words), dtype=np.float32)[:, None]
     longer = Source(given_source.words, (given_source.vectors * lengths).astype(np.float32), "word", {})
-    settings = StaircaseSettings(10)
+    settings = StaircaseSettings(10, scaling=5)
     first, second = (staircase_arrays(s, settings=settings)["neighbours"] for s in (given_source, longer))
     assert np.array_equal(first, second)
 

@@ -35,7 +35,7 @@ class StaircaseSettings:
 
     k: int = 64
     mu: Fraction = Fraction(9, 10)
-    scaling: int = 10
+    scaling: int = 0
 
     def __post_init__(self) -> None:
         if not 0 <= self.mu < 1:
