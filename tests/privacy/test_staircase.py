@@ -29,7 +29,11 @@ def table(seed: int, k: int = 4, symbols: int = SYMBOLS) -> StaircaseTable:
     generator = np.random.default_rng(seed)
     rows = [[x, *generator.permutation([y for y in range(symbols) if y != x])[: k - 1]] for x in range(symbols)]
     base = generator.integers(1, 5, symbols).astype(np.uint32)
-    return StaircaseTable.from_tensors({"neighbours": np.array(rows, np.uint16), "base": base}, symbols)
+    return StaircaseTable.from_tensors(tensors(np.array(rows, np.uint16), base), symbols)
+
+
+def tensors(neighbors: Any, base: Any) -> dict[str, Any]:
+    return {"neighbours": neighbors, "base": base, "roles": np.full(len(base), 15, np.uint8)}
 
 
 def level(epsilon: str = "2", share: Fraction = Fraction(1, 2), own: Fraction = Fraction(1)) -> StaircaseLevel:
@@ -145,9 +149,8 @@ def test_the_bound_is_attained() -> None:
 def test_a_word_stored_twice_loses_more_and_is_refused() -> None:
     twice = table(1).neighbors.copy()
     twice[2, 2] = twice[2, 1]
-    tensors = {"neighbours": twice, "base": table(1).base}
     with pytest.raises(BundleDamaged, match="twice"):
-        StaircaseTable.from_tensors(tensors, SYMBOLS)
+        StaircaseTable.from_tensors(tensors(twice, table(1).base), SYMBOLS)
     base = [1] * SYMBOLS
     rows = [
         defined_row(base, ids, budget=2, own_cap=2, factor=factor(Decimal(2)), unit=G, own=None)
@@ -170,13 +173,15 @@ def test_a_word_stored_twice_loses_more_and_is_refused() -> None:
         ("base", lambda a: np.where(a == a.max(), 0, a).astype(np.uint32), "zero"),
         ("base", lambda a: a.astype(np.int64), "types"),
         ("base", lambda a: a[:-1], "shapes"),
+        ("roles", lambda a: a[:-1], "shapes"),
+        ("roles", lambda a: a + 1, "role"),
     ],
 )
 def test_a_table_that_is_wrong_is_refused(name: str, change: Any, message: str) -> None:
     sound = table(1)
-    tensors = {"neighbours": sound.neighbors, "base": sound.base}
+    arrays = tensors(sound.neighbors, sound.base)
     with pytest.raises(BundleDamaged, match=message):
-        StaircaseTable.from_tensors({**tensors, name: change(tensors[name])}, SYMBOLS)
+        StaircaseTable.from_tensors({**arrays, name: change(arrays[name])}, SYMBOLS)
 
 
 @pytest.mark.parametrize(
@@ -198,7 +203,7 @@ def test_a_level_that_is_wrong_is_refused(of: StaircaseLevel, message: str) -> N
 def test_no_output_and_totals_that_are_too_large_are_refused() -> None:
     with pytest.raises(BundleDamaged, match="no output"):
         Staircase.of(table(1), level(), np.zeros(SYMBOLS, bool))
-    heavy = StaircaseTable(table(1).neighbors, np.full(SYMBOLS, 2**32 - 1, np.uint32))
+    heavy = StaircaseTable(table(1).neighbors, np.full(SYMBOLS, 2**32 - 1, np.uint32), table(1).roles)
     with pytest.raises(BundleDamaged, match="too large"):
         Staircase.of(heavy, level("16", Fraction(1)), OUTPUTS["every word"])
 

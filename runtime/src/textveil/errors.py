@@ -107,6 +107,12 @@ class InputError(TextveilError):
     code = "input"
 
 
+class DocumentTooLong(InputError):
+    """A document has more drawn mentions than consistent draws allow."""
+
+    code = "document-too-long"
+
+
 class OutputError(TextveilError):
     """The output cannot be written."""
 

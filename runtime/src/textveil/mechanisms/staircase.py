@@ -30,6 +30,17 @@ G = 1 << 20
 MAX_EPSILON = 16
 
 
+_ALL_ROLES = 15
+
+
+def output_role(*, visible: bool, kinds: bool) -> int:
+    """Returns the bit of a symbol that may be an output where function words are visible, or not, and kinds are kept.
+
+    1 with visible function words and kinds, 2 with kinds alone, 4 with visible function words alone, 8 with neither.
+    """
+    return (1 if visible else 2) << (0 if kinds else 2)
+
+
 @dataclass(frozen=True, eq=False)
 class StaircaseTable:
     """The neighbors and the base of a bundle. Inputs are the symbols, by id, and ``<unk>``, which has no neighbors.
@@ -38,10 +49,13 @@ class StaircaseTable:
         neighbors: Ids of the nearest symbols of each symbol, nearest first, the symbol itself before all others;
             shape ``(symbols, k)``.
         base: Public weight of every symbol as an output, at least 1, shape ``(symbols,)``.
+        roles: Bits ``output_role`` of every symbol: under which rules it may come out, shape ``(symbols,)``. The bound
+            holds whatever they are.
     """
 
     neighbors: NDArray[Any]
     base: NDArray[np.uint32]
+    roles: NDArray[np.uint8]
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, NDArray[Any]], symbols: int) -> "StaircaseTable":
@@ -50,7 +64,7 @@ class StaircaseTable:
         Raises:
             BundleDamaged: A row stores an id twice or one that is no symbol, or the base has a zero.
         """
-        neighbors, base = tensors["neighbours"], tensors["base"]
+        neighbors, base, roles = tensors["neighbours"], tensors["base"], tensors["roles"]
         if (
             neighbors.ndim != 2
             or len(neighbors) != symbols
@@ -58,6 +72,8 @@ class StaircaseTable:
             or neighbors.dtype not in (np.uint16, np.uint32)
             or base.shape != (symbols,)
             or base.dtype != np.uint32
+            or roles.shape != (symbols,)
+            or roles.dtype != np.uint8
         ):
             raise BundleDamaged("staircase.safetensors: shapes or types do not fit the vocabulary")
         ordered = np.sort(neighbors, axis=1)
@@ -69,7 +85,13 @@ class StaircaseTable:
             )
         if base.min() < 1:
             raise BundleDamaged("staircase.safetensors: the base has a zero")
-        return cls(neighbors, base)
+        if (roles & ~np.uint8(_ALL_ROLES)).any():
+            raise BundleDamaged("staircase.safetensors: a symbol has an unknown role")
+        return cls(neighbors, base, roles)
+
+    def outputs(self, *, visible: bool, kinds: bool) -> NDArray[np.bool_]:
+        """Returns which symbols may come out under a rule, shape ``(symbols,)``."""
+        return (self.roles & output_role(visible=visible, kinds=kinds)) != 0
 
     @property
     def symbols(self) -> int:

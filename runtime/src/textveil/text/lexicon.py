@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from textveil.bundle.text_bundle import Bundle
 from textveil.text import segmentation
-from textveil.text.segmentation import CLITICS, LOWER, UPPER, apply_case
+from textveil.text.segmentation import AUXILIARIES, CLITICS, LOWER, NOT, UPPER, apply_case
 from textveil.text.wordpiece import WordPiece
 
 
@@ -20,7 +20,7 @@ class Word:
     Attributes:
         inputs: Input id of each token.
         whole: Whether SanText+ may keep it: a word in one piece. Parts of a word never may (a secret cut into
-            frequent pieces would come back piece by piece).
+            frequent pieces would come back piece by piece), and punctuation that is sanitized never may.
         cases: Case pattern of each token.
         pieces: Whether the tokens are WordPieces of one word, written without anything between them.
     """
@@ -89,7 +89,7 @@ class Lexicon:
 
     def _punctuation(self, segment: str) -> Word:
         marks = [character for character in segment if not character.isspace()]
-        return Word(tuple(self._ids.get(mark, self._unknown) for mark in marks), True, (LOWER,) * len(marks))
+        return Word(tuple(self._ids.get(mark, self._unknown) for mark in marks), False, (LOWER,) * len(marks))
 
     def _word_pieces(self, tokenizer: WordPiece, segment: str, case: int) -> Word:
         inputs: list[int] = []
@@ -120,7 +120,8 @@ class Lexicon:
 
         Returns:
             The text, and whether it ended with a token. Two tokens with no gap between them are joined by one
-            blank, unless the second output is a clitic: a function of the outputs and of token boundaries only.
+            blank, unless the second output is a clitic; ``n't`` after what is no auxiliary is ``not``. All of this is
+            a function of the outputs and of token boundaries only.
         """
         written: list[str] = []
         for segment, word in zip(segments, words, strict=True):
@@ -130,8 +131,8 @@ class Lexicon:
                     after_token = False
                 continue
             for token in self._tokens(word, outputs):
-                if after_token and (sanitize_punctuation or token.lower() not in CLITICS):
-                    written.append(" ")
+                if after_token:
+                    token = " " + token if sanitize_punctuation else _after(written[-1], token)
                 written.append(token)
                 after_token = True
         return "".join(written), after_token
@@ -140,3 +141,13 @@ class Lexicon:
         if word.pieces:
             return [apply_case("".join(self._printed[next(outputs)] for _ in word.inputs), word.cases[0])]
         return [apply_case(self._printed[next(outputs)], case) for case in word.cases]
+
+
+def _after(before: str, token: str) -> str:
+    """A printed output right after another one, with the blank that stands between them, if any."""
+    spelled = token.lower()
+    if spelled not in CLITICS:
+        return " " + token
+    if spelled == NOT and before.strip().lower() not in AUXILIARIES:
+        return " NOT" if token.isupper() else " not"
+    return token

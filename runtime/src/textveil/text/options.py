@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,15 +29,24 @@ class Options(TypedDict, total=False):
     """The options of every call that draws or describes a draw. All may be left out.
 
     Keys:
-        mechanism: ``santext+``, ``santext``, ``fbdd``, ``krr`` or ``random``; the bundle's default if left out.
+        mechanism: ``staircase``, ``santext+``, ``santext``, ``fbdd``, ``krr`` or ``random``; the bundle's default if
+            left out.
         epsilon: The label of a level, exactly as the bundle has it; any number in (0, 30] for ``krr``, in (0, 100000]
             for ``fbdd``, and required for both.
+        visible: ``("function-words",)`` or ``()`` (also ``"function-words"`` and ``"none"``): which words the staircase
+            leaves as they are; the bundle's default if left out.
+        kinds: Whether names, places, numbers and the like become others of their kind (``staircase``; the default).
+        consistent: Whether equal words of a document become equal words (``staircase``).
+        consistent_cap: The most drawn mentions of a document with ``consistent``; 2,000 if left out.
+        split: With ``consistent``: a document above the cap is released in parts, each as a document of its own,
+            where it is refused otherwise.
         level: The name of a level, instead of ``epsilon``; the bundle's default if both are left out.
         tail: ``"exact"`` or ``"capped"``: whether words that a row does not store have the weight of their own distance
             or share that of the last stored one; the bundle's default if left out (``santext``, ``santext+``).
         replacement_probability: SanText+'s ``p`` in (0, 1]: how often a common word is replaced.
-        deny: Words that are sensitive in this call even if they are common (``santext+``). There is no allow list:
-            an allowed word must leave the outputs, which takes a new bundle.
+        deny: Words that are sensitive in this call even if they are common (``santext+``), or unknown words even if
+            they would be visible or in the vocabulary (``staircase``). There is no allow list: nothing that depends on
+            the text beyond its skeleton is kept for certain.
         case: ``"carry"`` the case pattern of each word over (the default), or ``"drop"`` it.
         sanitize_punctuation: Punctuation is sanitized as tokens, case dropped, and white space becomes single blanks.
     """
@@ -47,6 +56,11 @@ class Options(TypedDict, total=False):
     level: str | None
     tail: str | None
     replacement_probability: float | str | None
+    visible: Collection[str] | str | None
+    kinds: bool
+    consistent: bool
+    consistent_cap: int
+    split: bool
     deny: Collection[str]
     case: str
     sanitize_punctuation: bool
@@ -137,8 +151,9 @@ def make_plan(
     deny: Collection[str] = (),
     case: str = "carry",
     sanitize_punctuation: bool = False,
+    **of_staircase: Any,
 ) -> Plan:
-    """Resolves ``Options`` against a bundle.
+    """Resolves ``Options`` against a bundle, for mechanisms of SanText, FBDD and randomized response.
 
     Raises:
         UnknownMechanism, UnknownLevel, OptionError: An option has a value that the bundle or the mechanism does
@@ -149,6 +164,10 @@ def make_plan(
         raise UnknownMechanism(f"unknown mechanism; there are {', '.join(MECHANISMS)}")
     if case not in CASES:
         raise OptionError(f"case must be one of {', '.join(CASES)}")
+    if mechanism == "staircase":
+        raise OptionError("the staircase rewrites mentions of a skeleton: it has no plan token by token")
+    if of_staircase:
+        raise OptionError(f"{', '.join(of_staircase)} belong to the staircase alone")
     if mechanism != "santext+" and (replacement_probability is not None or deny):
         raise OptionError("a replacement probability and denied words belong to santext+ alone")
     if mechanism not in TABLE_MECHANISMS and (level is not None or tail is not None):
@@ -172,10 +191,10 @@ def make_plan(
             keepable[:-1] = (bundle.table.roles & KEPT) != 0
             keepable[[token for entry in deny for token in lexicon.denied(entry)]] = False
     elif mechanism == "fbdd":
-        exact = _number(epsilon)
+        exact = number(epsilon)
         drawn_by, value, kind = Fbdd.of(bundle.table, bundle.metric, exact), float(exact), TEXTBOOK
     elif mechanism == "krr":
-        exact = _number(epsilon)
+        exact = number(epsilon)
         drawn_by, value = RandomizedResponse.of(bundle.table, exact), float(exact)
     else:
         if epsilon is not None:
@@ -242,7 +261,7 @@ def find_level(bundle: Bundle, mechanism: str, tail: str, epsilon: float | str |
     """
     if epsilon is None and name is None:
         name = bundle.default_level
-    wanted = None if epsilon is None else float(_number(epsilon))
+    wanted = None if epsilon is None else float(number(epsilon))
     for level in bundle.levels:
         if name in (None, level.name) and wanted in (None, label(bundle, level, mechanism, tail)[0]):
             return level
@@ -251,7 +270,8 @@ def find_level(bundle: Bundle, mechanism: str, tail: str, epsilon: float | str |
     raise UnknownLevel(f"no such level; {mechanism} with {tail} tail has the levels (epsilon) {there_are}")
 
 
-def _number(epsilon: float | str | None) -> Decimal:
+def number(epsilon: float | str | None) -> Decimal:
+    """Reads an epsilon; ``OptionError`` if it is none."""
     try:
         value = Decimal(str(epsilon))
     except InvalidOperation:

@@ -1,21 +1,28 @@
 """``Sanitizer``: replaces the words of a text by random ones. The one class that applications use."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
 from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
 from textveil.bundle.text_bundle import Bundle
-from textveil.errors import BundleError, InputError, OptionError
+from textveil.errors import BundleError, InputError, OptionError, UnknownMechanism
 from textveil.mechanisms.distribution import Distribution
+from textveil.release import Statement
 from textveil.text import segmentation
 from textveil.text.lexicon import Lexicon
+from textveil.text.mention_options import Mentions
+from textveil.text.mention_statement import MentionTerms
+from textveil.text.mentions import MentionPlan, Rewritten, last_gap, preview
 from textveil.text.options import Options, Plan, cache_key, make_plan
-from textveil.text.statement import PrivacyStatement, Terms
+from textveil.text.restore import Restorer
+from textveil.text.statement import Terms
+
+AnyTerms = Terms | MentionTerms
 
 #: Texts are drawn in batches of about this many characters, and a longer text in chunks, to bound memory.
 _BATCH_CHARACTERS = 1 << 20
@@ -29,22 +36,41 @@ class Result:
 
     Attributes:
         text: The sanitized text.
-        tokens: How many tokens the text has; pieces of words count each.
+        tokens: How many tokens are charged: all of them, pieces of words each; under the staircase its drawn mentions.
         terms: Mechanism, epsilons and options.
+        mapping: What restores words, after ``consistent`` draws of the staircase; else ``None``. It undoes the
+            protection: it is in no ``repr`` and is left out of pickles.
     """
 
     text: str
     tokens: int
-    terms: Terms
+    terms: AnyTerms
+    mapping: Restorer | None = field(default=None, repr=False, compare=False)
 
     @property
-    def statement(self) -> PrivacyStatement:
+    def statement(self) -> Statement:
         """Mechanism, epsilons, document total and what is not protected."""
-        return PrivacyStatement(self.terms, self.tokens)
+        return self.terms.statement(self.tokens)
+
+    def restore(self, reply: str) -> str:
+        """Returns a reply about the sanitized text with its original words, on this device.
+
+        Only words whose outputs stand for one original are restored.
+
+        Raises:
+            OptionError: The text was not sanitized with ``consistent``, or the result comes from another process.
+            InputError: The reply is not a string.
+        """
+        if self.mapping is None:
+            raise OptionError("there is no mapping: words are restored after consistent draws, in the same process")
+        return self.mapping.restore(reply)
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.text, self.tokens, self.terms)  # the mapping stays in this process
 
 
 class Sanitizer:
-    """Rewrites text under metric local differential privacy, offline, with the mechanisms of one bundle.
+    """Rewrites text under local differential privacy, offline, with the mechanisms of one bundle.
 
     Safe to share between threads and to use after a fork: it holds no random state.
 
@@ -55,7 +81,8 @@ class Sanitizer:
     def __init__(self, bundle: Bundle) -> None:
         self.bundle = bundle
         self._lexicon = Lexicon(bundle)
-        self._plans: dict[object, Plan] = {}
+        self._mentions: Mentions | None = Mentions(bundle) if bundle.staircase is not None else None
+        self._plans: dict[object, Plan | MentionPlan] = {}
 
     @classmethod
     def load(cls, path: str | Path | None = None, *, expect_id: str | None = None) -> "Sanitizer":
@@ -106,6 +133,9 @@ class Sanitizer:
         plan = self._plan(options)
         results: list[Result] = []
         for batch in _batches(texts):
+            if isinstance(plan, MentionPlan):
+                results += self._rewrite_batch(batch, plan)
+                continue
             if len(batch) == 1 and len(batch[0]) > _BATCH_CHARACTERS:
                 results.append(self._sanitize_long(batch[0], plan))
                 continue
@@ -113,7 +143,30 @@ class Sanitizer:
             results += [Result(text, tokens, plan.terms) for text, tokens, _ in drawn]
         return results
 
-    def terms(self, **options: Unpack[Options]) -> Terms:
+    def preview(self, text: str, **options: Unpack[Options]) -> list[tuple[str, str]]:
+        """Returns what the skeleton of a text shows, piece by piece. Nothing is drawn and nothing is released.
+
+        Returns:
+            Each piece of the text with what becomes of it: ``"gap"``, ``"visible"``, the name of a kind, ``"drawn"``,
+            or ``"unknown"``. It is as private as the text.
+
+        Raises:
+            OptionError: As ``sanitize``, or the mechanism is not the staircase.
+        """
+        plan = self._plan(options)
+        if not isinstance(plan, MentionPlan):
+            raise OptionError("a preview shows the skeleton that the staircase leaves: choose that mechanism")
+        return preview(plan, segmentation.segments(text))
+
+    def unknown_share(self, text: str, **options: Unpack[Options]) -> float:
+        """Returns the share of a text's drawn mentions that the vocabulary lacks; 0 without mentions.
+
+        It depends on the text and is for the device alone. Above a half the text may be in another language.
+        """
+        found = [what for _, what in self.preview(text, **options) if what in ("drawn", "unknown")]
+        return found.count("unknown") / max(1, len(found))
+
+    def terms(self, **options: Unpack[Options]) -> AnyTerms:
         """Returns what a call with these options promises per token. Nothing is drawn."""
         return self._plan(options).terms
 
@@ -142,15 +195,36 @@ class Sanitizer:
             raise BundleError("this bundle does not carry embedding rows, so it cannot tell distances")
         return self.bundle.metric.distance(self._symbol_or_token(first), self._symbol_or_token(second))
 
-    def _plan(self, options: Options) -> Plan:
+    def _plan(self, options: Options) -> Plan | MentionPlan:
         key = cache_key(options)
         plan = self._plans.get(key)
         if plan is None:
-            plan = make_plan(self.bundle, self._lexicon, **options)
+            if (options.get("mechanism") or self.bundle.default_mechanism) != "staircase":
+                plan = make_plan(self.bundle, self._lexicon, **options)
+            elif self._mentions is None:
+                raise UnknownMechanism(f"this bundle carries {', '.join(self.bundle.mechanisms)} only")
+            else:
+                plan = self._mentions.plan(options)
             if len(self._plans) >= _MAX_PLANS:
                 self._plans.clear()
             self._plans[key] = plan
         return plan
+
+    def _rewrite_batch(self, batch: list[str], plan: MentionPlan) -> list[Result]:
+        if len(batch) == 1 and len(batch[0]) > _BATCH_CHARACTERS:
+            return [self._rewrite_long(batch[0], plan)]
+        rewritten = plan.rewrite([segmentation.segments(text) for text in batch])
+        return [_result([part], plan) for part in rewritten]
+
+    def _rewrite_long(self, text: str, plan: MentionPlan) -> Result:
+        """A long text in chunks. Consistent draws need it whole, or may split it anywhere."""
+        segments, before = segmentation.iterate_segments(text), None
+        size = _CHUNK_SEGMENTS if plan.split or not plan.terms.consistent else None
+        parts: list[Rewritten] = []
+        while chunk := list(islice(segments, size)):
+            parts += plan.rewrite([chunk], before)
+            before = last_gap(chunk, before)
+        return _result(parts, plan)
 
     def _sanitize_long(self, text: str, plan: Plan) -> Result:
         parts: list[str] = []
@@ -198,6 +272,12 @@ class Sanitizer:
         if len(tokens) != 1:
             raise OptionError(f"one word is needed, and this is {len(tokens)} tokens")
         return tokens[0]
+
+
+def _result(parts: Sequence[Rewritten], plan: MentionPlan) -> Result:
+    text, mentions = "".join(part.text for part in parts), sum(part.mentions for part in parts)
+    mapping = Restorer(pair for part in parts for pair in part.pairs) if plan.terms.consistent else None
+    return Result(text, mentions, plan.terms, mapping)
 
 
 def _batches(texts: Sequence[str]) -> Iterator[list[str]]:

@@ -61,6 +61,10 @@ class Terms:
     sanitize_punctuation: bool
     bundle: str
 
+    def statement(self, tokens: int) -> "PrivacyStatement":
+        """Returns the promise for a text of so many tokens."""
+        return PrivacyStatement(self, tokens)
+
     @property
     def not_protected(self) -> tuple[str, ...]:
         """What the release shows in spite of the noise, in plain words."""

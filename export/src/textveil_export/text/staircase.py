@@ -1,0 +1,199 @@
+"""The arrays of the staircase: which words stand next to a word, and how often each word is drawn."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil_export.errors import ExportError, SourceError
+from textveil_export.progress import Progress, no_progress
+from textveil_export.text.neighbors import smallest
+from textveil_export.text.quantize import quantize_by_row
+from textveil_export.text.sources import Source, read_lines
+
+#: What the base weights of a vocabulary add up to, nearly.
+BASE_TOTAL = 1 << 26
+_COSINE_STEPS = 1 << 20
+_MAX_SYMBOLS = 1 << 16  # ids are uint16
+_BLOCK = 256
+_LAST = 1 << 60  # worse than any similarity
+
+
+@dataclass(frozen=True)
+class StaircaseSettings:
+    """What decides the arrays besides the source.
+
+    Attributes:
+        k: Stored ids per row, the word itself included.
+        mu: Share of the base that follows word frequencies; the rest is spread evenly.
+        scaling: Neighbors over which the similarity is scaled against hubs, 0 for the plain cosine.
+    """
+
+    k: int = 64
+    mu: Fraction = Fraction(9, 10)
+    scaling: int = 10
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.mu < 1:
+            raise ExportError("mu must be at least 0 and below 1")
+        if self.k < 1 or self.scaling < 0:
+            raise ExportError("k must be at least 1 and the scaling at least 0")
+
+
+def staircase_arrays(
+    source: Source,
+    per_billion: Mapping[str, int] | None = None,
+    settings: StaircaseSettings | None = None,
+    progress: Progress = no_progress,
+) -> dict[str, NDArray[Any]]:
+    """Builds the arrays of ``staircase.safetensors``.
+
+    The same source gives the same arrays on every machine: vectors are rounded to int8, their products are exact,
+    and ties go to the lower id.
+
+    Args:
+        source: Vocabulary in rank order with its vectors.
+        per_billion: Public frequency of each word (``read_frequencies``). A word without one counts 0. ``None``
+            takes frequencies from the ranks alone (``rank_frequencies``).
+        settings: ``k``, ``mu`` and the scaling; the defaults if ``None``.
+        progress: Called with rows done.
+
+    Returns:
+        ``neighbours``, uint16, shape ``(symbols, k)``: the word itself first, then its nearest words, distinct; and
+        ``base``, uint32, shape ``(symbols,)``, at least 1.
+
+    Raises:
+        ExportError: The vocabulary is too large for uint16 ids, or has fewer words than ``k``, or no word has a
+            frequency.
+    """
+    settings = settings or StaircaseSettings()
+    if len(source.words) > _MAX_SYMBOLS:
+        raise ExportError(f"a staircase has at most {_MAX_SYMBOLS} symbols")
+    frequencies = rank_frequencies(source.words) if per_billion is None else per_billion
+    base = base_weights([frequencies.get(word, 0) for word in source.words], settings.mu)
+    rows, _ = quantize_by_row(source.vectors)
+    words = np.flatnonzero([is_wordlike(word) for word in source.words])
+    near = nearest_words(rows, words, settings.k, settings.scaling, progress)
+    return {"neighbours": near.astype(np.uint16), "base": base}
+
+
+def base_weights(frequencies: Sequence[int], mu: Fraction) -> NDArray[np.uint32]:
+    """Computes ``b(y) = 1 + floor((mu p(y) + (1 - mu) / n) 2^26)`` in exact arithmetic.
+
+    Args:
+        frequencies: Frequency of every symbol, in any unit.
+        mu: At least 0 and below 1.
+
+    Raises:
+        ExportError: All frequencies are 0, or one is negative.
+    """
+    total = sum(frequencies)
+    if total < 1 or min(frequencies) < 0:
+        raise ExportError("no word of the vocabulary has a frequency, or one is negative")
+    even = (1 - mu) / len(frequencies)
+    weights = [1 + int((mu * Fraction(count, total) + even) * BASE_TOTAL) for count in frequencies]
+    return np.array(weights, dtype=np.uint32)
+
+
+def nearest_words(
+    rows: NDArray[np.int8],
+    words: NDArray[np.intp],
+    k: int,
+    scaling: int,
+    progress: Progress = no_progress,
+) -> NDArray[np.int64]:
+    """Finds the ids nearest to every row by cosine, scaled against hubs; the row itself comes first.
+
+    A hub is near to everything. Cross-domain similarity scaling (Conneau et al. 2018) takes off how near a word is to
+    its own neighbors: ``2 cos(x, y) - r(x) - r(y)``, ``r`` the mean cosine to the ``scaling`` nearest words. ``r(x)``
+    is the same along a row and left out.
+
+    Args:
+        rows: int8 rows, shape ``(symbols, dimension)``.
+        words: Ids that may be neighbors, ascending.
+        k: Ids per row.
+        scaling: Words over which ``r`` is taken, 0 for the plain cosine.
+        progress: Called with rows done.
+
+    Returns:
+        Ids, shape ``(symbols, k)``.
+
+    Raises:
+        ExportError: There are fewer words than ``k`` or than the scaling needs.
+    """
+    if max(k, scaling + 1) > len(words):
+        raise ExportError(f"k and the scaling must be below the number of words, {len(words)}")
+    column = np.full(len(rows), -1)
+    column[words] = np.arange(len(words))
+    hubs = np.zeros(len(words), dtype=np.int64)
+    if scaling:
+        for start, cosines in _cosines(rows[words], rows[words]):
+            count = np.arange(len(cosines))
+            cosines[count, start + count] = -_LAST  # a word is no neighbor of itself
+            hubs[start : start + len(cosines)] = np.partition(cosines, -scaling, axis=1)[:, -scaling:].sum(axis=1)
+            progress("measuring hubs", start + len(cosines), len(words))
+    near = np.empty((len(rows), k), dtype=np.int64)
+    near[:, 0] = np.arange(len(rows))
+    for start, cosines in _cosines(rows, rows[words]):
+        stop = start + len(cosines)
+        far = hubs - 2 * max(1, scaling) * cosines
+        own = column[start:stop]
+        far[np.flatnonzero(own >= 0), own[own >= 0]] = _LAST // len(words)
+        if k > 1:
+            near[start:stop, 1:], _ = smallest(far, words, k - 1)
+        progress("finding neighbors", stop, len(rows))
+    return near
+
+
+def is_wordlike(entry: str) -> bool:
+    """Tells whether an entry may be a neighbor: it has a letter. Punctuation and digits have none."""
+    return any(character.isalpha() for character in entry)
+
+
+def rank_frequencies(words: Sequence[str]) -> dict[str, int]:
+    """Returns frequencies that fall with the rank as words do (Zipf, Mandelbrot): ``10^9 / (rank + 3)``."""
+    return {word: 10**9 // (rank + 3) for rank, word in enumerate(words)}
+
+
+def read_frequencies(path: Path) -> dict[str, int]:
+    """Reads public word frequencies, a look-up key, a tab and a count per line, without lines that start with ``"# "``.
+
+    Raises:
+        SourceError: The file cannot be read, a line has another form, or a word stands there twice.
+    """
+    frequencies: dict[str, int] = {}
+    for number, line in enumerate(read_lines(path), 1):
+        word, _, count = line.partition("\t")
+        if not (word and count.isascii() and count.isdigit() and len(count) <= 18):
+            raise SourceError(f"{path.name}: entry {number} is not a word, a tab and a count")
+        if word in frequencies:
+            raise SourceError(f"{path.name}: entry {number} stands there twice")
+        frequencies[word] = int(count)
+    return frequencies
+
+
+def _cosines(rows: NDArray[np.int8], words: NDArray[np.int8]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Yields cosines in steps of 2^-20, a block of rows at a time.
+
+    Products are integers that the floating type represents exactly, whatever the order of summation; the square
+    roots and divisions after them are single operations of IEEE 754, the same everywhere.
+    """
+    exact = np.float32 if rows.shape[1] * 128**2 < 1 << 24 else np.float64
+    right, right_scale = words.astype(exact).T, _inverse_norms(words)
+    for start in range(0, len(rows), _BLOCK):
+        left = rows[start : start + _BLOCK]
+        cosines = (left.astype(exact) @ right).astype(np.float64)
+        cosines *= _inverse_norms(left)[:, None]
+        cosines *= right_scale
+        cosines *= _COSINE_STEPS
+        yield start, np.rint(cosines).astype(np.int64)
+
+
+def _inverse_norms(rows: NDArray[np.int8]) -> NDArray[np.float64]:
+    """``1 / |row|``; 0 for a row of zeros, which is near to nothing."""
+    squares = (rows.astype(np.int64) ** 2).sum(axis=1)
+    return np.where(squares > 0, 1 / np.sqrt(np.maximum(squares, 1).astype(np.float64)), 0.0)

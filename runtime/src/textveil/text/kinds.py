@@ -1,0 +1,181 @@
+"""Kinds: names, places, numbers, addresses and the like, of which a text shows the kind and nothing else.
+
+A kind is recognized by the shape of a string or by a public list of words. Its outputs are drawn from a public list,
+without looking at the string. Every string is of exactly one shape (``shape_of``). Strings that are found in text in
+different ways are of different shapes, so any string of a kind may stand where another one stands.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from textveil.errors import BundleDamaged
+from textveil.text import segmentation, strings
+from textveil.text.segmentation import LOWER
+
+CAPITALIZED, MEMBER_ONLY = "capitalized", "member-only"
+_MARKS = {
+    (): (False, True),
+    (CAPITALIZED,): (True, True),
+    (MEMBER_ONLY,): (False, False),
+    (f"{CAPITALIZED},{MEMBER_ONLY}",): (True, False),
+}
+
+_EMAIL = re.compile(r"[^@＠﹫]+[@＠﹫][^@＠﹫]*\.[^@＠﹫.]+|.+[(\[{]at[)\]}].+", re.DOTALL)
+_PATH = re.compile(r"(?:/|~[/\\]|[A-Za-z]:[/\\]|\\)", re.DOTALL)
+_TIME = re.compile(r"\d{1,2}:\d\d(?::\d\d)?(?:[ap]\.?m)?|\d{1,2}[ap]\.?m", re.IGNORECASE)
+_ORDINAL = re.compile(r"\d+(?:,\d{3})*(?:st|nd|rd|th)", re.IGNORECASE)
+_DATE = re.compile(r"\d\d?([-/.‐‑–])\d\d?\1(?:\d\d|\d{4})|\d{4}([-/.‐‑–])\d\d?\2\d\d?")
+_YEAR = re.compile(r"1[5-9][0-9]{2}|20[0-9]{2}")
+_YEARS = re.compile(r"\d{4}[-/‐‑–]\d{4}")
+_PHONE = re.compile(r"\+?[\d(][\d() \u00a0\u2009\u202f./‐‑–-]*\d")
+_GROUPED = re.compile(r"[+() \u00a0\u2009\u202f‐‑–-]|[./].*[./]")
+
+
+def shape_of(string: str) -> str:
+    """Returns the shape of a string of ``segmentation.segments``: the name of exactly one of ``SHAPES``."""
+    if string[0] in "@＠﹫":
+        return "handle"
+    if strings.is_url(string):
+        return "url"
+    if strings.is_numeric(string):
+        return _numeric_shape(string)
+    if strings.is_emoticon(string):
+        return "other"
+    if string[0] == '"' or _EMAIL.fullmatch(string):
+        return "email"
+    for name, pattern in (("time", _TIME), ("ordinal-number", _ORDINAL)):
+        if pattern.fullmatch(string):
+            return name
+    return "path" if _PATH.match(string) else "other"
+
+
+def _numeric_shape(string: str) -> str:
+    """Numbers in groups are of these shapes alone: they join their neighbors, which no other string does."""
+    if _YEAR.fullmatch(string):
+        return "year"
+    if _DATE.fullmatch(string):
+        return "date"
+    digits = sum(map(str.isdecimal, string))
+    if 7 <= digits <= 15 and _PHONE.fullmatch(string) and _GROUPED.search(string) and not _YEARS.fullmatch(string):
+        return "phone"
+    return "number"
+
+
+def _has_shape(name: str, string: str) -> bool:
+    return shape_of(string) == name
+
+
+#: Shapes that a kind may have. ``other`` is every string that is of none of the rest.
+SHAPES: dict[str, Callable[[str], bool]] = {
+    name: partial(_has_shape, name)
+    for name in "email url handle path date time phone year number ordinal-number other".split()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind.
+
+    Attributes:
+        name: Its name, as it is printed.
+        shape: A name of ``SHAPES`` for a kind of strings; ``None`` for a kind by list.
+        members: Folded words of the list; ``True`` for those that are members in Title case and ALL CAPS only.
+        outputs: Folded outputs, each drawn with the same probability.
+    """
+
+    name: str
+    shape: str | None
+    members: Mapping[str, bool]
+    outputs: tuple[str, ...]
+
+
+class Kinds:
+    """The kinds of a bundle in their public order, which settles what is on two lists.
+
+    Args:
+        kinds: Any number of kinds. Either all shapes are there or none: a string of a shape that is missing would be
+            told from others by what it does to its neighbors.
+
+    Raises:
+        BundleDamaged: A name or a shape is there twice, is unknown, or shapes are missing.
+    """
+
+    def __init__(self, kinds: Sequence[Kind]) -> None:
+        self.kinds = tuple(kinds)
+        shapes = [kind.shape for kind in kinds if kind.shape is not None]
+        if len({kind.name for kind in kinds}) < len(kinds) or len(set(shapes)) < len(shapes):
+            raise BundleDamaged("a kind is there twice")
+        if shapes and set(shapes) != SHAPES.keys():
+            raise BundleDamaged("the kinds by shape are not those of the format")
+        self._shapes = {kind.shape: index for index, kind in enumerate(kinds) if kind.shape is not None}
+        self._lower: dict[str, int] = {}
+        self._capitalized: dict[str, int] = {}
+        for index, kind in enumerate(kinds):
+            for member, only_capitalized in kind.members.items():
+                self._capitalized.setdefault(member, index)
+                if not only_capitalized:
+                    self._lower.setdefault(member, index)
+
+    def find(self, segment: str, key: str, case: int) -> int | None:
+        """Returns the index of the first kind that fits, or ``None``.
+
+        Args:
+            segment: A word or a string of ``segmentation.segments``, or the stem of a word.
+            key: Its key.
+            case: Its case pattern.
+        """
+        return self.of_string(segment) if strings.is_string(segment) else self.of_word(key, case)
+
+    def of_string(self, string: str) -> int | None:
+        """Returns the index of the kind of a string, or ``None`` if there are no kinds by shape."""
+        return self._shapes[shape_of(string)] if self._shapes else None
+
+    def of_word(self, key: str, case: int) -> int | None:
+        """Returns the index of the first kind that lists a word, or ``None``."""
+        return (self._lower if case == LOWER else self._capitalized).get(key)
+
+
+def read_kind(name: str, shape: str | None, text: str) -> Kind:
+    """Reads the content of ``kind.NAME.txt``.
+
+    Args:
+        name: Name of the kind.
+        shape: Its shape, ``None`` for a kind by list.
+        text: The file: an entry a line, after a tab its marks.
+
+    Raises:
+        BundleDamaged: There is no output, an entry is there twice or is not what the kind can hold, or a mark or the
+            shape is unknown.
+    """
+    if shape is not None and shape not in SHAPES:
+        raise BundleDamaged("a kind has an unknown shape")
+    members: dict[str, bool] = {}
+    outputs: list[str] = []
+    for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
+        entry, *marks = line.split("\t")
+        if tuple(marks) not in _MARKS or (marks and shape is not None):
+            raise BundleDamaged(f"line {number} of a kind has an unknown mark")
+        if entry in members or not (_is_listable(entry) if shape is None else _is_output(entry, shape)):
+            raise BundleDamaged(f"line {number} of a kind is there twice or is no entry of it")
+        members[entry], is_output = _MARKS[tuple(marks)]
+        if is_output:
+            outputs.append(entry)
+    if not outputs:
+        raise BundleDamaged("a kind has no outputs")
+    return Kind(name, shape, members if shape is None else {}, tuple(outputs))
+
+
+def _is_listable(entry: str) -> bool:
+    """One folded word that nothing is cut off from: it could never be found otherwise."""
+    if not entry or segmentation.key(entry) != entry or segmentation.segments(entry) != [entry]:
+        return False
+    return not (strings.is_string(entry) or strings.is_gap(entry)) and segmentation.split_clitic(entry) is None
+
+
+def _is_output(entry: str, shape: str) -> bool:
+    """One folded string of the shape. Emoticons stand between blanks only, so they are no outputs."""
+    if not entry or segmentation.key(entry) != entry or segmentation.segments(entry) != [entry]:
+        return False
+    return strings.is_string(entry) and not strings.is_emoticon(entry) and shape_of(entry) == shape

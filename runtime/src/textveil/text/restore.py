@@ -1,0 +1,97 @@
+"""Restores words on the device: a reply about a text that was rewritten consistently gets its words back.
+
+Nothing leaves the device, so nothing is released. The mapping undoes the protection: who has it and the rewritten text
+has the text.
+"""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from textveil.bundle.files import parse_json
+from textveil.errors import BundleDamaged, InputError
+from textveil.text.segmentation import apply_case, case_pattern, key, segments, split_clitic
+
+FORMAT, VERSION = "textveil-mapping", 1
+_MOST_BYTES = 1 << 26
+
+
+class Restorer:
+    """Puts the original words back where an output stands for one original only.
+
+    Its ``repr`` shows no word, and it cannot be pickled.
+
+    Args:
+        pairs: Folded output and original spelling.
+    """
+
+    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
+        originals: dict[str, dict[str, None]] = {}
+        for output, original in pairs:
+            originals.setdefault(output, {})[original] = None
+        self._originals = {output: next(iter(found)) for output, found in originals.items() if len(found) == 1}
+        self.ambiguous = len(originals) - len(self._originals)
+
+    def __len__(self) -> int:
+        return len(self._originals)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self)} words>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a mapping is not pickled: save it with to_json, in a file that only its owner reads")
+
+    def restore(self, reply: str) -> str:
+        """Returns a reply with the original words in place of the outputs it mentions.
+
+        A word is replaced where its folded spelling, or that of its stem before a clitic, is an output of one original.
+        It gets the case pattern that it has in the reply.
+
+        Raises:
+            InputError: The reply is not a string.
+        """
+        if not isinstance(reply, str):
+            raise InputError("the reply is not a string")
+        return "".join(map(self._restored, segments(reply)))
+
+    def _restored(self, segment: str) -> str:
+        original = self._originals.get(key(segment))
+        if original is not None:
+            return _in_case_of(segment, original)
+        parts = split_clitic(key(segment))
+        original = None if parts is None else self._originals.get(parts[0])
+        if parts is None or original is None:
+            return segment
+        stem = segment[: len(parts[0])]
+        return _in_case_of(stem, original) + segment[len(stem) :]
+
+    def to_json(self) -> str:
+        """Returns the mapping as JSON. It is as private as the text."""
+        content = {"format": FORMAT, "format_version": VERSION, "originals": self._originals}
+        return json.dumps(content, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def from_json(cls, content: bytes) -> "Restorer":
+        """Reads a mapping.
+
+        Raises:
+            InputError: It is not one.
+        """
+        try:
+            found = parse_json(content, "the mapping") if len(content) <= _MOST_BYTES else {}
+        except BundleDamaged:
+            found = {}
+        originals = found.get("originals")
+        if (
+            found.get("format") != FORMAT
+            or found.get("format_version") != VERSION
+            or not isinstance(originals, dict)
+            or not all(isinstance(original, str) for original in originals.values())
+        ):
+            raise InputError("the mapping is not one that textveil has written")
+        return cls(originals.items())
+
+
+def _in_case_of(replaced: str, original: str) -> str:
+    pattern = case_pattern(replaced)
+    return original if case_pattern(original) == pattern else apply_case(key(original), pattern)

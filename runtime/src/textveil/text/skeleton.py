@@ -1,0 +1,200 @@
+"""The rule that says of each token whether it is visible, of a kind, or drawn: together with the gaps, the skeleton.
+
+The skeleton of a text is released as it is, so what holds for two texts of one skeleton is only worth something if the
+rule is
+
+- *local*: what a token is depends on its own string and on the gap before it, and
+- *exchangeable*: any string that would be the same entry in its place leaves the rest of the skeleton as it is.
+
+Two exceptions are seen in the gaps. Emoticons are strings that fit between blanks only. And where two tokens touch, the
+second one is a clitic: any clitic, if function words are drawn.
+"""
+
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from textveil.errors import BundleDamaged
+from textveil.text import segmentation
+from textveil.text.kinds import Kinds
+from textveil.text.segmentation import AUXILIARIES, CLITICS, LOWER, NOT, TITLE, UPPER, apply_case, case_pattern
+from textveil.text.strings import is_gap, is_string
+
+NAME_LIKE = "name-like"
+_ENDS_SENTENCE = frozenset(".!?\n\r\x0b\x0c\x85\u2028\u2029")
+_APOSTROPHES = ("'", "\u2019", "\uff07")
+
+
+class Role(Enum):
+    """What becomes of a token."""
+
+    VISIBLE = "visible"
+    KIND = "kind"
+    DRAWN = "drawn"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What the rule says of one token.
+
+    Attributes:
+        role: Whether it is visible, of a kind, or drawn.
+        case: Its case pattern; ``LOWER`` for every string.
+        key: The key of a visible word, which is printed in its case, or of a drawn one; ``None`` for a drawn token that
+            takes the row of ``<unk>``, and for kinds.
+        kind: The index of a kind.
+    """
+
+    role: Role
+    case: int
+    key: str | None = None
+    kind: int | None = None
+
+    @property
+    def entry(self) -> tuple[object, ...]:
+        """What the skeleton has of it: a drawn word and a member of a kind leave their case only."""
+        return (self.role, self.case, self.kind, self.key if self.role is Role.VISIBLE else None)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The public rule, fixed before a text is seen.
+
+    Attributes:
+        function_words: Lower-case function words, clitics and their stems; ``True`` for those that may be a name when
+            they are in Title case, even at the start of a sentence.
+        kinds: The kinds.
+        visible: Whether function words are visible. They are drawn otherwise.
+        use_kinds: Whether kinds are drawn from their lists. Words of lists are drawn words otherwise, and strings are
+            unknown words.
+    """
+
+    function_words: Mapping[str, bool]
+    kinds: Kinds
+    visible: bool
+    use_kinds: bool = True
+
+    def classify(self, segment: str, *, starts_sentence: bool) -> tuple[Token, ...]:
+        """Returns the tokens of one segment that is no gap: one, or a stem and its clitics.
+
+        Args:
+            segment: A word or a string of ``segmentation.segments``.
+            starts_sentence: ``sentence_start`` of the gap before it.
+        """
+        if is_string(segment):
+            kind = self.kinds.of_string(segment) if self.use_kinds else None
+            return (Token(Role.DRAWN if kind is None else Role.KIND, LOWER, kind=kind),)
+        stem, clitics = _split_clitics(segment)
+        token = self._word(stem, starts_sentence)
+        if self.visible and (auxiliary := _before_not(stem)) is not None:
+            first = self._word(auxiliary, starts_sentence)
+            if first.role is Role.VISIBLE:
+                token, clitics = first, (NOT, *clitics)
+            else:  # cut off here, "n't" would tell that the drawn word before it is an auxiliary
+                token = Token(Role.DRAWN, token.case)
+        if not clitics:
+            return (token,)
+        role, case = Role.VISIBLE if self.visible else Role.DRAWN, UPPER if token.case == UPPER else LOWER
+        return (token, *(Token(role, case, clitic) for clitic in clitics))
+
+    def outputs_allowed(self, symbol: str) -> bool:
+        """Tells whether a word of the vocabulary may be an output of drawn words.
+
+        It may if it is a drawn word itself however it is printed, so that what was sanitized keeps its skeleton if it
+        is sanitized again.
+        """
+        for case in (LOWER, TITLE, UPPER):
+            printed = apply_case(symbol, case)
+            if segmentation.segments(printed) != [printed] or is_gap(printed) or is_string(printed):
+                return False
+            for starts in (False, True):
+                tokens = self.classify(printed, starts_sentence=starts)
+                if any(token.role is not Role.DRAWN or token.key is None for token in tokens) or len(tokens) > 1:
+                    return False
+        return symbol not in CLITICS and not (self.visible and symbol in self.function_words)
+
+    def skeleton(self, segments: Iterable[str]) -> list[str | tuple[object, ...]]:
+        """Returns what is released of a text: its gaps, and the entry of each token."""
+        found: list[str | tuple[object, ...]] = []
+        gap: str | None = None  # before the first token there may be nothing, a gap or several segments of one
+        first = True
+        for segment in segments:
+            if is_gap(segment):
+                gap = (gap or "") + segment
+                continue
+            if gap:
+                found.append(gap)
+            tokens = self.classify(segment, starts_sentence=sentence_start(None if first else gap))
+            found += [token.entry for token in tokens]
+            gap, first = "", False
+        return [*found, gap] if gap else found
+
+    def _word(self, word: str, starts_sentence: bool) -> Token:
+        """A word, or a stem, without clitics."""
+        key, case = segmentation.key(word), case_pattern(word)
+        kind = self.kinds.of_word(key, case) if self.use_kinds else None
+        if kind is not None:
+            return Token(Role.KIND, case, kind=kind)
+        if not self.visible or key not in self.function_words:
+            return Token(Role.DRAWN, case, key)
+        spelled = unicodedata.normalize("NFKC", word).replace("\u2019", "'")
+        capital = key == "i" or (starts_sentence and not self.function_words[key])
+        if spelled == key or (capital and spelled == apply_case(key, TITLE)):
+            return Token(Role.VISIBLE, case, key)
+        return Token(Role.DRAWN, case)
+
+
+def sentence_start(gap: str | None) -> bool:
+    """Tells whether a token starts a sentence, by the whole gap before it; ``None`` for the first token of a text."""
+    return gap is None or not _ENDS_SENTENCE.isdisjoint(gap)
+
+
+def function_words(text: str) -> dict[str, bool]:
+    """Reads the content of ``function-words.txt``: a word a line, after a tab ``name-like``.
+
+    Raises:
+        BundleDamaged: There is no word, a word is there twice, is not folded or is not one word, or a mark is unknown.
+    """
+    found: dict[str, bool] = {}
+    for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
+        word, *marks = line.split("\t")
+        if marks not in ([], [NAME_LIKE]):
+            raise BundleDamaged(f"line {number} of the function words has an unknown mark")
+        if word in found or not _is_function_word(word):
+            raise BundleDamaged(f"line {number} of the function words is there twice or is no word")
+        found[word] = bool(marks)
+    return found
+
+
+def _is_function_word(word: str) -> bool:
+    if word in CLITICS:
+        return True
+    if not word or segmentation.key(word) != word or segmentation.segments(word) != [word]:
+        return False
+    return not (is_gap(word) or is_string(word))
+
+
+def _split_clitics(word: str) -> tuple[str, tuple[str, ...]]:
+    """The stem of a word and its clitics, but for ``n't``."""
+    clitics: list[str] = []
+    end = len(word)
+    while (place := _apostrophe(word, end)) > 0 and end - place in (2, 3):
+        tail = segmentation.key(word[place:end])
+        if tail not in CLITICS:
+            break
+        clitics.append(tail)
+        end = place
+    return word[:end], tuple(reversed(clitics))
+
+
+def _before_not(word: str) -> str | None:
+    """The auxiliary that ``n't`` is written after, as it is spelled, or ``None``."""
+    stem = word[:-3]
+    ends = len(word) > 3 and segmentation.key(word[-3:]) == NOT and segmentation.key(stem) in AUXILIARIES
+    return stem if ends else None
+
+
+def _apostrophe(word: str, end: int) -> int:
+    """The last place before ``end`` where an apostrophe is, near enough for a clitic; -1 if there is none."""
+    return max(word.rfind(mark, max(0, end - 3), end) for mark in _APOSTROPHES)

@@ -1,0 +1,232 @@
+"""The public lists behind the skeleton: what is on them, their marks and what they were made from."""
+
+import re
+import unicodedata
+
+import pytest
+from scripts import ROOT, load_script
+from textveil.text import is_string, key, segments, split_clitic
+
+build_lists = load_script("artifacts/lists/build.py")
+
+LISTS = ROOT / "artifacts" / "lists"
+BY_LIST = "weekday month number-word ordinal country nationality given-name family-name city organisation".split()
+#: The kinds by shape in their order, with the shape of their outputs.
+SHAPES = {
+    "email": r"[a-z.]+@example\.(com|net|org)",
+    "url": r"https://example\.org/[a-z]+/\d+",
+    "handle": r"@[a-z]+\d+",
+    "path": r"/srv/[a-z]+/[a-z]+\.txt",
+    "date": r"20\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d)",
+    "time": r"(\d|1[0-2]):[0-5]\d",
+    "phone": r"\d{3}-555-01\d\d",
+    "year": r"(19\d|20[0-3])\d",
+    "number": r"\d{1,3}|\d{1,2},\d{3}|\d{1,2}\.\d",
+    "ordinal-number": r"\d{1,3}(st|nd|rd|th)",
+    "other": r"[a-z]\d-[a-z]",
+}
+CLOSED = {"weekday", "month", "number-word", "ordinal"}
+NAMES = ["function-words", *(f"kind.{kind}" for kind in (*SHAPES, *BY_LIST))]
+
+#: Entries at least, and outputs at least.
+SIZES = {
+    "given-name": (3_000, 1_000),
+    "family-name": (5_000, 1_000),
+    "city": (20_000, 500),
+    "organisation": (1_000, 200),
+    "country": (200, 100),
+    "nationality": (300, 100),
+    "number": (500, 500),
+    "year": (131, 131),
+    "date": (365, 365),
+    "time": (100, 100),
+    "phone": (200, 200),
+    "email": (200, 200),
+    "url": (200, 200),
+    "handle": (200, 200),
+    "path": (100, 100),
+    "ordinal-number": (100, 100),
+    "other": (100, 100),
+}
+
+
+def read(name: str) -> list[tuple[str, str]]:
+    lines = (LISTS / f"{name}.txt").read_text("utf-8").split("\n")
+    assert lines.pop() == ""
+    return [(entry, marks) for entry, _, marks in (line.partition("\t") for line in lines)]
+
+
+FILES = {name: read(name) for name in NAMES}
+KINDS = {name.removeprefix("kind."): dict(entries) for name, entries in FILES.items() if name.startswith("kind.")}
+FUNCTION_WORDS = dict(FILES["function-words"])
+README = (LISTS / "README.md").read_text("utf-8")
+
+
+def outputs(kind: str) -> list[str]:
+    return [entry for entry, marks in KINDS[kind].items() if not marks]
+
+
+def clashes(kinds: dict[str, dict[str, str]], function_words: dict[str, str]) -> list[str]:
+    """Entries on two lists, and function words that are members without a capital."""
+    seen: set[str] = set()
+    found = []
+    for entries in kinds.values():
+        found += [entry for entry in entries if entry in seen]
+        found += [entry for entry, marks in entries.items() if entry in function_words and "capitalized" not in marks]
+        seen |= entries.keys()
+    return found
+
+
+def test_the_folder_has_these_lists_and_no_more():
+    assert {path.stem for path in LISTS.glob("*.txt")} == {*NAMES, "requirements"}
+    assert sum((LISTS / f"{name}.txt").stat().st_size for name in NAMES) < 900_000
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_entries_are_folded_distinct_and_in_order(name: str):
+    entries = [entry for entry, _ in FILES[name]]
+    assert entries == sorted(set(entries))
+    for entry in entries:
+        assert entry == unicodedata.normalize("NFKC", entry).lower().replace("\u2019", "'")
+        assert entry.isprintable()
+        assert " " not in entry
+        assert entry
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_marks_are_known(name: str):
+    allowed = {"", "name-like"} if name == "function-words" else {"", "member-only", "capitalized,member-only"}
+    assert {marks for _, marks in FILES[name]} <= allowed
+
+
+@pytest.mark.parametrize(("kind", "entries", "drawn"), [(kind, *sizes) for kind, sizes in SIZES.items()])
+def test_lists_are_large_enough(kind: str, entries: int, drawn: int):
+    assert len(KINDS[kind]) >= entries
+    assert len(outputs(kind)) >= drawn
+
+
+@pytest.mark.parametrize("kind", [*SHAPES, *BY_LIST])
+def test_no_output_is_likely(kind: str):
+    assert len(outputs(kind)) >= (7 if kind in CLOSED else 100)
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_outputs_by_shape_have_their_shape_and_no_earlier_one(kind: str):
+    earlier = list(SHAPES.values())[: list(SHAPES).index(kind)]
+    for entry, marks in KINDS[kind].items():
+        assert marks == ""
+        assert re.fullmatch(SHAPES[kind], entry)
+        assert not any(re.fullmatch(pattern, entry) for pattern in earlier)
+
+
+@pytest.mark.parametrize("kind", BY_LIST)
+def test_entries_by_list_are_single_words(kind: str):
+    for entry in KINDS[kind]:
+        assert entry[0].isalpha()
+        assert entry[-1].isalpha()
+        assert all(character.isalpha() or character in "'." for character in entry)
+        assert len(entry) > 1
+        assert segments(entry) == [entry]
+        assert not is_string(entry)
+        assert split_clitic(entry) is None
+
+
+@pytest.mark.parametrize("kind", BY_LIST)
+def test_an_output_is_recognized_in_every_case(kind: str):
+    for entry in outputs(kind):
+        assert key(entry.upper()) == key(entry.title()) == key(entry) == entry
+
+
+def test_no_string_is_on_two_lists_and_no_function_word_is_a_member_without_a_capital():
+    assert clashes({kind: KINDS[kind] for kind in BY_LIST}, FUNCTION_WORDS) == []
+    assert FUNCTION_WORDS.keys() & {entry for kind in BY_LIST for entry in KINDS[kind]} == {"may", "us", "will"}
+
+
+def test_a_planted_clash_is_found():
+    planted = {"month": {"may": "member-only"}, "given-name": {"april": "", "may": "capitalized,member-only"}}
+    assert clashes(planted, {"may": "name-like"}) == ["may", "may"]
+
+
+def test_function_words_are_closed_classes():
+    assert 260 <= len(FUNCTION_WORDS) <= 300
+    assert {"'s", "n't", "'m", "'d", "'re", "'ve", "'ll", "wo", "ca", "sha"} <= FUNCTION_WORDS.keys()
+    assert {word for word, mark in FUNCTION_WORDS.items() if mark} == build_lists.NAME_LIKE
+    assert not FUNCTION_WORDS.keys() & {*KINDS["number-word"], *KINDS["ordinal"], "say", "make", "time", "good"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "entries"),
+    [
+        ("given-name", "john david mary jack peter robin maria sally"),
+        ("family-name", "smith johnson obama o'brien wright martin khan"),
+        ("city", "london paris washington houston york shanghai vegas"),
+        ("country", "france china iraq japan usa u.s zealand"),
+        ("nationality", "american french iraqi chinese russian"),
+        ("organisation", "microsoft toyota reuters unicef harvard nokia yahoo"),
+        ("month", "january august sept"),
+        ("weekday", "monday tue"),
+        ("number-word", "zero one twelve ninety hundred million dozen"),
+        ("ordinal", "first twentieth hundredth"),
+    ],
+)
+def test_well_known_names_are_members_in_any_case(kind: str, entries: str):
+    for entry in entries.split():
+        assert "capitalized" not in KINDS[kind][entry]
+
+
+@pytest.mark.parametrize(
+    ("kind", "entries"),
+    [
+        ("given-name", "will hope bill rose mark grace faith"),
+        ("family-name", "king hill green young long brown white"),
+        ("city", "reading nice bath mobile"),
+        ("country", "us turkey guinea"),
+        ("nationality", "polish"),
+        ("organisation", "apple target shell oracle"),
+        ("month", "may march"),
+        ("weekday", "sat sun wed"),
+        ("ordinal", "second"),
+    ],
+)
+def test_common_words_are_members_with_a_capital_only(kind: str, entries: str):
+    for entry in entries.split():
+        assert KINDS[kind][entry] == "capitalized,member-only"
+
+
+def test_plain_words_are_on_no_list():
+    members = {entry for kind in BY_LIST for entry in KINDS[kind]}
+    plain = "good best new day house city film movie funny the water company bank university united state see many said"
+    assert not members & set(plain.split())
+
+
+def test_words_of_a_name_are_cut_and_folded():
+    assert build_lists.tokens("Saint-Étienne") == ["saint", "étienne", "etienne"]
+    assert build_lists.tokens("O’Fallon") == ["o'fallon"]
+    assert build_lists.tokens("Łódź") == ["łódź", "lodz"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_readme_names_size_source_and_license(name: str):
+    row = re.search(rf"\| `{re.escape(name)}\.txt` \| ([\d,]+) \| ([\d,-]+) \| (.+) \| (.+) \| (.+) \|", README)
+    assert row is not None
+    assert int(row[1].replace(",", "")) == len(FILES[name])
+    if name != "function-words":
+        assert int(row[2].replace(",", "")) == len(outputs(name.removeprefix("kind.")))
+
+
+def test_every_source_is_credited():
+    license_text = (LISTS / "LICENSE.md").read_text("utf-8")
+    for line in (LISTS / "requirements.txt").read_text().split():
+        package, _, version = line.partition("==")
+        assert f"`{package}` {version}" in license_text
+        assert package in README
+
+
+def test_a_rebuild_gives_the_same_lists():
+    try:
+        rebuilt = build_lists.files()
+    except (ImportError, ValueError) as error:
+        pytest.skip(f"the sources of the lists are not installed (artifacts/lists/requirements.txt): {error}")
+    assert rebuilt.keys() == {f"{name}.txt" for name in NAMES}
+    for name, content in rebuilt.items():
+        assert (LISTS / name).read_bytes() == content.encode()

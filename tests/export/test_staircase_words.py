@@ -1,0 +1,159 @@
+"""The arrays of the staircase: neighbors of a word, and the base that all rows share."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textveil_export.errors import ExportError, SourceError
+from textveil_export.text.sources import Source
+from textveil_export.text.staircase import (
+    BASE_TOTAL,
+    StaircaseSettings,
+    base_weights,
+    is_wordlike,
+    nearest_words,
+    rank_frequencies,
+    read_frequencies,
+    staircase_arrays,
+)
+
+PUNCTUATION = [",", "7", "#"]
+
+
+def source(words=60, dimension=12, seed=3):
+    """Three entries without a letter, then words, with random vectors."""
+    names = [*PUNCTUATION, *(f"w{'abcdefghij'[i // 10]}{'abcdefghij'[i % 10]}" for i in range(words))]
+    vectors = np.random.default_rng(seed).standard_normal((len(names), dimension)).astype(np.float32)
+    return Source(names, vectors, "word", {})
+
+
+def scaled_by_definition(rows, words, k, scaling):
+    """CSLS as in the paper, in plain floats, one pair at a time."""
+    unit = rows / np.linalg.norm(rows.astype(float), axis=1, keepdims=True)
+    similarity = unit @ unit.T
+    r = {
+        y: np.mean(sorted((similarity[y, z] for z in words if z != y), reverse=True)[:scaling]) if scaling else 0.0
+        for y in words
+    }
+    return [
+        [x, *sorted((y for y in words if y != x), key=lambda y: r[y] - 2 * similarity[x, y])[: k - 1]]
+        for x in range(len(rows))
+    ]
+
+
+@pytest.mark.parametrize("scaling", [0, 1, 5])
+def test_neighbors_are_those_of_the_definition(scaling):
+    vectors = source().vectors
+    rows = np.rint(vectors * 40).astype(np.int8)
+    words = np.arange(3, len(rows))
+    assert nearest_words(rows, words, 20, scaling).tolist() == scaled_by_definition(rows, words.tolist(), 20, scaling)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(0, 4))
+def test_a_row_starts_with_its_word_and_has_distinct_words_only(seed, k, scaling):
+    arrays = staircase_arrays(source(30, 4, seed), settings=StaircaseSettings(k, scaling=scaling))
+    near, base = arrays["neighbours"], arrays["base"]
+    assert near.dtype == np.uint16
+    assert near.shape == (33, k)
+    assert near[:, 0].tolist() == list(range(33))
+    assert all(len(set(row)) == k for row in near.tolist())
+    assert not np.isin(near[:, 1:], range(len(PUNCTUATION))).any()
+    assert base.dtype == np.uint32
+    assert base.min() >= 1
+
+
+def test_equal_vectors_are_ordered_by_id():
+    words = Source(["a", "b", "c", "d", "e"], np.ones((5, 3), dtype=np.float32), "word", {})
+    near = staircase_arrays(words, settings=StaircaseSettings(4, scaling=2))["neighbours"]
+    assert near.tolist() == [[0, 1, 2, 3], [1, 0, 2, 3], [2, 0, 1, 3], [3, 0, 1, 2], [4, 0, 1, 2]]
+
+
+def test_length_of_a_vector_does_not_matter():
+    given_source = source()
+    lengths = 2.0 ** np.arange(len(given_source.words), dtype=np.float32)[:, None]
+    longer = Source(given_source.words, (given_source.vectors * lengths).astype(np.float32), "word", {})
+    settings = StaircaseSettings(10)
+    first, second = (staircase_arrays(s, settings=settings)["neighbours"] for s in (given_source, longer))
+    assert np.array_equal(first, second)
+
+
+def test_a_row_of_zeros_is_near_to_nothing_and_breaks_nothing():
+    vectors = source().vectors.copy()
+    vectors[5] = 0
+    near = staircase_arrays(Source(source().words, vectors, "word", {}), settings=StaircaseSettings(59))["neighbours"]
+    assert near[5, 0] == 5
+    assert len(set(near[5].tolist())) == 59
+    others = [row[1:] for symbol, row in enumerate(near.tolist()) if symbol != 5]
+    assert sum(5 in row[:5] for row in others) == 0
+
+
+def test_scaling_takes_a_hub_out_of_the_rows():
+    """A word in the middle of all others is everyone's nearest word until it is scaled."""
+    rows = np.random.default_rng(5).standard_normal((40, 12)) + 1
+    rows = np.rint(np.concatenate([rows, np.ones((1, 12))]) * 25).astype(np.int8)
+    words = np.arange(41)
+    ranks = [(nearest_words(rows, words, 41, scaling) == 40).argmax(axis=1)[:40].mean() for scaling in (0, 10)]
+    assert 1.5 * ranks[0] < ranks[1]
+
+
+def test_base_follows_frequency_and_is_exact():
+    counts, mu = [10**9, 3, 0, 7], Fraction(9, 10)
+    total = sum(counts)
+    expected = [1 + (9 * c * 4 + total) * BASE_TOTAL // (40 * total) for c in counts]
+    base = base_weights(counts, mu)
+    assert base.tolist() == expected
+    assert BASE_TOTAL <= int(base.sum(dtype=np.int64)) <= BASE_TOTAL + 2 * len(counts)
+
+
+def test_without_frequencies_the_base_falls_with_the_rank():
+    base = staircase_arrays(source(70))["base"]
+    assert (np.diff(base.astype(np.int64)) <= 0).all()
+    assert base[0] > base[-1]
+    assert rank_frequencies(["a", "b"]) == {"a": 333_333_333, "b": 250_000_000}
+
+
+def test_what_may_be_a_neighbor():
+    assert [is_wordlike(entry) for entry in ("doctor", "'s", "é", "b", ",", "7", "…", "#")] == [True] * 4 + [False] * 4
+
+
+def test_frequencies_are_read(tmp_path):
+    path = tmp_path / "f.tsv"
+    path.write_text("# license\nthe\t53703301\nof\t2\n", encoding="utf-8")
+    assert read_frequencies(path) == {"the": 53703301, "of": 2}
+
+
+@pytest.mark.parametrize(
+    "line", ["word", "word\t", "\t3", "word\t-3", "word\t3.5", "word\t٣", "of\t3", "word\t" + "9" * 19]
+)
+def test_a_wrong_line_of_frequencies_is_named_by_its_number(tmp_path, line):
+    path = tmp_path / "f.tsv"
+    path.write_text(f"of\t2\n{line}\n", encoding="utf-8")
+    with pytest.raises(SourceError, match="entry 2") as caught:
+        read_frequencies(path)
+    assert "word\t" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: StaircaseSettings(mu=Fraction(1)),
+        lambda: StaircaseSettings(mu=Fraction(-1, 10)),
+        lambda: StaircaseSettings(k=0),
+        lambda: StaircaseSettings(scaling=-1),
+        lambda: staircase_arrays(source(20)),
+        lambda: staircase_arrays(source(20), settings=StaircaseSettings(5, scaling=20)),
+        lambda: staircase_arrays(source(), {"unknown": 3}, StaircaseSettings(5)),
+        lambda: base_weights([3, -1], Fraction(1, 2)),
+    ],
+)
+def test_what_makes_no_staircase_is_refused(make):
+    with pytest.raises(ExportError):
+        make()
+
+
+def test_a_vocabulary_beyond_uint16_is_refused():
+    words = Source([f"w{i}" for i in range((1 << 16) + 1)], np.ones(((1 << 16) + 1, 1), dtype=np.float32), "word", {})
+    with pytest.raises(ExportError, match="65536"):
+        staircase_arrays(words)
