@@ -9,7 +9,7 @@ import small_bundles
 from brute_force import Losses
 from defined_weights import defined_weights
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import TABLE, TABLE_MECHANISMS
+from textveil.bundle.text_bundle import TABLE_MECHANISMS
 from textveil.cli.console import run
 from textveil.mechanisms.santext import CappedSanText, ExactSanText
 from textveil.mechanisms.table import CAPPED, EXACT, KEPT, OUTPUT_ROLE, SMALLEST_EXACT_WEIGHT

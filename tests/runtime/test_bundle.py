@@ -361,6 +361,12 @@ def test_what_a_manifest_must_list(copy: Path, name: str) -> None:
 
 # --- law.json, signed ----------------------------------------------------------------------------------------------
 
+
+def of_santext(law: JSON, level: int = 0) -> JSON:
+    """The laws of a level of SanText."""
+    return law["santext"]["levels"][level]["laws"]
+
+
 LAW_CHANGES: dict[str, Callable[[JSON], object]] = {
     "an unknown key": lambda law: law.update(later=1),
     "an unknown key of santext": lambda law: law["santext"].update(later=1),
@@ -426,9 +432,9 @@ LAW_CHANGES: dict[str, Callable[[JSON], object]] = {
     "a level without laws": lambda law: law["santext"]["levels"][0].pop("laws"),
     "a level without santext": lambda law: law["santext"]["levels"][0]["laws"].pop("santext"),
     "a level without santext+": lambda law: law["santext"]["levels"][0]["laws"].pop("santext+"),
-    "a law more": lambda law: law["santext"]["levels"][0]["laws"].update(later=law["santext"]["levels"][0]["laws"]["santext"]),
+    "a law more": lambda law: of_santext(law).update(later=of_santext(law)["santext"]),
     **{
-        f"{key} {value!r}": (lambda law, pair={key: value}: law["santext"]["levels"][1]["laws"]["santext+"]["capped"].update(pair))
+        f"{key} {value!r}": (lambda law, pair={key: value}: of_santext(law, 1)["santext+"]["capped"].update(pair))
         for key, values in {
             "exponent": ["0", "-1", "nan", "inf", "x", "", None, [], {}, "1e999999999"],
             "weights": ["weights.none", None, 5, [], "neighbours", "scores", "roles"],
