@@ -7,15 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from damaged import JSON, of_version_2, read_json, refused, sign, sign_manifest
 from safetensors.numpy import load, save
-from small_staircase import BASE, FUNCTION_WORDS, KINDS, LEVELS, NEIGHBORS, ROLES, WORDS, small_staircase
+from small_staircase import BASE, FUNCTION_WORDS, KINDS, LEVELS, NEIGHBORS, small_staircase
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import TABLE_MECHANISMS, Bundle
 from textveil.errors import BundleDamaged, IdentityMismatch, UnknownMechanism
 from textveil.mechanisms.table import CAPPED
+from wrong_staircases import LAWS, TABLES, level
 
 # --- the identity --------------------------------------------------------------------------------------------------
 
@@ -100,9 +100,9 @@ def test_a_bundle_with_a_staircase_alone(tmp_path: Path) -> None:
     assert bundle.identity == hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
     assert (bundle.version, bundle.mechanisms, bundle.default_mechanism) == (3, ("staircase",), "staircase")
     assert (bundle.levels, bundle.tails, bundle.metric, bundle.symbols) == ((), (), None, 15)
-    for opened, level in zip(bundle.staircase_levels, LEVELS, strict=True):
-        assert (opened.name, str(opened.epsilon)) == (level["name"], level["epsilon"])
-        assert (str(opened.share), str(opened.own_share)) == (level["share"], level["own_share"])
+    for opened, stated in zip(bundle.staircase_levels, LEVELS, strict=True):
+        assert (opened.name, str(opened.epsilon)) == (stated["name"], stated["epsilon"])
+        assert (str(opened.share), str(opened.own_share)) == (stated["share"], stated["own_share"])
     assert (bundle.default_staircase_level, bundle.default_visible) == ("usual", "function-words")
     assert bundle.staircase is not None
     assert (bundle.staircase.neighbors == NEIGHBORS).all()
@@ -142,67 +142,7 @@ def test_a_file_that_is_not_listed(tmp_path: Path, name: str) -> None:
     refused(small_staircase(tmp_path / "c", law=lambda law: law["files"].pop(name)))
 
 
-def level(**changes: object) -> Callable[[JSON], object]:
-    return lambda law: law["staircase"]["levels"][0].update(changes)
-
-
-def kind(**changes: object) -> Callable[[JSON], object]:
-    return lambda law: law["skeleton"]["kinds"][-1].update(changes)
-
-
-CHANGES: dict[str, Callable[[JSON], object]] = {
-    "levels out of order": lambda law: law["staircase"]["levels"].reverse(),
-    "an epsilon twice": level(epsilon="8.50"),
-    "a name twice": level(name="usual"),
-    "a name that is none": level(name=5),
-    "no levels": lambda law: law["staircase"].update(levels=[]),
-    "levels an object": lambda law: law["staircase"].update(levels={}),
-    "a key more": lambda law: law["staircase"].update(later=1),
-    "a key of a level more": level(later=1),
-    "a level without a share": lambda law: law["staircase"]["levels"][0].pop("share"),
-    **{
-        f"{key} {value!r}": level(**{key: value})
-        for key, values in {
-            "epsilon": ["", "0", "0.0", "-1", "17", "1e1", "+6", " 6", "6.", ".5", "6,5", "nan", "inf", "٦", 6, None],
-            "share": ["", "0", "0/5", "1/0", "2", "-1/2", "0.5", "1/2/3", "1 / 2", "1/01", "½", 1, None, ["1/2"]],
-            "own_share": ["", "2", "1/0", "-1", "0.5", "3/2", 1, None, "1" * 10],
-        }.items()
-        for value in values
-    },
-    "wordpieces": lambda law: law.update(tokens="wordpiece"),
-    "a symbol less": lambda law: law.update(symbols=14),
-    "symbols a float": lambda law: law.update(symbols=15.0),
-    "a default level that is not there": lambda law: law["defaults"]["staircase"].update(level="strongest"),
-    "no default level": lambda law: law["defaults"]["staircase"].pop("level"),
-    "a visible set that is not there": lambda law: law["defaults"]["staircase"].update(visible="names"),
-    "a visible set null": lambda law: law["defaults"]["staircase"].update(visible=None),
-    "a default more": lambda law: law["defaults"]["staircase"].update(kinds=True),
-    "no defaults": lambda law: law["defaults"].pop("staircase"),
-    "defaults of santext": lambda law: law["defaults"].update(santext={}),
-    "santext by default": lambda law: law["defaults"].update(mechanism="santext"),
-    "a skeleton without a staircase": lambda law: law.update(staircase=None),
-    "a staircase without a skeleton": lambda law: law.update(skeleton=None),
-    "neither": lambda law: law.update(staircase=None, skeleton=None),
-    "a skeleton of nothing": lambda law: law.update(skeleton={}),
-    "a key of the skeleton more": lambda law: law["skeleton"].update(later=1),
-    "no kinds": lambda law: law["skeleton"].pop("kinds"),
-    "function words null": lambda law: law["skeleton"].update(function_words=None),
-    "function words elsewhere": lambda law: law["skeleton"].update(function_words="../function-words.txt"),
-    "function words of the vocabulary": lambda law: law["skeleton"].update(function_words="vocabulary.tsv"),
-    "a file named twice": kind(file="kind.weekday.txt"),
-    "a file that is not there": kind(file="kind.later.txt"),
-    "a kind twice": kind(name="weekday"),
-    "a shape twice": kind(shape="number"),
-    "a name with an escape": kind(name="\x1b[2J"),
-    "a name null": kind(name=None),
-    "a shape that is a number": kind(shape=5),
-    "a key of a kind more": kind(later=1),
-    "a kind without a shape": lambda law: law["skeleton"]["kinds"][-1].pop("shape"),
-    "a file more": lambda law: law["files"].update({"README.md": "0" * 64}),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+@pytest.mark.parametrize("change", LAWS.values(), ids=LAWS.keys())
 def test_a_law_that_is_none(tmp_path: Path, change: Callable[[JSON], object]) -> None:
     folder = small_staircase(tmp_path / "b", law=change)
     refused(folder)
@@ -216,37 +156,7 @@ def test_numbers_of_a_level_that_are_fine(tmp_path: Path) -> None:
             assert len(Bundle(small_staircase(tmp_path / "b", law=level(**{key: value}))).staircase_levels) == 2
 
 
-def put(array: Any, place: tuple[int, ...], value: int) -> Any:
-    array = array.copy()
-    array[place] = value
-    return array
-
-
-TOO_MUCH = {**LEVELS[0], "epsilon": "16", "share": "1"}
-ARRAYS: dict[str, dict[str, Any]] = {
-    "a neighbor that is no symbol": {"neighbors": put(NEIGHBORS, (3, 2), 15)},
-    "a neighbor twice": {"neighbors": put(NEIGHBORS, (3, 2), int(NEIGHBORS[3, 3]))},
-    "the word itself twice": {"neighbors": put(NEIGHBORS, (3, 2), 3)},
-    "another word first": {"neighbors": NEIGHBORS[:, ::-1].copy()},
-    "a row less": {"neighbors": NEIGHBORS[:-1].copy()},
-    "a row more": {"neighbors": np.concatenate([NEIGHBORS, NEIGHBORS[-1:]])},
-    "no neighbors": {"neighbors": NEIGHBORS[:, :0].copy()},
-    "neighbors of eight bits": {"neighbors": NEIGHBORS.astype(np.uint8)},
-    "neighbors with a sign": {"neighbors": NEIGHBORS.astype(np.int16)},
-    "a zero base": {"base": put(BASE, (4,), 0)},
-    "a base less": {"base": BASE[:-1].copy()},
-    "a base of sixteen bits": {"base": BASE.astype(np.uint16)},
-    "a base with a sign": {"base": BASE.astype(np.int32)},
-    "totals too large": {"base": np.full(15, 2**32 - 1, np.uint32), "levels": [TOO_MUCH]},
-    "a role that there is not": {"roles": put(ROLES, (7,), 16)},
-    "a role less": {"roles": ROLES[:-1].copy()},
-    "roles of sixteen bits": {"roles": ROLES.astype(np.uint16)},
-    "a word more": {"words": [*WORDS, "later"]},
-    "a word twice": {"words": [*WORDS[:-1], "the"]},
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("arrays", ARRAYS.values(), ids=ARRAYS.keys())
+@pytest.mark.parametrize("arrays", TABLES.values(), ids=TABLES.keys())
 def test_a_table_that_is_wrong(tmp_path: Path, arrays: dict[str, Any]) -> None:
     refused(small_staircase(tmp_path / "b", **arrays))
 
