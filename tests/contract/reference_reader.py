@@ -374,11 +374,11 @@ def read_staircase(law: dict[str, Any], data: dict[str, bytes]) -> Staircase:
     """The staircase and its lists; refused unless the conditions of the theorem hold."""
     arrays, symbols = parse_safetensors(data["staircase.safetensors"]), law["symbols"]
     neighbors, base, roles = arrays["neighbours"], arrays["base"], arrays["roles"]
-    check(neighbors.dtype == ("U16" if symbols <= 65536 else "U32"), "neighbours: type")
-    check(len(neighbors.shape) == 2 and neighbors.shape[0] == symbols and neighbors.shape[1] >= 1, "neighbours: shape")
+    check(neighbors.dtype == ("U16" if symbols <= 65536 else "U32"), "stored ids: type")
+    check(len(neighbors.shape) == 2 and neighbors.shape[0] == symbols and neighbors.shape[1] >= 1, "stored ids: shape")
     check((base.dtype, base.shape, roles.dtype, roles.shape) == ("U32", [symbols], "U8", [symbols]), "base or roles")
     for x, row in enumerate(neighbors.rows()):
-        check(row[0] == x and max(row) < symbols and len(set(row)) == len(row), "a row of neighbours")
+        check(row[0] == x and max(row) < symbols and len(set(row)) == len(row), "a row of stored ids")
     check(min(base.values) >= 1 and max(roles.values) < 16, "base or roles: values")
     check(set(law["staircase"]) == {"levels"} and type(law["staircase"]["levels"]) is list, "staircase: keys")
     levels, defaults = law["staircase"]["levels"], law["defaults"]["staircase"]
