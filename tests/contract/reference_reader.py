@@ -28,7 +28,8 @@ OUTPUT, OUTPUT_PLUS, MAY_KEEP = 1, 2, 4  # the role bits
 ROLE_OF_OUTPUTS = {"santext": OUTPUT, "santext+": OUTPUT_PLUS, "random": OUTPUT, "krr": OUTPUT}
 DTYPES = {"U8": "B", "I8": "b", "U16": "H", "U32": "I", "I64": "q"}
 CLITICS = ("n't", "'s", "'m", "'d", "'re", "'ve", "'ll")
-SANTEXT_FILES = {"table.safetensors", "embeddings.safetensors"}
+AUXILIARIES = """do does did is are was were am ai has have had wo ca sha could would should must might may need dare
+ought""".split()
 SMALLEST_WEIGHT = {"capped": 1, "exact": 2**12}
 DECIMAL = r"[0-9]+(\.[0-9]+)?"
 LOWEST = {"neighbours": 1, "grid": 1, "median_squared_distance": 1, "unknown_extra_squared_distance": 0}
@@ -476,103 +477,274 @@ def draw_staircase(
     return drawn
 
 
-# --- UAX #29: default word boundaries ---------------------------------------------------------------------------------
+# --- Segments ---------------------------------------------------------------------------------------------------------
 
-WORD_BREAK = (
-    "CR LF Newline Extend ZWJ Format Regional_Indicator Katakana Hebrew_Letter ALetter Single_Quote Double_Quote "
-    "MidNumLet MidLetter MidNum Numeric ExtendNumLet WSegSpace"
+
+def one_of(pattern: str) -> Callable[[str], bool]:
+    """A test of single characters ("" is never one)."""
+    compiled = regex.compile(pattern, regex.V1)
+    return lru_cache(1 << 16)(lambda character: compiled.fullmatch(character) is not None)
+
+
+is_blank, is_mark = one_of(r"\p{White_Space}"), one_of(r"\p{P}")
+is_letter = one_of(r"[\p{L}&&\p{WB=ALetter}]")
+is_follower = one_of(r"[[\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}]--\p{S}]")
+is_inner = one_of(r"[\p{WB=MidLetter}\p{WB=MidNumLet}']")
+is_connector, is_alphanumeric = one_of(r"\p{Pc}"), one_of(r"[\p{L}\p{M}\p{N}]")
+is_number_part, is_digit = one_of(r"[\p{Nd}\p{Sc}+\-‐‑–−.,/%#]"), one_of(r"\p{Nd}")
+GAP = regex.compile(r"[\p{White_Space}\p{P}]*")
+QUOTES, SOFT, ENDS, AT = set('"“”„«»'), set("‹›()[]{};—…"), set(".,:!?'‘’*_"), set("@＠﹫")
+OPENING, CLOSING, JOINING = set("([{"), set(")]}"), set(" \u00a0\u2009\u202f")
+DOMAINS = (
+    "com org net io gov edu mil int info biz co uk de fr nl eu ru ch au ca jp cn br es pl se dk app dev xyz museum рф"
 )
-WORD_BREAK_PATTERNS = {name: regex.compile(rf"\p{{WB={name}}}") for name in WORD_BREAK.split()}
-PICTOGRAPHIC = regex.compile(r"\p{Extended_Pictographic}")
-LINE_ENDS, SKIPPED = {"CR", "LF", "Newline"}, {"Extend", "Format", "ZWJ"}
-AH_LETTER = {"ALetter", "Hebrew_Letter"}
-MID_LETTER, MID_NUM = {"MidLetter", "MidNumLet", "Single_Quote"}, {"MidNum", "MidNumLet", "Single_Quote"}
-NUMBER, KATAKANA, EXTEND_NUM_LET = {"Numeric"}, {"Katakana"}, {"ExtendNumLet"}
 
 
-@lru_cache(1 << 16)
-def word_break(character: str) -> str:
-    """The Word_Break property of a character."""
-    return next((name for name, pattern in WORD_BREAK_PATTERNS.items() if pattern.match(character)), "Other")
+def is_hard(character: str) -> bool:
+    """Whether it is a hard break."""
+    return is_blank(character) or character in QUOTES
 
 
-def is_boundary(text: str, kinds: list[str], i: int) -> bool:
-    """Whether there is a boundary before position `i`, 0 < i < len(text); rule numbers are those of UAX #29."""
-    if kinds[i - 1] in LINE_ENDS or kinds[i] in LINE_ENDS:  # WB3, WB3a, WB3b
-        return kinds[i - 1 : i + 1] != ["CR", "LF"]
-    if kinds[i - 1] == "ZWJ" and PICTOGRAPHIC.match(text[i]):  # WB3c
-        return False
-    if kinds[i - 1] == kinds[i] == "WSegSpace" or kinds[i] in SKIPPED:  # WB3d, WB4
-        return False
+def is_break(character: str) -> bool:
+    """Whether it is a break of either sort."""
+    return is_hard(character) or character in SOFT
 
-    def skip(position: int, step: int) -> int:
-        """The first position from here on, in steps of `step`, that WB4 does not skip."""
-        while 0 <= position < len(kinds) and kinds[position] in SKIPPED:
-            position += step
-        return position
 
-    def kind(position: int) -> str:
-        return kinds[position] if 0 <= position < len(kinds) else "edge"
+def is_solid(character: str) -> bool:
+    """Whether it is there, and neither a break nor an end."""
+    return character != "" and not is_break(character) and character not in ENDS
 
-    at = skip(i - 1, -1)
-    two_before, before, after, then = kind(skip(at - 1, -1)), kind(at), kinds[i], kind(skip(i + 1, 1))
-    if before == after == "Regional_Indicator":  # WB15, WB16
-        run = 0
-        while kind(at) == "Regional_Indicator":
-            at, run = skip(at - 1, -1), run + 1
-        return run % 2 == 0
-    return not (
-        (before in AH_LETTER and after in AH_LETTER)  # WB5
-        or (before in AH_LETTER and after in MID_LETTER and then in AH_LETTER)  # WB6
-        or (two_before in AH_LETTER and before in MID_LETTER and after in AH_LETTER)  # WB7
-        or (before == "Hebrew_Letter" and after == "Single_Quote")  # WB7a
-        or (before == "Hebrew_Letter" and after == "Double_Quote" and then == "Hebrew_Letter")  # WB7b
-        or (two_before == "Hebrew_Letter" and before == "Double_Quote" and after == "Hebrew_Letter")  # WB7c
-        or (before in NUMBER | AH_LETTER and after in NUMBER)  # WB8, WB9
-        or (before in NUMBER and after in AH_LETTER)  # WB10
-        or (two_before in NUMBER and before in MID_NUM and after in NUMBER)  # WB11
-        or (before in NUMBER and after in MID_NUM and then in NUMBER)  # WB12
-        or (before in KATAKANA and after in KATAKANA)  # WB13
-        or (before in AH_LETTER | NUMBER | KATAKANA | EXTEND_NUM_LET and after in EXTEND_NUM_LET)  # WB13a
-        or (before in EXTEND_NUM_LET and after in AH_LETTER | NUMBER | KATAKANA)  # WB13b
+
+def char(text: str, i: int) -> str:
+    """The character at a position, "" outside of the text."""
+    return text[i] if 0 <= i < len(text) else ""
+
+
+def skip(text: str, i: int, test: Callable[[str], bool]) -> int:
+    """The first position from i on where the test fails."""
+    while test(char(text, i)):
+        i += 1
+    return i
+
+
+def letters_from(text: str, i: int) -> int:
+    """The end of a letter and the letters and followers after it; i if there is no letter."""
+    return skip(text, i, lambda c: is_letter(c) or is_follower(c)) if is_letter(char(text, i)) else i
+
+
+def is_dot_of_host(text: str, i: int) -> bool:
+    """Whether the mark at i, between letters, is a dot that makes a string."""
+    after = skip(text, i + 2, is_follower)
+    return (
+        char(text, i) == "."
+        and is_letter(char(text, i + 1))
+        and (
+            is_letter(char(text, after))
+            or (i > 2 and text[i - 3 : i] in {a + b + c for a in "wW" for b in "wW" for c in "wW"})
+        )
     )
 
 
-def split_words(text: str) -> list[str]:
-    """Cut a text at the default word boundaries."""
-    kinds = [word_break(character) for character in text]
-    cuts = [0, *(i for i in range(1, len(text)) if is_boundary(text, kinds, i)), len(text)]
-    return [text[a:b] for a, b in itertools.pairwise(cuts) if a < b]
+def word_from(text: str, i: int) -> int:
+    """The end of the ordinary word that starts at i; i if there is none."""
+    end = letters_from(text, i)
+    while end > i and is_inner(char(text, end)) and is_letter(char(text, end + 1)) and not is_dot_of_host(text, end):
+        end = letters_from(text, end + 1)
+    return end
 
 
-# --- From text to inputs ----------------------------------------------------------------------------------------------
+def quoted_from(text: str, i: int) -> int:
+    """The end of the quoted name that starts at i; i if there is none."""
+    end = skip(text, i + 1, lambda c: c not in ("", '"', "\n", "\r"))
+    first, last = char(text, i + 1), char(text, end - 1)
+    found = char(text, i) == char(text, end) == '"' and end > i + 1 and char(text, end + 1) in AT
+    return end + 1 if found and not (is_blank(first) or first in AT or is_blank(last)) else i
 
-TRIGGER = regex.compile(r"\p{N}|[@＠﹫]|(?P<address>://|(?i:www)\.)|%[0-9A-Fa-f]{2}|(?P<address>\.\p{L}{2,24}[/?#:])")
-BREAK = regex.compile(r"[\p{White_Space}\"“”„«»‹›()\[\]{}<>;—…]")
-BREAK_OF_ADDRESS = regex.compile(r"[\p{White_Space}\"“”„«»<>]")
-GAP = regex.compile(r"[\p{White_Space}\p{P}]+")
-LOST_AT_ENDS = set(".,:!?'‘’*_")
-CHINESE = (  # the blocks that BERT counts as such
-    r"\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\U00020000-\U0002A6DF\U0002A700-\U0002CEAF\U0002F800-\U0002FA1F"
-)
+
+def bracketed_from(text: str, i: int) -> int:
+    """The end of the word in brackets that starts at i; i if there is none."""
+    if char(text, i) not in OPENING or not is_solid(char(text, i - 1)):
+        return i
+    end = word_from(text, i + 1)
+    return end + 1 if end > i + 1 and char(text, end) in CLOSING and is_solid(char(text, end + 1)) else i
+
+
+def emoticon_from(text: str, i: int) -> int:
+    """The end of the emoticon that starts at i; i if there is none."""
+    if char(text, i) not in (":", ";") or not (i == 0 or is_blank(text[i - 1])):
+        return i
+    mouth = i + 1 + (char(text, i + 1) == "'")
+    mouth += char(text, mouth) == "-"
+    brackets = skip(text, mouth, lambda c: c in OPENING | CLOSING)
+    nose = i + 1 + (char(text, i + 1) == "-")
+    word = word_from(text, nose)
+    ends = [brackets] if brackets > mouth else [mouth + 1] if char(text, mouth) in ("/", "\\", "*") else []
+    ends += [word + 1] if word > nose and char(text, word) == ":" else []
+    ends += [word] if word > nose else []
+    for end in ends:
+        after = char(text, skip(text, end, lambda c: c in set(".,!?")))
+        if after == "" or is_blank(after):
+            return end
+    return i
+
+
+def trigger_from(text: str, i: int) -> int:
+    """The end of the trigger (but for an emoticon) that starts at i; i if there is none."""
+    c, before, after = text[i], char(text, i - 1), char(text, i + 1)
+    after_letter = is_letter(before) or is_follower(before)
+    if not (is_blank(c) or is_mark(c) or is_letter(c) or is_follower(c)) or (is_follower(c) and not after_letter):
+        return i + 1
+    if c in AT or c == "\\" or (c == "%" and is_letter(after)):
+        return i + 1
+    if text.startswith("://", i):
+        return i + 3
+    if is_connector(c) and after_letter and is_letter(char(text, skip(text, i, is_connector))):
+        return skip(text, i, is_connector)
+    if c == "." and (after_letter or text[i - 3 : i].lower() == "www") and is_dot_of_host(text, i):
+        return i + 1
+    end = skip(text, i + 1, lambda c: c not in ("", "/") and not is_break(c))
+    if c == "/" and not is_solid(before) and end > i + 1 and char(text, end) == "/":
+        return end + 1
+    return max(quoted_from(text, i), bracketed_from(text, i))
+
+
+def names_host(run: str) -> bool:
+    """Whether a run goes on to a hard break."""
+    if run[:1] in AT or GAP.fullmatch(run):
+        return False
+    if "://" in run or regex.search(r"(?i:www)\.[\p{L}\p{N}]", run):
+        return True
+    host = (
+        rf"[\p{{L}}\p{{M}}\p{{N}}]\.(\p{{L}}{{2,24}}[/?#:]|(?i:{DOMAINS.replace(' ', '|')})(?![\p{{L}}\p{{M}}\p{{N}}]))"
+    )
+    return not set(run) & (AT | OPENING) and regex.search(host, run) is not None
+
+
+def trimmed(text: str, start: int, end: int, more: set[str]) -> tuple[int, int]:
+    """A span without the ends at either side."""
+    while start < end and text[start] in ENDS:
+        start += 1
+    while start < end and text[end - 1] in ENDS | more:
+        end -= 1
+    return start, end
+
+
+def has_trigger(run: str) -> bool:
+    """Whether there is a trigger in a text."""
+    return any(trigger_from(run, i) > i or emoticon_from(run, i) > i for i in range(len(run)))
+
+
+def find_strings(text: str) -> list[tuple[int, int]]:
+    """The strings of a text, numbers not yet in groups."""
+    found, position, i = [], 0, 0
+    while i < len(text):
+        emoticon, trigger = emoticon_from(text, i), trigger_from(text, i)
+        if trigger == i and emoticon == i:
+            i += 1
+            continue
+        if trigger == i:
+            found.append((i, emoticon))
+            position = i = emoticon
+            continue
+        start = max([position, *(j + 1 for j in range(position, i) if is_break(text[j]))])
+        end = i
+        while (further := max(quoted_from(text, end), bracketed_from(text, end))) > end or (
+            end < len(text) and not is_break(text[end])
+        ):
+            end = further if further > end else end + 1
+        first, last = trimmed(text, start, end, set())
+        run = text[first:last]
+        if names_host(run):
+            while (further := quoted_from(text, end)) > end or (end < len(text) and not is_hard(text[end])):
+                end = further if further > end else end + 1
+            first, last = trimmed(text, start, end, SOFT)
+            found.append((first, last))
+            end = last
+        elif has_trigger(run) and not GAP.fullmatch(run):
+            found.append((first, last))
+            end = last
+        position = i = end
+    return found
+
+
+class Groups:
+    """Numbers in groups, by recursive descent: D = E (blank? E)*, E = number | "(" D ")"."""
+
+    def __init__(self, text: str, numbers: dict[int, int]) -> None:
+        self.text, self.numbers = text, numbers
+
+    def touches(self, i: int, step: int) -> bool:
+        """Whether there is a solid character here, or behind ends."""
+        while char(self.text, i) in ENDS:
+            i += step
+        return is_solid(char(self.text, i))
+
+    def element(self, i: int, free: bool) -> tuple[int, int, int] | None:
+        """The end of an E, and the span inside its brackets."""
+        if i in self.numbers:
+            return self.numbers[i], i, self.numbers[i]
+        if char(self.text, i) != "(" or (free and self.touches(i - 1, -1)):
+            return None
+        inside = self.group(i + 1, False)
+        if inside is None or char(self.text, inside[0]) != ")":
+            return None
+        end = inside[0] + 1
+        return (end, *inside[1:]) if end in self.numbers or not self.touches(end, 1) else None
+
+    def group(self, i: int, free: bool = True) -> tuple[int, int, int] | None:
+        """The end of a D, and the span of its string."""
+        found = self.element(i, free)
+        while found is not None:
+            more = self.element(found[0], False)
+            if more is None and char(self.text, found[0]) in JOINING:
+                more = self.element(found[0] + 1, False)
+            if more is None:
+                break
+            found = more[0], i, more[0]
+        return found
+
+
+def joined(text: str, strings: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The strings with numbers in groups."""
+    numbers = {a: b for a, b in strings if all(map(is_number_part, text[a:b])) and any(map(is_digit, text[a:b]))}
+    groups, found, position = Groups(text, numbers), [], 0
+    for a, b in strings:
+        if a not in numbers:
+            found.append((a, b))
+            position = b
+        while position <= a:
+            start = next(i for i in range(position, a + 1) if i == a or text[i:a].strip("(") == "")
+            group = groups.group(start)
+            if group is None:
+                position = start + 1
+            else:
+                found.append(group[1:])
+                position = group[0]
+    return found
 
 
 def find_segments(text: str) -> list[tuple[str, str]]:
     """Cut a text into segments, each with its kind: "gap", "word" or "string"."""
-    segments, position = [], 0
-    while trigger := TRIGGER.search(text, position):
-        start = max([position, *(match.end() for match in BREAK.finditer(text, position, trigger.start()))])
-        stop = (BREAK_OF_ADDRESS if trigger["address"] else BREAK).search(text, trigger.start())
-        end = stop.start() if stop else len(text)
-        while start < trigger.start() and text[start] in LOST_AT_ENDS:
-            start += 1
-        while end > trigger.end() and text[end - 1] in LOST_AT_ENDS:
-            end -= 1
-        segments += [("word", word) for word in split_words(text[position:start])]
-        segments.append(("string", text[start:end]))
-        position = end
-    segments += [("word", word) for word in split_words(text[position:])]
-    return [("gap" if GAP.fullmatch(part) else kind, part) for kind, part in segments]
+    segments: list[tuple[str, str]] = []
+    strings = dict(joined(text, find_strings(text)))
+    i = 0
+    while i < len(text):
+        if i in strings:
+            kind, end = "string", strings[i]
+        elif (end := word_from(text, i)) > i:
+            kind = "word"
+        else:
+            kind, end = "gap", i + 1
+        segments.append((kind, text[i:end]))
+        i = end
+    return segments
+
+
+# --- From text to inputs ----------------------------------------------------------------------------------------------
+
+CHINESE = (  # the blocks that BERT counts as such
+    r"\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\U00020000-\U0002A6DF\U0002A700-\U0002CEAF\U0002F800-\U0002FA1F"
+)
 
 
 def case_pattern(word: str) -> str:
@@ -648,7 +820,7 @@ def read_text(bundle: Bundle, text: str, drop_case: bool, strict: bool) -> list[
     for kind, part in find_segments(text):
         if kind == "gap" and strict:
             visible = regex.sub(r"\p{White_Space}", "", part)
-            items += [Unit([bundle.look_up(character)], True, "lower") for character in visible]
+            items += [Unit([bundle.look_up(character)], False, "lower") for character in visible]
         else:
             items += [part] if kind == "gap" else read(bundle, kind, part)
     if drop_case or strict:
@@ -726,7 +898,7 @@ def draw(law: Law, inputs: list[int], take: Callable[[int], list[int]]) -> list[
 
 def write_text(bundle: Bundle, items: list[str | Unit], outputs: list[int], strict: bool) -> str:
     """The output for one text; `outputs` are the drawn ids of its tokens in order."""
-    written, ids, after_unit = "", iter(outputs), False
+    written, last, ids, after_unit = "", "", iter(outputs), False
     for item in items:
         printed = item
         if isinstance(item, Unit):
@@ -736,8 +908,11 @@ def write_text(bundle: Bundle, items: list[str | Unit], outputs: list[int], stri
             printed = "".join(spellings)
             if item.case != "lower":
                 printed = printed.upper() if item.case == "UPPER" else printed[:1].upper() + printed[1:]
-            if after_unit and (strict or printed.lower() not in CLITICS):
+            if after_unit and printed.lower() == "n't" and not strict and last.lower() not in AUXILIARIES:
+                printed = " NOT" if printed != printed.lower() else " not"
+            elif after_unit and (strict or printed.lower() not in CLITICS):
                 printed = " " + printed
+            last = printed.strip()
         written, after_unit = written + printed, isinstance(item, Unit)
     return written
 

@@ -52,7 +52,7 @@ def test_gaps(tiny: Sanitizer, lexicon: Lexicon, unknown: int, gap: str) -> None
     assert lexicon.word(gap) is GAP
     marks = [character for character in gap if not character.isspace()]
     expected = tuple(tiny.bundle.ids.get(mark, unknown) for mark in marks)
-    assert lexicon.word(gap, sanitize_punctuation=True) == Word(expected, True, (LOWER,) * len(marks))
+    assert lexicon.word(gap, sanitize_punctuation=True) == Word(expected, False, (LOWER,) * len(marks))
 
 
 @pytest.mark.parametrize(
@@ -126,10 +126,14 @@ def test_writing(tiny: Sanitizer, lexicon: Lexicon) -> None:
         )[0]
 
     assert written("nurse river", ["The", " ", "doctor"]) == "Nurse river"
-    assert written("nurse river", ["😀", "😀"]) == "nurse river"
+    assert written("nurse river", ["😀", "😀"]) == "nurse river"  # segments of text never touch; denied entries may
     assert written("nurse 's", ["Doctor's"]) == "Nurse's"
     assert written("'s nurse", ["Doctor's"]) == "'s nurse"
-    assert written("nurse n't", ["😀", "x"]) == "nursen't"
+    assert written("nurse n't", ["😀", "x"]) == "nurse not"
+    assert written("nurse n't", ["DOCTOR'S"]) == "NURSE NOT"
+    assert written("was n't", ["Doctor's"]) == "Wasn't"
+    assert written("nurse n't", ["x", " ", "x"]) == "nurse n't"
+    assert written("nurse n't", ["x", ",", " "], strict=True) == "nurse n't"
     assert written("nurse 's", ["😀", " ", "x"]) == "nurse 's"
     assert written("nurse 's river", ["THE", "—", "X", "😀"]) == "NURSE—'s river"
     assert written("straße", ["THE"]) == "THE"[:0] + "STRASSE"

@@ -16,18 +16,27 @@ from textveil_export.leakage.statistics import measure
 from textveil_export.progress import Progress
 from textveil_export.text import sources
 from textveil_export.text.build import DEFAULT_K, DEFAULT_LEVEL, Recipe, build_bundle
+from textveil_export.text.build_staircase import StaircaseRecipe
 from textveil_export.text.calibrate_epsilon import DEFAULT_LEVELS
 from textveil_export.text.ranks import by_frequency
+from textveil_export.text.skeleton_lists import SkeletonLists, english_skeleton, read_skeleton_lists
+from textveil_export.text.staircase import StaircaseSettings, read_frequencies
 from textveil_export.text.word_sets import LISTS, Policy, english_lists
 from textveil_export.text.write import write_bundle, write_certificate, write_statistics
 
 DEFAULT_TAILS = "exact,capped"
-ENGLISH_WORDS = LISTS / "english_words.txt"
+DEFAULT_MECHANISMS = "staircase,santext"
+ENGLISH_WORDS = LISTS / "words" / "english-3.txt"
+ENGLISH_FREQUENCIES = LISTS / "words" / "english-3-frequencies.tsv"
 _MINILM_ATTRIBUTION = "Distances derive from sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)."
 _ENGLISH_ATTRIBUTION = (
-    "The words and their ranks derive from the BERT vocabulary (Apache-2.0) and from word counts of WikiText-2 "
-    "(CC BY-SA 3.0), SST-2, and SICK 2014 (CC BY-NC-SA 3.0), of which no text is included."
+    "The words and their frequencies derive from wordfreq (data CC BY-SA 4.0) and the BERT vocabulary (Apache-2.0)."
 )
+_SKELETON_ATTRIBUTION = (
+    "The lists of names, places and organizations derive from the US Census of 1990 (public domain), GeoNames "
+    "(CC BY 4.0), Wikipedia (CC BY-SA), Faker and pytickersymbols (MIT): see artifacts/lists."
+)
+_SKELETON_LICENSE = "Apache-2.0 AND CC-BY-4.0 AND CC-BY-SA-4.0 AND MIT"
 _LISTS_ATTRIBUTION = "The list of words that are never drawn is based on LDNOOBW (CC BY 4.0)."
 
 
@@ -89,6 +98,26 @@ def table(
     deny: Annotated[list[Path] | None, typer.Option(help="More words that are always sensitive.")] = None,
     allow: Annotated[list[Path] | None, typer.Option(help="Words that are never sensitive.")] = None,
     never_output: Annotated[list[Path] | None, typer.Option(help="More words that must never come out.")] = None,
+    mechanisms: Annotated[
+        str, typer.Option(help="Comma-separated: staircase, santext (with santext+). The staircase is for words.")
+    ] = DEFAULT_MECHANISMS,
+    staircase_neighbors: Annotated[
+        int, typer.Option(min=1, help="staircase: stored neighbors per word, itself included.")
+    ] = StaircaseSettings().k,
+    function_words: Annotated[
+        Path | None, typer.Option(help="staircase: function words of another language; the English ones if left out.")
+    ] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="staircase: NAME=FILE, the words of one kind (repeatable, in the order that settles a word on two "
+            "lists); with --function-words. The English lists if both are left out."
+        ),
+    ] = None,
+    word_frequencies: Annotated[
+        Path | None,
+        typer.Option(help="staircase: public frequencies, a word, a tab and a count per line; else the order counts."),
+    ] = None,
     embeddings: Annotated[bool, typer.Option(help="Ship int8 embedding rows (distances on the device).")] = True,
     statistics: Annotated[
         bool, typer.Option(help="Measure what the levels do to words, for textveil levels and calibrate; minutes.")
@@ -100,7 +129,7 @@ def table(
     attribution: Annotated[str, typer.Option(help="Whose work the vectors and words are.")] = "",
     force: Annotated[bool, typer.Option(help="Replace an existing bundle.")] = False,
 ) -> None:
-    """Build the table of a bundle: exact neighbors, integer weights, SanText+ sets."""
+    """Build a bundle: the staircase with the lists of its skeleton, and SanText with exact neighbors and its sets."""
     if lists not in ("english", "none"):
         raise ExportError("--lists must be english or none")
     sensitive, never = english_lists() if lists == "english" else (frozenset[str](), frozenset[str]())
@@ -111,13 +140,28 @@ def table(
         never | _entries(never_output),
     )
     default_encoder = vectors is None and encoder == sources.MINILM
+    chosen = _mechanisms(mechanisms, vocabulary)
+    english = vectors is None and vocabulary == "english"
+    staircase = None
+    if "staircase" in chosen:
+        staircase = StaircaseRecipe(
+            lists=_skeleton(function_words, kind),
+            per_billion=_frequencies(word_frequencies, english),
+            settings=StaircaseSettings(k=staircase_neighbors),
+            never_output=policy.never_output,
+        )
+    elif function_words is not None or kind or word_frequencies is not None:
+        raise ExportError("--function-words, --kind and --word-frequencies belong to the staircase")
+    english_lists_used = staircase is not None and function_words is None
     known = {
         _MINILM_ATTRIBUTION: default_encoder,
-        _ENGLISH_ATTRIBUTION: vectors is None and vocabulary == "english",
+        _ENGLISH_ATTRIBUTION: english,
         _LISTS_ATTRIBUTION: lists == "english",
+        _SKELETON_ATTRIBUTION: english_lists_used,
     }
     attribution = " ".join([*(text for text, applies in known.items() if applies), attribution]).strip()
-    license = license or ("Apache-2.0" if default_encoder else "not stated")
+    built_in = _SKELETON_LICENSE if english_lists_used else "Apache-2.0"
+    license = license or (built_in if default_encoder else "not stated")
     levels = _levels(level)
     chosen_tails = _tails(tails, embeddings)
     targets = _targets(certified_epsilon, certified_epsilon_capped, chosen_tails)
@@ -138,6 +182,8 @@ def table(
         tails=chosen_tails,
         default_level=default_level,
         embeddings=embeddings,
+        santext="santext" in chosen,
+        staircase=staircase,
         license=license,
         attribution=attribution,
         lists={
@@ -157,12 +203,40 @@ def table(
         bundle = write_bundle(build_bundle(source, recipe, progress), output, force=force)
         for option, words in (("deny", deny), ("allow", allow), ("never-output", never_output)):
             _tell_found(option, _entries(words), bundle)
-        if targets is not None:
+        if targets is not None and "santext" in chosen:
             labels = {tail: {name: float(t) for name, t in levels.items()} for tail, levels in targets.items()}
             bundle = write_certificate(bundle, certify(bundle, progress), labels)
-        if statistics:
+        if statistics and "santext" in chosen:
             bundle = write_statistics(bundle, measure(bundle, progress))
     print(f"{output}: {bundle.symbols:,} symbols, identity {bundle.identity}")
+
+
+def _mechanisms(names: str, vocabulary: str) -> tuple[str, ...]:
+    chosen = tuple(name.strip() for name in names.split(","))
+    if set(chosen) - {"staircase", "santext"} or len(set(chosen)) != len(chosen):
+        raise ExportError("--mechanisms takes staircase, santext or both, each once")
+    if vocabulary == "wordpiece":
+        if names != DEFAULT_MECHANISMS and "staircase" in chosen:
+            raise ExportError("the staircase is for words: leave it out with --vocabulary wordpiece")
+        return ("santext",)
+    return chosen
+
+
+def _skeleton(function_words: Path | None, kinds: list[str] | None) -> SkeletonLists:
+    if function_words is None:
+        if kinds:
+            raise ExportError("--kind goes with --function-words")
+        return english_skeleton()
+    named = [entry.partition("=") for entry in kinds or []]
+    if not all(name and path for name, _, path in named):
+        raise ExportError("--kind takes NAME=FILE")
+    return read_skeleton_lists(function_words, [(name, Path(path)) for name, _, path in named])
+
+
+def _frequencies(path: Path | None, english: bool) -> dict[str, int] | None:
+    if path is None:
+        return read_frequencies(ENGLISH_FREQUENCIES) if english else None
+    return read_frequencies(path)
 
 
 def _source(encoder: str, vocabulary: str, vectors: Path | None, max_words: int, progress: Progress) -> sources.Source:

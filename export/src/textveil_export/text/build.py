@@ -6,7 +6,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import EMBEDDINGS, TABLE, TABLE_MECHANISMS, TAILS, TEXT_BUNDLE, TEXT_FORMAT_VERSION, VOCABULARY
+from textveil.bundle import (
+    EMBEDDINGS,
+    STAIRCASE,
+    TABLE,
+    TABLE_MECHANISMS,
+    TAILS,
+    TEXT_BUNDLE,
+    TEXT_FORMAT_VERSION,
+    VOCABULARY,
+)
 from textveil.mechanisms import (
     CAPPED,
     EXACT,
@@ -21,6 +30,7 @@ from textveil.mechanisms import (
 from textveil_export import __version__
 from textveil_export.errors import ExportError
 from textveil_export.progress import Progress, no_progress
+from textveil_export.text.build_staircase import StaircaseRecipe, build_staircase
 from textveil_export.text.calibrate_epsilon import Key, by_certified_epsilon, by_unchanged_share
 from textveil_export.text.near_duplicates import merge_near_duplicates
 from textveil_export.text.neighbors import nearest, smallest
@@ -29,7 +39,7 @@ from textveil_export.text.sources import Source
 from textveil_export.text.weights import GRID, Setting, level_parameters
 from textveil_export.text.word_sets import Policy, assign_roles
 
-DEFAULT_LEVEL = "balanced"
+DEFAULT_LEVEL = "moderate"
 DEFAULT_REPLACEMENT_PROBABILITY = "0.3"
 DEFAULT_K = 64
 
@@ -51,6 +61,8 @@ class Recipe:
         license: SPDX expression of the bundle.
         attribution: Whose work it is derived from.
         lists: Names of the lists in the policy, for the manifest.
+        santext: Whether the bundle has SanText and SanText+.
+        staircase: Its staircase, or ``None``.
     """
 
     name: str
@@ -65,6 +77,8 @@ class Recipe:
     license: str = "Apache-2.0"
     attribution: str = ""
     lists: dict[str, Any] = field(default_factory=dict)
+    santext: bool = True
+    staircase: StaircaseRecipe | None = None
 
 
 @dataclass(frozen=True)
@@ -87,7 +101,7 @@ class Contents:
 
 
 def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progress) -> Contents:
-    """Builds the table of a bundle.
+    """Builds the tables of a bundle.
 
     Args:
         source: Vocabulary in rank order with its vectors.
@@ -97,6 +111,8 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
     Raises:
         ExportError: The recipe does not fit the source.
     """
+    if not recipe.santext and recipe.staircase is None:
+        raise ExportError("a bundle has a mechanism at least")
     rows = quantize(source.vectors)
     kept, merged = merge_near_duplicates(rows, progress)
     if len(kept) < 2:
@@ -107,7 +123,64 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
     for original, representative in sorted(merged.items()):
         spellings[position[representative]].append(source.words[original])
 
-    roles = assign_roles(spellings, source.tokens, recipe.policy)
+    law: dict[str, Any] = {"tokens": source.tokens, "symbols": len(rows)}
+    law |= {"santext": None, "staircase": None, "skeleton": None, "defaults": {}}
+    tensors: dict[str, dict[str, NDArray[Any]]] = {}
+    texts = {VOCABULARY: "".join("\t".join(names) + "\n" for names in spellings)}
+    labels: dict[str, Any] = {}
+    statistics: dict[str, Any] = {
+        "symbols": len(rows),
+        "spellings": len(source.words),
+        "merged": {source.words[a]: source.words[b] for a, b in sorted(merged.items())},
+        "dimension": rows.shape[1],
+    }
+    if recipe.santext:
+        files, constants, labels, roles = _build_santext(source.tokens, rows, spellings, recipe, progress)
+        tensors |= files
+        law["santext"] = constants
+        law["defaults"]["santext"] = {
+            "mechanism": "santext+",
+            "tail": recipe.tails[0],
+            "level": recipe.default_level,
+            "replacement_probability": DEFAULT_REPLACEMENT_PROBABILITY,
+        }
+        statistics |= {
+            "kept_words": int(np.count_nonzero(roles & KEPT)),
+            "santext_plus_outputs": int(np.count_nonzero(roles & SANTEXT_PLUS_OUTPUT)),
+            "never_output": int(np.count_nonzero(roles & SANTEXT_OUTPUT == 0)),
+            "k": recipe.k,
+        }
+    if recipe.staircase is not None:
+        part = build_staircase(source.take(kept), recipe.staircase, progress)
+        tensors[STAIRCASE] = part.tensors
+        texts |= part.texts
+        law |= part.law
+        law["defaults"]["staircase"] = part.defaults
+        statistics["staircase_k"] = recipe.staircase.settings.k
+    law["defaults"]["mechanism"] = "staircase" if recipe.staircase is not None else "santext+"
+    manifest = {
+        "format": TEXT_BUNDLE,
+        "format_version": TEXT_FORMAT_VERSION,
+        "name": recipe.name,
+        "label": "textbook",
+        "licence": recipe.license,
+        "attribution": recipe.attribution,
+        "levels": labels,
+        "provenance": {
+            **source.provenance,
+            "exporter": f"textveil-export {__version__}",
+            "sensitive_share": recipe.policy.share,
+            "lists": recipe.lists,
+        },
+    }
+    return Contents(tensors, texts, law, manifest, statistics)
+
+
+def _build_santext(
+    tokens: str, rows: NDArray[np.int8], spellings: list[list[str]], recipe: Recipe, progress: Progress
+) -> tuple[dict[str, dict[str, NDArray[Any]]], dict[str, Any], dict[str, Any], NDArray[np.uint8]]:
+    """Returns SanText's arrays by file, its part of ``law.json``, the labels of its levels, and the roles."""
+    roles = assign_roles(spellings, tokens, recipe.policy)
     outputs = np.flatnonzero(roles & SANTEXT_OUTPUT)
     near, squares, median = nearest(rows, outputs, recipe.k, progress)
     if median == 0:
@@ -128,7 +201,7 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
         "scores": near_scores.astype(np.uint16),
         "roles": roles,
     }
-    constants = {
+    constants: dict[str, Any] = {
         "neighbours": recipe.k,
         "grid": GRID,
         "median_squared_distance": median,
@@ -162,55 +235,10 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
         law_levels.append({"name": name, "laws": of_mechanisms})
         progress("weighing levels", number + 1, len(names))
 
-    defaults = {
-        "mechanism": "santext+",
-        "tail": recipe.tails[0],
-        "level": recipe.default_level,
-        "replacement_probability": DEFAULT_REPLACEMENT_PROBABILITY,
-    }
     files = {TABLE: tensors}
     if recipe.embeddings:
         files[EMBEDDINGS] = {"rows": all_rows}
-    manifest = {
-        "format": TEXT_BUNDLE,
-        "format_version": TEXT_FORMAT_VERSION,
-        "name": recipe.name,
-        "label": "textbook",
-        "licence": recipe.license,
-        "attribution": recipe.attribution,
-        "levels": labels,
-        "provenance": {
-            **source.provenance,
-            "exporter": f"textveil-export {__version__}",
-            "sensitive_share": recipe.policy.share,
-            "lists": recipe.lists,
-        },
-    }
-    statistics = {
-        "symbols": symbols,
-        "spellings": len(source.words),
-        "merged": {source.words[a]: source.words[b] for a, b in sorted(merged.items())},
-        "kept_words": int(np.count_nonzero(roles & KEPT)),
-        "santext_plus_outputs": int(np.count_nonzero(roles & SANTEXT_PLUS_OUTPUT)),
-        "never_output": int(np.count_nonzero(roles & SANTEXT_OUTPUT == 0)),
-        "dimension": rows.shape[1],
-        "k": recipe.k,
-    }
-    vocabulary = "".join("\t".join(names) + "\n" for names in spellings)
-    return Contents(
-        files,
-        {VOCABULARY: vocabulary},
-        {
-            "tokens": source.tokens,
-            "symbols": symbols,
-            "santext": {**constants, "levels": law_levels},
-            "staircase": None,
-            "skeleton": None,
-            "defaults": {"mechanism": defaults["mechanism"], "santext": defaults},
-        },
-        manifest,
-        statistics,
-    )
+    return files, {**constants, "levels": law_levels}, labels, roles
 
 
 def _settings(table: Table, distances: Metric, recipe: Recipe, progress: Progress) -> dict[Key, Setting]:

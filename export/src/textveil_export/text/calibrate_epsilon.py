@@ -26,12 +26,12 @@ from textveil_export.text.weights import Setting, fits, level_parameters
 
 #: Names of the default levels and the share of sensitive words that each leaves unchanged (median over types).
 DEFAULT_LEVELS = {
-    "noise": 0.03,
-    "strict": 0.12,
-    "firm": 0.3,
-    "balanced": 0.5,
-    "light": 0.7,
-    "veil": 0.9,
+    "strongest": 0.03,
+    "stronger": 0.12,
+    "strong": 0.3,
+    "moderate": 0.5,
+    "weak": 0.7,
+    "weakest": 0.9,
 }
 
 #: A certified epsilon may stay below its target by this much.

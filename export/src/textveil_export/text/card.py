@@ -1,5 +1,7 @@
 """The model card that lies in every bundle."""
 
+from typing import Any
+
 from textveil.bundle import EMBEDDINGS
 
 from textveil_export.text.build import Contents
@@ -7,42 +9,92 @@ from textveil_export.text.build import Contents
 CARD = "README.md"
 
 
-def card(contents: Contents, identity: str, table_bytes: int) -> str:
+def card(contents: Contents, table_bytes: dict[str, int]) -> str:
     """Returns the card as Markdown: what the bundle is, what it promises, its numbers, its license."""
-    manifest, numbers = contents.manifest, contents.statistics
-    provenance, defaults = manifest["provenance"], contents.law["defaults"]["santext"]
-    kind = "words" if contents.law["tokens"] == "word" else "WordPieces"
-    levels = "\n".join(
-        f"| {name} | {mechanism} | {tail} | {label['epsilon_textbook']:g} |"
-        for name, mechanisms in manifest["levels"].items()
-        for mechanism, tails in mechanisms.items()
-        for tail, label in tails.items()
-    )
+    manifest, numbers, law = contents.manifest, contents.statistics, contents.law
+    provenance = manifest["provenance"]
+    kind = "words" if law["tokens"] == "word" else "WordPieces"
     source = "\n".join(
         f"- {key.replace('_', ' ')}: {value}"
         for key, value in provenance.items()
         if key != "lists" and value is not None
     )
     lists = "\n".join(f"- {key.replace('_', ' ')}: {value}" for key, value in provenance["lists"].items())
-    median = contents.law["santext"]["median_squared_distance"]
+    tables = ", ".join(f"`{name}` {size:,} bytes" for name, size in table_bytes.items())
+    parts = [
+        f"""# {manifest["name"]}
+
+A textveil bundle: {numbers["symbols"]:,} {kind}; {tables}. `textveil info` prints its identity."""
+    ]
+    if law["staircase"] is not None:
+        parts.append(_staircase(law, numbers))
+    if law["santext"] is not None:
+        parts.append(_santext(contents))
+    parts.append(f"""## What it does not protect
+
+The number, order and boundaries of words, punctuation and white space (unless sanitized), case patterns (unless
+dropped), and roughly what a word means. The bound of one word is against someone who knows every other word; there is
+no protection of a text as a whole. Sanitizing the same text again weakens the promise.
+
+## Contents
+
+- {len(numbers["merged"]):,} spellings merged with a closer, more frequent one (second and later fields of
+  `vocabulary.tsv`)
+
+## Source
+
+{source}
+{lists}
+
+License: {manifest["licence"]}. {manifest["attribution"]}
+""")
+    return "\n\n".join(parts)
+
+
+def _staircase(law: dict[str, Any], numbers: dict[str, Any]) -> str:
+    levels = "\n".join(
+        f"| {level['name']} | {level['epsilon']} | {level['share']} | {level['own_share']} |"
+        for level in law["staircase"]["levels"]
+    )
+    kinds = ", ".join(kind["name"] for kind in law["skeleton"]["kinds"])
+    defaults = law["defaults"]["staircase"]
+    return f"""## The staircase
+
+Local differential privacy per drawn mention between texts of the same skeleton, against someone who knows every other
+word: any two words make any output likelier by a factor of at most exp(epsilon). {numbers["staircase_k"]} stored
+neighbors per word. The skeleton is visible: function words (unless `--visible none`), punctuation, case, and kinds:
+{kinds}. A member of a kind becomes another one, drawn without looking at it: nothing beyond its kind is told.
+
+| level | epsilon per drawn mention | share h of the base | most of it for the word itself |
+|---|---|---|---|
+{levels}
+
+The default is `{defaults["level"]}` with visible `{defaults["visible"]}`. `textveil info` prints how often a word is
+drawn from its neighborhood, and how much a guess gains."""
+
+
+def _santext(contents: Contents) -> str:
+    manifest, numbers = contents.manifest, contents.statistics
+    santext, defaults = contents.law["santext"], contents.law["defaults"]["santext"]
+    levels = "\n".join(
+        f"| {name} | {mechanism} | {tail} | {label['epsilon_textbook']:g} |"
+        for name, mechanisms in manifest["levels"].items()
+        for mechanism, tails in mechanisms.items()
+        for tail, label in tails.items()
+    )
     rows = (
         f"Int8 embedding rows of {numbers['dimension']} dimensions ship with it: a device can tell distances."
         if EMBEDDINGS in contents.tensors
         else "Embedding rows are not included: a device cannot tell distances."
     )
-    return f"""# {manifest["name"]}
+    return f"""## SanText and SanText+
 
-A textveil bundle: {numbers["symbols"]:,} {kind}, {numbers["k"]} stored neighbors each, table of {table_bytes:,} bytes.
-{rows}
-
-Identity: `{identity}`
-
-## What it promises
+{rows} {numbers["k"]} stored neighbors per word.
 
 Every token of a text is replaced by a random one. For the mechanism `santext` at exponent alpha the probabilities of
 any output under two words at scaled distance d differ by a factor of at most exp(2 alpha d), up to integer rounding
 (`rounding_slack` in every statement): metric differential privacy with the *textbook* epsilon 2 alpha. Distance 1 is
-the median distance of two words of this vocabulary ({median} squared int8 steps). For
+the median distance of two words of this vocabulary ({santext["median_squared_distance"]} squared int8 steps). For
 `santext+`, a common word is replaced with probability {defaults["replacement_probability"]} only (the default), and
 what is kept reveals itself by design.
 Where the folder holds a `certificate.json`, an epsilon was also computed over all pairs of the finished table; levels
@@ -56,24 +108,6 @@ are called by it, and `textveil info` lists both. Where it holds a `statistics.j
 Tail `exact`: every word has the weight of its own distance. Tail `capped`: words beyond the stored neighbors share
 one weight. The default is `{defaults["level"]}` with `{defaults["mechanism"]}` and `{defaults["tail"]}` tail.
 
-## What it does not protect
-
-The number, order and boundaries of tokens, punctuation and white space (unless strict), case patterns (unless
-dropped), common words that were kept, and roughly what a word means. Sanitizing the same text again weakens the
-promise.
-
-## Contents
-
 - {numbers["kept_words"]:,} common words that `santext+` may keep
 - {numbers["santext_plus_outputs"]:,} words that it may draw
-- {numbers["never_output"]:,} words that nothing may draw
-- {len(numbers["merged"]):,} spellings merged with a closer, more frequent one (second and later fields of
-  `vocabulary.tsv`)
-
-## Source
-
-{source}
-{lists}
-
-License: {manifest["licence"]}. {manifest["attribution"]}
-"""
+- {numbers["never_output"]:,} words that nothing may draw"""

@@ -128,8 +128,8 @@ def _write_files(contents: Contents, folder: Path) -> None:
         entries[name] = add_file(folder, name, text.encode())
     law = {**contents.law, "files": {name: entry["sha256"] for name, entry in entries.items()}}
     entries[LAW] = add_file(folder, LAW, to_json(law).encode())
-    table_bytes = int(str(entries["table.safetensors"]["bytes"]))
-    entries[CARD] = add_file(folder, CARD, card(contents, str(entries[LAW]["sha256"]), table_bytes).encode())
+    table_bytes = {name: int(str(entries[name]["bytes"])) for name in contents.tensors}
+    entries[CARD] = add_file(folder, CARD, card(contents, table_bytes).encode())
     add_file(folder, MANIFEST, to_json({**contents.manifest, "files": entries}).encode())
 
 

@@ -9,8 +9,7 @@ from textveil.audit.levels import LevelSummary, Recovery, summaries, summary
 from textveil.bundle.text_bundle import TABLE_MECHANISMS, Bundle, Level
 from textveil.release import round_up
 from textveil.text.options import Options, epsilon_text
-from textveil.text.sanitizer import Result, Sanitizer
-from textveil.text.statement import PrivacyStatement, Terms
+from textveil.text.sanitizer import AnyTerms, Result, Sanitizer
 
 _BAR_CELLS = 24
 _COLUMNS = (
@@ -27,7 +26,7 @@ class Tally:
     def __init__(self) -> None:
         self.documents = 0
         self.tokens = 0
-        self.terms: Terms | None = None
+        self.terms: AnyTerms | None = None
 
     def add(self, results: Sequence[Result]) -> None:
         """Counts some results, all sanitized under the same terms."""
@@ -39,7 +38,7 @@ class Tally:
         if self.terms is None:
             return "no documents"
         documents = "1 document" if self.documents == 1 else f"{self.documents:,} documents"
-        return f"{documents}; {PrivacyStatement(self.terms, self.tokens).summary()}"
+        return f"{documents}; {self.terms.statement(self.tokens).summary()}"
 
 
 def information(bundle: Bundle, *, as_json: bool = False) -> str:
@@ -176,7 +175,7 @@ def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *,
         return json.dumps(
             {
                 "symbol": found.symbol,
-                "statement": PrivacyStatement(terms, 1).to_dict(),
+                "statement": terms.statement(1).to_dict(),
                 "replacements": rows,
                 "others": {"count": others, "probability": rest},
             },
@@ -184,7 +183,7 @@ def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *,
         )
     header = found.symbol if found.symbol != "<unk>" else "<unk> (this word is not in the vocabulary)"
     width = max(len(row["word"]) for row in rows)
-    lines = [header, PrivacyStatement(terms, 1).summary(), "", f"{'becomes':<{width}}  probability  distance"]
+    lines = [header, terms.statement(1).summary(), "", f"{'becomes':<{width}}  probability  distance"]
     for row in rows:
         distance = "" if row["distance"] is None else f"{row['distance']:8.2f}"
         lines.append(

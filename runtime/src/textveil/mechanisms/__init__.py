@@ -12,7 +12,7 @@ from textveil.mechanisms.randomized_response import RandomizedResponse
 from textveil.mechanisms.santext import CappedSanText, ExactSanText, rounding_slack
 from textveil.mechanisms.santext_plus import ReplacementCoin, mixture_epsilon
 from textveil.mechanisms.scores import EqualityScores, MetricScores, Progress, Scores, StoredScores
-from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable
+from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable, output_role
 from textveil.mechanisms.table import (
     CAPPED,
     EXACT,
@@ -78,6 +78,7 @@ __all__ = [
     "largest_total",
     "mixture_epsilon",
     "noise_for",
+    "output_role",
     "random_uint64",
     "rounding_slack",
     "squared_distances",

@@ -6,10 +6,16 @@ Names are imported when they are first asked for: an encoder needs the word piec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from textveil.text.kinds import SHAPES, Kinds, read_kind
     from textveil.text.lexicon import Lexicon
+    from textveil.text.mention_options import Mentions
+    from textveil.text.mention_statement import MentionStatement, MentionTerms
+    from textveil.text.mentions import MentionPlan
     from textveil.text.options import Options, Plan, make_plan, table_mechanism
+    from textveil.text.restore import Restorer
     from textveil.text.sanitizer import Result, Sanitizer
     from textveil.text.segmentation import CLITICS, is_gap, is_string, key, segments, split_clitic
+    from textveil.text.skeleton import Role, Rule, function_words
     from textveil.text.statement import CERTIFIED, PURE_LDP, TEXTBOOK, PrivacyStatement, Terms
     from textveil.text.wordpiece import WordPiece
 
@@ -17,19 +23,30 @@ __all__ = [
     "CERTIFIED",
     "CLITICS",
     "PURE_LDP",
+    "SHAPES",
     "TEXTBOOK",
+    "Kinds",
     "Lexicon",
+    "MentionPlan",
+    "MentionStatement",
+    "MentionTerms",
+    "Mentions",
     "Options",
     "Plan",
     "PrivacyStatement",
+    "Restorer",
     "Result",
+    "Role",
+    "Rule",
     "Sanitizer",
     "Terms",
     "WordPiece",
+    "function_words",
     "is_gap",
     "is_string",
     "key",
     "make_plan",
+    "read_kind",
     "segments",
     "split_clitic",
     "table_mechanism",
@@ -42,6 +59,18 @@ def __getattr__(name: str) -> Any:
         from textveil.text import lexicon as module
     elif name in ("Options", "Plan", "make_plan", "table_mechanism"):
         from textveil.text import options as module
+    elif name in ("SHAPES", "Kinds", "read_kind"):
+        from textveil.text import kinds as module
+    elif name == "Mentions":
+        from textveil.text import mention_options as module
+    elif name in ("MentionStatement", "MentionTerms"):
+        from textveil.text import mention_statement as module
+    elif name == "MentionPlan":
+        from textveil.text import mentions as module
+    elif name == "Restorer":
+        from textveil.text import restore as module
+    elif name in ("Role", "Rule", "function_words"):
+        from textveil.text import skeleton as module
     elif name in ("Result", "Sanitizer"):
         from textveil.text import sanitizer as module
     elif name in ("CLITICS", "is_gap", "is_string", "key", "segments", "split_clitic"):

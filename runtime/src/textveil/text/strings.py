@@ -52,10 +52,15 @@ _ANY = _Classes(
 _ASCII = _Classes(r" \t-\r", r"!-#%-*,-/:;?@\[-\]_{}", "A-Za-z", "", "_", ".:'", r"^ \t-\rA-Za-z!#&')*,\-?\]}")
 
 
+def _two_letters(c: _Classes) -> str:
+    return f"[{c.letter}]" + (f"[{c.attached}]*+" if c.attached else "") + f"[{c.letter}]"
+
+
 def _word(c: _Classes) -> str:
-    """Ordinary letters, with single marks between two of them (UAX #29: WB4 to WB7)."""
+    """Ordinary letters, with single marks between two of them (UAX #29: WB4 to WB7), and no dots of a domain name."""
     letters = f"[{c.letter}][{c.letter}{c.attached}]*+"
-    return f"{letters}(?:[{c.inner}]{letters})*+"
+    dot = rf"(?!\.{_two_letters(c)}|(?<=[wW]{{3}})\.)"
+    return f"{letters}(?:{dot}[{c.inner}]{letters})*+"
 
 
 def _quoted(c: _Classes) -> str:
@@ -82,11 +87,10 @@ def _trigger(c: _Classes) -> str:
     """One character that may be the first of a trigger, then what makes it one: the search is fast on the first."""
     letter, solid = f"[{c.letter}]", f"[{c.letter}{c.attached}]"
     odd = f"^{c.blank}{c.mark}{c.letter}{c.attached}"
-    two_letters = f"{letter}[{c.attached}]*+{letter}" if c.attached else letter * 2
     ways = [
         f"(?<=[{odd}])",
         r"(?<=[@＠﹫\\])",
-        rf"(?<={solid}\.)(?={two_letters})|(?<=[wW]{{3}}\.)(?={letter})",
+        rf"(?<={solid}\.)(?={_two_letters(c)})|(?<=[wW]{{3}}\.)(?={letter})",
         rf"(?<=:)//|(?<=%)(?={letter})",
         f"(?<={solid}[{c.connector}])[{c.connector}]*+(?={letter})",
         rf"(?<=/)(?<![^{c.blank}{_HARD}{_SOFT}{_TRIM}]/)[^/{c.blank}{_HARD}{_SOFT}]++/",
@@ -116,9 +120,10 @@ _FAST = _Patterns(re.compile, _ASCII)
 _BREAK_BEFORE = regex.compile(rf"(?r)[\p{{White_Space}}{_HARD}{_SOFT}]")
 _GAP = regex.compile(r"[\p{White_Space}\p{P}]+")
 _URL = regex.compile(r"://|(?i:www)\.[\p{L}\p{N}]")
-_SOLID = r"[\p{L}\p{M}\p{N}]"
-_DOMAIN = regex.compile(rf"(?<={_SOLID})\.(?:\p{{L}}{{2,24}}[/?#:]|(?i:{_DOMAINS})(?!{_SOLID}))")
-_TEXT_OF_RUN = regex.compile(rf"[^\p{{White_Space}}{_HARD}{_SOFT}]*+")
+_ALNUM = r"[\p{L}\p{M}\p{N}]"
+_DOMAIN = regex.compile(rf"(?<={_ALNUM})\.(?:\p{{L}}{{2,24}}[/?#:]|(?i:{_DOMAINS})(?!{_ALNUM}))")
+_NO_DOMAIN = frozenset("@＠﹫([{")
+_SOLID = regex.compile(rf"[^\p{{White_Space}}{_HARD}{_SOFT}{_TRIM}]")
 _NUMERIC = regex.compile(r"(?=[^\p{Nd}]*+\p{Nd})[\p{Nd}\p{Sc}+\-‐‑–−.,/%#]++")
 _JOINED = str.maketrans("", "", "() \u00a0\u2009\u202f")
 _BETWEEN_NUMBERS = re.compile("[() \u00a0\u2009\u202f]+")
@@ -155,8 +160,8 @@ def is_numeric(string: str) -> bool:
 
 def is_url(string: str) -> bool:
     """Tells whether a string is a URL or a domain name: it may hold brackets and goes on to a blank or a quote."""
-    first = _TEXT_OF_RUN.match(string)
-    return first is not None and _names_a_host(first[0].strip(_TRIMMED))
+    first = patterns(string).run.match(string)
+    return _names_a_host(first[0].strip(_TRIMMED))
 
 
 def _names_a_host(run: str) -> bool:
@@ -164,7 +169,7 @@ def _names_a_host(run: str) -> bool:
         return False
     if _URL.search(run) is not None:
         return True
-    return "@" not in run and "＠" not in run and "﹫" not in run and _DOMAIN.search(run) is not None
+    return _NO_DOMAIN.isdisjoint(run) and _DOMAIN.search(run) is not None
 
 
 def find_strings(text: str) -> Iterable[Span]:
@@ -178,7 +183,7 @@ def _strings(text: str, found: _Patterns, first: Any) -> Iterator[Span]:
     numbers: list[Span] = []
     after = 0  # end of the string before the numbers
     for span in _single_strings(text, found, first):
-        numeric = _NUMERIC.fullmatch(text, *span) is not None
+        numeric = not text[span[1] - 1].isalpha() and _NUMERIC.fullmatch(text, *span) is not None
         if numbers:
             if numeric and _BETWEEN_NUMBERS.fullmatch(text, numbers[-1][1], span[0]):
                 numbers.append(span)
@@ -253,7 +258,9 @@ def _groups(text: str, numbers: list[Span], after: int, before: int) -> Iterator
         stop = ends.get(place, place + 1)
         mark = "number" if place in ends else text[place]
         below = [entry[0] for entry in stack[-2:]]
-        if mark == ")" and below == ["(", "number"]:
+        if mark == "(" and not stack and _touched(text, place - 1, -1):
+            pass  # what stands before it would touch the number
+        elif mark == ")" and below == ["(", "number"] and (stop in ends or not _touched(text, stop, 1)):
             (_, _, inner), (_, (place, _), _) = stack.pop(), stack.pop()
             stack.append(("number", (place, stop), inner))
         elif mark in ("number", "(") or (mark != ")" and below[-1:] == ["number"]):
@@ -264,6 +271,13 @@ def _groups(text: str, numbers: list[Span], after: int, before: int) -> Iterator
         _join_last(stack)
         place = stop
     yield from _numbers_of(stack)
+
+
+def _touched(text: str, place: int, step: int) -> bool:
+    """Whether a run goes on here, or there are marks and then a run: a bracket would be within a run."""
+    while 0 <= place < len(text) and text[place] in _TRIMMED:
+        place += step
+    return 0 <= place < len(text) and _SOLID.match(text, place) is not None
 
 
 def _join_last(stack: list[tuple[str, Span, Span]]) -> None:

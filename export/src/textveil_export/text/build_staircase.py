@@ -1,0 +1,117 @@
+"""The part of a bundle that the staircase needs: neighbors, base, roles, levels and the lists of the skeleton."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.mechanisms import StaircaseLevel, output_role
+from textveil.text import Rule
+
+from textveil_export.progress import Progress, no_progress
+from textveil_export.text.skeleton_lists import FUNCTION_WORDS, SkeletonLists
+from textveil_export.text.sources import Source
+from textveil_export.text.staircase import StaircaseSettings, staircase_arrays
+
+#: Levels of a staircase: name, ``L`` and ``h`` (docs/levels.md says how they were chosen).
+LEVELS = (
+    StaircaseLevel("strongest", Decimal(4), Fraction(11, 100), Fraction(1, 2)),
+    StaircaseLevel("strong", Decimal(6), Fraction(15, 1000), Fraction(1, 2)),
+    StaircaseLevel("moderate", Decimal(8), Fraction(1, 500), Fraction(1, 2)),
+    StaircaseLevel("weak", Decimal(10), Fraction(1, 2000), Fraction(1, 2)),
+    StaircaseLevel("weakest", Decimal(12), Fraction(1, 5000), Fraction(1, 2)),
+)
+DEFAULT_LEVEL, DEFAULT_VISIBLE = "weak", "function-words"
+
+
+@dataclass(frozen=True)
+class StaircaseRecipe:
+    """Everything that decides the staircase of a bundle besides its source.
+
+    Attributes:
+        lists: The lists of the skeleton.
+        per_billion: Public frequency of each word; ``None`` for frequencies by rank.
+        settings: Neighbors per word, and how they are found.
+        levels: The levels, strictest first.
+        default_level: The level used when a user names none.
+        default_visible: What stays visible then.
+        never_output: Words that must not come out.
+    """
+
+    lists: SkeletonLists
+    per_billion: Mapping[str, int] | None = None
+    settings: StaircaseSettings = field(default_factory=StaircaseSettings)
+    levels: tuple[StaircaseLevel, ...] = LEVELS
+    default_level: str = DEFAULT_LEVEL
+    default_visible: str = DEFAULT_VISIBLE
+    never_output: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class StaircasePart:
+    """What a bundle has of its staircase.
+
+    Attributes:
+        tensors: The arrays of ``staircase.safetensors``.
+        texts: The lists of the skeleton, by file name.
+        law: The parts of ``law.json``: ``staircase``, ``skeleton`` and the defaults.
+    """
+
+    tensors: dict[str, NDArray[Any]]
+    texts: dict[str, str]
+    law: dict[str, Any]
+    defaults: dict[str, str]
+
+
+def build_staircase(source: Source, recipe: StaircaseRecipe, progress: Progress = no_progress) -> StaircasePart:
+    """Builds the staircase of a bundle.
+
+    Args:
+        source: The vocabulary with its vectors, near-duplicates merged.
+        recipe: Lists, levels and settings.
+        progress: Called as stages advance.
+
+    Raises:
+        ExportError: The recipe does not fit the source.
+    """
+    arrays = staircase_arrays(source, recipe.per_billion, recipe.settings, progress)
+    roles = np.zeros(len(source.words), dtype=np.uint8)
+    for visible in (True, False):
+        for kinds in (True, False):
+            rule = recipe.lists.rule(visible=visible, use_kinds=kinds)
+            roles |= np.uint8(output_role(visible=visible, kinds=kinds)) * _allowed(source, rule, recipe)
+            progress("choosing outputs", 2 * (not visible) + (not kinds) + 1, 4)
+    files = {kind.name: f"kind.{kind.name}.txt" for kind in recipe.lists.files.kinds}
+    kinds_law = [
+        {"name": kind.name, "shape": kind.shape, "file": files[kind.name]} for kind in recipe.lists.files.kinds
+    ]
+    levels = [
+        {
+            "name": level.name,
+            "epsilon": f"{level.epsilon.normalize():f}",
+            "share": str(level.share),
+            "own_share": str(level.own_share),
+        }
+        for level in recipe.levels
+    ]
+    return StaircasePart(
+        tensors={**arrays, "roles": roles},
+        texts={
+            FUNCTION_WORDS: recipe.lists.files.function_words,
+            **{files[kind.name]: kind.content for kind in recipe.lists.files.kinds},
+        },
+        law={
+            "staircase": {"levels": levels},
+            "skeleton": {"function_words": FUNCTION_WORDS, "kinds": kinds_law},
+        },
+        defaults={"level": recipe.default_level, "visible": recipe.default_visible},
+    )
+
+
+def _allowed(source: Source, rule: Rule, recipe: StaircaseRecipe) -> NDArray[np.uint8]:
+    return np.array(
+        [word not in recipe.never_output and rule.outputs_allowed(word) for word in source.words], dtype=np.uint8
+    )

@@ -1,0 +1,308 @@
+"""The skeleton: what the rule says of a token, and that it is local and exchangeable. Faulty rules must not be."""
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_lists import small_rule
+from textveil.errors import BundleDamaged
+from textveil.text.segmentation import LOWER, TITLE, UPPER, is_gap, segments
+from textveil.text.skeleton import Role, Rule, Token, function_words, sentence_start
+from textveil.text.strings import is_emoticon, is_string
+
+RULES = {
+    "visible": small_rule(),
+    "drawn": small_rule(visible=False),
+    "visible, no kinds": small_rule(use_kinds=False),
+    "drawn, no kinds": small_rule(visible=False, use_kinds=False),
+}
+Cut = Callable[[str], list[str]]
+
+# Words and strings that are odd in some way that the text around them could take up.
+WORDS = """the The THE a A i I in In us US can art will Will will's may May MAY mon Mon monday reading Reading John
+john's
+JOHN'S john've's cat Cat CAT cats's cat'd dog's Dog p D o at AT and www com org U.S e.g Ph.D o'clock l'aîné a:b naïve
+é éa e\u0301 ab\u200d жук don't Don't DON'T don’t
+can't wo n't N'T haven't've couldn't catn't CATN'T xn's do
+not aa bb s t tHE iN ﬁne ｔｈｅ élodie Élodie she'll you're we'd""".split()
+STRINGS = """5 12 1,234 $5 10% -3 +7 #1 1/2 3. 2004 1999 2004-05-06 1/2/2019 5pm 12:30 9:05:01 555-0142
+(617)555-0123 3rd 12th b2b covid-19 A4 C++ x#y = <b> 😀 👩\u200d🚀 中文 カ אב ½ ² \u0301a a\u200bb a_b end.The
+@a @a.b/c
+@1 @x://y bob@x.org BOB@X.ORG a@b x(at)y.org x(cat)y www.x x.com
+http://x/(a http://x.y)z a://b x.museum/y /a/b /a/b.c
+~/x C:\\x \\a %a :) :D ;-P :cat :smile: :-/ `x` a;b1 a%(b)c""".split()
+STRINGS += ['"mary smith"@x.org', '"a"@b', "555 123 4567", "1 2", "(1) 2", "(12) (3)", "+1 (555) 123-4567", "12 (3) 4"]
+GAPS = [
+    *" \n.,:;!?'’\"“”()[]{}-_/—…*&",
+    "  ",
+    ". ",
+    ", ",
+    " (",
+    ") ",
+    ': "',
+    '" ',
+    "\n\n",
+    "\u00a0",
+    " :",
+    " ;-",
+    ".)",
+    "@",
+]
+POOL = [word for word in (*WORDS, *STRINGS) if segments(word) == [word] and not is_gap(word)]
+
+pieces = st.sampled_from(POOL) | st.sampled_from(WORDS + STRINGS) | st.sampled_from(GAPS) | st.text(max_size=2)
+texts = st.lists(pieces, max_size=9).map("".join) | st.lists(pieces | st.just(" "), max_size=14).map("".join)
+spaced = st.lists(st.tuples(st.sampled_from(POOL), st.sampled_from(GAPS)).map("".join), min_size=1, max_size=5).map(
+    "".join
+)
+
+
+def places(cut: list[str]) -> list[tuple[int, str | None]]:
+    """Index of each segment that is no gap, and the gap before it, ``None`` before the first one."""
+    found: list[tuple[int, str | None]] = []
+    gap = ""
+    for index, segment in enumerate(cut):
+        if is_gap(segment):
+            gap += segment
+        else:
+            found.append((index, gap if found else None))
+            gap = ""
+    return found
+
+
+def entries(rule: Rule, segment: str, gap: str | None) -> tuple[object, ...]:
+    return tuple(token.entry for token in rule.classify(segment, starts_sentence=sentence_start(gap)))
+
+
+def stand_ins(rule: Rule, cut: list[str], index: int, gap: str | None) -> list[str]:
+    """What may stand in a place: one segment by itself, of the same entries there; before clitics one token."""
+    key = id(rule), cut[index], sentence_start(gap)
+    if key not in _FOUND:
+        _FOUND[key] = _stand_ins(rule, cut[index], gap)
+    return _FOUND[key]
+
+
+_FOUND: dict[tuple[int, str, bool], list[str]] = {}
+
+
+def _stand_ins(rule: Rule, old: str, gap: str | None) -> list[str]:
+    wanted = entries(rule, old, gap)
+    clitics = "".join(str(token.key) for token in rule.classify(old, starts_sentence=sentence_start(gap))[1:])
+    tail = old[len(old) - len(clitics) :] if clitics else ""
+    between_blanks = is_emoticon(old)
+    found = [new for new in POOL if entries(rule, new, gap) == wanted and (between_blanks or not is_emoticon(new))]
+    if tail and wanted[0][0] is not Role.VISIBLE:  # type: ignore[index]
+        found += [new + tail for new in POOL if entries(rule, new, gap) == wanted[:1] and not is_string(new)]
+    if rule.use_kinds:
+        return found
+    return [new for new in found if not is_string(new) and not is_string(old)]
+
+
+def exchangeable(rule: Rule, cut: Cut, examples: int) -> None:
+    """Asserts that whatever is the same entry in a place leaves the rest of the skeleton as it is."""
+
+    @settings(max_examples=examples)
+    @given(texts | spaced, st.data())
+    def check(text: str, data: st.DataObject) -> None:
+        found = cut(text)
+        for index, gap in places(found):
+            new = data.draw(st.sampled_from([found[index], *stand_ins(rule, found, index, gap)]))
+            changed = "".join([*found[:index], new, *found[index + 1 :]])
+            assert rule.skeleton(cut(changed)) == rule.skeleton(found), (text, changed)
+
+    check()
+
+
+def local(rule: Rule, examples: int) -> None:
+    """Asserts that an entry depends on its own string and on the gap before it."""
+
+    @settings(max_examples=examples)
+    @given(texts | spaced)
+    def check(text: str) -> None:
+        found = segments(text)
+        expected: list[object] = []
+        for index, gap in places(found):
+            alone = [found[index]] if gap is None else ["cat", *([gap] if gap else []), found[index]]
+            expected += rule.skeleton(alone)[len(alone) - 1 :]
+        assert [entry for entry in rule.skeleton(found) if isinstance(entry, tuple)] == expected
+
+    check()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RULES)
+def test_the_rule_is_exchangeable(name: str) -> None:
+    exchangeable(RULES[name], segments, 400)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_rule_is_local(name: str) -> None:
+    local(RULES[name], 300)
+
+
+class NotAnywhere(Rule):
+    """Cuts "n't" off every auxiliary, also off one that is drawn: DON'T, but not CATN'T."""
+
+    def classify(self, segment: str, *, starts_sentence: bool) -> tuple[Token, ...]:
+        tokens = super().classify(segment, starts_sentence=starts_sentence)
+        return (tokens[0], Token(Role.VISIBLE, UPPER, "n't")) if segment == "DON'T" else tokens
+
+
+class AfterTheDoctor(Rule):
+    """Says of a word what the word before it says."""
+
+    def skeleton(self, cut: object) -> list[str | tuple[object, ...]]:
+        found = super().skeleton(cut)  # type: ignore[arg-type]
+        drawn = (Role.DRAWN, TITLE, None, None)
+        return [
+            (Role.KIND, TITLE, 13, None) if entry == drawn and place > 1 and found[place - 2] == drawn else entry
+            for place, entry in enumerate(found)
+        ]
+
+
+def only_short_numbers_join(text: str) -> list[str]:
+    return [
+        part for cut in segments(text) for part in (cut.split(" ") if " " in cut.strip() and "4567" in cut else [cut])
+    ]
+
+
+def only_some_mouths(text: str) -> list[str]:
+    """``:D`` is a string, ``:Cat`` a word in a gap."""
+    return [
+        part
+        for cut in segments(text)
+        for part in ([":", cut[1:]] if is_emoticon(cut) and cut[1:].isalpha() and len(cut) > 2 else [cut])
+    ]
+
+
+NOT_ANYWHERE = NotAnywhere(**vars(RULES["visible"]))
+FAULTS: dict[str, Callable[[], None]] = {
+    "n't is cut off drawn words": partial(exchangeable, NOT_ANYWHERE, segments, 400),
+    "years do not join": partial(exchangeable, RULES["visible"], only_short_numbers_join, 400),
+    ":D is a string and :Cat is none": partial(exchangeable, RULES["visible"], only_some_mouths, 400),
+    "a word before decides": partial(local, AfterTheDoctor(**vars(RULES["visible"])), 300),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_faulty_rule_is_found(fault: str) -> None:
+    with pytest.raises((AssertionError, ExceptionGroup)):
+        FAULTS[fault]()
+
+
+# --- what the rule says of single words ---------------------------------------------------------------------------
+
+
+def said(segment: str, starts: bool = False, rule: Rule = RULES["visible"]) -> list[tuple[str, int, object]]:
+    """Role, case, and key or name of the kind."""
+    tokens = rule.classify(segment, starts_sentence=starts)
+    return [
+        (token.role.value, token.case, token.key if token.kind is None else rule.kinds.kinds[token.kind].name)
+        for token in tokens
+    ]
+
+
+@pytest.mark.parametrize(
+    ("segment", "starts", "expected"),
+    [
+        ("the", False, [("visible", LOWER, "the")]),
+        ("The", True, [("visible", TITLE, "the")]),
+        ("The", False, [("drawn", TITLE, None)]),
+        ("THE", True, [("drawn", UPPER, None)]),
+        ("tHE", True, [("drawn", LOWER, None)]),
+        ("I", False, [("visible", TITLE, "i")]),
+        ("A", False, [("drawn", TITLE, None)]),
+        ("A", True, [("visible", TITLE, "a")]),
+        ("us", False, [("visible", LOWER, "us")]),
+        ("Us", True, [("drawn", TITLE, None)]),
+        ("US", True, [("drawn", UPPER, None)]),
+        ("ｔｈｅ", False, [("visible", LOWER, "the")]),
+        ("will", False, [("visible", LOWER, "will")]),
+        ("Will", False, [("kind", TITLE, "given-name")]),
+        ("may", False, [("visible", LOWER, "may")]),
+        ("MAY", False, [("kind", UPPER, "month")]),
+        ("john", False, [("kind", LOWER, "given-name")]),
+        ("John’s", False, [("kind", TITLE, "given-name"), ("visible", LOWER, "'s")]),
+        ("JOHN'S", False, [("kind", UPPER, "given-name"), ("visible", UPPER, "'s")]),
+        ("I'm", False, [("visible", TITLE, "i"), ("visible", LOWER, "'m")]),
+        ("Doctor", False, [("drawn", TITLE, "doctor")]),
+        ("doctor've's", False, [("drawn", LOWER, "doctor"), ("visible", LOWER, "'ve"), ("visible", LOWER, "'s")]),
+        ("don't", False, [("visible", LOWER, "do"), ("visible", LOWER, "n't")]),
+        ("Can't", True, [("visible", TITLE, "ca"), ("visible", LOWER, "n't")]),
+        ("couldn't've", False, [("visible", LOWER, "could"), ("visible", LOWER, "n't"), ("visible", LOWER, "'ve")]),
+        ("DON'T", False, [("drawn", UPPER, None)]),
+        ("Don't", False, [("drawn", TITLE, None)]),
+        ("catn't", False, [("drawn", LOWER, "catn't")]),
+        ("n't", False, [("visible", LOWER, "n't")]),
+        ("o'clock", False, [("drawn", LOWER, "o'clock")]),
+        ("reading", False, [("drawn", LOWER, "reading")]),
+        ("Reading", False, [("kind", TITLE, "city")]),
+        ("A4", False, [("kind", LOWER, "other")]),
+        ("24/11/2020", False, [("kind", LOWER, "date")]),
+    ],
+)
+def test_what_the_rule_says(segment: str, starts: bool, expected: list[tuple[str, int, str | None]]) -> None:
+    assert said(segment, starts) == expected
+
+
+def test_without_visible_words_or_kinds() -> None:
+    drawn, plain = RULES["drawn"], RULES["visible, no kinds"]
+    assert said("The", False, drawn) == [("drawn", TITLE, "the")]
+    assert said("John's", False, drawn) == [("kind", TITLE, "given-name"), ("drawn", LOWER, "'s")]
+    assert said("don't", False, drawn) == [("drawn", LOWER, "don't")]
+    assert said("John", False, plain) == [("drawn", TITLE, "john")]
+    assert said("A4", False, plain) == [("drawn", LOWER, None)]
+
+
+def test_many_clitics_take_linear_time() -> None:
+    assert len(RULES["visible"].classify("a" + "'s" * 200_000, starts_sentence=True)) == 200_001
+
+
+@pytest.mark.parametrize(
+    ("gap", "starts"),
+    [
+        (None, True),
+        ("", False),
+        (" ", False),
+        (". ", True),
+        ('?" ', True),
+        ("\n", True),
+        ("\u2028", True),
+        (", ", False),
+    ],
+)
+def test_where_sentences_start(gap: str | None, starts: bool) -> None:
+    assert sentence_start(gap) == starts
+
+
+@pytest.mark.parametrize("symbol", ["doctor", "o'clock", "é", "straße", "u.s"])
+def test_drawn_words_may_be_outputs(symbol: str) -> None:
+    assert all(rule.outputs_allowed(symbol) for rule in RULES.values())
+
+
+@pytest.mark.parametrize(
+    "symbol", ["'s", "n't", ",", "5", "b2b", "x.com", "", "two words", "a-b", "doctor's", ":)", "中"]
+)
+def test_what_is_no_word_is_never_an_output(symbol: str) -> None:
+    assert not any(rule.outputs_allowed(symbol) for rule in RULES.values())
+
+
+def test_function_words_and_members_are_no_outputs() -> None:
+    assert [name for name, rule in RULES.items() if rule.outputs_allowed("the")] == ["drawn", "drawn, no kinds"]
+    for member in ("john", "reading", "mon"):
+        assert [name for name, rule in RULES.items() if rule.outputs_allowed(member)] == [
+            "visible, no kinds",
+            "drawn, no kinds",
+        ]
+    assert not RULES["visible"].outputs_allowed("don't")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "The\n", "the\nthe\n", "the\tname\n", "a b\n", "5\n", "the\t\n", "a\x1b\n", "a\n\n"]
+)
+def test_damaged_function_words_are_refused(text: str) -> None:
+    with pytest.raises(BundleDamaged):
+        function_words(text)
