@@ -9,10 +9,10 @@ import small_bundles
 from brute_force import Losses
 from defined_weights import defined_weights
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import TABLE, TABLE_MECHANISMS
+from textveil.bundle.text_bundle import TABLE_MECHANISMS
 from textveil.cli.console import run
 from textveil.mechanisms.santext import CappedSanText, ExactSanText
-from textveil.mechanisms.table import CAPPED, EXACT, KEPT, OUTPUT_ROLE, SMALLEST_EXACT_WEIGHT, Table
+from textveil.mechanisms.table import CAPPED, EXACT, KEPT, OUTPUT_ROLE, SMALLEST_EXACT_WEIGHT
 from textveil_export import cli
 from textveil_export.certify.all_scores import AllScores
 from textveil_export.certify.certificate import certify
@@ -51,7 +51,7 @@ def table_and_scores(geometry, k=5):
     """The table of a small vocabulary and the scores of all pairs."""
     vectors, _ = GEOMETRIES[geometry]
     built = small_bundles.contents(vectors, k=k, exponents=("1",))
-    return Table.from_tensors(built.tensors[TABLE], built.law), AllScores.of(small_bundles.metric_of(built))
+    return small_bundles.table_of(built), AllScores.of(small_bundles.metric_of(built))
 
 
 def certified(table, every, mechanism, setting):

@@ -66,7 +66,8 @@ def bundle(tmp_path_factory):
     built = small_bundles.contents(
         small_bundles.scattered(60, 6, 1), k=5, exponents=["1", "4", "9"], tails=("exact", "capped")
     )
-    defaults = {**built.law["defaults"], "level": "l1"}
+    defaults = built.law["defaults"]
+    defaults = {**defaults, "santext": {**defaults["santext"], "level": "l1"}}
     built = replace(built, law={**built.law, "defaults": defaults})
     bundle = small_bundles.write_bundle(built, tmp_path_factory.mktemp("report") / "b")
     return write_statistics(write_certificate(bundle, certify(bundle)), measure(bundle, trials=60))
