@@ -9,7 +9,7 @@ from textveil.text.mention_statement import NOTION
 from textveil.text.options import epsilon_text
 
 _EXPLAINED = (
-    "nats: per drawn mention. odds: the most by which the odds of two words change, for someone who knows all the rest.",
+    "nats: per drawn mention. odds: the most by which the odds of two words change, to someone who knows all the rest.",
     "guess: the most by which the chance of a right guess of one word grows on average (C). near: how often a word is",
     "drawn from its neighborhood. kept: how often a word comes out as itself: the 5 % quantile of words, the median,",
     "the 95 % quantile, and the most of any word.",
@@ -35,7 +35,8 @@ def staircase_lines(bundle: Bundle) -> list[str]:
     default = " (the default)" if bundle.default_mechanism == "staircase" else ""
     return [
         f"staircase{default}; visible: {bundle.default_visible}",
-        f"{'level':<10}{'nats':>5}{'odds':>12}{'guess':>10}{'near':>7}{'kept 5 %':>10}{'median':>8}{'95 %':>7}{'most':>7}",
+        f"{'level':<10}{'nats':>5}{'odds':>12}{'guess':>10}{'near':>7}"
+        f"{'kept 5 %':>10}{'median':>8}{'95 %':>7}{'most':>7}",
         *(_line(level, level.level == bundle.default_staircase_level) for level in staircase_summaries(bundle)),
         "",
         *_EXPLAINED,

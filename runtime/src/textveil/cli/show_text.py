@@ -129,8 +129,9 @@ def levels_table(bundle: Bundle, *, as_json: bool = False) -> str:
     for number, levels in enumerate(tables):
         does = levels[0].measures
         alone = "" if does is None else f"; guessed without any release: {does.recovery_without_release:.1%}"
+        marked = "" if number else _marked_default(bundle, levels[0].tail)
         lines += [
-            f"{levels[0].mechanism} with {levels[0].tail} tail{_marked_default(bundle, levels[0].tail) if not number else ''}{alone}",
+            f"{levels[0].mechanism} with {levels[0].tail} tail{marked}{alone}",
             f"{'level':<10}{'epsilon':>8}  {'kind':<9}{'textbook':>9}{'pure LDP':>9}{'unchanged':>10}{'outputs':>9}"
             f"{'inputs':>9}{'min-entropy':>12}{'1 release':>11}{'10 releases':>12}",
             *(_level_line(level, level.level == bundle.default_level) for level in levels),
