@@ -31,8 +31,11 @@ settings.load_profile("default")
 
 
 def _examples(named: int, profile: str) -> int:
-    """How many examples a test tries that names a number of its own: that many in ``full``, a third by default."""
-    return {"full": named, "fuzz": 10 * named}.get(profile, min(named, max(20, named // 3)))
+    """How many examples a test tries that names a number of its own: that many in ``full``.
+
+    By default it is a third of the large numbers, whose tests have examples of their own for what is rare.
+    """
+    return {"full": named, "fuzz": 10 * named}.get(profile, min(named, max(300, named // 3)))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -16,6 +16,7 @@ def test_writing_a_page_again_changes_nothing(name: str) -> None:
     assert filled(page, write.PAGES[name](write.RECORDS)) == page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pictures", write.PICTURES, ids=lambda pictures: pictures.__module__)
 def test_pictures_are_made(pictures: Callable[[Path], dict[str, Figure]], tmp_path: Path) -> None:
     for name, figure in pictures(write.RECORDS).items():

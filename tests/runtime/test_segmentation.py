@@ -229,6 +229,10 @@ def test_boundaries_by_hand(rule: str, expected: str) -> None:
 @example("a\u200d🚀b")  # the emoji ends the word
 @example("א'1")  # WB7a takes the quote; WB11 does not join it to a number
 @example("א'_")
+@example('א"א"')  # WB7b and WB7c
+@example("1,2;3.4'5 1:2")  # WB11 and WB12
+@example("a:b.c'd a;b")  # WB6 and WB7
+@example("\U0001f1e6\U0001f1e7\U0001f1e8\U0001f1e9\U0001f1ea")  # WB15 and WB16
 def test_the_pattern_is_the_rules(text: str) -> None:
     assert segmentation._SEGMENT.findall(text) == by_the_rules(text)
 
@@ -252,6 +256,8 @@ def test_the_pattern_agrees_with_an_implementation_of_others(text: str) -> None:
 @pytest.mark.slow
 @settings(max_examples=2000)
 @given(st.text(st.sampled_from(ASCII)) | st.text(st.sampled_from("aZ09_.:,;' \r\n\t-\"@/%wW#?"), max_size=12))
+@example("1,2;3.4'5 1:2")
+@example("a:b.c'd a;b\r\n\n\r")
 def test_the_ascii_patterns_are_the_general_ones(text: str) -> None:
     assert segmentation._ASCII_SEGMENT.findall(text) == segmentation._SEGMENT.findall(text)
     ours = [match.span() for match in segmentation._ASCII_TRIGGER.finditer(text)]

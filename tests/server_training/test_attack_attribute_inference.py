@@ -43,7 +43,7 @@ def scored(draw: st.DrawFn) -> tuple[Floats, Bits]:
 
 
 @pytest.mark.slow
-@settings(max_examples=120)
+@settings(max_examples=50)
 @given(scored(), scored())
 def test_the_figures_are_those_of_scikit_learn(dev: tuple[Floats, Bits], test: tuple[Floats, Bits]) -> None:
     found = leak(dev[0][None], dev[1], test[0][None], test[1])
