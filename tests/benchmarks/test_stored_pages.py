@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from pages import filled
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", write.PAGES)
 def test_writing_a_page_again_changes_nothing(name: str) -> None:
     page = (write.DOCS / name).read_text(encoding="utf-8")

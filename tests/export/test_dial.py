@@ -168,17 +168,16 @@ def dialed(tmp_path_factory):
     return Sanitizer.load(folder / "b").bundle
 
 
+@pytest.mark.slow
 class TestCommand:
     """``--certified-epsilon``: exponents whose proven epsilon meets the target."""
 
-    @pytest.mark.slow
     def test_levels_are_labeled_with_their_targets(self, dialed):
         for tail, expected in ((EXACT, (6, 9.5, 12)), (CAPPED, (5.5, 9, 11))):
             labels = {level.name: dialed.certified_epsilon(level, "santext+", tail) for level in dialed.levels}
             assert labels == dict(zip(("low", "balanced", "high"), expected, strict=True))
         assert dialed.default_tail == EXACT
 
-    @pytest.mark.slow
     def test_what_was_proven_is_just_below(self, dialed):
         for level in dialed.levels:
             for (mechanism, tail), law in level.parameters.items():

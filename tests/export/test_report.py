@@ -28,6 +28,8 @@ from textveil_export.report import figures  # noqa: E402
 from textveil_export.report import page as level_page  # noqa: E402
 from textveil_export.report.examples import FILES, Draws, Examples, pieces  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 PICTURES = ("curves", "guessing", "unchanged", "outputs")
 VOID = {"meta", "br", "path", "use", "rect", "line", "circle"}
 
