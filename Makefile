@@ -14,7 +14,7 @@ lint:
 	.venv/bin/lint-imports --no-cache
 	.venv/bin/codespell .
 
-# A bit of everything: four minutes of processor time, half of that by the clock on two idle cores.
+# A bit of everything: four minutes of processor time.
 quick:
 	$(PYTEST) -m "not full and not slow and not statistical"
 
