@@ -19,7 +19,6 @@ from textveil_export.certify.certificate import certify
 from textveil_export.certify.exact import worst_exact_ratios
 from textveil_export.cli import table
 from textveil_export.errors import ExportError
-from textveil_export.text import build
 from textveil_export.text import calibrate_epsilon as dial
 from textveil_export.text.build import Recipe, build_bundle
 from textveil_export.text.flatten import flat_base, in_steps, wanted_totals
@@ -32,14 +31,6 @@ GEOMETRIES = {
     "clusters": (small_bundles.clusters(4), {EXACT: ("3", "6.5"), CAPPED: ("3", "5")}),
     "lopsided": (small_bundles.lopsided(24), {EXACT: ("2", "4"), CAPPED: ("1", "3")}),
 }
-
-
-@pytest.fixture(scope="module", autouse=True)
-def coarser_grid():
-    """A quarter of the steps per unit of distance: a search certifies many laws, and each takes their square."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build, "GRID", 1500)
-        yield
 
 
 def targets_of(geometry):
@@ -177,17 +168,16 @@ def dialed(tmp_path_factory):
     return Sanitizer.load(folder / "b").bundle
 
 
+@pytest.mark.slow
 class TestCommand:
     """``--certified-epsilon``: exponents whose proven epsilon meets the target."""
 
-    @pytest.mark.slow
     def test_levels_are_labeled_with_their_targets(self, dialed):
         for tail, expected in ((EXACT, (6, 9.5, 12)), (CAPPED, (5.5, 9, 11))):
             labels = {level.name: dialed.certified_epsilon(level, "santext+", tail) for level in dialed.levels}
             assert labels == dict(zip(("low", "balanced", "high"), expected, strict=True))
         assert dialed.default_tail == EXACT
 
-    @pytest.mark.slow
     def test_what_was_proven_is_just_below(self, dialed):
         for level in dialed.levels:
             for (mechanism, tail), law in level.parameters.items():
