@@ -201,7 +201,8 @@ class Sanitizer:
         key = cache_key(options)
         plan = self._plans.get(key)
         if plan is None:
-            if (options.get("mechanism") or self.bundle.default_mechanism) != "staircase":
+            mechanism = options.get("mechanism")
+            if (self.bundle.default_mechanism if mechanism is None else mechanism) != "staircase":
                 plan = make_plan(self.bundle, self._lexicon, **options)
             elif self._mentions is None:
                 raise UnknownMechanism(f"this bundle carries {', '.join(self.bundle.mechanisms)} only")
