@@ -137,7 +137,7 @@ class MentionPlan:
         return Distribution.of(self.bundle.vocabulary, self.channel, self.symbol(token))
 
     def rewrite(self, documents: Sequence[list[str]], before: str | None = None) -> list[Rewritten]:
-        """Rewrites documents, each a list of segments. All are drawn together.
+        """Draws documents, each a list of segments, all together.
 
         Args:
             documents: Segments of each document.
