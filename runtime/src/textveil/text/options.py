@@ -168,8 +168,9 @@ def make_plan(
         raise OptionError(f"case must be one of {', '.join(CASES)}")
     if mechanism == "staircase":
         raise OptionError("the staircase rewrites mentions of a skeleton: it has no plan token by token")
-    if of_staircase:
-        raise OptionError(f"{mechanism} does not take {', '.join(of_staircase)}: that is for the staircase")
+    foreign = [name for name, value in of_staircase.items() if value is not None]
+    if foreign:
+        raise OptionError(f"{mechanism} does not take {', '.join(foreign)}: that is for the staircase")
     if mechanism != "santext+" and (replacement_probability is not None or deny):
         raise OptionError("a replacement probability and denied words belong to santext+ alone")
     if mechanism not in TABLE_MECHANISMS and (level is not None or tail is not None):

@@ -281,7 +281,8 @@ class Sanitizer:
 
 
 def _result(parts: Sequence[Rewritten], plan: MentionPlan) -> Result:
-    text, mentions = "".join(part.text for part in parts), sum(part.mentions for part in parts)
+    blank = " " if plan.terms.sanitize_punctuation else ""
+    text, mentions = blank.join(part.text for part in parts if part.text), sum(part.mentions for part in parts)
     mapping = Restorer(pair for part in parts for pair in part.pairs) if plan.terms.consistent else None
     return Result(text, mentions, plan.terms, mapping)
 
