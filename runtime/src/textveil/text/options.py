@@ -162,12 +162,12 @@ def make_plan(
     if not set(of_staircase) <= set(Options.__annotations__):
         raise OptionError(_unknown_option())
     mechanism = bundle.default_mechanism if mechanism is None else mechanism
-    if mechanism not in MECHANISMS:
-        raise UnknownMechanism(f"unknown mechanism; there are {', '.join(MECHANISMS)}")
-    if case not in CASES:
-        raise OptionError(f"case must be one of {', '.join(CASES)}")
     if mechanism == "staircase":
         raise OptionError("the staircase rewrites mentions of a skeleton: it has no plan token by token")
+    if mechanism not in MECHANISMS:
+        raise UnknownMechanism(f"unknown mechanism; there are staircase, {', '.join(MECHANISMS)}")
+    if case not in CASES:
+        raise OptionError(f"case must be one of {', '.join(CASES)}")
     foreign = [name for name, value in of_staircase.items() if value is not None]
     if foreign:
         raise OptionError(f"{mechanism} does not take {', '.join(foreign)}: that is for the staircase")
@@ -175,7 +175,7 @@ def make_plan(
         raise OptionError("a replacement probability and denied words belong to santext+ alone")
     if mechanism not in TABLE_MECHANISMS and (level is not None or tail is not None):
         raise OptionError(f"{mechanism} has no levels and no tail")
-    keepable = np.zeros(bundle.symbols + 1, dtype=bool)
+    keepable = np.zeros(bundle.table.symbols + 1, dtype=bool)
     coin: ReplacementCoin | None = None
     slack = epsilon_0 = 0.0
     kind = PURE_LDP
