@@ -134,17 +134,17 @@ def test_the_english_lists_are_those_of_the_format() -> None:
 
 def test_a_list_that_is_wrong_is_named_with_its_line(files: dict[str, Path]) -> None:
     files["name"].write_text("john\njohn\n")
-    with pytest.raises(SourceError, match="^kind name: line 2 of a kind is there twice"):
+    with pytest.raises(SourceError, match=r"^kind name: line 2 of a kind is there twice"):
         read_skeleton_lists(files["function"], [("name", files["name"])])
     files["function"].write_bytes(b"\xff")
-    with pytest.raises(SourceError, match="^function: cannot be read as UTF-8 text$"):
+    with pytest.raises(SourceError, match=r"^function: cannot be read as UTF-8 text$"):
         read_skeleton_lists(files["function"], [])
 
 
 def test_every_word_needs_a_vector_of_its_own() -> None:
     source = Source(["doctor", "nurse", "flu"], small_bundles.scattered(3, 4, 1), "word", {})
     vectors = Source(["nurse", "doctor"], small_bundles.scattered(2, 4, 2), "word", {})
-    with pytest.raises(ExportError, match="^1 of 3 words have no vector of their own for the staircase$"):
+    with pytest.raises(ExportError, match=r"^1 of 3 words have no vector of their own for the staircase$"):
         build_staircase(source, StaircaseRecipe(english_skeleton(), vectors=vectors))
     both = build_staircase(source.take(np.array([0, 1])), StaircaseRecipe(english_skeleton(), vectors=vectors))
     assert both.tensors["neighbours"].tolist() == [[0, 1], [1, 0]]

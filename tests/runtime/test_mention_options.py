@@ -95,7 +95,7 @@ def test_a_mechanism_that_a_bundle_does_not_have_is_refused(small: Sanitizer, ti
     with pytest.raises(UnknownMechanism, match=r"^this bundle carries santext, santext\+ only$"):
         tiny.sanitize("doctor", mechanism="staircase")
     for mechanism in ("", "canary"):
-        with pytest.raises(UnknownMechanism, match="^unknown mechanism; there are "):
+        with pytest.raises(UnknownMechanism, match=r"^unknown mechanism; there are "):
             small.sanitize("doctor", mechanism=mechanism)
 
 
@@ -104,7 +104,7 @@ def test_a_plan_with_unknown_options_is_a_named_error(tiny: Sanitizer) -> None:
         lambda: make_plan(tiny.bundle, Lexicon(tiny.bundle), canary=5),
         lambda: tiny.sanitize("doctor", canary=5),  # type: ignore[call-arg]
     ):
-        with pytest.raises(OptionError, match="^unknown option; there are mechanism, ") as refused:
+        with pytest.raises(OptionError, match=r"^unknown option; there are mechanism, ") as refused:
             sanitize()
         assert "canary" not in str(refused.value)
     with pytest.raises(OptionError, match="no plan token by token"):
@@ -113,9 +113,9 @@ def test_a_plan_with_unknown_options_is_a_named_error(tiny: Sanitizer) -> None:
 
 def test_distributions_are_of_one_drawn_word(small: Sanitizer) -> None:
     for wrong in ("", " ", "two words", "doctor's", "don't.", "."):
-        with pytest.raises(OptionError, match="^one word is needed$"):
+        with pytest.raises(OptionError, match=r"^one word is needed$"):
             small.distribution(wrong)
-    with pytest.raises(OptionError, match="^this word is a function word: it stays visible"):
+    with pytest.raises(OptionError, match=r"^this word is a function word: it stays visible"):
         small.distribution("the")
     assert small.distribution("the", visible="none").symbol == "the"
     assert small.distribution("The").symbol == "<unk>"

@@ -80,9 +80,9 @@ def test_a_text_of_distinct_outputs_comes_back(small: Sanitizer) -> None:
 def test_without_a_mapping_nothing_is_restored(small: Sanitizer) -> None:
     plain, consistent = small.sanitize("doctor"), small.sanitize("doctor", consistent=True)
     for result in (plain, pickle.loads(pickle.dumps(consistent)), copy.copy(consistent)):
-        with pytest.raises(OptionError, match="^there is no mapping"):
+        with pytest.raises(OptionError, match=r"^there is no mapping"):
             result.restore("nurse")
-    with pytest.raises(InputError, match="^the reply is not a string$"):
+    with pytest.raises(InputError, match=r"^the reply is not a string$"):
         consistent.restore(b"nurse")  # type: ignore[arg-type]
 
 
@@ -90,7 +90,7 @@ def test_a_mapping_does_not_show_what_it_holds() -> None:
     restorer = Restorer(PAIRS)
     assert repr(restorer) == str(restorer) == "<Restorer of 6 words>"
     for leave in (pickle.dumps, copy.copy, copy.deepcopy):
-        with pytest.raises(TypeError, match="^a mapping is not pickled"):
+        with pytest.raises(TypeError, match=r"^a mapping is not pickled"):
             leave(restorer)
 
 
@@ -115,11 +115,11 @@ def test_what_is_no_mapping_is_refused(wrong: Any) -> None:
     sound = {"format": FORMAT, "format_version": VERSION, "originals": {}}
     content = wrong if isinstance(wrong, bytes) else json.dumps({**sound, **wrong}).encode()
     Restorer.from_json(json.dumps(sound).encode())
-    with pytest.raises(InputError, match="^the mapping is not one that textveil has written$"):
+    with pytest.raises(InputError, match=r"^the mapping is not one that textveil has written$"):
         Restorer.from_json(content)
 
 
 def test_a_huge_mapping_is_refused() -> None:
     sound = Restorer([]).to_json().encode()
-    with pytest.raises(InputError, match="^the mapping is not one"):
+    with pytest.raises(InputError, match=r"^the mapping is not one"):
         Restorer.from_json(sound + b" " * MOST_BYTES)
