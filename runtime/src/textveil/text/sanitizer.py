@@ -17,7 +17,8 @@ from textveil.text import segmentation
 from textveil.text.lexicon import Lexicon
 from textveil.text.mention_options import Mentions
 from textveil.text.mention_statement import MentionTerms
-from textveil.text.mentions import MentionPlan, Rewritten, last_gap, preview
+from textveil.text.mention_text import Rewritten
+from textveil.text.mentions import MentionPlan, last_gap, preview
 from textveil.text.options import Options, Plan, cache_key, make_plan
 from textveil.text.restore import Restorer
 from textveil.text.statement import Terms
@@ -215,7 +216,7 @@ class Sanitizer:
     def _rewrite_batch(self, batch: list[str], plan: MentionPlan) -> list[Result]:
         if len(batch) == 1 and len(batch[0]) > _BATCH_CHARACTERS:
             return [self._rewrite_long(batch[0], plan)]
-        rewritten = plan.rewrite([segmentation.segments(text) for text in batch])
+        rewritten = plan.rewrite(map(segmentation.segments, batch))
         if plan.terms.consistent:
             return [_result([part], plan) for part in rewritten]
         return [Result(part.text, part.mentions, plan.terms) for part in rewritten]
