@@ -12,7 +12,7 @@ from textveil.errors import DocumentTooLong
 from textveil.mechanisms.integer_sampling import Integers
 from textveil.text import segmentation
 from textveil.text.segmentation import LOWER, apply_case
-from textveil.text.skeleton import Role, Token, sentence_start
+from textveil.text.skeleton import Role, Token
 from textveil.text.strings import is_gap
 
 if TYPE_CHECKING:
@@ -135,18 +135,16 @@ class Reading:
         """
         if is_gap(segment):
             return None if self._bare else _PASSED
-        tokens = self._plan.tokens(segment, starts_sentence=False)
-        first = tokens[0]
+        pieces = self._plan.pieces(segment, starts_sentence=False)
+        first = pieces[0][1]
         # Of all tokens, capitalized function words alone depend on where a sentence starts; here they have no key.
-        if (
-            first.key is None
-            and first.role is Role.DRAWN
-            and tokens != self._plan.tokens(segment, starts_sentence=True)
-        ):
+        unkeyed = first.key is None and first.role is Role.DRAWN
+        if unkeyed and pieces != self._plan.pieces(segment, starts_sentence=True):
             return None
-        if all(token.role is Role.VISIBLE for token in tokens):
-            return _PASSED if "".join(map(self._shown, tokens)) == segment and not self._bare else None
-        return None if len(tokens) > 1 else self._row_of(first, segment)
+        if all(token.role is Role.VISIBLE for _, token in pieces):
+            shown = "".join(self._shown(token) for _, token in pieces)
+            return _PASSED if shown == segment and not self._bare else None
+        return None if len(pieces) > 1 else self._row_of(first, segment)
 
     def _row_of(self, token: Token, spelled: str) -> Row:
         if token.role is Role.VISIBLE:
@@ -185,17 +183,13 @@ class Reading:
                 marks = sum(not character.isspace() for character in segment)
                 rows += [(part, KIND, self._plan.marks, LOWER, -1)] * marks
                 continue
-            starts_sentence = sentence_start(self._gap_before(part, starts))
+            starts_sentence = self._plan.starts_sentence(self._gap_before(part, starts))
             found = known.get((segment, starts_sentence))
             if found is None:
-                found = known[segment, starts_sentence] = self._special(segment, starts_sentence)
+                pieces = self._plan.pieces(segment, starts_sentence=starts_sentence)
+                found = known[segment, starts_sentence] = [self._row_of(token, spelled) for spelled, token in pieces]
             rows += [(part, *row) for row in found]
         return np.array(rows, dtype=np.int64).reshape(-1, 5)
-
-    def _special(self, segment: str, starts_sentence: bool) -> list[Row]:
-        first, *clitics = self._plan.tokens(segment, starts_sentence=starts_sentence)
-        stem = segment[: len(segment) - sum(len(token.key or "") for token in clitics)]
-        return [self._row_of(first, stem), *(self._row_of(token, token.key or "") for token in clitics)]
 
     def _gap_before(self, part: int, starts: set[int]) -> str | None:
         """The gap before a part; ``None`` for the first token of a document."""

@@ -21,7 +21,7 @@ from textveil.mechanisms.staircase import Staircase
 from textveil.text import segmentation
 from textveil.text.mention_statement import MentionTerms
 from textveil.text.mention_text import DRAWN, KIND, Public, Reading, Rewritten
-from textveil.text.segmentation import LOWER, TITLE, UPPER, apply_case
+from textveil.text.segmentation import LOWER, NOT, TITLE, UPPER, apply_case
 from textveil.text.skeleton import Role, Rule, Token, sentence_start
 from textveil.text.strings import is_gap
 
@@ -82,16 +82,33 @@ class MentionPlan:
         """The output distribution of a drawn mention."""
         return self.staircase.channel
 
-    def tokens(self, segment: str, *, starts_sentence: bool) -> tuple[Token, ...]:
-        """Returns what the rule says of one segment that is no gap; denied words are unknown ones."""
-        tokens = self.rule.classify(segment, starts_sentence=starts_sentence)
-        if not self.denied or self.denied.isdisjoint([segmentation.key(segment), *(t.key for t in tokens)]):
-            return tokens
-        whole = segmentation.key(segment) in self.denied
-        return tuple(
-            Token(Role.DRAWN, token.case) if token.key in self.denied or (whole and not number) else token
-            for number, token in enumerate(tokens)
-        )
+    def pieces(self, segment: str, *, starts_sentence: bool) -> list[tuple[str, Token]]:
+        """Returns the tokens of one segment that is no gap, each with its spelling; denied words are unknown ones."""
+        first, *clitics = self.rule.classify(segment, starts_sentence=starts_sentence)
+        if not clitics and not self.denied:
+            return [(segment, first)]
+        keys = [token.key or "" for token in clitics]  # as long as what they are keys of
+        end = len(segment) - sum(map(len, keys))
+        stem = segment[:end]
+        if self.denied:
+            # A denied word shows nothing but its place: a clitic after it that few words have would tell more.
+            whole = segmentation.key(segment) in self.denied or not self.denied.isdisjoint(keys)
+            if segmentation.key(stem) in self.denied:
+                first, whole = Token(Role.DRAWN, first.case), whole or NOT in keys
+            if whole:
+                return [(segment, Token(Role.DRAWN, first.case))]
+        found = [(stem, first)]
+        for token, key in zip(clitics, keys, strict=True):
+            found.append((segment[end : end + len(key)], token))
+            end += len(key)
+        return found
+
+    def starts_sentence(self, gap: str | None) -> bool:
+        """Tells whether a token starts a sentence, by the whole gap before it; ``None`` for the first one of a text.
+
+        Where punctuation is sanitized the first one alone does: what becomes of a word must not tell the marks before.
+        """
+        return gap is None if self.terms.sanitize_punctuation else sentence_start(gap)
 
     def symbol(self, token: Token) -> int:
         """Returns the input id of a drawn token."""
@@ -104,10 +121,10 @@ class MentionPlan:
             OptionError: It is more than one token, or visible.
         """
         found = segmentation.segments(word)
-        tokens = self.tokens(found[0], starts_sentence=False) if len(found) == 1 and not is_gap(word) else ()
-        if len(tokens) != 1:
+        pieces = self.pieces(found[0], starts_sentence=False) if len(found) == 1 and not is_gap(word) else []
+        if len(pieces) != 1:
             raise OptionError("one word is needed")
-        (token,) = tokens
+        ((_, token),) = pieces
         if token.role is Role.VISIBLE:
             raise OptionError("this word is a function word: it stays visible (visible none draws it)")
         if token.kind is not None:
@@ -116,7 +133,7 @@ class MentionPlan:
         return Distribution.of(self.bundle.vocabulary, self.channel, self.symbol(token))
 
     def rewrite(self, documents: Iterable[Sequence[str]], before: str | None = None) -> list[Rewritten]:
-        """Rewrites documents, each a list of segments. All are drawn together.
+        """Draws documents, each a list of segments, all together.
 
         Args:
             documents: Segments of each document.
@@ -176,12 +193,8 @@ def preview(plan: MentionPlan, segments: Iterable[str]) -> list[tuple[str, str]]
             found.append((segment, "punctuation mark" if bare else "gap"))
             gap = gap if gap is None else gap + segment
             continue
-        tokens = plan.tokens(segment, starts_sentence=sentence_start(gap))
-        end = len(segment) - sum(len(token.key or "") for token in tokens[1:])
-        for number, token in enumerate(tokens):
-            length = len(token.key or "") if number else end
-            start = 0 if not number else end + sum(len(t.key or "") for t in tokens[1:number])
-            found.append((segment[start : start + length], _what(plan, token)))
+        pieces = plan.pieces(segment, starts_sentence=plan.starts_sentence(gap))
+        found += [(spelled, _what(plan, token)) for spelled, token in pieces]
         gap = ""
     return found
 

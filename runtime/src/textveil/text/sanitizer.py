@@ -202,7 +202,8 @@ class Sanitizer:
         key = cache_key(options)
         plan = self._plans.get(key)
         if plan is None:
-            if (options.get("mechanism") or self.bundle.default_mechanism) != "staircase":
+            mechanism = options.get("mechanism")
+            if (self.bundle.default_mechanism if mechanism is None else mechanism) != "staircase":
                 plan = make_plan(self.bundle, self._lexicon, **options)
             elif self._mentions is None:
                 raise UnknownMechanism(f"this bundle carries {', '.join(self.bundle.mechanisms)} only")
@@ -280,7 +281,8 @@ class Sanitizer:
 
 
 def _result(parts: Sequence[Rewritten], plan: MentionPlan) -> Result:
-    text, mentions = "".join(part.text for part in parts), sum(part.mentions for part in parts)
+    blank = " " if plan.terms.sanitize_punctuation else ""
+    text, mentions = blank.join(part.text for part in parts if part.text), sum(part.mentions for part in parts)
     mapping = Restorer(pair for part in parts for pair in part.pairs) if plan.terms.consistent else None
     return Result(text, mentions, plan.terms, mapping)
 
