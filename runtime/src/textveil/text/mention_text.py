@@ -136,13 +136,15 @@ class Reading:
         if is_gap(segment):
             return None if self._bare else _PASSED
         pieces = self._plan.pieces(segment, starts_sentence=False)
-        # Lower case does not depend on where a sentence starts.
-        if not segment.islower() and pieces != self._plan.pieces(segment, starts_sentence=True):
+        first = pieces[0][1]
+        # Of all tokens, capitalized function words alone depend on where a sentence starts; here they have no key.
+        unkeyed = first.key is None and first.role is Role.DRAWN
+        if unkeyed and pieces != self._plan.pieces(segment, starts_sentence=True):
             return None
         if all(token.role is Role.VISIBLE for _, token in pieces):
             shown = "".join(self._shown(token) for _, token in pieces)
             return _PASSED if shown == segment and not self._bare else None
-        return None if len(pieces) > 1 else self._row_of(pieces[0][1], segment)
+        return None if len(pieces) > 1 else self._row_of(first, segment)
 
     def _row_of(self, token: Token, spelled: str) -> Row:
         if token.role is Role.VISIBLE:
@@ -150,13 +152,16 @@ class Reading:
             return SHOWN, len(self._visible) - 1, LOWER, -1
         case = token.case if self._keeps_case else LOWER
         if token.kind is not None:
-            return KIND, token.kind, case, self._identity((token.kind, segmentation.key(spelled)), spelled)
+            return KIND, token.kind, case, self._identity(token.kind, None, spelled)
         symbol = self._plan.symbol(token)
-        same = symbol if symbol < self._plan.bundle.symbols else segmentation.key(spelled)
-        return DRAWN, symbol, case, self._identity((-1, same), spelled)
+        return DRAWN, symbol, case, self._identity(-1, symbol, spelled)
 
-    def _identity(self, folded: tuple[int, object], spelled: str) -> int:
+    def _identity(self, kind: int, symbol: int | None, spelled: str) -> int:
         """A number that equal symbols, equal unknown words and equal members of a kind have."""
+        if not self._plan.terms.consistent:
+            return -1
+        known = symbol is not None and symbol < self._plan.bundle.symbols
+        folded = kind, symbol if known else segmentation.key(spelled)
         identity = self._identities.setdefault(folded, len(self._identities))
         if identity == len(self._spellings):
             self._spellings.append(spelled)
