@@ -23,6 +23,15 @@ from textveil.text.lexicon import Lexicon
 from textveil.text.statement import CERTIFIED, PURE_LDP, TEXTBOOK, Terms
 
 CASES = ("carry", "drop")
+#: What the levels of SanText were called before they said how strong they are.
+FORMER_LEVELS = {
+    "noise": "strongest",
+    "strict": "stronger",
+    "firm": "strong",
+    "balanced": "moderate",
+    "light": "weak",
+    "veil": "weakest",
+}
 
 
 class Options(TypedDict, total=False):
@@ -274,7 +283,14 @@ def find_level(bundle: Bundle, mechanism: str, tail: str, epsilon: float | str |
             return level
     labels = [(lv.name, epsilon_text(label(bundle, lv, mechanism, tail)[0])) for lv in bundle.levels]
     there_are = ", ".join(f"{level} ({value})" for level, value in labels)
-    raise UnknownLevel(f"no such level; {mechanism} with {tail} tail has the levels (epsilon) {there_are}")
+    raise UnknownLevel(f"{no_such_level(name)}; {mechanism} with {tail} tail has the levels (epsilon) {there_are}")
+
+
+def no_such_level(name: str | None) -> str:
+    """Returns how an error begins for a level that is not there: with the new name of a former one of SanText."""
+    if name not in FORMER_LEVELS:
+        return "no such level"
+    return f"the level {name} of santext and santext+ is now called {FORMER_LEVELS[name]}"
 
 
 def number(epsilon: float | str | None) -> Decimal:
