@@ -1,6 +1,6 @@
 """What an attacker considers for each element, and the context-free Bayes attack.
 
-The attacker knows the mechanism, the rule of the skeleton and the raw train texts, from which the prior comes. For every
+The attacker knows the mechanism, the rule of the skeleton and the raw train texts, from which the prior comes. For each
 drawn word the most probable originals are considered, ``prior(x) Pr[M(x) = y]``, and for a member of a kind the
 commonest members of that kind. Words that train lacks have a small prior too.
 """

@@ -1,6 +1,7 @@
 """The forward-backward attack: a bigram model of raw train texts, and what the mechanism says of each output."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -96,4 +97,4 @@ def _marginals(bigrams: Bigrams, options: list[Ints], given: list[Floats]) -> It
 
 def _texts(reading: Reading) -> Iterator[tuple[int, int]]:
     edges = [0, *(np.flatnonzero(np.diff(reading.document)) + 1).tolist(), len(reading.word)]
-    return zip(edges[:-1], edges[1:], strict=True)
+    return pairwise(edges)

@@ -78,7 +78,7 @@ def held_out_rows(cut: list[list[str]], count: int, seed: int = 1) -> NDArray[An
 
 
 def near(cut: list[list[str]], rows: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tells which texts share four words in a row with some texts, or are part of one: SST-2 has phrases of sentences."""
+    """Tells which texts share four words in a row with some, or are part of one: SST-2 has phrases of sentences."""
     words = [[segment.lower() for segment in text if not segment.isspace()] for text in cut]
     seen: set[tuple[str, ...]] = set()
     for row in rows.tolist():

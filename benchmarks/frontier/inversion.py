@@ -20,7 +20,6 @@ Ints = NDArray[Any]
 Floats = NDArray[Any]
 COPIES = 4
 _SMOOTHING = 3.0
-_AROUND = (-5, -4, -3, -2, -1, 1, 2, 3, 4, 5)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -51,14 +50,6 @@ def contexts(reading: Reading, outputs: Ints, *, raw: bool) -> list[Ints]:
     here = _mixed(sign + (4 << 40))
     shown = _mixed(_nearest_shown(reading, sign, -1) + (5 << 40)), _mixed(_nearest_shown(reading, sign, 1) + (6 << 40))
     return [*found, *shown, here ^ left, here ^ right]
-
-
-def around(reading: Reading, outputs: Ints) -> list[Ints]:
-    """Returns the hidden elements near each hidden element, wherever they stand: one list per distance."""
-    hidden = np.flatnonzero((reading.role == DRAWN) | (reading.role == KIND))
-    sign, document = outputs[hidden].astype(np.int64) + 2, reading.document[hidden]
-    found = [_shifted(sign, document, distance) for distance in _AROUND]
-    return [_mixed(numbers + (8 << 40)) for numbers in found]
 
 
 def _shifted(sign: Ints, document: Ints, distance: int) -> Ints:
@@ -121,12 +112,8 @@ class Inversion:
     def __init__(self, train: Reading, draw: Callable[[Reading], Ints]) -> None:
         hidden = (train.role == DRAWN) | (train.role == KIND)
         seen: list[list[Ints]] = []
-        bags: list[Ints] = []
         for _ in range(COPIES):
-            outputs = draw(train)
-            seen.append([context[hidden] for context in contexts(train, outputs, raw=False)])
-            bags += around(train, outputs)
-        self._bag = Counts.of(np.concatenate(bags), np.tile(train.word[hidden], len(bags)))
+            seen.append([context[hidden] for context in contexts(train, draw(train), raw=False)])
         words = np.tile(train.word[hidden], COPIES)
         self._sanitized = [Counts.of(np.concatenate(parts), words) for parts in zip(*seen, strict=True)]
         raw = contexts(train, train.word, raw=True)
@@ -145,7 +132,8 @@ class Inversion:
 
     def guess(self, reading: Reading, outputs: Ints, found: Candidates, chained: Floats) -> Ints:
         """Returns the word that each hidden element is believed to be, shape ``(n,)``."""
-        assert self._first is not None and self._second is not None
+        assert self._first is not None
+        assert self._second is not None
         first = self._features(reading, outputs, found, chained)
         named = self._named(first, self._first, found)
         for _ in range(2):
@@ -158,8 +146,6 @@ class Inversion:
         features.append((found.words == outputs[found.places][:, None]).astype(np.float32))
         for context, counts in zip(contexts(reading, outputs, raw=False), self._sanitized, strict=True):
             features += counts.features(context[found.places], found.words, prior)
-        bags = [self._bag.features(context, found.words, prior) for context in around(reading, outputs)]
-        features += [sum(parts) for parts in zip(*bags, strict=True)]
         return [feature.astype(np.float32) for feature in features]
 
     def _second_pass(self, reading: Reading, named: Ints, found: Candidates) -> list[Floats]:

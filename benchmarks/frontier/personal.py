@@ -1,6 +1,6 @@
 """How much of a person's data comes out as it went in, by the kind of span (data of presidio-research)."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,16 +16,18 @@ SPANS = {
     "ORGANIZATION": "organizations",
 }
 _SHORTEST = 3
+_COMMONEST = 12
 
 
 def measure(
     release: Release, records: Sequence[dict[str, Any]], function_words: frozenset[str], vocabulary: frozenset[str]
-) -> dict[str, dict[str, float]]:
+) -> dict[str, dict[str, Any]]:
     """Draws all sentences once and counts spans and their words that came out as they were, in their places.
 
     Returns:
         By kind of span: ``spans``, ``whole`` (all of the span came out), ``any`` (a content word of at least three
-        letters did), ``words`` (content words in the vocabulary) and ``same`` (how many of these came out).
+        letters did), ``words`` (content words in the vocabulary), ``same`` (how many of these came out) and
+        ``commonest`` (which of these came out most often).
     """
     cut = [segments(record["text"]) for record in records]
     reading = release.read(cut)
@@ -34,9 +36,8 @@ def measure(
     total = sum(map(len, cut))
     same = np.ones(total, dtype=bool)
     np.logical_and.at(same, reading.segment, same_element)
-    found: dict[str, dict[str, float]] = defaultdict(
-        lambda: dict.fromkeys(("spans", "whole", "any", "words", "same"), 0)
-    )
+    commonest: dict[str, Counter[str]] = defaultdict(Counter)
+    found: dict[str, dict[str, Any]] = defaultdict(lambda: dict.fromkeys(("spans", "whole", "any", "words", "same"), 0))
     first = 0
     for record, pieces in zip(records, cut, strict=True):
         starts = np.cumsum([0, *map(len, pieces)])
@@ -61,5 +62,8 @@ def measure(
             of["any"] += any(n in came_out for n in content)
             of["words"] += len(known)
             of["same"] += sum(n in came_out for n in known)
+            commonest[SPANS.get(span["type"], "others")].update(pieces[n].lower() for n in known if n in came_out)
         first += len(pieces)
+    for name, of in found.items():
+        of["commonest"] = commonest[name].most_common(_COMMONEST)
     return dict(found)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from release import MARK, NOTHING, Reading, Release
+from release import MARK, NOTHING, Release
 
 Ints = NDArray[Any]
 ARTICLES = 50
@@ -35,7 +35,7 @@ def style(release: Release, cut: Sequence[list[str]], owner: Ints, function_word
     """Returns how often the article of a paragraph is named by the frequencies of its function words alone.
 
     Every paragraph is compared with the mean of the other paragraphs of each article, released by the same mechanism
-    (Burrows's Delta with the cosine: Smith, Aldridge 2011). Where function words are drawn, what came out as one counts.
+    (Burrows's Delta with the cosine: Smith, Aldridge 2011). Where they are drawn, what came out as one counts.
     """
     reading = release.read(cut)
     outputs = release.draw(reading)
@@ -97,10 +97,11 @@ def skeleton(release: Release, cut: Sequence[list[str]], length: int) -> float:
     A drawn word counts as one whatever it is; case and spaces are not looked at.
     """
     reading = release.read(cut)
+    there = release.draw(reading) != NOTHING
     seen: dict[tuple[Any, ...], int] = {}
     keys = []
     for document in range(reading.documents):
-        places = np.flatnonzero(reading.document == document)[:length]
+        places = np.flatnonzero((reading.document == document) & there)[:length]
         shown = np.where(reading.role[places] < 2, reading.word[places], -reading.role[places])
         keys.append(tuple(shown.tolist()))
         seen[keys[-1]] = seen.get(keys[-1], 0) + 1

@@ -1,7 +1,7 @@
 """Texts as arrays of words, and what each mechanism makes of them.
 
 The skeleton and the draws are the product's own (``MentionPlan``, ``Plan``); only the writing of text is left out, so
-that a corpus of 600,000 words can be released a hundred times. Words are folded: case is not a feature of anything here.
+that a corpus of 600,000 words can be released a hundred times. Words are folded: nothing here is learned from case.
 """
 
 from collections.abc import Callable, Sequence

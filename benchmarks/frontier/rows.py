@@ -1,6 +1,6 @@
-"""The rows of the table: what is released, and what is charged for it."""
+"""Makes the release of each row of the table (``benchmarks/report/frontier_rows.py``)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import release
+from frontier_rows import Row
 from numpy.typing import NDArray
 from release import NOTHING, Release, Words
 from textveil import Sanitizer
@@ -21,51 +22,6 @@ FUNCTION_WORDS = ("function-words",)
 #: Epsilon of the textbook row, by SanText's own analysis, and of the certified rows.
 SANTEXT_EPSILON = 10
 _CONSTANT = ("raw", "delete", "blank")
-
-
-@dataclass(frozen=True)
-class Row:
-    """One row.
-
-    Attributes:
-        name: Its key in records.
-        law: What draws.
-        visible: What is seen as it is.
-        epsilon: Nats per drawn mention, as they are printed.
-    """
-
-    name: str
-    law: str
-    visible: str
-    epsilon: str
-
-
-_EVERY, _SEEN, _KINDS = "nothing", "function words", "function words, kinds"
-ROWS = (
-    Row("raw", "raw text", "everything", "-"),
-    Row("delete", "the rest deleted", _SEEN, "0"),
-    Row("blank", 'the rest is "_"', _SEEN, "0"),
-    Row("uniform", "the rest is a uniform word", _SEEN, "0"),
-    Row("krr-every-8", "k-RR", _EVERY, "8"),
-    Row("krr-every-10", "k-RR", _EVERY, "10"),
-    Row("krr-seen-8", "k-RR", _SEEN, "8"),
-    Row("krr-seen-10", "k-RR", _SEEN, "10"),
-    Row("santext-textbook", "SanText, textbook", _EVERY, "10 d"),
-    Row("santext-certified", "SanText, certified", _EVERY, "10 d"),
-    Row("santext-plus", "SanText+, certified", "common words, by a coin", "10 d"),
-    Row("every-8", "staircase, no cap", _EVERY, "8"),
-    Row("every-10", "staircase, no cap", _EVERY, "10"),
-    Row("every-12", "staircase, no cap", _EVERY, "12"),
-    Row("seen-8", "staircase, no cap", _SEEN, "8"),
-    Row("seen-10", "staircase, no cap", _SEEN, "10"),
-    Row("seen-12", "staircase, no cap", _SEEN, "12"),
-    Row("every-kinds-8", "staircase", "kinds", "8"),
-    Row("every-kinds-10", "staircase", "kinds", "10"),
-    Row("shipped-8", "staircase", _KINDS, "8"),
-    Row("shipped-10", "staircase", _KINDS, "10"),
-    Row("shipped-12", "staircase", _KINDS, "12"),
-    Row("consistent-10", "staircase, consistent", f"{_KINDS}, equal words", "10"),
-)
 
 
 class Releases:
@@ -120,7 +76,7 @@ class Releases:
         """Returns the plan of a row under the staircase's skeleton."""
         visible = FUNCTION_WORDS if "function words" in row.visible else ()
         kinds = "kinds" in row.visible
-        epsilon = row.epsilon if row.epsilon in ("8", "10", "12") else "10"
+        epsilon = row.nats if row.nats in ("8", "10", "12") else "10"
         plan = self._plan(visible, kinds, epsilon, consistent=row.name.startswith("consistent"))
         if row.law == "staircase, no cap":
             return replace(plan, staircase=self._uncapped(plan.staircase))
