@@ -14,14 +14,13 @@ from textveil.text import is_gap, key, split_clitic
 
 Ints = NDArray[Any]
 #: Sentences of train on which the learned attack weighs its features.
-TUNED_ON = 1_200
+TUNED_ON = 700
 
 
 class Known:
     """What the attacker has: raw train texts, in a part to count and a part to weigh."""
 
     def __init__(self, train: Part) -> None:
-        self.cut = train.cut
         self.tune = held_out_rows(train.cut, TUNED_ON, seed=2)
         close = near(train.cut, self.tune)
         close[self.tune] = True
@@ -60,14 +59,23 @@ class Asked:
         return self.words, self.content, self.known
 
 
-def attack(release: Release, known: Known, test: Part, asked: Asked, function_words: frozenset[str]) -> dict[str, Any]:
+def attack(
+    release: Release, known: Known, read: dict[str, Reading], asked: Asked, function_words: frozenset[str]
+) -> dict[str, Any]:
     """Runs all attacks on one release of the test texts.
+
+    Args:
+        release: The release.
+        known: What the attacker has.
+        read: Train and test as the release reads them.
+        asked: What is to be named.
+        function_words: What is no content word.
 
     Returns:
         By attack the shares of ``Asked``; ``unchanged`` for taking what came out, ``closed_form`` for context-free
         Bayes over the train texts' drawn content words.
     """
-    reading, target = release.read(known.cut), release.read(test.cut)
+    reading, target = read["train"], read["test"]
     counted, weighed = reading.part(known.count), reading.part(known.tune)
     considered, bigrams = Considered(release, counted), Bigrams(counted, len(release.words.spelled))
     inversion = Inversion(counted, release.draw)

@@ -15,7 +15,7 @@ from release import DRAWN, KIND, Reading, Release
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]
 #: How many originals are considered.
-COUNT = 160
+COUNT = 128
 _UNSEEN = 0.05
 _BLOCK = 128
 
@@ -87,7 +87,8 @@ class Considered:
         for start in range(0, len(distinct), _BLOCK):
             chosen = np.flatnonzero((copies >= start) & (copies < start + _BLOCK))
             block = [part[copies[chosen] - start] for part in self._drawn(distinct[start : start + _BLOCK])]
-            words[rows[chosen]], likelihood[rows[chosen]], prior[rows[chosen]] = block
+            for whole, of_block in zip((words, likelihood, prior), block, strict=True):
+                whole[rows[chosen], : of_block.shape[1]] = of_block
         return Candidates(places, words, likelihood, prior)
 
     def _drawn(self, outputs: Ints) -> tuple[Ints, Floats, Floats]:

@@ -124,19 +124,19 @@ class Release:
     def draw(self, reading: Reading) -> Ints:
         """Returns what comes out for every element: a number of a word, or NOTHING."""
         outputs = reading.word.copy()
-        for role, drawn in ((DRAWN, self._drawn), (KIND, self.kinds)):
+        for role in (DRAWN, KIND):
             places = np.flatnonzero(reading.role == role)
             if not len(places):
                 continue
-            assert drawn is not None
             one, copies = self._distinct(reading, places)
-            outputs[places] = (
-                drawn(reading, places[one])[copies] if role == DRAWN else drawn(reading.index[places[one]])[copies]
-            )
+            outputs[places] = self._fresh(reading, places[one], role)[copies]
         return outputs
 
-    def _drawn(self, reading: Reading, places: Ints) -> Ints:
-        return self.drawn(reading.index[places], reading.whole[places])
+    def _fresh(self, reading: Reading, places: Ints, role: int) -> Ints:
+        if role == DRAWN:
+            return self.drawn(reading.index[places], reading.whole[places])
+        assert self.kinds is not None
+        return self.kinds(reading.index[places])
 
     def _distinct(self, reading: Reading, places: Ints) -> tuple[Ints, Ints]:
         if not self.consistent:
@@ -214,6 +214,7 @@ def constant(release: Release, output: int) -> Release:
         release.symbols,
         None,
         release.rule,
+        kinds=lambda indices: np.full(len(indices), output),
     )
 
 
