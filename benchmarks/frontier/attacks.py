@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from candidates import Candidates, Considered
 from chain import Bigrams, posterior
-from corpora import Part, held_out_rows, near
+from corpora import Part, held_out_rows, near, whole
 from inversion import Inversion
 from numpy.typing import NDArray
 from release import DRAWN, KIND, Reading, Release
@@ -24,7 +24,7 @@ class Known:
         self.tune = held_out_rows(train.cut, TUNED_ON, seed=2)
         close = near(train.cut, self.tune)
         close[self.tune] = True
-        self.count = np.flatnonzero(~close)
+        self.count = whole(train.cut, np.flatnonzero(~close))
 
 
 class Asked:

@@ -16,7 +16,7 @@ Ints = NDArray[Any]
 Floats = NDArray[np.float64]
 #: How many originals are considered.
 COUNT = 128
-_UNSEEN = 0.05
+_UNSEEN = 0.3
 _BLOCK = 128
 
 

@@ -38,7 +38,7 @@ class Bigrams:
         followers = np.bincount(pairs // side, minlength=side)
         self._total = np.maximum(total, 1)
         self._backoff = np.where(total > 0, _DISCOUNT * followers / self._total, 1.0)
-        single = np.bincount(second, minlength=side) + 0.05
+        single = np.bincount(second, minlength=side) + 0.5
         self._single = single / single.sum()
 
     def _neighbors(self, train: Reading) -> tuple[Ints, Ints]:

@@ -23,6 +23,7 @@ FILES = {
 QUICK_TRAIN, QUICK_TEST = 12_000, 1_000
 #: Rows of train that are near one that is measured on share this many words in a row with it.
 _NEAR = 4
+_START = 3
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,25 @@ def near(cut: list[list[str]], rows: NDArray[Any]) -> NDArray[np.bool_]:
         # A phrase of one or two words is in many sentences and tells nothing of one.
         found[number] = size > 2 and any(tuple(text[at : at + size]) in seen for at in range(len(text) - size + 1))
     return found
+
+
+def whole(cut: list[list[str]], rows: NDArray[Any]) -> NDArray[Any]:
+    """Returns those rows whose text is part of no other row's: phrases would count the words of a sentence again."""
+    words = {row: [part.lower() for part in cut[row] if not part.isspace()] for row in rows.tolist()}
+    seen: dict[tuple[str, ...], list[str]] = {}
+    kept: list[int] = []
+    for row in sorted(words, key=lambda row: -len(words[row])):
+        of, text = words[row], f" {' '.join(words[row])} "
+        if any(text in other for other in seen.get(tuple(of[:_START]), ())):
+            continue
+        kept.append(row)
+        # Every start that a phrase of this row may have; shorter phrases have shorter ones.
+        starts = {tuple(of[at : at + size]) for size in range(1, _START + 1) for at in range(len(of) - size + 1)}
+        for start in starts:
+            found = seen.setdefault(start, [])
+            if len(start) == _START or not found:
+                found.append(text)
+    return np.sort(np.array(kept))
 
 
 def _sst2(path: Path) -> Part:

@@ -1,6 +1,6 @@
 """A learned inversion: it sees what came out here and beside, and was trained on sanitized copies of known texts.
 
-Counts over four sanitized copies of the train texts say how often a word stood between given outputs and visible words.
+Counts over ten sanitized copies of the train texts say how often a word stood between given outputs and visible words.
 A conditional logit weighs these counts, the prior, the exact probabilities of the mechanism and the forward-backward
 posterior; its weights are learned on texts that the counts have not seen. A second pass adds counts over raw texts
 between the words that the first pass named.
@@ -18,7 +18,7 @@ from release import DRAWN, KIND, MARK, Reading
 
 Ints = NDArray[Any]
 Floats = NDArray[Any]
-COPIES = 4
+COPIES = 10
 _SMOOTHING = 3.0
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
