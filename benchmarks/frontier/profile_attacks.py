@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from release import MARK, NOTHING, Release
+from release import MARK, NOTHING, Reading, Release
 
 Ints = NDArray[Any]
 ARTICLES = 50
@@ -77,8 +77,8 @@ def pattern(release: Release, cut: Sequence[list[str]], length: int) -> float:
     reading = release.read(cut)
     outputs = release.draw(reading)
     known, seen = [], []
-    for document in range(reading.documents):
-        places = np.flatnonzero((reading.document == document) & (reading.role > 1))[:length]
+    for whole in _documents(reading, reading.role > 1):
+        places = whole[:length]
         if len(places) == length:
             known.append(_equal(reading.word[places]))
             seen.append(_equal(outputs[places]))
@@ -100,12 +100,18 @@ def skeleton(release: Release, cut: Sequence[list[str]], length: int) -> float:
     there = release.draw(reading) != NOTHING
     seen: dict[tuple[Any, ...], int] = {}
     keys = []
-    for document in range(reading.documents):
-        places = np.flatnonzero((reading.document == document) & there)[:length]
+    for whole in _documents(reading, there):
+        places = whole[:length]
         shown = np.where(reading.role[places] < 2, reading.word[places], -reading.role[places])
         keys.append(tuple(shown.tolist()))
         seen[keys[-1]] = seen.get(keys[-1], 0) + 1
     return sum(seen[key] == 1 for key in keys) / len(keys)
+
+
+def _documents(reading: Reading, mask: Ints) -> list[Ints]:
+    """Returns the places of the elements of each document that a mask has."""
+    places = np.flatnonzero(mask)
+    return np.split(places, np.searchsorted(reading.document[places], np.arange(1, reading.documents)))
 
 
 def _equal(words: Ints) -> NDArray[np.bool_]:
