@@ -25,18 +25,25 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # The same examples in every run, and nothing is timed: neither chance nor a slow machine is a failure. `make fuzz`
 # searches at random.
 settings.register_profile("default", derandomize=True, deadline=None, database=None)
+settings.register_profile("full", settings.get_profile("default"))
 settings.register_profile("fuzz", settings.get_profile("default"), derandomize=False, max_examples=1000)
 settings.load_profile("default")
 
-#: How many times more examples ``fuzz`` tries where a test names a number of its own.
-_MORE = 10
+
+def _examples(named: int, profile: str) -> int:
+    """How many examples a test tries that names a number of its own: that many in ``full``.
+
+    By default it is a third of the large numbers, whose tests have examples of their own for what is rare.
+    """
+    return {"full": named, "fuzz": 10 * named}.get(profile, min(named, max(300, named // 3)))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Gives tests that name a number of examples more of them under the profile ``fuzz``."""
-    if config.getoption("hypothesis_profile") != "fuzz":
-        return
+    """Gives tests that name a number of examples as many as the profile has room for."""
+    profile = config.getoption("hypothesis_profile") or "default"
     for function in {getattr(item, "obj", None) for item in items}:
         chosen = getattr(function, "_hypothesis_internal_use_settings", None)
         if chosen is not None and chosen.max_examples != settings().max_examples:
-            function._hypothesis_internal_use_settings = settings(chosen, max_examples=_MORE * chosen.max_examples)
+            function._hypothesis_internal_use_settings = settings(
+                chosen, max_examples=_examples(chosen.max_examples, profile)
+            )

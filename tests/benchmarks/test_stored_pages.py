@@ -10,12 +10,14 @@ from matplotlib.figure import Figure
 from pages import filled
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", write.PAGES)
 def test_writing_a_page_again_changes_nothing(name: str) -> None:
     page = (write.DOCS / name).read_text(encoding="utf-8")
     assert filled(page, write.PAGES[name](write.RECORDS)) == page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pictures", write.PICTURES, ids=lambda pictures: pictures.__module__)
 def test_pictures_are_made(pictures: Callable[[Path], dict[str, Figure]], tmp_path: Path) -> None:
     for name, figure in pictures(write.RECORDS).items():

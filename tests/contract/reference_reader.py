@@ -30,11 +30,9 @@ DTYPES = {"U8": "B", "I8": "b", "U16": "H", "U32": "I", "I64": "q"}
 CLITICS = ("n't", "'s", "'m", "'d", "'re", "'ve", "'ll")
 AUXILIARIES = """do does did is are was were am ai has have had wo ca sha could would should must might may need dare
 ought""".split()
-REQUIRED = {"law.json", "vocabulary.tsv", "table.safetensors"}
-DECIDING = {"vocabulary.tsv", "table.safetensors", "embeddings.safetensors"}
 SMALLEST_WEIGHT = {"capped": 1, "exact": 2**12}
 DECIMAL = r"[0-9]+(\.[0-9]+)?"
-LOWEST = {"symbols": 1, "neighbours": 1, "grid": 1, "median_squared_distance": 1, "unknown_extra_squared_distance": 0}
+LOWEST = {"neighbours": 1, "grid": 1, "median_squared_distance": 1, "unknown_extra_squared_distance": 0}
 
 
 @dataclass(frozen=True)
@@ -52,17 +50,31 @@ class Array:
 
 
 @dataclass(frozen=True)
+class Staircase:
+    """The staircase of a bundle: levels as law.json has them, and what is drawn from."""
+
+    levels: list[dict[str, str]]
+    defaults: dict[str, str]
+    neighbors: list[tuple[int, ...]]
+    base: tuple[int, ...]
+    roles: tuple[int, ...]
+    function_words: dict[str, tuple[str, ...]]  # marks by word
+    kinds: dict[str, tuple[str | None, dict[str, tuple[str, ...]]]]  # shape and marks by entry, by name
+
+
+@dataclass(frozen=True)
 class Bundle:
-    """What a bundle says, checked."""
+    """What a bundle says, checked. Without SanText `law` has tokens and symbols alone, and there are no arrays."""
 
     identity: str
-    law: dict[str, Any]
+    law: dict[str, Any]  # tokens, symbols and the constants and levels of SanText
     arrays: dict[str, Array]
     embeddings: list[tuple[int, ...]] | None
     spellings: list[list[str]]
     ids: dict[str, int]  # by spelling
     labels: dict[tuple[str, str, str], Decimal]  # by mechanism, tail and level name
-    defaults: dict[str, Any]
+    defaults: dict[str, Any]  # of SanText
+    staircase: Staircase | None = None
 
     @property
     def unknown(self) -> int:
@@ -140,12 +152,45 @@ def parse_safetensors(data: bytes) -> dict[str, Array]:
     return arrays
 
 
-def check_law(law: dict[str, Any], hashes: dict[str, str]) -> None:
-    """Refuse a law.json with a key too many or too few, or a value out of range."""
-    check(set(law) == {"tokens", "levels", "defaults", "files", *LOWEST}, "law.json: keys")
+def in_parts(law: dict[str, Any], version: int) -> dict[str, Any]:
+    """A law.json of either version with the keys of version 3."""
+    if version == 3:
+        check(set(law) == {"tokens", "symbols", "santext", "staircase", "skeleton", "defaults", "files"}, "keys")
+        return law
+    check(set(law) == {"tokens", "symbols", "levels", "defaults", "files", *LOWEST}, "law.json: keys")
+    santext = {key: law[key] for key in ("levels", *LOWEST)}
+    defaults = {"mechanism": law["defaults"]["mechanism"], "santext": law["defaults"]}
+    return {**law, "santext": santext, "staircase": None, "skeleton": None, "defaults": defaults}
+
+
+def check_parts(law: dict[str, Any], hashes: dict[str, str]) -> None:
+    """Refuse parts that do not belong together, or to the files that the manifest lists."""
     check(law["tokens"] in ("word", "wordpiece"), "law.json: tokens")
+    check(type(law["symbols"]) is int and law["symbols"] >= 1, "law.json: symbols")
+    parts = {part for part in ("santext", "staircase") if law[part] is not None}
+    mechanisms = {"santext", "santext+"} if "santext" in parts else set()
+    check(set(law["defaults"]) == {"mechanism", *parts}, "law.json: defaults")
+    check(law["defaults"]["mechanism"] in mechanisms | (parts & {"staircase"}), "law.json: the default mechanism")
+    check(
+        (law["staircase"] is None) == (law["skeleton"] is None), "law.json: a staircase and a skeleton need each other"
+    )
+    named = ["vocabulary.tsv"]
+    if "santext" in parts:
+        named += ["table.safetensors", *(hashes.keys() & {"embeddings.safetensors"})]
+    if "staircase" in parts:
+        check(law["tokens"] == "word", "law.json: a staircase of pieces")
+        check(set(law["skeleton"]) == {"function_words", "kinds"}, "law.json: skeleton")
+        kinds = law["skeleton"]["kinds"]
+        check(all(set(kind) == {"name", "shape", "file"} for kind in kinds), "law.json: a kind")
+        named += ["staircase.safetensors", law["skeleton"]["function_words"], *(kind["file"] for kind in kinds)]
+    check(len(set(named)) == len(named), "law.json: a file is named twice")
+    check(law["files"] == {name: hashes[name] for name in named}, "law.json: hashes")
+
+
+def check_law(law: dict[str, Any], defaults: dict[str, Any], hashes: dict[str, str]) -> None:
+    """Refuse a definition of SanText with a key too many or too few, or a value out of range."""
+    check(set(law) == {"tokens", "symbols", "levels", *LOWEST}, "law.json: keys of santext")
     check(all(type(law[key]) is int and law[key] >= lowest for key, lowest in LOWEST.items()), "law.json: constants")
-    check(law["files"] == {name: hashes[name] for name in hashes.keys() & DECIDING}, "law.json: hashes")
     check(law["levels"] and len({level["name"] for level in law["levels"]}) == len(law["levels"]), "law.json: levels")
     tails = set(law["levels"][0]["laws"]["santext"])
     check(tails and tails <= {"capped", "exact"}, "law.json: tails")
@@ -156,7 +201,6 @@ def check_law(law: dict[str, Any], hashes: dict[str, str]) -> None:
         for one in (one for laws in level["laws"].values() for one in laws.values()):
             check(set(one) == {"exponent", "weights", "base"}, "law.json: law")
             check(regex.fullmatch(DECIMAL, one["exponent"]) and Decimal(one["exponent"]) > 0, "exponent")
-    defaults = law["defaults"]
     check(set(defaults) == {"mechanism", "tail", "level", "replacement_probability"}, "law.json: defaults")
     check(defaults["mechanism"] in ("santext", "santext+") and defaults["tail"] in tails, "law.json: a default")
     check(any(level["name"] == defaults["level"] for level in law["levels"]), "law.json: the default level")
@@ -252,20 +296,32 @@ def open_bundle(folder: Path | str) -> Bundle:
 def read_bundle(folder: Path) -> Bundle:
     """Open a bundle; malformed structures raise whatever they raise."""
     manifest = parse_object((folder / "manifest.json").read_bytes())
-    check(manifest["format"] == "textveil-bundle" and manifest["format_version"] == 2, "not a bundle of version 2")
-    check(manifest["files"].keys() >= REQUIRED, "a file is not listed")
+    version = manifest["format_version"]
+    check(manifest["format"] == "textveil-bundle" and type(version) is int and version in (2, 3), "format or version")
+    check(manifest["files"].keys() >= {"law.json", "vocabulary.tsv"}, "a file is not listed")
     check(all(Path(name).name == name and "\\" not in name for name in manifest["files"]), "not a plain file name")
     data = {name: (folder / name).read_bytes() for name in manifest["files"]}
     for name, entry in manifest["files"].items():
         check(len(data[name]) == entry["bytes"], f"{name}: size")
         check(hashlib.sha256(data[name]).hexdigest() == entry["sha256"], f"{name}: hash")
-    law = parse_object(data["law.json"])
-    check_law(law, {name: entry["sha256"] for name, entry in manifest["files"].items()})
+    hashes = {name: entry["sha256"] for name, entry in manifest["files"].items()}
+    whole = in_parts(parse_object(data["law.json"]), version)
+    check_parts(whole, hashes)
+    law = {"tokens": whole["tokens"], "symbols": whole["symbols"]}
+    identity = (
+        hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest() if version == 3 else hashes["law.json"]
+    )
     *lines, rest = data["vocabulary.tsv"].decode("utf-8").split("\n")
     check(len(lines) == law["symbols"] and not rest, "vocabulary.tsv: number of lines")
     spellings = [line.split("\t") for line in lines]
     ids = {spelling: i for i, line in enumerate(spellings) for spelling in line}
     check("" not in ids and len(ids) == sum(map(len, spellings)), "vocabulary.tsv: empty or repeated spelling")
+    staircase = None if whole["staircase"] is None else read_staircase(whole, data)
+    if whole["santext"] is None:
+        return Bundle(identity, law, {}, None, spellings, ids, {}, {}, staircase)
+    law |= whole["santext"]
+    defaults = whole["defaults"]["santext"]
+    check_law(law, defaults, hashes)
     arrays, embeddings = parse_safetensors(data["table.safetensors"]), None
     check_table(law, arrays)
     if "embeddings.safetensors" in data:
@@ -275,11 +331,10 @@ def read_bundle(folder: Path) -> Bundle:
         squared = 255**2 * stored.shape[1] + law["unknown_extra_squared_distance"]
         check(max(squared * law["grid"] ** 2, law["median_squared_distance"]) < 2**62, "constants are too large")
         embeddings = stored.rows()
-    identity = hashlib.sha256(data["law.json"]).hexdigest()
-    certificate = read_record(data.get("certificate.json"), "textveil-certificate", 2, identity)
-    read_record(data.get("statistics.json"), "textveil-statistics", 1, identity)
+    certificate = read_record(data.get("certificate.json"), "textveil-certificate", 2, hashes["law.json"])
+    read_record(data.get("statistics.json"), "textveil-statistics", 1, hashes["law.json"])
     labels = read_labels(manifest, law, certificate)
-    return Bundle(identity, law, arrays, embeddings, spellings, ids, labels, law["defaults"])
+    return Bundle(identity, law, arrays, embeddings, spellings, ids, labels, defaults, staircase)
 
 
 def score(bundle: Bundle, x: int, y: int) -> int:
@@ -297,6 +352,129 @@ def recompute_row(bundle: Bundle, x: int) -> list[tuple[int, int]]:
     distances = {y: sum((a - b) ** 2 for a, b in zip(rows[x], rows[y], strict=True)) for y in candidates}
     nearest = sorted(candidates, key=lambda y: (distances[y], y))[: law["neighbours"]]
     return [(y, score(bundle, x, y)) for y in nearest]
+
+
+# --- The staircase ----------------------------------------------------------------------------------------------------
+
+UNIT = 2**20  # G
+
+
+def read_list(data: bytes, marks: set[str]) -> dict[str, tuple[str, ...]]:
+    """A list: the marks of every entry."""
+    *lines, rest = data.decode("utf-8").split("\n")
+    check(lines and not rest, "a list is empty, or its last line incomplete")
+    split = [line.split("\t") for line in lines]
+    entries = {entry: tuple(mark for part in parts for mark in part.split(",")) for entry, *parts in split}
+    check(len(entries) == len(lines) and "" not in entries, "a list: an entry is empty or repeated")
+    check(all(len(parts) <= 2 for parts in split), "a list: more than two columns")
+    check(all(set(given) <= marks and len(set(given)) == len(given) for given in entries.values()), "a list: a mark")
+    return entries
+
+
+def read_staircase(law: dict[str, Any], data: dict[str, bytes]) -> Staircase:
+    """The staircase and its lists; refused unless the conditions of the theorem hold."""
+    arrays, symbols = parse_safetensors(data["staircase.safetensors"]), law["symbols"]
+    neighbors, base, roles = arrays["neighbours"], arrays["base"], arrays["roles"]
+    check(neighbors.dtype == ("U16" if symbols <= 65536 else "U32"), "stored ids: type")
+    check(len(neighbors.shape) == 2 and neighbors.shape[0] == symbols and neighbors.shape[1] >= 1, "stored ids: shape")
+    check((base.dtype, base.shape, roles.dtype, roles.shape) == ("U32", [symbols], "U8", [symbols]), "base or roles")
+    for x, row in enumerate(neighbors.rows()):
+        check(row[0] == x and max(row) < symbols and len(set(row)) == len(row), "a row of stored ids")
+    check(min(base.values) >= 1 and max(roles.values) < 16, "base or roles: values")
+    check(set(law["staircase"]) == {"levels"} and type(law["staircase"]["levels"]) is list, "staircase: keys")
+    levels, defaults = law["staircase"]["levels"], law["defaults"]["staircase"]
+    for level in levels:
+        check(set(level) == {"name", "epsilon", "share", "own_share"} and type(level["name"]) is str, "a level")
+        check(regex.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,9})?", level["epsilon"]), "a level: epsilon")
+        check(0 < Decimal(level["epsilon"]) <= 16, "a level: epsilon is out of range")
+        for key in ("share", "own_share"):
+            check(regex.fullmatch(r"[0-9]{1,9}(/[1-9][0-9]{0,8})?", level[key]), f"a level: {key}")
+        check(0 < Fraction(level["share"]) <= 1 and Fraction(level["own_share"]) <= 1, "a level: shares")
+        check(total_of(level, sum(base.values)) < 2**62, "a level: totals are too large")
+    strict = [Decimal(level["epsilon"]) for level in levels]
+    check(levels and all(a < b for a, b in itertools.pairwise(strict)), "levels are out of order")
+    names = [level["name"] for level in levels]
+    check(len(set(names)) == len(names) and set(defaults) == {"level", "visible"}, "levels: names")
+    check(defaults["level"] in names and defaults["visible"] in ("function-words", "none"), "staircase: defaults")
+    described = law["skeleton"]["kinds"]
+    for kind in described:
+        for text in (kind["name"], *([] if kind["shape"] is None else [kind["shape"]])):
+            check(regex.fullmatch(r"[a-z]+(-[a-z]+)*", text), "a kind: name or shape")
+    shapes = [kind["shape"] for kind in described if kind["shape"] is not None]
+    check(len(set(shapes)) == len(shapes), "a shape is repeated")
+    marks = {"capitalized", "member-only"}
+    kinds = {kind["name"]: (kind["shape"], read_list(data[kind["file"]], marks)) for kind in described}
+    check(len(kinds) == len(described), "a kind is repeated")
+    words = read_list(data[law["skeleton"]["function_words"]], {"name-like"})
+    return Staircase(levels, defaults, neighbors.rows(), base.values, roles.values, words, kinds)
+
+
+def factor_of(level: dict[str, str]) -> int:
+    """F."""
+    return math.floor((decimal.Context(prec=90).exp(Decimal(level["epsilon"])) - 1) * UNIT)
+
+
+def budget_of(level: dict[str, str], mass: int) -> int:
+    """H."""
+    return max(1, math.floor(Fraction(level["share"]) * mass))
+
+
+def total_of(level: dict[str, str], mass: int) -> int:
+    """G S + F H."""
+    return UNIT * mass + factor_of(level) * budget_of(level, mass)
+
+
+def allowed_outputs(staircase: Staircase, visible: bool, kinds: bool) -> set[int]:
+    """The symbols that may come out under a rule of the skeleton."""
+    bit = {(True, True): 1, (False, True): 2, (True, False): 4, (False, False): 8}[visible, kinds]
+    return {y for y, role in enumerate(staircase.roles) if role & bit}
+
+
+def deal(
+    staircase: Staircase, level: dict[str, str], outputs: set[int], x: int
+) -> tuple[list[int], list[tuple[int, int]]]:
+    """b, and the stored outputs of an input with their shares of the budget, in order."""
+    b = [weight if y in outputs else 0 for y, weight in enumerate(staircase.base)]
+    budget = left = budget_of(level, sum(b))
+    dealt = []
+    for y in staircase.neighbors[x] if x < len(b) else ():
+        cap = math.floor(Fraction(level["own_share"]) * budget) if y == x else budget
+        dealt.append((y, min(b[y], cap, left)))
+        left -= dealt[-1][1]
+    return b, dealt
+
+
+def staircase_row(staircase: Staircase, level: dict[str, str], outputs: set[int], x: int) -> list[Fraction]:
+    """The probability of every symbol as the output of one input."""
+    b, dealt = deal(staircase, level, outputs, x)
+    mass, missing = sum(b), budget_of(level, sum(b)) - sum(a for _, a in dealt)
+    shares = [Fraction(0)] * len(b)
+    for y, a in dealt:
+        shares[y] += a
+    rest = mass - sum(shares)
+    shares = [a + (missing * (q - a) / rest if missing else 0) for a, q in zip(shares, b, strict=True)]
+    weights = [UNIT * q + factor_of(level) * a for a, q in zip(shares, b, strict=True)]
+    return [weight / total_of(level, mass) for weight in weights]
+
+
+def draw_staircase(
+    staircase: Staircase, level: dict[str, str], outputs: set[int], inputs: list[int], take: Callable[[int], list[int]]
+) -> list[int]:
+    """One output for each input: first u of all of them, then w of all of them."""
+    rows = [deal(staircase, level, outputs, x) for x in inputs]
+    mass = sum(rows[0][0])
+    unused = [[q - dict(dealt).get(y, 0) for y, q in enumerate(b)] for b, dealt in rows]
+    us = uniform_below([total_of(level, mass)] * len(inputs), take)
+    ws = uniform_below([max(1, sum(rest)) for rest in unused], take)
+    drawn = []
+    for (b, dealt), rest, u, w in zip(rows, unused, us, ws, strict=True):
+        if u < UNIT * mass:
+            drawn.append(bisect_right(list(itertools.accumulate(b)), u // UNIT))
+            continue
+        v = (u - UNIT * mass) // factor_of(level)
+        near = bisect_right(list(itertools.accumulate(a for _, a in dealt)), v)
+        drawn.append(dealt[near][0] if near < len(dealt) else bisect_right(list(itertools.accumulate(rest)), w))
+    return drawn
 
 
 # --- Segments ---------------------------------------------------------------------------------------------------------

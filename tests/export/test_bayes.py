@@ -124,6 +124,7 @@ def test_enumeration_agrees_with_the_sum_for_one_release(tiny):
         assert plain.recovery(rows, shares, 1) == pytest.approx(float(direct))
 
 
+@pytest.mark.slow
 def test_several_releases_agree_with_enumeration(tiny, enumerated):
     off = errors(tiny, enumerated)
     assert len(off) == 2 * 2 * 2 * 3
@@ -174,17 +175,20 @@ def faulty_simulation(fault):
     return simulate
 
 
+@pytest.mark.slow
 def test_the_simulation_written_down_again_agrees_with_enumeration(tiny, enumerated, monkeypatch):
     monkeypatch.setattr(bayes, "simulate", faulty_simulation(None))
     assert max(errors(tiny, enumerated)) < 4.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", SIMULATION_FAULTS)
 def test_a_planted_fault_is_seen(tiny, enumerated, monkeypatch, fault):
     monkeypatch.setattr(bayes, "simulate", faulty_simulation(fault))
     assert max(errors(tiny, enumerated)) > 6
 
 
+@pytest.mark.slow
 def test_intervals_cover_as_often_as_they_say(tiny, enumerated):
     """Two hundred simulations of one law: 95 % intervals hold the enumerated rate in all but about ten of them."""
     (level, mechanism), channel = list(channels(tiny, EXACT).items())[-1]

@@ -15,8 +15,9 @@ from defined_weights import defined_weights
 from interruption import interrupted
 from textveil import Sanitizer
 from textveil.audit.capped import CappedAudit
+from textveil.bundle.text_bundle import Bundle
 from textveil.cli.console import run
-from textveil.errors import BundleDamaged
+from textveil.errors import BundleDamaged, IdentityMismatch
 from textveil.mechanisms.santext import CappedSanText
 from textveil.mechanisms.table import CAPPED, EXACT
 from textveil_export import cli
@@ -158,7 +159,7 @@ def test_equal_vectors_with_equal_rows_cost_nothing(tmp_path):
     with_one_vector_twice(bundle)
     neighbors, scores = bundle.table.neighbors.copy(), bundle.table.scores.copy()
     neighbors[3], scores[3] = neighbors[4], scores[4]
-    bundle.table = replace(bundle.table, neighbors=neighbors, scores=scores)
+    bundle._table = replace(bundle.table, neighbors=neighbors, scores=scores)
     worst = worst_of(bundle, CappedSanText.of(bundle.table, "santext", bundle.levels[0].parameters["santext", CAPPED]))
     assert 0 < worst.ratio < np.inf
     assert worst.distance > 0
@@ -180,10 +181,13 @@ class TestCertificateInABundle:
             tmp_path / "b", GEOMETRIES["scattered"], k=5, exponents=["2", "6"], tails=request.param
         )
 
-    def test_the_identity_stays_and_labels_become_certified(self, bundle, capsys):
+    def test_labels_become_certified_and_the_identity_another(self, bundle, capsys):
         assert run(cli.app, "textveil-export", ["certify", str(bundle.path)]) == 0
         assert "l1" in capsys.readouterr().out
-        certified = Sanitizer.load(bundle.path, expect_id=bundle.identity)
+        with pytest.raises(IdentityMismatch):
+            Sanitizer.load(bundle.path, expect_id=bundle.identity)
+        certified = Sanitizer.load(bundle.path)
+        assert certified.bundle.law_identity == bundle.law_identity == certified.bundle.certificate["identity"]
         assert certified.bundle.certificate["format_version"] == 2
         for tail in bundle.tails:
             proven = certified.bundle.certificate["levels"]["l1"]["santext"][tail]
@@ -211,9 +215,8 @@ class TestCertificateInABundle:
             tmp_path / "c", GEOMETRIES["twins"], k=5, exponents=["2", "6"], tails=(EXACT, CAPPED)
         )
         write_certificate(bundle, certify(other))
-        data = (
-            (bundle.path / "certificate.json").read_bytes().replace(bundle.identity.encode(), other.identity.encode())
-        )
+        certificate = (bundle.path / "certificate.json").read_text()
+        data = certificate.replace(bundle.law_identity, other.law_identity).encode()
         _plant(bundle.path, data)
         with pytest.raises(BundleDamaged, match="belongs to another table"):
             Sanitizer.load(bundle.path)
@@ -242,7 +245,8 @@ class TestCertificateInABundle:
             write_certificate(bundle, certificates)
         with interrupted(monkeypatch, failing):
             write_certificate(bundle, certificates)
-        after = Sanitizer.load(bundle.path, expect_id=bundle.identity).bundle
+        after = Bundle(bundle.path)
+        assert after.law_identity == bundle.law_identity
         for tail in bundle.tails:
             assert (after.certificate is None) == (after.certified_epsilon(after.levels[0], "santext", tail) is None)
         assert not [path for path in bundle.path.iterdir() if path.name.startswith(".")]

@@ -14,6 +14,7 @@ import pytest
 import small_bundles
 from brute_force import Losses, sensitive_inputs
 from defined_weights import defined_weights, outputs, squared_distances
+from textveil.audit.capped import Envelope
 from textveil.audit.exact import ExactAudit, largest_differences, log_totals
 from textveil.audit.verify import verify_text as verify
 from textveil.errors import BundleDamaged
@@ -164,6 +165,26 @@ def test_bounds_hold_for_every_pair(tmp_path, geometry):
                 assert (audit.bounds(first, second, scores.ravel()) < true).any()
 
 
+@pytest.mark.parametrize("shape", ["falling", "clamped", "level", "any"])
+def test_the_envelope_is_that_of_its_definition(shape):
+    """To the last bit, for weights of any shape, whatever is asked first."""
+    chance = np.random.default_rng(82)
+    steps = np.arange(300)
+    logs = {
+        "falling": np.log(np.rint(1e5 * np.exp(-0.03 * steps))),
+        "clamped": -0.1 * np.minimum(steps, 120),
+        "level": np.zeros(300),
+        "any": chance.random(300),
+    }[shape]
+    drops = [max(logs[a] - logs[min(a + n, 299)] for a in steps) for n in range(400)]
+    expected = np.maximum.accumulate(drops)
+    envelope = Envelope(logs)
+    for asked in chance.integers(0, 400, (40, 2, 3)):
+        assert (envelope(asked) == expected[asked]).all()
+    assert (envelope(np.arange(400)) == expected).all()
+    assert envelope(np.array(-5)) == expected[0]
+
+
 # Faults.
 
 
@@ -199,7 +220,7 @@ def with_row(bundle, row, neighbors, scores):
     table = bundle.table
     everywhere, all_scores = table.neighbors.copy(), table.scores.copy()
     everywhere[row], all_scores[row] = neighbors, scores
-    bundle.table = replace(table, neighbors=everywhere, scores=all_scores)
+    bundle._table = replace(table, neighbors=everywhere, scores=all_scores)
 
 
 def test_a_neighbor_replaced_by_a_farther_one(bundle):

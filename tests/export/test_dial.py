@@ -9,17 +9,16 @@ import small_bundles
 from brute_force import Losses
 from defined_weights import defined_weights
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import TABLE, TABLE_MECHANISMS
+from textveil.bundle.text_bundle import TABLE_MECHANISMS
 from textveil.cli.console import run
 from textveil.mechanisms.santext import CappedSanText, ExactSanText
-from textveil.mechanisms.table import CAPPED, EXACT, KEPT, OUTPUT_ROLE, SMALLEST_EXACT_WEIGHT, Table
+from textveil.mechanisms.table import CAPPED, EXACT, KEPT, OUTPUT_ROLE, SMALLEST_EXACT_WEIGHT
 from textveil_export import cli
 from textveil_export.certify.all_scores import AllScores
 from textveil_export.certify.certificate import certify
 from textveil_export.certify.exact import worst_exact_ratios
 from textveil_export.cli import table
 from textveil_export.errors import ExportError
-from textveil_export.text import build
 from textveil_export.text import calibrate_epsilon as dial
 from textveil_export.text.build import Recipe, build_bundle
 from textveil_export.text.flatten import flat_base, in_steps, wanted_totals
@@ -34,14 +33,6 @@ GEOMETRIES = {
 }
 
 
-@pytest.fixture(scope="module", autouse=True)
-def coarser_grid():
-    """A quarter of the steps per unit of distance: a search certifies many laws, and each takes their square."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build, "GRID", 1500)
-        yield
-
-
 def targets_of(geometry):
     _, numbers = GEOMETRIES[geometry]
     return {tail: {"low": Decimal(low), "high": Decimal(high)} for tail, (low, high) in numbers.items()}
@@ -51,7 +42,7 @@ def table_and_scores(geometry, k=5):
     """The table of a small vocabulary and the scores of all pairs."""
     vectors, _ = GEOMETRIES[geometry]
     built = small_bundles.contents(vectors, k=k, exponents=("1",))
-    return Table.from_tensors(built.tensors[TABLE], built.law), AllScores.of(small_bundles.metric_of(built))
+    return small_bundles.table_of(built), AllScores.of(small_bundles.metric_of(built))
 
 
 def certified(table, every, mechanism, setting):
@@ -177,17 +168,16 @@ def dialed(tmp_path_factory):
     return Sanitizer.load(folder / "b").bundle
 
 
+@pytest.mark.slow
 class TestCommand:
     """``--certified-epsilon``: exponents whose proven epsilon meets the target."""
 
-    @pytest.mark.slow
     def test_levels_are_labeled_with_their_targets(self, dialed):
         for tail, expected in ((EXACT, (6, 9.5, 12)), (CAPPED, (5.5, 9, 11))):
             labels = {level.name: dialed.certified_epsilon(level, "santext+", tail) for level in dialed.levels}
             assert labels == dict(zip(("low", "balanced", "high"), expected, strict=True))
         assert dialed.default_tail == EXACT
 
-    @pytest.mark.slow
     def test_what_was_proven_is_just_below(self, dialed):
         for level in dialed.levels:
             for (mechanism, tail), law in level.parameters.items():

@@ -15,6 +15,8 @@ from textveil_export.encoder.evaluation import Texts, prepare, read_labeled, vec
 from textveil_export.encoder.int8 import RECIPES, Int8Recipe, graph_name, quantize
 from textveil_export.encoder.session import Session
 
+pytestmark = pytest.mark.slow
+
 LAYERS, HEAD = 2, 2
 DEFAULT = Int8Recipe()
 
@@ -43,7 +45,6 @@ def test_names_are_distinct() -> None:
     assert Int8Recipe(reduce_range=True).name == "s8, channel, 7 bit, embeddings row"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_every_recipe_makes_a_graph_that_devices_run(
     recipe: Int8Recipe, folder: Path, graph: Path, checkpoint: Checkpoint, real: Texts
@@ -56,7 +57,6 @@ def test_every_recipe_makes_a_graph_that_devices_run(
     assert 0 < off.mean() < 0.2
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_weights_are_what_the_recipe_says(recipe: Int8Recipe, folder: Path, graph: Path) -> None:
     path = folder / graph_name(recipe)

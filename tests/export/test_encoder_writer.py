@@ -15,6 +15,8 @@ from textveil_export.encoder import write as encoder_writer
 from textveil_export.encoder.build import EncoderContents
 from textveil_export.errors import WriteError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def contents(encoder_bundle: Path, monkeypatch: pytest.MonkeyPatch) -> EncoderContents:
@@ -46,7 +48,6 @@ def interrupted_at(call: int, function: Callable[..., Any]) -> Callable[..., Any
     return called
 
 
-@pytest.mark.slow
 def test_what_is_written_twice_is_the_same(contents: EncoderContents, tmp_path: Path) -> None:
     first = encoder_writer.write_encoder(contents, tmp_path / "first")
     again = encoder_writer.write_encoder(contents, tmp_path / "again")
@@ -85,7 +86,6 @@ def test_a_bundle_that_devices_refuse_is_not_published(contents: EncoderContents
     assert not any(tmp_path.iterdir())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("room", [5_000, 60_000])
 def test_a_bundle_that_is_too_large_does_not_ship(
     room: int,

@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from textveil.mechanisms.metric import squared_distances
 from textveil_export.errors import ExportError, SourceError
-from textveil_export.text.near_duplicates import _sampled_median, merge_near_duplicates
+from textveil_export.text.near_duplicates import (
+    _SAMPLED_PAIRS,
+    _sampled_median,
+    _sampled_pairs,
+    merge_near_duplicates,
+)
 from textveil_export.text.neighbors import nearest
 from textveil_export.text.quantize import quantize, quantize_by_row, unknown_row
 
@@ -68,6 +73,15 @@ def test_a_chain_is_not_one_symbol():
         rows[word, 0] = -100 + place * step
     _, merged = merge_near_duplicates(rows)
     assert merged == {20: 10}
+
+
+@pytest.mark.parametrize("count", [2, 3, 24, 61])
+def test_the_sampled_median_of_few_words_is_that_of_the_sampled_pairs(count):
+    rows = np.random.default_rng(count).integers(-127, 128, (count, 3)).astype(np.int8)
+    first, second = _sampled_pairs(count)
+    assert len(first) > _SAMPLED_PAIRS // 3
+    squares = ((rows[first].astype(np.int64) - rows[second]) ** 2).sum(axis=1)
+    assert _sampled_median(rows) == np.median(squares)
 
 
 def test_the_median_is_over_pairs_of_different_candidates():

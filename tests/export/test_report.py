@@ -2,8 +2,10 @@
 
 import re
 import sys
+from contextlib import redirect_stdout
 from dataclasses import replace
 from html.parser import HTMLParser
+from io import StringIO
 from itertools import pairwise
 
 import plain_statistics as plain
@@ -25,6 +27,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
 from textveil_export.report import figures  # noqa: E402
 from textveil_export.report import page as level_page  # noqa: E402
 from textveil_export.report.examples import FILES, Draws, Examples, pieces  # noqa: E402
+
+pytestmark = pytest.mark.slow
 
 PICTURES = ("curves", "guessing", "unchanged", "outputs")
 VOID = {"meta", "br", "path", "use", "rect", "line", "circle"}
@@ -66,18 +70,25 @@ def bundle(tmp_path_factory):
     built = small_bundles.contents(
         small_bundles.scattered(60, 6, 1), k=5, exponents=["1", "4", "9"], tails=("exact", "capped")
     )
-    defaults = {**built.law["defaults"], "level": "l1"}
+    defaults = built.law["defaults"]
+    defaults = {**defaults, "santext": {**defaults["santext"], "level": "l1"}}
     built = replace(built, law={**built.law, "defaults": defaults})
     bundle = small_bundles.write_bundle(built, tmp_path_factory.mktemp("report") / "b")
     return write_statistics(write_certificate(bundle, certify(bundle)), measure(bundle, trials=60))
 
 
 @pytest.fixture(scope="module")
-def report(bundle, tmp_path_factory):
-    """The folder of its report."""
+def printed_report(bundle, tmp_path_factory):
+    """The folder of its report, and what the command that wrote it printed."""
     folder = tmp_path_factory.mktemp("pages") / "new" / "report"
-    level_page.write_report(bundle, folder)
-    return folder
+    with redirect_stdout(StringIO()) as out:
+        assert run(cli.app, "textveil-export", ["report", str(bundle.path), "-o", str(folder)]) == 0
+    return folder, out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def report(printed_report):
+    return printed_report[0]
 
 
 @pytest.fixture(scope="module")
@@ -207,7 +218,7 @@ def test_pictures_are_not_blank(report, name):
     assert 0.3 < (picture.min(axis=2) > 0.99).mean() < 0.97
 
 
-@pytest.mark.parametrize("times", [1, 400, 2000])
+@pytest.mark.parametrize("times", [1, pytest.param(400, marks=pytest.mark.full), 2000])
 def test_labels_do_not_overlap(bundle, times):
     """Tick labels and titles of all panels, at the size at which they are drawn; also with numbers of many digits."""
     bundle = Bundle(bundle.path)
@@ -291,10 +302,9 @@ def test_a_draw_is_counted(bundle):
 class TestCommand:
     """``textveil-export report`` from the outside."""
 
-    def test_paths_are_printed(self, bundle, tmp_path, capsys):
-        assert run(cli.app, "textveil-export", ["report", str(bundle.path), "-o", str(tmp_path / "out")]) == 0
-        printed = capsys.readouterr().out.splitlines()
-        assert printed == [str(tmp_path / "out" / name) for name in ("index.html", *(f"{p}.png" for p in PICTURES))]
+    def test_paths_are_printed(self, printed_report):
+        folder, printed = printed_report
+        assert printed.splitlines() == [str(folder / name) for name in ("index.html", *(f"{p}.png" for p in PICTURES))]
 
     def test_without_statistics(self, tmp_path, capsys):
         vectors = small_bundles.scattered(24, 6, 2)
@@ -315,7 +325,8 @@ class TestCommand:
         assert "pip install './export[report]'" in said
         assert said.count("\n") == 1
 
-    def test_a_folder_that_cannot_be_written(self, bundle, tmp_path):
+    def test_a_folder_that_cannot_be_written(self, bundle, tmp_path, monkeypatch):
+        monkeypatch.setattr(level_page, "pictures", lambda bundle: [])  # what is drawn does not matter here
         (tmp_path / "file").write_text("")
         with pytest.raises(WriteError):
             level_page.write_report(bundle, tmp_path / "file" / "out")

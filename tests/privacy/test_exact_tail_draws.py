@@ -26,7 +26,9 @@ from textveil_export.text.write import write_bundle
 pytestmark = pytest.mark.statistical
 
 SIGNIFICANCE = 1e-9
-DRAWS = 200_000
+DRAWS = 70_000
+#: In the full run.
+MORE_DRAWS = 200_000
 #: No cell has a smaller expected count: the chi-square approximation holds far into its tail.
 SMALLEST_CELL = 500
 
@@ -96,12 +98,13 @@ def law_of(bundle: Bundle, level: int, mechanism: str) -> tuple[ExactSanText, li
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("level", [0, 1], ids=["uniform base", "base measure"])
 @pytest.mark.parametrize("k", KS)
-def test_the_law_of_a_word(opened: Callable[..., Bundle], k: int | None, level: int, kind: str) -> None:
+@pytest.mark.parametrize("draws", [DRAWS, pytest.param(MORE_DRAWS, marks=pytest.mark.full)])
+def test_the_law_of_a_word(opened: Callable[..., Bundle], draws: int, k: int | None, level: int, kind: str) -> None:
     bundle = opened(k)
     x = example(bundle, kind)
     for mechanism in OUTPUT_ROLE:
         law, weights = law_of(bundle, level, mechanism)
-        drawn = law.draw(np.full(DRAWS, x), entropy.random_uint64)
+        drawn = law.draw(np.full(draws, x), entropy.random_uint64)
         assert not rejects(counted(drawn, bundle.symbols), weights[x])
 
 

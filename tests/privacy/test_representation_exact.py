@@ -5,6 +5,7 @@ used: the ratio of every output is compared with what the statement says.
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -222,13 +223,27 @@ def reached_inside(releaser: Releaser) -> list[tuple[int, ...]]:
 
 
 def divergence(first: list[Law], second: list[Law], growth: Fraction) -> Fraction:
-    """``sum over outputs of max(0, P - growth P')``, exact."""
-    ours, theirs = (
-        np.array([[law[z] * 2**64 for z in sorted(law)] for law in laws], dtype=object) for laws in (first, second)
-    )
-    joint, other = (np.multiply.outer(*rows) for rows in (ours, theirs))
-    excess = joint * growth.denominator - other * growth.numerator
-    return Fraction(excess[excess > 0].sum(), growth.denominator * 2**128)
+    """``sum over outputs of max(0, P - growth P')`` of two coordinates, exact.
+
+    Outputs of the second coordinate are in the order of their ratios: with one output of the first coordinate, those
+    that count come before the others, and their sums are known.
+    """
+    one, two = ([(mine[z], theirs[z]) for z in mine] for mine, theirs in zip(first, second, strict=True))
+    falling = sorted((pair for pair in two if any(pair)), key=lambda pair: -ratio(*pair))
+    ratios = [-ratio(*pair) for pair in falling]
+    sums = [(Fraction(0), Fraction(0))]
+    for p, q in falling:
+        sums.append((sums[-1][0] + p, sums[-1][1] + q))
+    total = Fraction(0)
+    for p, q in one:
+        if p:
+            ours, theirs = sums[bisect_left(ratios, -growth * q / p)]
+            total += p * ours - growth * q * theirs
+    return total
+
+
+def ratio(p: Fraction, q: Fraction) -> Fraction | float:
+    return p / q if q else math.inf
 
 
 def gaussian_law(releaser: Releaser, value: int) -> Law:

@@ -15,6 +15,8 @@ import pytest
 from textveil import __version__
 from textveil.bundle.defaults import DEFAULT_BUNDLE_ID as DEFAULT_IDENTITY
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 BUNDLE = "textveil/bundle/builtin/english-v2"
 
@@ -76,7 +78,6 @@ def installed(dist: Callable[[str], Path], tmp_path_factory: pytest.TempPathFact
     return target
 
 
-@pytest.mark.slow
 def test_names_and_version(dist: Callable[[str], Path]) -> None:
     assert dist("wheel").name == f"textveil-{__version__}-py3-none-any.whl"
     assert dist("sdist").name == f"textveil-{__version__}.tar.gz"
@@ -140,7 +141,6 @@ def test_the_sdist_holds_files_and_no_links(dist: Callable[[str], Path]) -> None
     assert not [member.name for member in members if "/tests/" in member.name]
 
 
-@pytest.mark.slow
 def test_the_wheel_works_alone(installed: Path, tmp_path: Path) -> None:
     """From an empty folder, with an empty home, no network module of ours, and nothing written."""
     home, here = tmp_path / "home", tmp_path / "here"

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from damaged import JSON, read_json, refused, sign, sign_manifest
+from damaged import JSON, of_version_2, read_json, refused, sign, sign_manifest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load, save
@@ -38,7 +38,7 @@ def copy(tiny_path: Path, tmp_path: Path) -> Path:
 def same(first: Bundle, second: Bundle) -> bool:
     """Whether two bundles do the same, by every array that decides it."""
     return (
-        first.identity == second.identity
+        first.law_identity == second.law_identity
         and (first.vocabulary, first.ids, first.tokens) == (second.vocabulary, second.ids, second.tokens)
         and first.table.tensors.keys() == second.table.tensors.keys()
         and all((first.table.tensors[name] == array).all() for name, array in second.table.tensors.items())
@@ -52,7 +52,9 @@ def same(first: Bundle, second: Bundle) -> bool:
 def test_a_sound_bundle_opens(tiny_path: Path, copy: Path) -> None:
     bundle = Bundle(copy)
     assert same(bundle, Bundle(tiny_path))
-    assert bundle.identity == hashlib.sha256((copy / "law.json").read_bytes()).hexdigest()
+    assert bundle.identity == hashlib.sha256((copy / "manifest.json").read_bytes()).hexdigest()
+    assert bundle.law_identity == hashlib.sha256((copy / "law.json").read_bytes()).hexdigest()
+    assert (bundle.version, bundle.mechanisms) == (3, ("santext", "santext+"))
     assert (bundle.tokens, len(bundle.vocabulary), len(bundle.ids)) == ("word", 40, 41)
     assert bundle.metric is not None
     assert bundle.metric.rows.shape == (41, 8)
@@ -118,7 +120,7 @@ def test_a_folder_in_the_place_of_a_file(copy: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("change", ["empty", "half", "one byte less", "one byte more", "doubled", "line ends"])
-def test_a_file_of_another_size(copy: Path, name: str, change: str) -> None:
+def test_a_file_of_another_size(copy: Path, tiny_path: Path, name: str, change: str) -> None:
     content = (copy / name).read_bytes()
     changed = {
         "empty": b"",
@@ -130,7 +132,8 @@ def test_a_file_of_another_size(copy: Path, name: str, change: str) -> None:
     }[change]
     (copy / name).write_bytes(changed)
     if name == "manifest.json" and change in ("one byte less", "line ends"):
-        assert same(Bundle(copy), Bundle(copy))  # white space in JSON, and the manifest is not hashed
+        assert same(Bundle(copy), Bundle(tiny_path))  # white space in JSON
+        assert Bundle(copy).identity != Bundle(tiny_path).identity
         return
     refused(copy)
 
@@ -152,7 +155,7 @@ def test_every_single_byte_counts(copy: Path, name: str) -> None:
 @settings(reading, max_examples=600)
 @given(st.data())
 def test_a_flipped_bit_is_refused(copy: Path, tiny_path: Path, data: st.DataObject) -> None:
-    """In any file but the manifest: refused. In the manifest: refused, or the mechanism is untouched."""
+    """In any file but the manifest: refused. In the manifest: refused, or another identity for the same mechanism."""
     name = data.draw(st.sampled_from(FILES))
     content = bytearray((tiny_path / name).read_bytes())
     place = data.draw(st.integers(0, len(content) - 1))
@@ -166,15 +169,17 @@ def test_a_flipped_bit_is_refused(copy: Path, tiny_path: Path, data: st.DataObje
         shutil.copyfile(tiny_path / name, copy / name)
     assert name == "manifest.json"
     assert same(bundle, Bundle(tiny_path))
+    assert bundle.identity != Bundle(tiny_path).identity
     use(bundle)
 
 
 @pytest.mark.slow
 def test_every_byte_of_the_manifest_in_turn(copy: Path, tiny_path: Path) -> None:
-    """The manifest is not hashed: what it may say and still be opened must not touch the mechanism."""
+    """What it may say and still be opened must not touch the mechanism, and changes the identity each time."""
     original = Bundle(tiny_path)
     content = (copy / "manifest.json").read_bytes()
     opened = 0
+    identities = {original.identity}
     for place in range(len(content)):
         changed = bytearray(content)
         changed[place] ^= 1 << place % 7
@@ -184,9 +189,11 @@ def test_every_byte_of_the_manifest_in_turn(copy: Path, tiny_path: Path) -> None
         except REFUSED:
             continue
         opened += 1
+        identities.add(bundle.identity)
         assert same(bundle, original)
         use(bundle)
     assert 0 < opened < len(content)
+    assert len(identities) == opened + 1
 
 
 def use(bundle: Bundle) -> None:
@@ -234,26 +241,26 @@ def test_json_that_is_no_bundle(copy: Path, name: str, content: bytes) -> None:
 def test_a_key_that_occurs_twice(copy: Path, name: str) -> None:
     """Two readers would read two bundles out of it."""
     text = (copy / name).read_text("utf-8")
-    first = {"manifest.json": '{"format_version": 2, ', "law.json": '{"grid": 1, '}[name]
+    first = {"manifest.json": '{"format_version": 3, ', "law.json": '{"symbols": 40, '}[name]
     (copy / name).write_text(first + text.lstrip()[1:], "utf-8")
     if name == "law.json":
         sign_manifest(copy, read_json(copy / "manifest.json"))
     refused(copy)
 
 
-@pytest.mark.parametrize("version", [0, 1, 3, -1, 1.5, "1", None, [1], {}, 10**30])
+@pytest.mark.parametrize("version", [0, 1, 4, -1, 1.5, 3.0, "3", True, None, [3], {}, 10**30])
 def test_another_version(copy: Path, version: object) -> None:
     manifest = read_json(copy / "manifest.json")
     manifest["format_version"] = version
     (copy / "manifest.json").write_text(json.dumps(manifest))
-    assert "format version 2" in refused(copy, BundleVersion)
+    assert "format version 2 and 3" in refused(copy, BundleVersion)
     del manifest["format_version"]
     (copy / "manifest.json").write_text(json.dumps(manifest))
     refused(copy, BundleVersion)
 
 
 def test_a_later_version_is_named_before_anything_else(copy: Path) -> None:
-    (copy / "manifest.json").write_text('{"format": "textveil-bundle", "format_version": 3}')
+    (copy / "manifest.json").write_text('{"format": "textveil-bundle", "format_version": 4}')
     (copy / "law.json").unlink()
     refused(copy, BundleVersion)
 
@@ -287,7 +294,7 @@ def test_a_manifest_of_another_shape(copy: Path, key: str, value: object) -> Non
 def test_defaults_that_cannot_be_used(copy: Path, key: str, value: object) -> None:
     """A bundle whose own defaults do not work is damaged, and says so when it is opened."""
     law = read_json(copy / "law.json")
-    law["defaults"][key] = value
+    law["defaults"]["santext"][key] = value
     (copy / "law.json").write_text(json.dumps(law))
     sign(copy)
     refused(copy)
@@ -354,15 +361,39 @@ def test_what_a_manifest_must_list(copy: Path, name: str) -> None:
 
 # --- law.json, signed ----------------------------------------------------------------------------------------------
 
+
+def of_santext(law: JSON, level: int = 0) -> JSON:
+    """The laws of a level of SanText."""
+    return law["santext"]["levels"][level]["laws"]
+
+
 LAW_CHANGES: dict[str, Callable[[JSON], object]] = {
     "an unknown key": lambda law: law.update(later=1),
+    "an unknown key of santext": lambda law: law["santext"].update(later=1),
+    "an unknown default": lambda law: law["defaults"].update(later=1),
+    "no santext": lambda law: law.pop("santext"),
+    "no staircase": lambda law: law.pop("staircase"),
+    "no skeleton": lambda law: law.pop("skeleton"),
+    "no defaults": lambda law: law.pop("defaults"),
+    "neither santext nor a staircase": lambda law: law.update(santext=None),
+    "santext of nothing": lambda law: law.update(santext={}),
+    "santext a list": lambda law: law.update(santext=[law["santext"]]),
+    "a staircase of nothing": lambda law: law.update(staircase={}),
+    "a staircase without its files": lambda law: law.update(staircase={"levels": []}, skeleton={}),
+    "a skeleton without a staircase": lambda law: law.update(skeleton={"function_words": "README.md", "kinds": []}),
+    "defaults of a staircase that is not there": lambda law: law["defaults"].update(staircase={}),
+    "santext without defaults": lambda law: law["defaults"].pop("santext"),
+    "a default mechanism that is not there": lambda law: law["defaults"].update(mechanism="staircase"),
+    "no default mechanism": lambda law: law["defaults"].pop("mechanism"),
+    "defaults of version 2": lambda law: law.update(defaults=law["defaults"]["santext"]),
+    "a law of version 2": lambda law: of_version_2(law),
     "no tokens": lambda law: law.pop("tokens"),
     "no symbols": lambda law: law.pop("symbols"),
-    "no neighbors": lambda law: law.pop("neighbours"),
-    "no grid": lambda law: law.pop("grid"),
-    "no median": lambda law: law.pop("median_squared_distance"),
-    "no extra": lambda law: law.pop("unknown_extra_squared_distance"),
-    "no levels": lambda law: law.pop("levels"),
+    "no neighbors": lambda law: law["santext"].pop("neighbours"),
+    "no grid": lambda law: law["santext"].pop("grid"),
+    "no median": lambda law: law["santext"].pop("median_squared_distance"),
+    "no extra": lambda law: law["santext"].pop("unknown_extra_squared_distance"),
+    "no levels": lambda law: law["santext"].pop("levels"),
     "no files": lambda law: law.pop("files"),
     "other tokens": lambda law: law.update(tokens="letters"),
     "tokens of a list": lambda law: law.update(tokens=["word"]),
@@ -372,37 +403,38 @@ LAW_CHANGES: dict[str, Callable[[JSON], object]] = {
     "negative symbols": lambda law: law.update(symbols=-1),
     "symbols of text": lambda law: law.update(symbols="40"),
     "symbols null": lambda law: law.update(symbols=None),
+    "symbols true": lambda law: law.update(symbols=True),
     "symbols a float": lambda law: law.update(symbols=40.0),
-    "more neighbors": lambda law: law.update(neighbours=9),
-    "no neighbor": lambda law: law.update(neighbours=0),
-    "grid 0": lambda law: law.update(grid=0),
-    "grid -1": lambda law: law.update(grid=-1),
-    "grid a float": lambda law: law.update(grid=8192.0),
-    "grid true": lambda law: law.update(grid=True),
-    "median 0": lambda law: law.update(median_squared_distance=0),
-    "median negative": lambda law: law.update(median_squared_distance=-5),
-    "extra negative": lambda law: law.update(unknown_extra_squared_distance=-1),
-    "extra a float": lambda law: law.update(unknown_extra_squared_distance=0.5),
-    "grid beyond integers": lambda law: law.update(grid=1 << 22),
-    "grid beyond all": lambda law: law.update(grid=10**30),
-    "median beyond integers": lambda law: law.update(median_squared_distance=1 << 62),
-    "extra beyond integers": lambda law: law.update(unknown_extra_squared_distance=1 << 37),
-    "extra beyond all": lambda law: law.update(unknown_extra_squared_distance=10**30),
-    "empty levels": lambda law: law.update(levels=[]),
-    "levels an object": lambda law: law.update(levels={}),
-    "levels null": lambda law: law.update(levels=None),
-    "levels of text": lambda law: law.update(levels=["low"]),
-    "a level twice": lambda law: law["levels"].append(law["levels"][0]),
-    "a level without a name": lambda law: law["levels"][0].pop("name"),
-    "a level with another name": lambda law: law["levels"][0].update(name="other"),
-    "a level named by a number": lambda law: law["levels"][1].update(name=5),
-    "a level with a key more": lambda law: law["levels"][0].update(later=1),
-    "a level without laws": lambda law: law["levels"][0].pop("laws"),
-    "a level without santext": lambda law: law["levels"][0]["laws"].pop("santext"),
-    "a level without santext+": lambda law: law["levels"][0]["laws"].pop("santext+"),
-    "a law more": lambda law: law["levels"][0]["laws"].update(later=law["levels"][0]["laws"]["santext"]),
+    "more neighbors": lambda law: law["santext"].update(neighbours=9),
+    "no neighbor": lambda law: law["santext"].update(neighbours=0),
+    "grid 0": lambda law: law["santext"].update(grid=0),
+    "grid -1": lambda law: law["santext"].update(grid=-1),
+    "grid a float": lambda law: law["santext"].update(grid=8192.0),
+    "grid true": lambda law: law["santext"].update(grid=True),
+    "median 0": lambda law: law["santext"].update(median_squared_distance=0),
+    "median negative": lambda law: law["santext"].update(median_squared_distance=-5),
+    "extra negative": lambda law: law["santext"].update(unknown_extra_squared_distance=-1),
+    "extra a float": lambda law: law["santext"].update(unknown_extra_squared_distance=0.5),
+    "grid beyond integers": lambda law: law["santext"].update(grid=1 << 22),
+    "grid beyond all": lambda law: law["santext"].update(grid=10**30),
+    "median beyond integers": lambda law: law["santext"].update(median_squared_distance=1 << 62),
+    "extra beyond integers": lambda law: law["santext"].update(unknown_extra_squared_distance=1 << 37),
+    "extra beyond all": lambda law: law["santext"].update(unknown_extra_squared_distance=10**30),
+    "empty levels": lambda law: law["santext"].update(levels=[]),
+    "levels an object": lambda law: law["santext"].update(levels={}),
+    "levels null": lambda law: law["santext"].update(levels=None),
+    "levels of text": lambda law: law["santext"].update(levels=["low"]),
+    "a level twice": lambda law: law["santext"]["levels"].append(law["santext"]["levels"][0]),
+    "a level without a name": lambda law: law["santext"]["levels"][0].pop("name"),
+    "a level with another name": lambda law: law["santext"]["levels"][0].update(name="other"),
+    "a level named by a number": lambda law: law["santext"]["levels"][1].update(name=5),
+    "a level with a key more": lambda law: law["santext"]["levels"][0].update(later=1),
+    "a level without laws": lambda law: law["santext"]["levels"][0].pop("laws"),
+    "a level without santext": lambda law: law["santext"]["levels"][0]["laws"].pop("santext"),
+    "a level without santext+": lambda law: law["santext"]["levels"][0]["laws"].pop("santext+"),
+    "a law more": lambda law: of_santext(law).update(later=of_santext(law)["santext"]),
     **{
-        f"{key} {value!r}": (lambda law, pair={key: value}: law["levels"][1]["laws"]["santext+"]["capped"].update(pair))
+        f"{key} {value!r}": (lambda law, pair={key: value}: of_santext(law, 1)["santext+"]["capped"].update(pair))
         for key, values in {
             "exponent": ["0", "-1", "nan", "inf", "x", "", None, [], {}, "1e999999999"],
             "weights": ["weights.none", None, 5, [], "neighbours", "scores", "roles"],
@@ -585,7 +617,7 @@ def test_a_base_measure(copy: Path, base: "np.ndarray[Any, Any]", allowed: bool)
     arrays = load(table.read_bytes())
     arrays[HIGH] = arrays[HIGH] >> 12  # or totals would not fit whatever the base
     table.write_bytes(save({**arrays, "base.high": base}))
-    for tails in law["levels"][1]["laws"].values():
+    for tails in law["santext"]["levels"][1]["laws"].values():
         tails["capped"]["base"] = "base.high"
     (copy / "law.json").write_text(json.dumps(law))
     sign(copy)
@@ -677,6 +709,7 @@ def folders(tmp_path: Path) -> Iterator[Path]:
 @settings(reading, max_examples=100)
 @given(st.dictionaries(st.text(max_size=5), st.none() | st.integers() | st.text(max_size=3), max_size=4))
 @example({"format": "textveil-bundle", "format_version": 2, "files": 5})
+@example({"format": "textveil-bundle", "format_version": 3, "files": 5})
 def test_any_manifest_is_read_or_refused(folders: Path, manifest: JSON) -> None:
     (folders / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(REFUSED):

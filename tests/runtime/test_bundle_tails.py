@@ -56,7 +56,7 @@ def test_a_bundle_with_both_tails(copy: Path) -> None:
 
 
 def laws(law: JSON, level: int = 1, mechanism: str = "santext") -> JSON:
-    return law["levels"][level]["laws"][mechanism]
+    return law["santext"]["levels"][level]["laws"][mechanism]
 
 
 def without_tail(law: JSON, tail: str, levels: tuple[int, ...], mechanisms: tuple[str, ...] = TABLE_MECHANISMS) -> None:
@@ -69,14 +69,14 @@ def renamed(law: JSON, tail: str) -> None:
     for level in (0, 1):
         for mechanism in TABLE_MECHANISMS:
             laws(law, level, mechanism)[tail] = laws(law, level, mechanism).pop(EXACT)
-    law["defaults"]["tail"] = CAPPED
+    law["defaults"]["santext"]["tail"] = CAPPED
 
 
 def of_version_1(law: JSON) -> None:
     for level in (0, 1):
         for mechanism in TABLE_MECHANISMS:
-            law["levels"][level]["laws"][mechanism] = {**laws(law, level, mechanism)[CAPPED], "tail": CAPPED}
-    del law["defaults"]["tail"]
+            law["santext"]["levels"][level]["laws"][mechanism] = {**laws(law, level, mechanism)[CAPPED], "tail": CAPPED}
+    del law["defaults"]["santext"]["tail"]
 
 
 CHANGES: dict[str, Callable[[JSON], object]] = {
@@ -86,7 +86,7 @@ CHANGES: dict[str, Callable[[JSON], object]] = {
     "a mechanism without tails": lambda law: laws(law).clear(),
     "no tails": lambda law: [laws(law, level, m).clear() for level in (0, 1) for m in TABLE_MECHANISMS],
     "a default that no level has": lambda law: without_tail(law, EXACT, (0, 1)),
-    "no default": lambda law: law["defaults"].pop("tail"),
+    "no default": lambda law: law["defaults"]["santext"].pop("tail"),
     "an unknown tail": lambda law: renamed(law, "heavy"),
     "a tail without a name": lambda law: renamed(law, ""),
     "laws of version 1": of_version_1,
@@ -124,7 +124,7 @@ def test_an_exact_tail_needs_the_rows(copy: Path) -> None:
     assert refused(copy) == "law.json: an exact tail needs the embedding rows"
     for level in (0, 1):
         without_tail(law, EXACT, (level,))
-    law["defaults"]["tail"] = CAPPED
+    law["defaults"]["santext"]["tail"] = CAPPED
     (copy / "law.json").write_text(json.dumps(law))
     sign_manifest(copy, manifest)
     assert Bundle(copy).metric is None
@@ -134,7 +134,7 @@ def test_version_1_is_another_version(copy: Path) -> None:
     manifest = read_json(copy / "manifest.json")
     manifest["format_version"] = 1
     (copy / "manifest.json").write_text(json.dumps(manifest))
-    assert "format version 2" in refused(copy, BundleVersion)
+    assert "format version 2 and 3" in refused(copy, BundleVersion)
 
 
 # --- weights -------------------------------------------------------------------------------------------------------

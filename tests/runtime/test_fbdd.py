@@ -72,6 +72,7 @@ def is_laplace(noise: Floats) -> bool:
     return min(tests) > SIGNIFICANCE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dimension", [1, 2, 3, 4, 7, 50])
 def test_the_noise_is_what_it_should_be(dimension: int) -> None:
     assert is_laplace(laplace_noise(POINTS, dimension, entropy.random_uint64))
@@ -388,6 +389,7 @@ def test_words_of_all_kinds(tiny: Sanitizer, pieces: Sanitizer) -> None:
 # --- the command ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_command(tiny_path: Path, tiny: Sanitizer, command: Callable, tmp_path: Path) -> None:
     note = tmp_path / "note.txt"
     note.write_text("the doctor in Boston\n\nzzz, 17\n", "utf-8")

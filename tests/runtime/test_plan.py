@@ -123,7 +123,9 @@ def test_every_epsilon_that_is_listed_is_accepted(make_bundle: Callable[..., Pat
 
 def test_a_certified_level_goes_by_its_certificate(tiny_path: Path, tmp_path: Path) -> None:
     sanitizer = certified(tiny_path, tmp_path / "bundle", {"low": 2.5})
-    assert sanitizer.bundle.identity == Sanitizer.load(tiny_path).bundle.identity
+    uncertified = Sanitizer.load(tiny_path).bundle
+    assert sanitizer.bundle.law_identity == uncertified.law_identity
+    assert sanitizer.bundle.identity != uncertified.identity
     terms = plan(sanitizer, epsilon=2.5).terms
     assert (terms.level, terms.epsilon, terms.epsilon_kind, terms.rounding_slack) == ("low", 2.5, CERTIFIED, 0)
     with pytest.raises(UnknownLevel, match=r"low \(2.5\), high \(16\)"):

@@ -77,7 +77,7 @@ def test_a_weight_one_per_cent_off(either):
 def test_a_distance_that_is_not_that_of_the_rows(either):
     scores = either.table.scores.copy()
     scores[7, 3:] += 1
-    either.table = replace(either.table, scores=scores)
+    either._table = replace(either.table, scores=scores)
     with pytest.raises(BundleDamaged, match="row 7 stores a wrong distance"):
         verify(either, pairs=200)
 
@@ -87,7 +87,7 @@ def test_a_missing_neighbor_is_seen(either):
     neighbors = either.table.neighbors.copy()
     far = next(y for y in range(60) if y not in neighbors[7] and either.table.roles[y] & 1)
     neighbors[7, 1] = far
-    either.table = replace(either.table, neighbors=neighbors)
+    either._table = replace(either.table, neighbors=neighbors)
     with pytest.raises(BundleDamaged, match="row 7 stores a wrong distance"):
         verify(either, pairs=200)
 
@@ -106,7 +106,7 @@ def test_rows_that_lack_a_neighbor_are_seen(either):
             if to_all[kept[-1]] <= table.scores.max():
                 neighbors[row], scores[row] = kept, to_all[kept]
     assert (scores != table.scores).any(axis=1).sum() > 45
-    either.table = replace(table, neighbors=neighbors, scores=scores)
+    either._table = replace(table, neighbors=neighbors, scores=scores)
     with pytest.raises(BundleDamaged, match=r"row \d+ (lacks a neighbor|exceeds the stated epsilon)"):
         verify(either, pairs=200)
 

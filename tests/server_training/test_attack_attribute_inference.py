@@ -43,6 +43,7 @@ def scored(draw: st.DrawFn) -> tuple[Floats, Bits]:
 
 
 @pytest.mark.slow
+@settings(max_examples=50)
 @given(scored(), scored())
 def test_the_figures_are_those_of_scikit_learn(dev: tuple[Floats, Bits], test: tuple[Floats, Bits]) -> None:
     found = leak(dev[0][None], dev[1], test[0][None], test[1])
@@ -56,6 +57,7 @@ def test_the_figures_are_those_of_scikit_learn(dev: tuple[Floats, Bits], test: t
     assert own.f_tuned == own.f_tuned_micro == pytest.approx(best)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.integers(0, 10_000))
 def test_several_attributes(seed: int) -> None:
@@ -114,6 +116,7 @@ def test_an_attacker_finds_what_is_there_and_nothing_else() -> None:
     assert not nothing.exceeds(found).significant()
 
 
+@pytest.mark.slow
 def test_seeds_give_the_same_attacker() -> None:
     _, present = made_up()
     vectors = {split: np.random.default_rng(len(bits)).normal(size=(len(bits), 2)) for split, bits in present.items()}
@@ -135,6 +138,7 @@ def test_the_attacker_who_sees_a_label_knows_its_posterior(epsilon: float | None
         assert found.auc_each[attribute] == pytest.approx(area, abs=0.01)
 
 
+@pytest.mark.slow
 def test_a_network_that_sees_a_label_is_no_better_than_its_posterior() -> None:
     classes, present = made_up()
     network = infer(lambda split: np.eye(3)[classes[split]], present, QUICK)

@@ -1,5 +1,6 @@
 """No accuracy that this repository reports is above what its whole-text epsilon allows."""
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from textveil_training.dpnr.grid import read_lines
 RECORDS = sorted((Path(__file__).parents[2] / "benchmarks" / "results").glob("dpnr_*.jsonl"))
 
 
+@cache
 def reported(path: Path) -> list[tuple[float, int, float]]:
     """Accuracy, decisions behind it, and ceiling, computed anew from the confusion matrix of each record."""
     found = []

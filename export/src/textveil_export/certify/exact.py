@@ -89,10 +89,14 @@ class _Search:
 
         ``d >= u / grid``, so a pair is not if ``E[u + 1] - threshold u / grid <= ln Z(x) - ln Z(x')``: one look-up.
         """
+        of_pairs = self.every.scores[block]
         scores = np.arange(self.every.largest + 1)
-        gain = self.audit.bounds(0, 0, scores + 1) - self.worsts.threshold * scores / self.every.metric.grid
+        if of_pairs.size < len(scores):  # as in a small vocabulary: no look at scores that no pair has
+            scores = np.unique(of_pairs)
+        gain = np.zeros(self.every.largest + 1)
+        gain[scores] = self.audit.bounds(0, 0, scores + 1) - self.worsts.threshold * scores / self.every.metric.grid
         log_total = self.audit.log_total
-        return gain[self.every.scores[block]] > log_total[block][:, None] - log_total[None, :]
+        return gain[of_pairs] > log_total[block][:, None] - log_total[None, :]
 
 
 def _scan_others(differences: "Differences", searches: Sequence[_Search], position: int) -> None:

@@ -13,7 +13,7 @@ from textveil_export.certify.certificate import certify
 from textveil_export.cli.progress_bars import bars
 from textveil_export.errors import ExportError
 from textveil_export.leakage.statistics import measure
-from textveil_export.progress import Progress
+from textveil_export.progress import Progress, no_progress
 from textveil_export.text import sources
 from textveil_export.text.build import DEFAULT_K, DEFAULT_LEVEL, Recipe, build_bundle
 from textveil_export.text.build_staircase import StaircaseRecipe
@@ -27,10 +27,15 @@ from textveil_export.text.write import write_bundle, write_certificate, write_st
 DEFAULT_TAILS = "exact,capped"
 DEFAULT_MECHANISMS = "staircase,santext"
 ENGLISH_WORDS = LISTS / "words" / "english-3.txt"
+ENGLISH_VECTORS = LISTS / "words" / "english-3-vectors.txt"
 ENGLISH_FREQUENCIES = LISTS / "words" / "english-3-frequencies.tsv"
 _MINILM_ATTRIBUTION = "Distances derive from sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)."
 _ENGLISH_ATTRIBUTION = (
     "The words and their frequencies derive from wordfreq (data CC BY-SA 4.0) and the BERT vocabulary (Apache-2.0)."
+)
+_WORD_VECTORS_ATTRIBUTION = (
+    "The neighbors of the staircase derive from GloVe (PDDL), lemminflect and vaderSentiment (MIT): "
+    "see artifacts/words."
 )
 _SKELETON_ATTRIBUTION = (
     "The lists of names, places and organizations derive from the US Census of 1990 (public domain), GeoNames "
@@ -146,6 +151,7 @@ def table(
     if "staircase" in chosen:
         staircase = StaircaseRecipe(
             lists=_skeleton(function_words, kind),
+            vectors=_vectors_of(ENGLISH_VECTORS) if english else None,
             per_billion=_frequencies(word_frequencies, english),
             settings=StaircaseSettings(k=staircase_neighbors),
             never_output=policy.never_output,
@@ -154,10 +160,11 @@ def table(
         raise ExportError("--function-words, --kind and --word-frequencies belong to the staircase")
     english_lists_used = staircase is not None and function_words is None
     known = {
-        _MINILM_ATTRIBUTION: default_encoder,
+        _MINILM_ATTRIBUTION: default_encoder and "santext" in chosen,
         _ENGLISH_ATTRIBUTION: english,
         _LISTS_ATTRIBUTION: lists == "english",
         _SKELETON_ATTRIBUTION: english_lists_used,
+        _WORD_VECTORS_ATTRIBUTION: staircase is not None and english,
     }
     attribution = " ".join([*(text for text, applies in known.items() if applies), attribution]).strip()
     built_in = _SKELETON_LICENSE if english_lists_used else "Apache-2.0"
@@ -197,7 +204,10 @@ def table(
     if output.exists() and not force:
         raise ExportError("the output folder exists (use --force)")
     with bars() as progress:
-        source = _source(encoder, vocabulary, vectors, max_words, progress)
+        if english and "santext" not in chosen:  # no encoder is needed
+            source = _vectors_of(ENGLISH_VECTORS, progress)
+        else:
+            source = _source(encoder, vocabulary, vectors, max_words, progress)
         if corpus:
             source = by_frequency(source, corpus, progress)
         bundle = write_bundle(build_bundle(source, recipe, progress), output, force=force)
@@ -231,6 +241,10 @@ def _skeleton(function_words: Path | None, kinds: list[str] | None) -> SkeletonL
     if not all(name and path for name, _, path in named):
         raise ExportError("--kind takes NAME=FILE")
     return read_skeleton_lists(function_words, [(name, Path(path)) for name, _, path in named])
+
+
+def _vectors_of(path: Path, progress: Progress = no_progress) -> sources.Source:
+    return sources.read_vectors(path, 1 << 16, progress)
 
 
 def _frequencies(path: Path | None, english: bool) -> dict[str, int] | None:

@@ -5,6 +5,7 @@ from textveil_export.text.calibrate_epsilon import DEFAULT_LEVELS, by_certified_
 from textveil_export.text.flatten import flat_base, in_steps
 from textveil_export.text.neighbors import nearest, smallest
 from textveil_export.text.sources import Source
+from textveil_export.text.staircase import StaircaseSettings, read_frequencies, staircase_arrays
 from textveil_export.text.weights import GRID, Setting, fits, level_parameters, score_weights
 from textveil_export.text.word_sets import Policy, assign_roles, english_lists
 from textveil_export.text.write import write_bundle, write_certificate, write_statistics
@@ -17,6 +18,7 @@ __all__ = [
     "Recipe",
     "Setting",
     "Source",
+    "StaircaseSettings",
     "assign_roles",
     "build_bundle",
     "by_certified_epsilon",
@@ -27,8 +29,10 @@ __all__ = [
     "in_steps",
     "level_parameters",
     "nearest",
+    "read_frequencies",
     "score_weights",
     "smallest",
+    "staircase_arrays",
     "write_bundle",
     "write_certificate",
     "write_statistics",

@@ -1,7 +1,7 @@
 """The part of a bundle that the staircase needs: neighbors, base, roles, levels and the lists of the skeleton."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from textveil.mechanisms import StaircaseLevel, output_role
 from textveil.text import Rule
 
+from textveil_export.errors import ExportError
 from textveil_export.progress import Progress, no_progress
 from textveil_export.text.skeleton_lists import FUNCTION_WORDS, SkeletonLists
 from textveil_export.text.sources import Source
@@ -18,8 +19,8 @@ from textveil_export.text.staircase import StaircaseSettings, staircase_arrays
 
 #: Levels of a staircase: name, ``L`` and ``h`` (docs/levels.md says how they were chosen).
 LEVELS = (
-    StaircaseLevel("strongest", Decimal(4), Fraction(11, 100), Fraction(1, 2)),
-    StaircaseLevel("strong", Decimal(6), Fraction(15, 1000), Fraction(1, 2)),
+    StaircaseLevel("strongest", Decimal(4), Fraction(1, 100), Fraction(1, 2)),
+    StaircaseLevel("strong", Decimal(6), Fraction(1, 250), Fraction(1, 2)),
     StaircaseLevel("moderate", Decimal(8), Fraction(1, 500), Fraction(1, 2)),
     StaircaseLevel("weak", Decimal(10), Fraction(1, 2000), Fraction(1, 2)),
     StaircaseLevel("weakest", Decimal(12), Fraction(1, 5000), Fraction(1, 2)),
@@ -33,6 +34,7 @@ class StaircaseRecipe:
 
     Attributes:
         lists: The lists of the skeleton.
+        vectors: Vectors of words that can take each other's place; ``None`` for those of the source.
         per_billion: Public frequency of each word; ``None`` for frequencies by rank.
         settings: Neighbors per word, and how they are found.
         levels: The levels, strictest first.
@@ -42,6 +44,7 @@ class StaircaseRecipe:
     """
 
     lists: SkeletonLists
+    vectors: Source | None = None
     per_billion: Mapping[str, int] | None = None
     settings: StaircaseSettings = field(default_factory=StaircaseSettings)
     levels: tuple[StaircaseLevel, ...] = LEVELS
@@ -77,6 +80,8 @@ def build_staircase(source: Source, recipe: StaircaseRecipe, progress: Progress 
     Raises:
         ExportError: The recipe does not fit the source.
     """
+    if recipe.vectors is not None:
+        source = _with_vectors(source, recipe.vectors)
     arrays = staircase_arrays(source, recipe.per_billion, recipe.settings, progress)
     roles = np.zeros(len(source.words), dtype=np.uint8)
     for visible in (True, False):
@@ -109,6 +114,19 @@ def build_staircase(source: Source, recipe: StaircaseRecipe, progress: Progress 
         },
         defaults={"level": recipe.default_level, "visible": recipe.default_visible},
     )
+
+
+def _with_vectors(source: Source, vectors: Source) -> Source:
+    """The same words with other vectors.
+
+    Raises:
+        ExportError: A word has none.
+    """
+    place = {word: index for index, word in enumerate(vectors.words)}
+    missing = sum(word not in place for word in source.words)
+    if missing:
+        raise ExportError(f"{missing} of {len(source.words)} words have no vector of their own for the staircase")
+    return replace(source, vectors=vectors.vectors[[place[word] for word in source.words]])
 
 
 def _allowed(source: Source, rule: Rule, recipe: StaircaseRecipe) -> NDArray[np.uint8]:

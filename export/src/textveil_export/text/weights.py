@@ -1,7 +1,7 @@
 """From the exponent and the base measure of a level to the integer weights that ship."""
 
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+from decimal import Decimal, localcontext
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,7 @@ def score_weights(exponent: Decimal, largest_score: int, shift: int, grid: int =
         value = Decimal(2) ** shift
         weights = []
         for _ in range(largest_score + 1):
-            weights.append(int(value.to_integral_value(ROUND_HALF_EVEN)))
+            weights.append(round(value))  # half to even
             value *= step
     return np.array(weights, dtype=np.int64)
 

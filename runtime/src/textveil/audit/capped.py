@@ -12,6 +12,7 @@ with ``Pr[M(x) = y] = q(y) m(x, y) / Z(x)`` and ``m = W[c(x, y)] >= T >= 1``: an
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,35 @@ from textveil.mechanisms.scores import BLOCK
 
 #: Added to every log-ratio: far more than double precision can lose in it, far less than anybody can see.
 LOG_MARGIN = 1e-11
+
+
+class Envelope:
+    """``E[n] = max over a and m <= n of ln W[a] - ln W[a + m]``: the most that ``n`` steps change a log-weight.
+
+    Scores past the end share a weight, so that from there on ``n`` no longer matters. Each ``E[n]`` is found when it is
+    first asked for: all of them take the square of the number of scores, and a small vocabulary has few distances.
+
+    Args:
+        log_weights: ``ln W``, shape ``(scores,)``.
+    """
+
+    def __init__(self, log_weights: Floats) -> None:
+        self._log_weights = log_weights
+        self._found = np.full(len(log_weights), np.nan)
+        if (np.diff(log_weights) > 0).any():  # where weights never grow, the largest m is the worst
+            self._find(np.arange(len(log_weights)))
+            self._found = np.maximum.accumulate(self._found)
+
+    def __call__(self, steps: NDArray[Any]) -> Floats:
+        """Returns ``E[n]`` of steps of score, any shape; below 0 they count as 0."""
+        steps = np.clip(steps, 0, len(self._found) - 1)
+        self._find(np.unique(steps[np.isnan(self._found[steps])]))
+        return self._found[steps]
+
+    def _find(self, steps: NDArray[Any]) -> None:
+        count = len(self._log_weights)
+        for n in steps:
+            self._found[n] = (self._log_weights[: count - n] - self._log_weights[n:]).max()
 
 
 @dataclass(frozen=True)
@@ -74,9 +104,8 @@ class CappedAudit:
             second: Inputs ``x'``, shape ``(n,)``.
             differences: At least ``u(x, x') + 1``, shape ``(n,)``.
         """
-        steps = np.minimum(differences, len(self._envelope) - 1)
         log_total = self.channel.log_totals
-        return self._envelope[steps] + log_total[second] - log_total[first] + LOG_MARGIN
+        return self._envelope(differences) + log_total[second] - log_total[first] + LOG_MARGIN
 
     def losses(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> tuple[Floats, NDArray[np.int64]]:
         """Returns the loss of pairs of inputs, rounded up by ``LOG_MARGIN``, and the outputs that attain it.
@@ -103,8 +132,8 @@ class CappedAudit:
         return pure_ldp_levels([self.channel])[0]
 
     @cached_property
-    def _envelope(self) -> Floats:
-        return envelope(np.log(self.channel.score_weights.astype(np.float64)))
+    def _envelope(self) -> Envelope:
+        return Envelope(np.log(self.channel.score_weights.astype(np.float64)))
 
     @cached_property
     def _is_output(self) -> NDArray[np.bool_]:
@@ -130,14 +159,3 @@ def pure_ldp_levels(channels: Sequence[ScoreChannel]) -> list[tuple[float, int]]
             logs -= channel.log_totals
             gap[outputs] = np.where(channel.base[outputs] > 0, logs.max(axis=1) - logs.min(axis=1), -np.inf)
     return [(float(gap.max()) + LOG_MARGIN, int(gap.argmax())) for gap in gaps]
-
-
-def envelope(log_weights: Floats) -> Floats:
-    """Returns ``E[n] = max over a of ln W[a] - ln W[a + n]``: the most that ``n`` steps of score change a log-weight.
-
-    Non-decreasing, shape ``(scores + 1,)``; from the last entry on ``n`` no longer matters, since scores past the end
-    share a weight.
-    """
-    count = len(log_weights)
-    within = [float((log_weights[: count - n] - log_weights[n:]).max()) for n in range(count)]
-    return np.maximum.accumulate(np.array([*within, within[-1]]))

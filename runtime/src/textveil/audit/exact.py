@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.audit.capped import LOG_MARGIN, envelope
+from textveil.audit.capped import LOG_MARGIN, Envelope
 from textveil.mechanisms.integer_sampling import Integers
 from textveil.mechanisms.metric import Floats
 from textveil.mechanisms.santext import ExactSanText
@@ -43,9 +43,9 @@ class ExactAudit:
         return np.log(self.mechanism.capped.weights.astype(np.float64))
 
     @cached_property
-    def envelope(self) -> Floats:
-        """``E[n]`` of these weights (``textveil.audit.capped.envelope``)."""
-        return envelope(self.log_weights)
+    def envelope(self) -> Envelope:
+        """``E[n]`` of these weights."""
+        return Envelope(self.log_weights)
 
     def bounds(self, first: Any, second: Any, differences: NDArray[Any]) -> Floats:
         """Returns upper bounds of losses, for the largest difference of scores of each pair. Broadcasts.
@@ -55,8 +55,7 @@ class ExactAudit:
             second: Positions of ``x'``.
             differences: ``n``, at least ``u(x', y) - u(x, y)`` for every output ``y``.
         """
-        steps = np.clip(differences, 0, len(self.envelope) - 1)
-        return self.envelope[steps] + (self.log_total[second] - self.log_total[first]) + self.margin
+        return self.envelope(differences) + (self.log_total[second] - self.log_total[first]) + self.margin
 
     @property
     def margin(self) -> float:

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textveil.audit.capped import CappedAudit
 from textveil.audit.exact import ExactAudit, largest_differences, log_totals
+from textveil.audit.staircase import verify_staircase
 from textveil.bundle.encoder_bundle import EncoderBundle
 from textveil.bundle.text_bundle import Bundle, Level
 from textveil.errors import BundleDamaged, OptionError
@@ -35,14 +36,22 @@ class Verification:
         certified: Whether there is a certificate for this very table.
         scores: Stored distances recomputed from the rows that ship; 0 without rows.
         pairs: Pairs of inputs whose loss was computed anew and is within the stated bound; 0 without rows.
+        staircase: What was checked of the staircase; ``None`` without one.
+        santext: Whether there is SanText.
     """
 
     files: int
     certified: bool
     scores: int
     pairs: int
+    staircase: str | None = None
+    santext: bool = True
 
     def __str__(self) -> str:
+        if self.staircase is not None:
+            first = f"{self.files} files with the right size and hash, structure sound"
+            rest = replace(self, staircase=None)
+            return "\n".join([first, self.staircase, *(str(rest).split("\n")[1:] if self.santext else [])])
         certificate = "certificate for this very table" if self.certified else "no certificate: textbook bounds"
         lines = [f"{self.files} files with the right size and hash, structure sound", certificate]
         if not self.pairs:
@@ -70,6 +79,13 @@ def verify_text(bundle: Bundle, pairs: int = PAIRS) -> Verification:
             missing, or a loss is above its bound. The level, the score or the row is named.
     """
     files = len(bundle.manifest["files"])
+    staircase = None if bundle.staircase is None else verify_staircase(bundle)
+    if not bundle.levels:
+        return Verification(files, False, 0, 0, staircase, santext=False)
+    return replace(_verify_santext(bundle, pairs, files), staircase=staircase)
+
+
+def _verify_santext(bundle: Bundle, pairs: int, files: int) -> Verification:
     all_parameters = [(level, *key) for level in bundle.levels for key in level.parameters]
     for level, mechanism, tail in all_parameters:
         parameters = level.parameters[mechanism, tail]

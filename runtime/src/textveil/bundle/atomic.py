@@ -15,8 +15,12 @@ from textveil.errors import OutputError
 
 
 @contextmanager
-def atomic_output(path: Path) -> Iterator[Callable[[str], None]]:
+def atomic_output(path: Path, *, private: bool = False) -> Iterator[Callable[[str], None]]:
     """Opens a text file for writing, as ``atomic_bytes``.
+
+    Args:
+        path: The file.
+        private: Whether nobody but its owner may read it, whatever was there before.
 
     Yields:
         A function that writes text as UTF-8.
@@ -24,16 +28,20 @@ def atomic_output(path: Path) -> Iterator[Callable[[str], None]]:
     Raises:
         OutputError: The folder or the disk does not let the file be written.
     """
-    with atomic_bytes(path) as file:
+    with atomic_bytes(path, private=private) as file:
         yield lambda text: _write(file, text)
 
 
 @contextmanager
-def atomic_bytes(path: Path) -> Iterator[BinaryIO]:
+def atomic_bytes(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     """Opens a file for writing by way of a temporary file beside it, flushed to the disk and renamed at the end.
 
     An existing file is replaced and keeps its permissions; a link is followed. On any error the temporary file is
     removed and ``path`` is as it was. A device or a pipe cannot be replaced: it is written to as it is.
+
+    Args:
+        path: The file.
+        private: Whether nobody but its owner may read it, whatever was there before.
 
     Yields:
         The file, open for writing bytes.
@@ -53,7 +61,8 @@ def atomic_bytes(path: Path) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask())
+        if not private:  # a temporary file is its owner's alone
+            os.chmod(temporary, path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask())
         os.replace(temporary, path)
     except OSError as error:
         raise OutputError(f"the output file cannot be written: {os.strerror(error.errno or 0)}") from error

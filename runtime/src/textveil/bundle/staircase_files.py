@@ -15,6 +15,7 @@ from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTa
 LAW = "law.json"
 _DECIMAL = re.compile(r"[0-9]{1,3}(\.[0-9]{1,9})?")
 _FRACTION = re.compile(r"[0-9]{1,9}(/[1-9][0-9]{0,8})?")
+_NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,11 @@ def read_skeleton(path: Path, entry: dict[str, Any]) -> SkeletonFiles:
     """
     if set(entry) != {"function_words", "kinds"}:
         raise BundleDamaged(f"{LAW}: unknown or missing keys")
-    return SkeletonFiles(
-        _read_text(path / entry["function_words"]), tuple(_kind_file(path, kind) for kind in entry["kinds"])
-    )
+    kinds = tuple(_kind_file(path, kind) for kind in entry["kinds"])
+    shapes = [kind.shape for kind in kinds if kind.shape is not None]
+    if len({kind.name for kind in kinds}) != len(kinds) or len(set(shapes)) != len(shapes):
+        raise BundleDamaged(f"{LAW}: a kind or a shape occurs twice")
+    return SkeletonFiles(_read_text(path / entry["function_words"]), kinds)
 
 
 def _level(entry: dict[str, Any]) -> StaircaseLevel:
@@ -78,8 +81,10 @@ def _level(entry: dict[str, Any]) -> StaircaseLevel:
 
 
 def _kind_file(path: Path, entry: dict[str, Any]) -> KindFile:
-    if set(entry) != {"name", "shape", "file"} or not isinstance(entry["name"], str):
+    if set(entry) != {"name", "shape", "file"}:
         raise BundleDamaged(f"{LAW}: a kind has unknown or missing keys")
+    if not _NAME.fullmatch(entry["name"]) or not (entry["shape"] is None or _NAME.fullmatch(entry["shape"])):
+        raise BundleDamaged(f"{LAW}: a kind has a name or a shape that is none")
     return KindFile(entry["name"], entry["shape"], _read_text(path / entry["file"]))
 
 

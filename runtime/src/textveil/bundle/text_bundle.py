@@ -99,8 +99,12 @@ class Bundle:
             self._check_decisive(definition)
             self.tokens: str = definition["tokens"]
             self.vocabulary, self.ids = _read_vocabulary(path / VOCABULARY)
-            if definition["symbols"] != len(self.vocabulary) or self.tokens not in TOKEN_KINDS:
+            symbols = definition["symbols"]
+            if type(symbols) is not int or symbols != len(self.vocabulary) or self.tokens not in TOKEN_KINDS:
                 raise BundleDamaged(f"{LAW}: does not fit the vocabulary")
+            parts = {part for part in ("santext", "staircase") if definition[part] is not None}
+            if set(definition["defaults"]) != {"mechanism"} | parts:
+                raise BundleDamaged(f"{LAW}: unknown or missing defaults")
             self._open_santext(definition)
             self._open_staircase(definition)
             self.default_mechanism = str(definition["defaults"]["mechanism"])
@@ -142,6 +146,9 @@ class Bundle:
             skeleton = definition["skeleton"]
             named += [STAIRCASE, skeleton["function_words"], *(kind["file"] for kind in skeleton["kinds"])]
         listed = self.manifest["files"]
+        for name in named:
+            if name not in listed:
+                raise BundleDamaged(f"{MANIFEST}: does not list {name!a}")
         if definition["files"] != {name: listed[name]["sha256"] for name in named} or len(set(named)) != len(named):
             raise BundleDamaged(f"{LAW}: does not belong to the files beside it")
 

@@ -12,6 +12,8 @@ from textveil.cli.console import say
 from textveil.errors import InputError, OutputError
 
 Write = Callable[[str], None]
+#: Lines, whether the last of them ended with a line feed, and bytes consumed.
+Lines = tuple[list[str], bool, int]
 
 #: Most bytes taken at a time; a terminal or a pipe hands over fewer, so lines are answered as they come.
 _READ_BYTES = 1 << 20
@@ -66,7 +68,7 @@ def opened(path: str, name: str) -> Iterator[tuple[int, int]]:
 
 
 def read_words(path: Path | None, option: str) -> list[str]:
-    """Reads the words of a list, one a line; none where there is no list.
+    """Reads the words of a list, one a line; none where there is no list. A byte order mark is dropped.
 
     Raises:
         InputError: The file that the option names cannot be read. Not chained: the cause may hold what the file holds.
@@ -74,7 +76,7 @@ def read_words(path: Path | None, option: str) -> list[str]:
     if path is None:
         return []
     with suppress(OSError, UnicodeDecodeError):
-        return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        return [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
     raise InputError(f"{option}: no readable UTF-8 file there")
 
 
@@ -93,7 +95,7 @@ def say_unless(message: str, quiet: bool) -> None:
         say(f"textveil: {message}")
 
 
-def read_lines(descriptor: int, name: str) -> Iterator[tuple[list[str], bool, int]]:
+def read_lines(descriptor: int, name: str) -> Iterator[Lines]:
     """Reads lines as they arrive.
 
     Lines end with a line feed; a carriage return before it is white space and passes through. A byte order mark at

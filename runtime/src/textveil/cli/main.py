@@ -20,11 +20,16 @@ from textveil.cli.options import (
     EpsilonOption,
     ExpectId,
     JsonOption,
+    KindsOption,
     LevelOption,
     MechanismOption,
     ReplacementOption,
     TailOption,
+    VisibleOption,
+    staircase_options,
 )
+from textveil.cli.preview import preview
+from textveil.cli.restore import restore
 from textveil.cli.sanitize import sanitize
 from textveil.errors import OptionError
 from textveil.text.options import Options
@@ -32,6 +37,7 @@ from textveil.text.sanitizer import Sanitizer
 
 app = typer.Typer(
     no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -49,6 +55,8 @@ def _root(
 
 
 app.command()(sanitize)
+app.command()(preview)
+app.command()(restore)
 
 
 @app.command()
@@ -60,6 +68,8 @@ def inspect(
     level: LevelOption = None,
     tail: TailOption = None,
     replacement_probability: ReplacementOption = None,
+    visible: VisibleOption = None,
+    kinds: KindsOption = None,
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many replacements to list.")] = 15,
     as_json: JsonOption = False,
     expect_id: ExpectId = None,
@@ -71,6 +81,7 @@ def inspect(
         level=level,
         tail=tail,
         replacement_probability=replacement_probability,
+        **staircase_options(visible, kinds, False, None, False),
     )
     sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
     print(show_text.inspection(sanitizer, word, options, count, as_json=as_json))

@@ -1,7 +1,7 @@
 """Options that several commands share, typed once; the commands of the other wheels use them too."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,7 +14,9 @@ BundleOption = Annotated[
 ExpectId = Annotated[str | None, typer.Option(help="Refuse the bundle unless this is its identity (see info).")]
 MechanismOption = Annotated[
     str | None,
-    typer.Option("--mechanism", "-m", help="santext+ (the default), santext, fbdd, krr or random."),
+    typer.Option(
+        "--mechanism", "-m", help="staircase, santext+, santext, fbdd, krr or random; the bundle's default if left out."
+    ),
 ]
 EpsilonOption = Annotated[
     str | None,
@@ -34,10 +36,35 @@ ReplacementOption = Annotated[
     str | None,
     typer.Option("--replacement-probability", "-p", help="santext+: how often a common word is replaced, in (0, 1]."),
 ]
+VisibleOption = Annotated[
+    str | None,
+    typer.Option(help="staircase: what stays as it is: function-words (the built-in bundle's default) or none."),
+]
+KindsOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--kinds/--no-kinds",
+        help="staircase: names, places, numbers and the like become others of their kind (the default).",
+    ),
+]
+ConsistentOption = Annotated[
+    bool,
+    typer.Option("--consistent", help="staircase: equal words of a document become equal words; it shows which are."),
+]
+CapOption = Annotated[
+    int | None,
+    typer.Option("--consistent-cap", min=1, help="Most drawn mentions of a document with --consistent; 2,000."),
+]
+SplitOption = Annotated[
+    bool, typer.Option("--split", help="With --consistent: release a longer document in parts instead of refusing it.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
 DenyOption = Annotated[
     Path | None,
-    typer.Option("--deny", help="File of words, one per line, that are sensitive although common (santext+)."),
+    typer.Option(
+        "--deny",
+        help="File of words, one per line, that are sensitive although common (santext+), or unknown (staircase).",
+    ),
 ]
 CaseOption = Annotated[str, typer.Option("--case", help="carry the case pattern of each word over, or drop it.")]
 PunctuationOption = Annotated[
@@ -52,3 +79,15 @@ def _refuse_strict(given: bool) -> None:
 
 #: The option's former name, which people took for the level of that name.
 StrictOption = Annotated[bool, typer.Option("--strict", hidden=True, callback=_refuse_strict)]
+
+
+def staircase_options(
+    visible: str | None, kinds: bool | None, consistent: bool, cap: int | None, split: bool
+) -> dict[str, Any]:
+    """Returns those options of the staircase that were given: other mechanisms refuse them."""
+    given = {"visible": visible, "kinds": kinds, "consistent_cap": cap}
+    return {
+        **{name: value for name, value in given.items() if value is not None},
+        **({"consistent": True} if consistent else {}),
+        **({"split": True} if split else {}),
+    }

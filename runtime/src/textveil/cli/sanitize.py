@@ -1,32 +1,45 @@
 """``textveil sanitize``: lines of text in, sanitized lines out."""
 
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Unpack
 
 import typer
 
 from textveil.bundle.atomic import atomic_output
-from textveil.cli.io import opened, read_lines, read_words, refuse_overwriting, say_unless, standard_output
+from textveil.cli.console import say
+from textveil.cli.io import Lines, opened, read_lines, read_words, refuse_overwriting, say_unless, standard_output
 from textveil.cli.options import (
     BundleOption,
+    CapOption,
     CaseOption,
+    ConsistentOption,
     DenyOption,
     EpsilonOption,
     ExpectId,
+    KindsOption,
     LevelOption,
     MechanismOption,
     PunctuationOption,
     ReplacementOption,
+    SplitOption,
     StrictOption,
     TailOption,
+    VisibleOption,
+    staircase_options,
 )
 from textveil.cli.progress import progress_bar
 from textveil.cli.show_text import Tally
 from textveil.errors import OptionError
+from textveil.text.mention_statement import MentionTerms
 from textveil.text.options import Options
+from textveil.text.restore import Restorer
 from textveil.text.sanitizer import Result, Sanitizer
+
+#: Characters of an input that are looked at to tell whether its language is the bundle's.
+_LOOKED_AT = 20_000
 
 
 def sanitize(
@@ -41,6 +54,24 @@ def sanitize(
     level: LevelOption = None,
     tail: TailOption = None,
     replacement_probability: ReplacementOption = None,
+    visible: VisibleOption = None,
+    kinds: KindsOption = None,
+    consistent: ConsistentOption = False,
+    consistent_cap: CapOption = None,
+    split: SplitOption = False,
+    document: Annotated[
+        str | None,
+        typer.Option(
+            help="line: each line is a document (the default); file: each file is one. Say it with --consistent."
+        ),
+    ] = None,
+    keep_mapping: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --consistent and one document: write what restores its words here, for its owner alone "
+            "(textveil restore)."
+        ),
+    ] = None,
     deny: DenyOption = None,
     case: CaseOption = "carry",
     sanitize_punctuation: PunctuationOption = False,
@@ -53,13 +84,19 @@ def sanitize(
     expect_id: ExpectId = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
 ) -> None:
-    """Replace sensitive words of a text by random ones.
+    """Rewrite a text: its words are drawn anew, and its skeleton stays.
 
     Each line is a document. The privacy statement goes to standard error. Every run draws afresh, so
-    sanitizing the same text again is a second release and weakens the promise.
+    sanitizing the same text again is a second release and weakens the promise. See textveil preview.
     """
     if text is not None and files:
         raise OptionError("--text and files exclude each other")
+    if document not in (None, "line", "file"):
+        raise OptionError("--document is line or file")
+    if keep_mapping is not None and not consistent:
+        raise OptionError("--keep-mapping goes with --consistent")
+    if keep_mapping is not None and output is not None and os.path.realpath(keep_mapping) == os.path.realpath(output):
+        raise OptionError("--keep-mapping and --output are one file: the mapping would go where the text is to go")
     options = Options(
         mechanism=mechanism,
         epsilon=epsilon,
@@ -69,17 +106,22 @@ def sanitize(
         deny=read_words(deny, "--deny"),
         case=case,
         sanitize_punctuation=sanitize_punctuation,
+        **staircase_options(visible, kinds, consistent, consistent_cap, split),
     )
     sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
     sanitizer.terms(**options)  # options are checked before any file is touched
     paths = files or ["-"]
-    if output is not None:
-        refuse_overwriting(paths if text is None else [], output)
+    for written in (output, keep_mapping):
+        if written is not None:
+            refuse_overwriting(paths if text is None else [], written)
+    mappings = _Mappings(keep_mapping)
     with atomic_output(output) if output is not None else standard_output() as write:
         if text is not None:
             result = sanitizer.sanitize(text, **options)
+            mappings.add([result])
             write(_render([result], as_json, ended=True))
             say_unless(result.statement.summary(), quiet)
+            mappings.write()
             return
         ended = True
         for number, path in enumerate(paths, 1):
@@ -91,22 +133,86 @@ def sanitize(
                 opened(path, name) as (descriptor, size),
                 progress_bar("sanitizing", size, quiet, output is not None) as advance,
             ):
-                for results, ended, consumed in sanitize_lines(sanitizer, descriptor, name, **options):
+                warn = None if quiet else _LanguageWarning(sanitizer, options)
+                for results, ended, consumed in sanitize_lines(
+                    sanitizer, descriptor, name, document=document, look=warn, **options
+                ):
+                    mappings.add(results)
                     write(_render(results, as_json, ended=ended))
                     tally.add(results)
                     advance(consumed)
             say_unless(f"{name}: {tally}", quiet)
+    mappings.write()
+
+
+class _Mappings:
+    """Keeps the mapping of the one document that ``--keep-mapping`` is for."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._found: Restorer | None = None
+
+    def add(self, results: list[Result]) -> None:
+        if self._path is None or not results:
+            return
+        if self._found is not None or len(results) > 1:
+            raise OptionError("--keep-mapping is for one document: give one line, one --text, or --document file")
+        self._found = results[0].mapping
+
+    def write(self) -> None:
+        """Writes the file, readable by its owner alone."""
+        if self._path is not None and self._found is not None:
+            with atomic_output(self._path, private=True) as write:
+                write(self._found.to_json())
+
+
+def _documents(descriptor: int, name: str, document: str | None, consistent: bool) -> Iterator[Lines]:
+    """Yields the documents of one input: its lines, or all of it."""
+    if document == "file":
+        found = list(read_lines(descriptor, name))
+        text = "".join("\n".join(lines) + ("\n" if ended else "") for lines, ended, _ in found)
+        if text:
+            yield [text.removesuffix("\n")], text.endswith("\n"), found[-1][2]
+        return
+    seen = 0
+    for lines, ended, consumed in read_lines(descriptor, name):
+        seen += len(lines)
+        if consistent and document is None and seen > 1:
+            raise OptionError("--consistent on several lines: say --document line or --document file")
+        yield lines, ended, consumed
+
+
+class _LanguageWarning:
+    """Says, on this device alone, that most of the first lines of an input are unknown words."""
+
+    def __init__(self, sanitizer: Sanitizer, options: Options) -> None:
+        self._sanitizer, self._options, self._said = sanitizer, options, False
+
+    def __call__(self, lines: list[str]) -> None:
+        if self._said or not isinstance(self._sanitizer.terms(**self._options), MentionTerms):
+            return
+        self._said = True
+        if self._sanitizer.unknown_share("\n".join(lines)[:_LOOKED_AT], **self._options) > 1 / 2:
+            say("textveil: over half of the drawn words are unknown: is this bundle for the language of the text?")
 
 
 def sanitize_lines(
-    sanitizer: Sanitizer, descriptor: int, name: str, **options: Unpack[Options]
+    sanitizer: Sanitizer,
+    descriptor: int,
+    name: str,
+    *,
+    document: str | None = None,
+    look: Callable[[list[str]], None] | None = None,
+    **options: Unpack[Options],
 ) -> Iterator[tuple[list[Result], bool, int]]:
-    """Sanitizes everything that can be read from a file descriptor, line by line.
+    """Sanitizes everything that can be read from a file descriptor, line by line or as one document.
 
     Args:
         sanitizer: The sanitizer.
         descriptor: An open file descriptor; read until its end, not closed.
         name: What errors call the input ("input 1").
+        document: ``"line"`` or ``"file"``; ``None`` for lines, and for one line only with consistent draws.
+        look: Called with the documents before they are sanitized.
         options: As in ``Sanitizer.sanitize``.
 
     Yields:
@@ -114,8 +220,11 @@ def sanitize_lines(
 
     Raises:
         InputError: As ``read_lines``.
+        OptionError: Draws are consistent, there are several lines, and it is not said what a document is.
     """
-    for lines, ended, consumed in read_lines(descriptor, name):
+    for lines, ended, consumed in _documents(descriptor, name, document, bool(options.get("consistent"))):
+        if look is not None:
+            look(lines)
         yield sanitizer.sanitize_batch(lines, **options), ended, consumed
 
 

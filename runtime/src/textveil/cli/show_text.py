@@ -7,6 +7,7 @@ from typing import Any
 
 from textveil.audit.levels import LevelSummary, Recovery, summaries, summary
 from textveil.bundle.text_bundle import TABLE_MECHANISMS, Bundle, Level
+from textveil.cli.show_staircase import staircase_facts, staircase_lines
 from textveil.release import round_up
 from textveil.text.options import Options, epsilon_text
 from textveil.text.sanitizer import AnyTerms, Result, Sanitizer
@@ -62,8 +63,10 @@ def information(bundle: Bundle, *, as_json: bool = False) -> str:
         "attribution": manifest.get("attribution"),
         "tokens": bundle.tokens,
         "symbols": bundle.symbols,
-        "neighbours": bundle.table.neighbors.shape[1],
-        "default_mechanism": bundle.default_table_mechanism,
+        "default_mechanism": bundle.default_mechanism,
+        "staircase": None if bundle.staircase is None else staircase_facts(bundle),
+        "neighbours": bundle.table.neighbors.shape[1] if bundle.levels else None,
+        "default_table_mechanism": bundle.default_table_mechanism,
         "default_tail": bundle.default_tail,
         "default_level": bundle.default_level,
         "replacement_probability": bundle.default_replacement_probability,
@@ -72,10 +75,14 @@ def information(bundle: Bundle, *, as_json: bool = False) -> str:
     if as_json:
         return json.dumps(facts, ensure_ascii=False)
     lines = [
-        f"{facts['name']}: {facts['symbols']:,} {facts['tokens']}s, {facts['neighbours']} neighbors each",
+        f"{facts['name']}: {facts['symbols']:,} {facts['tokens']}s; {', '.join(bundle.mechanisms)}",
         f"identity   {facts['identity']}",
         f"license    {facts['licence']}. {facts['attribution']}",
     ]
+    if bundle.staircase is not None:
+        lines += ["", *staircase_lines(bundle)]
+    if not bundle.levels:
+        return "\n".join(lines)
     for tail in sorted(bundle.tails, key=lambda tail: tail != bundle.default_tail):
         lines += [
             "",
@@ -104,19 +111,27 @@ def information(bundle: Bundle, *, as_json: bool = False) -> str:
     return "\n".join(lines)
 
 
+def _marked_default(bundle: Bundle, tail: str) -> str:
+    is_default = tail == bundle.default_tail and bundle.default_mechanism == bundle.default_table_mechanism
+    return " (the default)" if is_default else ""
+
+
 def levels_table(bundle: Bundle, *, as_json: bool = False) -> str:
     """Returns all levels for each tail and mechanism, the default first: what they promise and what they do."""
     mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_table_mechanism)
     tails = sorted(bundle.tails, key=lambda tail: tail != bundle.default_tail)
+    if not bundle.levels:
+        return json.dumps(staircase_facts(bundle)) if as_json else "\n".join(staircase_lines(bundle))
     tables = [summaries(bundle, mechanism, tail) for tail in tails for mechanism in mechanisms]
     if as_json:
         return json.dumps([asdict(level) for levels in tables for level in levels], ensure_ascii=False)
-    lines: list[str] = []
+    lines: list[str] = [] if bundle.staircase is None else [*staircase_lines(bundle), ""]
     for number, levels in enumerate(tables):
         does = levels[0].measures
         alone = "" if does is None else f"; guessed without any release: {does.recovery_without_release:.1%}"
+        marked = "" if number else _marked_default(bundle, levels[0].tail)
         lines += [
-            f"{levels[0].mechanism} with {levels[0].tail} tail{'' if number else ' (the default)'}{alone}",
+            f"{levels[0].mechanism} with {levels[0].tail} tail{marked}{alone}",
             f"{'level':<10}{'epsilon':>8}  {'kind':<9}{'textbook':>9}{'pure LDP':>9}{'unchanged':>10}{'outputs':>9}"
             f"{'inputs':>9}{'min-entropy':>12}{'1 release':>11}{'10 releases':>12}",
             *(_level_line(level, level.level == bundle.default_level) for level in levels),
@@ -165,7 +180,7 @@ def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *,
         {
             "word": output,
             "probability": share,
-            "distance": sanitizer.distance(word, output) if sanitizer.bundle.metric is not None else None,
+            "distance": _distance(sanitizer, found.symbol, output),
         }
         for output, share in found.likeliest(count)
     ]
@@ -181,7 +196,11 @@ def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *,
             },
             ensure_ascii=False,
         )
-    header = found.symbol if found.symbol != "<unk>" else "<unk> (this word is not in the vocabulary)"
+    header = found.symbol
+    if header == "<unk>":
+        header += " (this word is not in the vocabulary)"
+    elif header.startswith("<"):
+        header += " (drawn from the public list of this kind, whatever the word is)"
     width = max(len(row["word"]) for row in rows)
     lines = [header, terms.statement(1).summary(), "", f"{'becomes':<{width}}  probability  distance"]
     for row in rows:
@@ -192,6 +211,14 @@ def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *,
     if others:
         lines.append(f"and {others:,} other words with {rest:.2%} in all")
     return "\n".join(lines)
+
+
+def _distance(sanitizer: Sanitizer, symbol: str, output: str) -> float | None:
+    """The distance of two symbols; ``None`` where there is none: no rows, an unknown word or a kind."""
+    known = sanitizer.bundle.ids
+    if sanitizer.bundle.metric is None or symbol not in known or output not in known:
+        return None
+    return sanitizer.distance(symbol, output)
 
 
 def bound(value: float | None) -> str:

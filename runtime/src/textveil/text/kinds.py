@@ -169,6 +169,8 @@ def read_kind(name: str, shape: str | None, text: str) -> Kind:
 
 def _is_listable(entry: str) -> bool:
     """One folded word that nothing is cut off from: it could never be found otherwise."""
+    if entry.isascii() and entry.isalpha() and entry.islower():
+        return True
     if not entry or segmentation.key(entry) != entry or segmentation.segments(entry) != [entry]:
         return False
     return not (strings.is_string(entry) or strings.is_gap(entry)) and segmentation.split_clitic(entry) is None

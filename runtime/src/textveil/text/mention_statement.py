@@ -64,8 +64,7 @@ class MentionTerms:
     @property
     def largest_odds(self) -> int:
         """``e**L``, rounded up: the factor by which the odds of two words change at most."""
-        with localcontext(prec=50, rounding=ROUND_CEILING):
-            return math.ceil(self.epsilon.exp() * (1 + Decimal(10) ** -40))
+        return largest_odds(self.epsilon)
 
     @property
     def unit(self) -> str:
@@ -172,6 +171,12 @@ class MentionStatement(Statement):
             f"{terms.largest_odds:,}. Whole text: {nats} x {self.mentions:,} {unit} = "
             f"{_plain(self.epsilon_document)} nats: no protection of the text as a whole."
         )
+
+
+def largest_odds(epsilon: Decimal) -> int:
+    """Returns ``e**L`` rounded up."""
+    with localcontext(prec=50, rounding=ROUND_CEILING):
+        return math.ceil(epsilon.exp() * (1 + Decimal(10) ** -40))
 
 
 def guess_gain(exact: float) -> float:

@@ -17,7 +17,8 @@ from textveil.text import segmentation
 from textveil.text.lexicon import Lexicon
 from textveil.text.mention_options import Mentions
 from textveil.text.mention_statement import MentionTerms
-from textveil.text.mentions import MentionPlan, Rewritten, last_gap, preview
+from textveil.text.mention_text import Rewritten
+from textveil.text.mentions import MentionPlan, last_gap, preview
 from textveil.text.options import Options, Plan, cache_key, make_plan
 from textveil.text.restore import Restorer
 from textveil.text.statement import Terms
@@ -178,11 +179,13 @@ class Sanitizer:
             options: As in ``sanitize``.
 
         Raises:
-            OptionError: An option is not supported, the mechanism has no weights (``fbdd``), or ``word`` is more than
-                one token.
+            OptionError: An option is not supported, the mechanism has no weights (``fbdd``), ``word`` is more than
+                one token, or the staircase leaves it visible.
         """
-        channel = self._plan(options).channel
-        return Distribution.of(self.bundle.vocabulary, channel, self._single_token(word))
+        plan = self._plan(options)
+        if isinstance(plan, MentionPlan):
+            return plan.distribution(word)
+        return Distribution.of(self.bundle.vocabulary, plan.channel, self._single_token(word))
 
     def distance(self, first: str, second: str) -> float:
         """Returns the distance of two words in the metric of the guarantee; 1 is the median over pairs of words.
@@ -199,7 +202,8 @@ class Sanitizer:
         key = cache_key(options)
         plan = self._plans.get(key)
         if plan is None:
-            if (options.get("mechanism") or self.bundle.default_mechanism) != "staircase":
+            mechanism = options.get("mechanism")
+            if (self.bundle.default_mechanism if mechanism is None else mechanism) != "staircase":
                 plan = make_plan(self.bundle, self._lexicon, **options)
             elif self._mentions is None:
                 raise UnknownMechanism(f"this bundle carries {', '.join(self.bundle.mechanisms)} only")
@@ -213,8 +217,10 @@ class Sanitizer:
     def _rewrite_batch(self, batch: list[str], plan: MentionPlan) -> list[Result]:
         if len(batch) == 1 and len(batch[0]) > _BATCH_CHARACTERS:
             return [self._rewrite_long(batch[0], plan)]
-        rewritten = plan.rewrite([segmentation.segments(text) for text in batch])
-        return [_result([part], plan) for part in rewritten]
+        rewritten = plan.rewrite(map(segmentation.segments, batch))
+        if plan.terms.consistent:
+            return [_result([part], plan) for part in rewritten]
+        return [Result(part.text, part.mentions, plan.terms) for part in rewritten]
 
     def _rewrite_long(self, text: str, plan: MentionPlan) -> Result:
         """A long text in chunks. Consistent draws need it whole, or may split it anywhere."""
@@ -275,7 +281,8 @@ class Sanitizer:
 
 
 def _result(parts: Sequence[Rewritten], plan: MentionPlan) -> Result:
-    text, mentions = "".join(part.text for part in parts), sum(part.mentions for part in parts)
+    blank = " " if plan.terms.sanitize_punctuation else ""
+    text, mentions = blank.join(part.text for part in parts if part.text), sum(part.mentions for part in parts)
     mapping = Restorer(pair for part in parts for pair in part.pairs) if plan.terms.consistent else None
     return Result(text, mentions, plan.terms, mapping)
 

@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from textveil.errors import BundleDamaged
 from textveil.text import segmentation
@@ -34,8 +35,7 @@ class Role(Enum):
     DRAWN = "drawn"
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """What the rule says of one token.
 
     Attributes:
@@ -82,6 +82,8 @@ class Rule:
             segment: A word or a string of ``segmentation.segments``.
             starts_sentence: ``sentence_start`` of the gap before it.
         """
+        if segment.isascii() and segment.isalpha():  # most of all words: no string, and nothing to cut off
+            return (self._word(segment, starts_sentence),)
         if is_string(segment):
             kind = self.kinds.of_string(segment) if self.use_kinds else None
             return (Token(Role.DRAWN if kind is None else Role.KIND, LOWER, kind=kind),)
@@ -138,6 +140,8 @@ class Rule:
             return Token(Role.KIND, case, kind=kind)
         if not self.visible or key not in self.function_words:
             return Token(Role.DRAWN, case, key)
+        if word == key:
+            return Token(Role.VISIBLE, case, key)
         spelled = unicodedata.normalize("NFKC", word).replace("\u2019", "'")
         capital = key == "i" or (starts_sentence and not self.function_words[key])
         if spelled == key or (capital and spelled == apply_case(key, TITLE)):

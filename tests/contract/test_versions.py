@@ -1,0 +1,176 @@
+"""Both versions of the format, by the reader written from docs/format.md and by the runtime."""
+
+import hashlib
+import importlib.util
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from small_staircase import BASE, NEIGHBORS, small_staircase
+from textveil import Sanitizer
+from textveil.bundle.text_bundle import TABLE_MECHANISMS, Bundle
+from textveil.mechanisms.staircase import Staircase
+from wrong_staircases import LAWS, TABLES
+
+VERSION_2 = Path(__file__).parents[1] / "fixtures" / "version_2" / "words"
+#: What the last release that wrote version 2 said of it.
+IDENTITY_2 = "33c7cd3be6da5609782b390a168f0a1bdc4cda64e9a075b1458cb710a6a3902c"
+DISTRIBUTIONS_2 = "61e083070099c8c2ebd29db57fdc60c45e4dd3614fc54e48e4fcf73c78b4293e"
+RULES = list(product((True, False), repeat=2))
+
+
+def load_reader() -> Any:
+    """The sibling module: there are no packages here, so it is loaded from its path."""
+    spec = importlib.util.spec_from_file_location("reference_reader", Path(__file__).with_name("reference_reader.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+reader = load_reader()
+
+
+# --- version 2 -----------------------------------------------------------------------------------------------------
+
+
+def test_a_bundle_of_version_2_is_what_it_always_was() -> None:
+    sanitizer, read = Sanitizer.load(VERSION_2, expect_id=IDENTITY_2), reader.open_bundle(VERSION_2)
+    bundle = sanitizer.bundle
+    assert (bundle.version, bundle.identity, bundle.law_identity, read.identity) == (2, *[IDENTITY_2] * 3)
+    assert (bundle.mechanisms, bundle.default_mechanism, bundle.default_level) == (
+        TABLE_MECHANISMS,
+        "santext+",
+        "balanced",
+    )
+    assert (bundle.staircase, read.staircase) == (None, None)
+
+
+def test_a_bundle_of_version_2_draws_by_the_distribution_it_always_had() -> None:
+    """Every weight of every word, mechanism, level and tail, hashed before version 3 was there."""
+    sanitizer = Sanitizer.load(VERSION_2)
+    words = [word for word in sanitizer.bundle.vocabulary if word.isalpha()] + ["zzyzzx"]
+    digest = hashlib.sha256()
+    for mechanism, level, tail in product(TABLE_MECHANISMS, ("balanced", "light"), ("capped", "exact")):
+        for word in words:
+            law = sanitizer.distribution(word, mechanism=mechanism, level=level, tail=tail)
+            weights = list(zip(law.words, map(int, law.weights), strict=True))
+            digest.update(repr((mechanism, level, tail, word, weights)).encode())
+    assert digest.hexdigest() == DISTRIBUTIONS_2
+
+
+def test_a_version_is_not_read_as_another(tmp_path: Path) -> None:
+    for folder, version in ((VERSION_2, "3"), (small_staircase(tmp_path / "b"), "2")):
+        copy = tmp_path / version
+        copy.mkdir()
+        for path in folder.iterdir():
+            (copy / path.name).write_bytes(path.read_bytes())
+        manifest = (copy / "manifest.json").read_text()
+        other = f'"format_version": {version}'
+        (copy / "manifest.json").write_text(manifest.replace(f'"format_version": {5 - int(version)}', other))
+        assert other in (copy / "manifest.json").read_text()
+        with pytest.raises(ValueError, match="keys"):
+            reader.open_bundle(copy)
+        with pytest.raises(Exception, match="unknown or missing keys"):
+            Bundle(copy)
+
+
+# --- the staircase -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return small_staircase(tmp_path_factory.mktemp("staircase") / "b")
+
+
+@pytest.fixture(scope="module")
+def wider(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """More neighbors than the budget needs, larger numbers, and levels at the ends of what is allowed."""
+    chance = np.random.default_rng(5)
+    rows = [[x, *chance.permutation([y for y in range(15) if y != x])[:8]] for x in range(15)]
+    levels = [
+        {"name": "low", "epsilon": "0.000001", "share": "1", "own_share": "0"},
+        {"name": "middle", "epsilon": "3.75", "share": "1/3", "own_share": "2/7"},
+        {"name": "high", "epsilon": "16", "share": "1/100000", "own_share": "1"},
+    ]
+    return small_staircase(
+        tmp_path_factory.mktemp("staircase") / "b",
+        neighbors=np.array(rows, NEIGHBORS.dtype),
+        base=chance.integers(1, 3000, 15).astype(BASE.dtype),
+        levels=levels,
+    )
+
+
+def test_reader_and_runtime_agree_on_a_staircase(folder: Path) -> None:
+    read, bundle = reader.open_bundle(folder), Bundle(folder)
+    assert read.identity == bundle.identity == hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
+    assert bundle.staircase is not None
+    for visible, kinds in RULES:
+        told = np.flatnonzero(bundle.staircase.outputs(visible=visible, kinds=kinds)).tolist()
+        assert sorted(reader.allowed_outputs(read.staircase, visible, kinds)) == told
+    assert read.staircase.function_words["may"] == ("name-like",)
+    assert read.staircase.kinds["weekday"] == (
+        None,
+        {"friday": (), "mon": ("capitalized", "member-only"), "monday": ()},
+    )
+
+
+def both(folder: Path) -> Any:
+    """Every level and rule of a bundle, by the reader and by the runtime."""
+    read, bundle = reader.open_bundle(folder).staircase, Bundle(folder)
+    assert bundle.staircase is not None
+    for number, level in enumerate(bundle.staircase_levels):
+        for visible, kinds in RULES:
+            ours = Staircase.of(bundle.staircase, level, bundle.staircase.outputs(visible=visible, kinds=kinds))
+            yield read, read.levels[number], reader.allowed_outputs(read, visible, kinds), ours
+
+
+@pytest.mark.parametrize("name", ["folder", "wider"])
+def test_exact_rows(name: str, request: pytest.FixtureRequest) -> None:
+    spread = 0
+    for read, level, outputs, ours in both(request.getfixturevalue(name)):
+        for x in range(16):
+            wanted = reader.staircase_row(read, level, outputs, x)
+            exact = ours.exact_row(x)
+            assert sum(wanted) == 1
+            assert [Fraction(weight, sum(exact)) for weight in exact] == wanted
+            spread += sum(exact) != ours.total
+    assert spread > 16  # in more rows than those of <unk> something is left over
+
+
+def scripted(seed: int) -> Callable[[int], list[int]]:
+    """Random words, one in eight the largest there is, which every total that is no power of two rejects."""
+    chance = np.random.default_rng(seed)
+
+    def words(count: int) -> list[int]:
+        drawn = chance.integers(0, 2**64, count, dtype=np.uint64)
+        drawn[chance.integers(0, 8, count) == 0] = 2**64 - 1
+        return drawn.tolist()
+
+    return words
+
+
+@pytest.mark.parametrize("name", ["folder", "wider"])
+def test_the_same_words_give_the_same_outputs(name: str, request: pytest.FixtureRequest) -> None:
+    inputs = list(range(16)) * 60
+    for read, level, outputs, ours in both(request.getfixturevalue(name)):
+        words = scripted(3)
+        drawn = ours.draw(np.array(inputs), lambda count, words=words: np.array(words(count), np.uint64))
+        assert drawn.tolist() == reader.draw_staircase(read, level, outputs, inputs, scripted(3))
+
+
+@pytest.mark.parametrize("change", LAWS.values(), ids=LAWS.keys())
+def test_the_reader_refuses_what_no_law_is(tmp_path: Path, change: Callable[[Any], object]) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        reader.open_bundle(small_staircase(tmp_path / "b", law=change))
+
+
+@pytest.mark.parametrize("arrays", TABLES.values(), ids=TABLES.keys())
+def test_the_reader_refuses_a_wrong_table(tmp_path: Path, arrays: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        reader.open_bundle(small_staircase(tmp_path / "b", **arrays))

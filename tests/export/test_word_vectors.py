@@ -1,0 +1,91 @@
+"""The vectors of the public word list: the rules of their builder on tiny sources, and the file that ships."""
+
+import hashlib
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scripts import ROOT, load_script
+from textveil_export.text.sources import Source, read_lines, read_vectors
+from textveil_export.text.staircase import StaircaseSettings, read_frequencies, staircase_arrays
+
+build_vectors = load_script("artifacts/words/build_vectors.py")
+
+WORDS = ROOT / "artifacts" / "words"
+VECTORS = WORDS / "english-3-vectors.txt"
+
+
+def forms_of(words, rows):
+    marks = build_vectors.inflected(words, rows)
+    return [{build_vectors.COLUMNS[i] for i in np.flatnonzero(row)} for row in marks]
+
+
+def test_a_word_is_marked_with_the_forms_that_it_can_be():
+    rows = [
+        ["take", "verb", "took", "taken", "taking", "takes"],
+        ["walk", "verb", "walked", "", "walking", "walks"],
+        ["walk", "noun", "walks"],
+        ["good", "adj", "better", "best"],
+        ["Abbas", "noun", "Abbas/Abbases"],
+        ["'d", "aux", "will/have"],
+    ]
+    words = ["took", "taken", "walked", "walks", "best", "abbases", "'d", "will"]
+    assert forms_of(words, rows) == ([{"VBD"}, {"VBN"}, {"VBD", "VBN"}, {"VBZ", "NNS"}, {"JJS"}, {"NNS"}, set(), set()])
+    lengths = np.linalg.norm(build_vectors.inflected(words, rows), axis=1)
+    assert lengths.tolist() == pytest.approx([1] * 6 + [0] * 2)
+
+
+def test_valence_is_scaled_and_bounded():
+    lines = ["good\t1.7\t0.9\t[2]", "Best\t3.9\t0.4\t[4]", "bad\t-1.7\t0.9\t[-2]"]
+    assert build_vectors.valences(["good", "best", "bad", "table"], lines).tolist() == [0.5, 1, -0.5, 0]
+
+
+def test_a_missing_word_stands_where_its_neighbors_elsewhere_stand():
+    vectors = np.eye(14)
+    vectors[0] = 0
+    other = np.ones((14, 2), dtype=np.float32)
+    other[11:] = -1
+    may = np.ones(14, dtype=bool)
+    may[1] = False
+    found = build_vectors.filled(vectors, other, may)
+    assert found[0].tolist() == pytest.approx([0, 0] + [0.1] * 10 + [0, 0])
+    assert np.array_equal(found[1:], vectors[1:])
+
+
+def test_parts_stand_side_by_side_in_whole_steps():
+    glove, forms, valence = np.array([[3.0, 4.0], [0, 0]]), np.array([[1.0], [0]]), np.array([-1.0, 0])
+    assert build_vectors.rounded(glove, forms, valence).tolist() == [[38, 50, 19, -32], [0, 0, 0, 0]]
+
+
+def test_the_vectors_that_ship_are_those_of_the_list():
+    vectors = read_vectors(VECTORS, 1 << 16)
+    assert vectors.words == read_lines(WORDS / "english-3.txt")
+    assert vectors.vectors.shape[1] == 50 + len(build_vectors.COLUMNS) + 1
+    assert np.abs(vectors.vectors).max() <= build_vectors.STEPS
+    card = (WORDS / "README.md").read_text(encoding="utf-8")
+    assert hashlib.sha256(VECTORS.read_bytes()).hexdigest() in card
+    for package, files in build_vectors.SOURCES.items():
+        assert all(digest in card for digest in files.values()), package
+
+
+def test_words_stand_beside_words_that_fit():
+    """A diagnosis beside a diagnosis, a past tense beside a past tense."""
+    every = read_vectors(VECTORS, 1 << 16)
+    frequent = Source(every.words[:12_000], every.vectors[:12_000], "word", {})
+    arrays = staircase_arrays(frequent, read_frequencies(WORDS / "english-3-frequencies.tsv"), StaircaseSettings(12))
+    near = {
+        word: {frequent.words[i] for i in row} for word, row in zip(frequent.words, arrays["neighbours"], strict=True)
+    }
+    assert near["cancer"] >= {"diabetes", "disease"}
+    assert near["london"] >= {"paris", "sydney"}
+    assert sum(word.endswith("ed") for word in near["walked"]) >= 6
+    assert not near["good"] & {"bad", "terrible"}
+    assert arrays["base"][frequent.words.index("of")] > arrays["base"][frequent.words.index("london")]
+    assert StaircaseSettings().mu == Fraction(9, 10)
+
+
+@pytest.mark.full
+def test_the_vectors_can_be_built_again():
+    for package in ("pyarrow", *build_vectors.SOURCES):
+        pytest.importorskip(package, reason=f"the package {package} is not installed")
+    assert build_vectors.build(read_lines(WORDS / "english-3.txt")) == VECTORS.read_text(encoding="utf-8")
