@@ -155,11 +155,9 @@ def of_mentions(words: Words, plan: MentionPlan) -> Release:
     """The staircase, or what else draws under its skeleton."""
 
     def elements(segment: str, starts: bool) -> list[Element]:
-        tokens = plan.tokens(segment, starts_sentence=starts)
-        end = len(segment) - sum(len(token.key or "") for token in tokens[1:])
         found: list[Element] = []
-        for number, token in enumerate(tokens):
-            word = words.id(key(segment[:end]) if not number else token.key or "")
+        for spelled, token in plan.pieces(segment, starts_sentence=starts):
+            word = words.id(key(spelled))
             if token.role is Role.VISIBLE:
                 found.append((SHOWN, -1, word, True))
             elif token.role is Role.KIND:
@@ -168,7 +166,7 @@ def of_mentions(words: Words, plan: MentionPlan) -> Release:
                 found.append((DRAWN, plan.symbol(token), word, True))
         return found
 
-    printed = np.array([words.id(word) for word in plan.words.printed[0].tolist()])
+    printed = np.array([words.id(word) for word in plan.words.printed[: plan.words.count]])
 
     def drawn(inputs: Ints, whole: Ints) -> Ints:
         return printed[plan.staircase.draw(inputs, entropy.random_uint64)]

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from small_lists import small_rule
 from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable
-from textveil.text import segments
-from textveil.text.mentions import MentionPlan, Words, _Read
+from textveil.text import mention_text, segments
+from textveil.text.mentions import MentionPlan, Words
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "frontier"))
 
@@ -57,11 +57,12 @@ def plan(*, visible: bool = True, kinds: bool = True, consistent: bool = False, 
 def test_texts_are_read_as_the_product_reads_them(visible: bool, kinds: bool) -> None:
     of = plan(visible=visible, kinds=kinds)
     ours = release.of_mentions(release.Words(), of).read([segments(TEXT), segments("Cat.")])
-    product = _Read(of, [segments(TEXT), segments("Cat.")], None)
+    product = mention_text.Reading(of, [segments(TEXT), segments("Cat.")], None)
     hidden = np.isin(ours.role, (DRAWN, KIND))
-    theirs = product.roles != 3
-    assert (ours.role[hidden] == DRAWN).tolist() == (product.roles[theirs] == 2).tolist()
-    assert ours.index[hidden].tolist() == product.indices[theirs].tolist()
+    theirs = product.roles != mention_text.SHOWN
+    found = zip((ours.role[hidden] == DRAWN).tolist(), ours.index[hidden].tolist(), strict=True)
+    drawn = (product.roles[theirs] == mention_text.DRAWN).tolist()
+    assert sorted(found) == sorted(zip(drawn, product.indices[theirs].tolist(), strict=True))
 
 
 def test_what_is_visible_comes_out_and_the_rest_is_drawn() -> None:
