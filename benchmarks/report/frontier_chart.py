@@ -22,12 +22,12 @@ class Line:
 
 LINES = (
     Line("staircase, every word drawn", ("every-8", "every-10", "every-12"), BLUE, "o", "--"),
-    Line("staircase, function words visible", ("seen-8", "seen-10", "seen-12"), BLUE, "o", "-"),
+    Line("staircase, function words seen", ("seen-8", "seen-10", "seen-12"), BLUE, "o", "-"),
     Line("staircase as shipped (kinds, cap)", ("shipped-8", "shipped-10", "shipped-12"), GREEN, "D", "-"),
     Line("k-RR, every word drawn", ("krr-every-8", "krr-every-10"), ORANGE, "s", "--"),
-    Line("k-RR, function words visible", ("krr-seen-8", "krr-seen-10"), ORANGE, "s", "-"),
+    Line("k-RR, function words seen", ("krr-seen-8", "krr-seen-10"), ORANGE, "s", "-"),
     Line(
-        "SanText textbook and certified, SanText+",
+        "SanText, SanText+",
         ("santext-textbook", "santext-certified", "santext-plus"),
         PINK,
         "^",
