@@ -340,7 +340,7 @@ def test_options_reach_the_library(cli: Callable, tmp_path: Path, tiny: Sanitize
         ),
         (["--epsilon", "17"], "unknown-level", "low (4), high (16)"),
         (["--epsilon", "canary"], "option", "not a number"),
-        (["--mechanism", "canary"], "unknown-mechanism", "there are santext, santext+, random, krr"),
+        (["--mechanism", "canary"], "unknown-mechanism", "there are staircase, santext, santext+, random, krr"),
         (["--mechanism", ""], "unknown-mechanism", "there are"),
         (["--mechanism", "krr"], "option", "epsilon"),
         (["--mechanism", "random", "--level", "low"], "option", "random has no levels"),
