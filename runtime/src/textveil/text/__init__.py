@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from textveil.text.options import Options, Plan, make_plan, table_mechanism
     from textveil.text.restore import Restorer
     from textveil.text.sanitizer import Result, Sanitizer
-    from textveil.text.segmentation import CLITICS, is_gap, is_string, key, segments, split_clitic
+    from textveil.text.segmentation import AUXILIARIES, CLITICS, is_gap, is_string, key, segments, split_clitic
     from textveil.text.skeleton import Role, Rule, function_words
     from textveil.text.statement import CERTIFIED, PURE_LDP, TEXTBOOK, PrivacyStatement, Terms
     from textveil.text.wordpiece import WordPiece
 
 __all__ = [
+    "AUXILIARIES",
     "CERTIFIED",
     "CLITICS",
     "PURE_LDP",

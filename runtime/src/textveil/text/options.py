@@ -162,6 +162,8 @@ def make_plan(
     mechanism = bundle.default_mechanism if mechanism is None else mechanism
     if mechanism not in MECHANISMS:
         raise UnknownMechanism(f"unknown mechanism; there are {', '.join(MECHANISMS)}")
+    if mechanism in TABLE_MECHANISMS and mechanism not in bundle.mechanisms:
+        raise UnknownMechanism(f"this bundle carries {', '.join(bundle.mechanisms)} only")
     if case not in CASES:
         raise OptionError(f"case must be one of {', '.join(CASES)}")
     if mechanism == "staircase":
