@@ -142,7 +142,7 @@ def test_a_wrong_line_of_frequencies_is_named_by_its_number(tmp_path, line):
         lambda: StaircaseSettings(mu=Fraction(-1, 10)),
         lambda: StaircaseSettings(k=0),
         lambda: StaircaseSettings(scaling=-1),
-        lambda: staircase_arrays(source(20)),
+        lambda: staircase_arrays(Source(["5", "."], np.ones((2, 3), np.float32), "word", {})),
         lambda: staircase_arrays(source(20), settings=StaircaseSettings(5, scaling=20)),
         lambda: staircase_arrays(source(), {"unknown": 3}, StaircaseSettings(5)),
         lambda: base_weights([3, -1], Fraction(1, 2)),
@@ -151,6 +151,13 @@ def test_a_wrong_line_of_frequencies_is_named_by_its_number(tmp_path, line):
 def test_what_makes_no_staircase_is_refused(make):
     with pytest.raises(ExportError):
         make()
+
+
+def test_a_tiny_vocabulary_has_all_of_its_words_as_neighbors():
+    near = staircase_arrays(source(20))["neighbours"]
+    assert near.shape[1] == sum(is_wordlike(word) for word in source(20).words)
+    assert all(len(set(row)) == len(row) for row in near.tolist())
+    assert near[:, 0].tolist() == list(range(len(near)))
 
 
 def test_a_vocabulary_beyond_uint16_is_refused():

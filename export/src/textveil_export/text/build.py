@@ -156,7 +156,7 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
         texts |= part.texts
         law |= part.law
         law["defaults"]["staircase"] = part.defaults
-        statistics["staircase_k"] = recipe.staircase.settings.k
+        statistics["staircase_k"] = part.tensors["neighbours"].shape[1]
     law["defaults"]["mechanism"] = "staircase" if recipe.staircase is not None else "santext+"
     manifest = {
         "format": TEXT_BUNDLE,

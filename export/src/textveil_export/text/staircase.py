@@ -28,7 +28,7 @@ class StaircaseSettings:
     """What decides the arrays besides the source.
 
     Attributes:
-        k: Stored ids per row, the word itself included.
+        k: Stored ids per row, the word itself included; all words where there are fewer.
         mu: Share of the base that follows word frequencies; the rest is spread evenly.
         scaling: Neighbors over which the similarity is scaled against hubs, 0 for the plain cosine.
     """
@@ -67,8 +67,8 @@ def staircase_arrays(
         ``base``, uint32, shape ``(symbols,)``, at least 1.
 
     Raises:
-        ExportError: The vocabulary is too large for uint16 ids, or has fewer words than ``k``, or no word has a
-            frequency.
+        ExportError: The vocabulary is too large for uint16 ids, has no word or fewer than the scaling needs, or no word
+            has a frequency.
     """
     settings = settings or StaircaseSettings()
     if len(source.words) > _MAX_SYMBOLS:
@@ -77,7 +77,8 @@ def staircase_arrays(
     base = base_weights([frequencies.get(word, 0) for word in source.words], settings.mu)
     rows, _ = quantize_by_row(source.vectors)
     words = np.flatnonzero([is_wordlike(word) for word in source.words])
-    near = nearest_words(rows, words, settings.k, settings.scaling, progress)
+    k = max(1, min(settings.k, len(words)))  # a tiny vocabulary has no more neighbors
+    near = nearest_words(rows, words, k, settings.scaling, progress)
     return {"neighbours": near.astype(np.uint16), "base": base}
 
 

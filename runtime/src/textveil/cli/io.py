@@ -68,7 +68,7 @@ def opened(path: str, name: str) -> Iterator[tuple[int, int]]:
 
 
 def read_words(path: Path | None, option: str) -> list[str]:
-    """Reads the words of a list, one a line; none where there is no list.
+    """Reads the words of a list, one a line; none where there is no list. A byte order mark is dropped.
 
     Raises:
         InputError: The file that the option names cannot be read. Not chained: the cause may hold what the file holds.
@@ -76,7 +76,7 @@ def read_words(path: Path | None, option: str) -> list[str]:
     if path is None:
         return []
     with suppress(OSError, UnicodeDecodeError):
-        return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        return [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
     raise InputError(f"{option}: no readable UTF-8 file there")
 
 

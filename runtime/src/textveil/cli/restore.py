@@ -8,7 +8,7 @@ import typer
 from textveil.bundle.atomic import atomic_output
 from textveil.cli.io import opened, read_lines, refuse_overwriting, standard_output
 from textveil.errors import InputError, OptionError
-from textveil.text.restore import Restorer
+from textveil.text.restore import MOST_BYTES, Restorer
 
 
 def restore(
@@ -32,7 +32,8 @@ def restore(
     if mapping is None:
         raise OptionError("--mapping is needed: the file that sanitize --keep-mapping wrote")
     try:
-        restorer = Restorer.from_json(mapping.read_bytes())
+        with mapping.open("rb") as file:
+            restorer = Restorer.from_json(file.read(MOST_BYTES + 1))
     except OSError as error:
         raise InputError("--mapping: no readable file there") from error
     paths = files or ["-"]

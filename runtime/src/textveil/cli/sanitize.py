@@ -1,6 +1,7 @@
 """``textveil sanitize``: lines of text in, sanitized lines out."""
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Unpack
@@ -94,6 +95,8 @@ def sanitize(
         raise OptionError("--document is line or file")
     if keep_mapping is not None and not consistent:
         raise OptionError("--keep-mapping goes with --consistent")
+    if keep_mapping is not None and output is not None and os.path.realpath(keep_mapping) == os.path.realpath(output):
+        raise OptionError("--keep-mapping and --output are one file: the mapping would go where the text is to go")
     options = Options(
         mechanism=mechanism,
         epsilon=epsilon,
@@ -169,7 +172,7 @@ def _documents(descriptor: int, name: str, document: str | None, consistent: boo
         found = list(read_lines(descriptor, name))
         text = "".join("\n".join(lines) + ("\n" if ended else "") for lines, ended, _ in found)
         if text:
-            yield [text], False, found[-1][2]
+            yield [text.removesuffix("\n")], text.endswith("\n"), found[-1][2]
         return
     seen = 0
     for lines, ended, consumed in read_lines(descriptor, name):

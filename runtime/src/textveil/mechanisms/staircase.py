@@ -260,8 +260,10 @@ class Staircase:
             Which of the three was taken must not be seen: the bound is about the output alone. All are always
             computed, and none is shorter for one input than for another.
         """
-        unique, row_of = np.unique(inputs, return_inverse=True)
-        rows = self._rows(unique)
+        unique = np.flatnonzero(np.bincount(inputs, minlength=self.table.symbols + 1))
+        numbers = np.zeros(self.table.symbols + 1, dtype=np.intp)
+        numbers[unique] = np.arange(len(unique))
+        row_of, rows = numbers[inputs], self._rows(unique)
         u = uniform_below(np.full(len(row_of), self.total), random_uint64)
         w = uniform_below(rows.left[row_of], random_uint64)
         return self._select(rows, row_of, u, w)

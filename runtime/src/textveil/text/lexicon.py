@@ -81,6 +81,7 @@ class Lexicon:
 
     def denied(self, entry: str) -> tuple[int, ...]:
         """Returns the input ids of a denied entry: one spelling, or a text of any number of words."""
+        entry = entry.removeprefix(segmentation.BYTE_ORDER_MARK)
         for spelling in (entry, segmentation.key(entry)):
             if spelling in self._ids:
                 return (self._ids[spelling],)

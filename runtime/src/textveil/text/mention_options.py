@@ -77,7 +77,7 @@ class Mentions:
         given = {name: value for name, value in options.items() if value is not None}
         foreign = sorted(set(given) - _OPTIONS)
         if foreign:
-            raise OptionError(f"{', '.join(foreign)} do not belong to the staircase")
+            raise OptionError(f"the staircase does not take {', '.join(foreign)}")
         case, bare = given.get("case", "carry"), _flag(given, "sanitize_punctuation")
         if case not in CASES:
             raise OptionError(f"case must be one of {', '.join(CASES)}")
@@ -117,10 +117,10 @@ def find_visible(bundle: Bundle, visible: Collection[str] | str | None) -> str:
     """
     if visible is None:
         return bundle.default_visible
-    if not isinstance(visible, str):
+    if isinstance(visible, Collection) and not isinstance(visible, str):
         names = list(visible)
         visible = names[0] if len(names) == 1 else "none" if not names else ""
-    if visible not in VISIBLE:
+    if not isinstance(visible, str) or visible not in VISIBLE:
         raise OptionError(f"visible must be one of {', '.join(VISIBLE)}")
     return visible
 
@@ -150,6 +150,7 @@ def _flag(options: Mapping[str, Any], name: str, default: bool = False) -> bool:
 
 def _keys(entry: str) -> list[str]:
     """The keys of a denied entry: the whole of it, or of every word in it."""
+    entry = entry.removeprefix(segmentation.BYTE_ORDER_MARK).strip()
     words = [segment for segment in segmentation.segments(entry) if not segmentation.is_gap(segment)]
     return [segmentation.key(entry), *map(segmentation.key, words)] if words else []
 

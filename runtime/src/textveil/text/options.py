@@ -131,7 +131,7 @@ def cache_key(options: Options) -> tuple[object, ...]:
     if "strict" in options:
         raise OptionError("strict is now sanitize_punctuation")
     if not set(options) <= set(Options.__annotations__):
-        raise OptionError(f"unknown option; there are {', '.join(Options.__annotations__)}")
+        raise OptionError(_unknown_option())
     deny = options.get("deny", ())
     if isinstance(deny, str) or not isinstance(deny, Collection) or not all(isinstance(word, str) for word in deny):
         raise OptionError("deny takes a collection of words")
@@ -159,6 +159,8 @@ def make_plan(
         UnknownMechanism, UnknownLevel, OptionError: An option has a value that the bundle or the mechanism does
             not have; the message lists those it has, and does not repeat the value.
     """
+    if not set(of_staircase) <= set(Options.__annotations__):
+        raise OptionError(_unknown_option())
     mechanism = bundle.default_mechanism if mechanism is None else mechanism
     if mechanism not in MECHANISMS:
         raise UnknownMechanism(f"unknown mechanism; there are {', '.join(MECHANISMS)}")
@@ -168,8 +170,9 @@ def make_plan(
         raise OptionError(f"case must be one of {', '.join(CASES)}")
     if mechanism == "staircase":
         raise OptionError("the staircase rewrites mentions of a skeleton: it has no plan token by token")
-    if of_staircase:
-        raise OptionError(f"{', '.join(of_staircase)} belong to the staircase alone")
+    foreign = [name for name, value in of_staircase.items() if value is not None]
+    if foreign:
+        raise OptionError(f"{mechanism} does not take {', '.join(foreign)}: that is for the staircase")
     if mechanism != "santext+" and (replacement_probability is not None or deny):
         raise OptionError("a replacement probability and denied words belong to santext+ alone")
     if mechanism not in TABLE_MECHANISMS and (level is not None or tail is not None):
@@ -216,6 +219,10 @@ def make_plan(
         bundle=bundle.identity,
     )
     return Plan(drawn_by, coin, keepable, terms)
+
+
+def _unknown_option() -> str:
+    return f"unknown option; there are {', '.join(Options.__annotations__)}"
 
 
 def table_mechanism(bundle: Bundle, mechanism: str, parameters: LevelParameters) -> CappedSanText | ExactSanText:

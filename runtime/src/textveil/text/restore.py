@@ -10,10 +10,13 @@ from typing import Any
 
 from textveil.bundle.files import parse_json
 from textveil.errors import BundleDamaged, InputError
-from textveil.text.segmentation import apply_case, case_pattern, key, segments, split_clitic
+from textveil.text.segmentation import apply_case, case_pattern, is_string, key, segments, split_clitic
 
 FORMAT, VERSION = "textveil-mapping", 1
-_MOST_BYTES = 1 << 26
+#: A mapping file has no more.
+MOST_BYTES = 1 << 26
+#: Clitics that are cut off a word of the reply, to look for what is before them.
+_MOST_CLITICS = 3
 
 
 class Restorer:
@@ -55,20 +58,21 @@ class Restorer:
         return "".join(map(self._restored, segments(reply)))
 
     def _restored(self, segment: str) -> str:
-        original = self._originals.get(key(segment))
-        if original is not None:
-            return _in_case_of(segment, original)
-        parts = split_clitic(key(segment))
-        original = None if parts is None else self._originals.get(parts[0])
-        if parts is None or original is None:
-            return segment
-        stem = segment[: len(parts[0])]
-        return _in_case_of(stem, original) + segment[len(stem) :]
+        stem = segment
+        for _ in range(1 + _MOST_CLITICS):
+            original = self._originals.get(key(stem))
+            if original is not None:
+                return _in_case_of(stem, original) + segment[len(stem) :]
+            parts = split_clitic(key(stem))
+            if parts is None:
+                break
+            stem = stem[: -len(parts[1])]
+        return segment
 
     def to_json(self) -> str:
         """Returns the mapping as JSON. It is as private as the text."""
         content = {"format": FORMAT, "format_version": VERSION, "originals": self._originals}
-        return json.dumps(content, ensure_ascii=False) + "\n"
+        return json.dumps(content) + "\n"  # escapes: what a text holds may be no UTF-8
 
     @classmethod
     def from_json(cls, content: bytes) -> "Restorer":
@@ -78,13 +82,13 @@ class Restorer:
             InputError: It is not one.
         """
         try:
-            found = parse_json(content, "the mapping") if len(content) <= _MOST_BYTES else {}
+            found = parse_json(content, "the mapping") if len(content) <= MOST_BYTES else {}
         except BundleDamaged:
             found = {}
         originals = found.get("originals")
         if (
             found.get("format") != FORMAT
-            or found.get("format_version") != VERSION
+            or (type(found.get("format_version")), found["format_version"]) != (int, VERSION)
             or not isinstance(originals, dict)
             or not all(isinstance(original, str) for original in originals.values())
         ):
@@ -93,5 +97,7 @@ class Restorer:
 
 
 def _in_case_of(replaced: str, original: str) -> str:
+    if is_string(original):  # strings have no case in the text that the reply is about
+        return original
     pattern = case_pattern(replaced)
     return original if case_pattern(original) == pattern else apply_case(key(original), pattern)

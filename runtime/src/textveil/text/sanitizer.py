@@ -17,7 +17,8 @@ from textveil.text import segmentation
 from textveil.text.lexicon import Lexicon
 from textveil.text.mention_options import Mentions
 from textveil.text.mention_statement import MentionTerms
-from textveil.text.mentions import MentionPlan, Rewritten, last_gap, preview
+from textveil.text.mention_text import Rewritten
+from textveil.text.mentions import MentionPlan, last_gap, preview
 from textveil.text.options import Options, Plan, cache_key, make_plan
 from textveil.text.restore import Restorer
 from textveil.text.statement import Terms
@@ -201,7 +202,8 @@ class Sanitizer:
         key = cache_key(options)
         plan = self._plans.get(key)
         if plan is None:
-            if (options.get("mechanism") or self.bundle.default_mechanism) != "staircase":
+            mechanism = options.get("mechanism")
+            if (self.bundle.default_mechanism if mechanism is None else mechanism) != "staircase":
                 plan = make_plan(self.bundle, self._lexicon, **options)
             elif self._mentions is None:
                 raise UnknownMechanism(f"this bundle carries {', '.join(self.bundle.mechanisms)} only")
@@ -215,7 +217,7 @@ class Sanitizer:
     def _rewrite_batch(self, batch: list[str], plan: MentionPlan) -> list[Result]:
         if len(batch) == 1 and len(batch[0]) > _BATCH_CHARACTERS:
             return [self._rewrite_long(batch[0], plan)]
-        rewritten = plan.rewrite([segmentation.segments(text) for text in batch])
+        rewritten = plan.rewrite(map(segmentation.segments, batch))
         if plan.terms.consistent:
             return [_result([part], plan) for part in rewritten]
         return [Result(part.text, part.mentions, plan.terms) for part in rewritten]
@@ -279,7 +281,8 @@ class Sanitizer:
 
 
 def _result(parts: Sequence[Rewritten], plan: MentionPlan) -> Result:
-    text, mentions = "".join(part.text for part in parts), sum(part.mentions for part in parts)
+    blank = " " if plan.terms.sanitize_punctuation else ""
+    text, mentions = blank.join(part.text for part in parts if part.text), sum(part.mentions for part in parts)
     mapping = Restorer(pair for part in parts for pair in part.pairs) if plan.terms.consistent else None
     return Result(text, mentions, plan.terms, mapping)
 

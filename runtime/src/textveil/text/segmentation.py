@@ -13,6 +13,7 @@ from textveil.text.strings import find_strings, is_gap, is_string, patterns
 
 __all__ = [
     "AUXILIARIES",
+    "BYTE_ORDER_MARK",
     "CLITICS",
     "LOWER",
     "NOT",
@@ -40,6 +41,9 @@ AUXILIARIES = frozenset(
 )
 
 LOWER, TITLE, UPPER = range(3)
+
+#: Some editors write it before the first line of a file; a list that is read by its lines then has it in a word.
+BYTE_ORDER_MARK = "\ufeff"
 
 
 def segments(text: str) -> list[str]:

@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from textveil.errors import BundleDamaged
 from textveil.text import segmentation
@@ -34,8 +35,7 @@ class Role(Enum):
     DRAWN = "drawn"
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """What the rule says of one token.
 
     Attributes:
