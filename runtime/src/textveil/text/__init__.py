@@ -74,7 +74,7 @@ def __getattr__(name: str) -> Any:
         from textveil.text import skeleton as module
     elif name in ("Result", "Sanitizer"):
         from textveil.text import sanitizer as module
-    elif name in ("CLITICS", "is_gap", "is_string", "key", "segments", "split_clitic"):
+    elif name in ("AUXILIARIES", "CLITICS", "is_gap", "is_string", "key", "segments", "split_clitic"):
         from textveil.text import segmentation as module
     elif name in ("CERTIFIED", "PURE_LDP", "PrivacyStatement", "TEXTBOOK", "Terms"):
         from textveil.text import statement as module
