@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pandas as pd
-from pages import table
+from pages import bound, table
 from records import read_objects
 
 COLUMNS = {
@@ -17,7 +17,7 @@ COLUMNS = {
     "cosine": "cosine",
     "sst2": "SST-2",
 }
-DIGITS = {"parameter": 2, "pure_ldp": 1}
+DIGITS = {"parameter": 2}
 
 
 def tables(results: Path) -> dict[str, str]:
@@ -34,8 +34,12 @@ def compared(path: Path) -> str:
     for (criterion, target), group in measured.groupby(["criterion", "target"]):
         title = "Certified epsilon" if criterion == "certified" else "Pure LDP level"
         rows = [
-            [row["mechanism"], *(f"{row[column]:.{DIGITS.get(column, 3)}f}" for column in list(COLUMNS)[1:])]
+            [row["mechanism"], *(_figure(column, row[column]) for column in list(COLUMNS)[1:])]
             for _, row in group.iterrows()
         ]
         parts.append(f"**{title} {target:g}**\n\n{table(list(COLUMNS.values()), rows)}")
     return "\n\n".join(part.strip() for part in parts)
+
+
+def _figure(column: str, value: float) -> str:
+    return bound(value) if column == "pure_ldp" else f"{value:.{DIGITS.get(column, 3)}f}"

@@ -6,7 +6,7 @@ from pathlib import Path
 import charts
 import pandas as pd
 from matplotlib.figure import Figure
-from pages import points, short, spread, table
+from pages import bound, points, short, spread, table
 from pretraining import defense_of_starts, masked_lms, starts
 from records import read_runs
 
@@ -175,7 +175,7 @@ def _epsilon(release: pd.Series) -> str:
 def _pure_ldp(release: pd.Series) -> str:
     if release.mechanism == "random":
         return "0"
-    return "" if release.pure_ldp is None or pd.isna(release.pure_ldp) else f"{release.pure_ldp:.1f}"
+    return bound(release.pure_ldp)
 
 
 def w_and_p(frozen: pd.DataFrame) -> str:
@@ -211,7 +211,7 @@ def levels(frozen: pd.DataFrame, attacks: pd.DataFrame) -> str:
     """Figure 5: accuracy and statistics of words at every level of the default bundle."""
     rows = [
         [
-            f"{METHODS[row.mechanism]}, {row['tail']}", row.level, short(row.epsilon), short(row.pure_ldp, 3),
+            f"{METHODS[row.mechanism]}, {row['tail']}", row.level, short(row.epsilon), bound(row.pure_ldp, 2),
             points(row[ACCURACY]), *_statistics(row),
         ]
         for _, row in _by_level(frozen, attacks).iterrows()
@@ -226,7 +226,7 @@ def wordpiece_levels(frozen: pd.DataFrame, attacks: pd.DataFrame) -> str:
     for level in LEVELS:
         learned = only(frozen, bundle_name="pieces", level=level).iloc[0]
         attacked = only(attacks, bundle_name="pieces", level=level).iloc[0]
-        numbers = [short(learned.epsilon), f"{learned.pure_ldp:.1f}", points(learned[ACCURACY])]
+        numbers = [short(learned.epsilon), bound(learned.pure_ldp), points(learned[ACCURACY])]
         rows.append([level, *numbers, *_statistics(attacked)])
     return table(["level", "textbook epsilon", "pure LDP", "accuracy", "N, per cent", "S", "S\\*"], rows)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 from nlp import METHODS
-from pages import points, short, spread, table
+from pages import bound, points, short, spread, table
 from records import read_runs
 
 BUNDLES = {"English words, version 2": "english-v2"}
@@ -173,7 +173,7 @@ def _release(run: pd.Series) -> list[str]:
         parts.append(f"{run.releases:.0f} outputs of a text")
     paper = f"paper's {short(run.nominal_epsilon)}, " if pd.notna(run.nominal_epsilon) else ""
     epsilon = f"{paper}{run.epsilon_kind} {short(run.epsilon)}" if pd.notna(run.epsilon) and run.epsilon > 0 else ""
-    return [", ".join(parts), _bundle(run), epsilon, short(run.pure_ldp)]
+    return [", ".join(parts), _bundle(run), epsilon, bound(run.pure_ldp, 2)]
 
 
 def _bundle(run: pd.Series) -> str:

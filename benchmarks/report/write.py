@@ -13,6 +13,7 @@ import certified
 import dpnr
 import fairness
 import fbdd
+import frontier
 import nlp
 import nlp_tables
 from matplotlib.figure import Figure
@@ -28,9 +29,10 @@ PAGES: dict[str, Callable[[Path], dict[str, str]]] = {
     "fbdd.md": fbdd.tables,
     "nlp.md": nlp.tables,
     "nlp_tables.md": nlp_tables.tables,
+    "text.md": frontier.tables,
 }
 """What makes the generated parts of each page."""
-PICTURES: tuple[Callable[[Path], dict[str, Figure]], ...] = (nlp.pictures, dpnr.pictures)
+PICTURES: tuple[Callable[[Path], dict[str, Figure]], ...] = (nlp.pictures, dpnr.pictures, frontier.pictures)
 
 
 def main() -> None:

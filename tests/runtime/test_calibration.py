@@ -177,9 +177,11 @@ class TestCommands:
         for row, level in zip(rows, levels, strict=True):
             assert row[1:3] == [str(level.epsilon), "certified"]
             assert 0 <= float(row[4]) - level.epsilon_pure_ldp <= 0.01  # a bound is rounded up
-            assert row[5] == f"{level.measures.unchanged:.1%}"
-            assert row[9] == share(level.measures.recovery[1].rate)
-            assert row[10] == share(level.measures.recovery[10].rate)
+            does = level.measures
+            kept = (does.unchanged_low, does.unchanged, does.unchanged_high, does.unchanged_most)
+            assert row[5:9] == [f"{quantile:.1%}" for quantile in kept]
+            assert row[10] == share(level.measures.recovery[1].rate)
+            assert row[11] == share(level.measures.recovery[10].rate)
         assert done.text.count("default") == 1 + 4
 
     def test_levels_as_json(self, here, measured_path):
@@ -192,7 +194,7 @@ class TestCommands:
         done = here("levels", "-b", without)
         assert done.code == 0
         assert "no statistics" in done.text
-        assert [line.split()[5:11] for line in done.text.splitlines() if line.startswith("low ")] == 2 * [["-"] * 6]
+        assert [line.split()[5:12] for line in done.text.splitlines() if line.startswith("low ")] == 2 * [["-"] * 7]
 
     @pytest.mark.parametrize(
         "wish", [["--unchanged", "0.2"], ["--bayes", "0.9"], ["--bayes", "0.99", "--releases", "5"]]

@@ -369,7 +369,7 @@ def test_the_statement_says_floating_point(tiny: Sanitizer) -> None:
         "fbdd: epsilon 20 d per token (textbook metric DP, floating point); 2 tokens: 40 d in all"
     )
     assert any("floating point" in item for item in statement.terms.not_protected)
-    assert any("what each word means" in item for item in statement.terms.not_protected)
+    assert any("came out unchanged" in item for item in statement.terms.not_protected)
     assert "certified" not in str(statement)
     other = tiny.sanitize("the doctor", mechanism="santext").statement
     assert "floating point" not in str(other)

@@ -13,15 +13,17 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from small_staircase import LEVELS, small_staircase
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import TABLE_MECHANISMS
+from textveil.bundle.text_bundle import TABLE_MECHANISMS, Bundle
 from textveil.errors import OptionError, UnknownLevel
 from textveil.mechanisms.protocol import MECHANISMS
 from textveil.mechanisms.santext import CappedSanText, ExactSanText
 from textveil.mechanisms.santext_plus import ReplacementCoin
 from textveil.mechanisms.table import CAPPED, EXACT
 from textveil.text.lexicon import Lexicon
-from textveil.text.options import Plan, find_level, label, make_plan
+from textveil.text.mention_options import find_staircase_level
+from textveil.text.options import FORMER_LEVELS, Plan, find_level, label, make_plan
 from textveil.text.statement import CERTIFIED, PURE_LDP, TEXTBOOK
 
 
@@ -110,6 +112,28 @@ def test_a_name_matches_exactly_or_not_at_all(tiny: Sanitizer, name: str) -> Non
         assert (
             str(refused.value) == "no such level; santext+ with capped tail has the levels (epsilon) low (4), high (16)"
         )
+
+
+@pytest.mark.parametrize(("former", "now"), FORMER_LEVELS.items())
+def test_a_former_name_of_a_level_is_refused_with_the_new_one(
+    tiny: Sanitizer, tmp_path: Path, former: str, now: str
+) -> None:
+    with pytest.raises(UnknownLevel) as refused:
+        plan(tiny, level=former)
+    begins = f"the level {former} of santext and santext+ is now called {now}; "
+    assert str(refused.value) == f"{begins}santext+ with capped tail has the levels (epsilon) low (4), high (16)"
+    staircase = Bundle(small_staircase(tmp_path / "staircase"))
+    with pytest.raises(UnknownLevel) as refused:
+        find_staircase_level(staircase, None, former)
+    assert str(refused.value) == f"{begins}the staircase has the levels (epsilon) strong (6), usual (8.5)"
+
+
+def test_a_bundle_may_still_call_a_level_so(make_bundle: Callable[..., Path], tmp_path: Path) -> None:
+    sanitizer = Sanitizer.load(make_bundle(levels={"strict": "2", "veil": "8"}))
+    assert plan(sanitizer, level="strict").terms.level == "strict"
+    levels = [{**LEVELS[0], "name": "noise"}, {**LEVELS[1], "name": "usual"}]
+    staircase = Bundle(small_staircase(tmp_path / "staircase", levels=levels))
+    assert find_staircase_level(staircase, None, "noise").name == "noise"
 
 
 def test_every_epsilon_that_is_listed_is_accepted(make_bundle: Callable[..., Path], tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The command that makes a text bundle: ``textveil-export table``."""
 
+import re
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Annotated
@@ -42,6 +43,8 @@ _SKELETON_ATTRIBUTION = (
     "(CC BY 4.0), Wikipedia (CC BY-SA), Faker and pytickersymbols (MIT): see artifacts/lists."
 )
 _SKELETON_LICENSE = "Apache-2.0 AND CC-BY-4.0 AND CC-BY-SA-4.0 AND MIT"
+#: Names of kinds are names of files, and are printed.
+_KIND_NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 _LISTS_ATTRIBUTION = "The list of words that are never drawn is based on LDNOOBW (CC BY 4.0)."
 
 
@@ -240,6 +243,8 @@ def _skeleton(function_words: Path | None, kinds: list[str] | None) -> SkeletonL
     named = [entry.partition("=") for entry in kinds or []]
     if not all(name and path for name, _, path in named):
         raise ExportError("--kind takes NAME=FILE")
+    if not all(_KIND_NAME.fullmatch(name) for name, _, _ in named):
+        raise ExportError("--kind: a name is of lower-case letters, with single hyphens between them")
     return read_skeleton_lists(function_words, [(name, Path(path)) for name, _, path in named])
 
 

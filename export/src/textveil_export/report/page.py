@@ -22,7 +22,10 @@ _COLUMNS = (
     "epsilon",
     "textbook",
     "pure LDP",
-    "N",
+    "N, median",
+    "N, 5% of words below",
+    "N, 5% of words above",
+    "N, most of any word",
     "words with N < 1%",
     "S",
     "S*",
@@ -107,6 +110,9 @@ def _cells(level: LevelSummary) -> list[str]:
         f"{level.epsilon_textbook:.4g}",
         bound(level.epsilon_pure_ldp),
         f"{does.unchanged:.1%}",
+        f"{does.unchanged_low:.1%}",
+        f"{does.unchanged_high:.1%}",
+        f"{does.unchanged_most:.1%}",
         f"{does.rarely_unchanged:.1%}",
         f"{does.likely_outputs:,.0f}",
         f"{does.likely_inputs:,.0f}",
@@ -144,9 +150,9 @@ def _worked(example: Worked, levels: Sequence[LevelSummary], default: str, draws
         parts.append(
             f"<h4>After, level {escape(level.level)} (epsilon {level.epsilon:g})</h4>"
             f"<blockquote>{_drawn(example.text, level, draws)}</blockquote>"
-            f"<p>Measured over the words that {level.mechanism} draws: the median word stays unchanged with "
-            f"probability {does.unchanged:.0%}, and a word is guessed from one release "
-            f"{does.recovery[1].rate:.0%} of the time.</p>"
+            f"<p>Measured over the words that {level.mechanism} always draws: the median word stays unchanged with "
+            f"probability {does.unchanged:.0%}, 5 % of words with more than {does.unchanged_high:.0%}, and a word is "
+            f"guessed from one release {does.recovery[1].rate:.0%} of the time, by who does not read the context.</p>"
         )
     return f"<article>{''.join(parts)}</article>"
 

@@ -36,6 +36,9 @@ class Measures:
 
     Attributes:
         unchanged: Median of ``N_x``, the probability that a word stays what it is.
+        unchanged_low: Its 5 % quantile.
+        unchanged_high: Its 95 % quantile.
+        unchanged_most: The largest of any word.
         rarely_unchanged: Share of words with ``N_x`` below .01.
         likely_outputs: Median of ``S_x``, the smallest number of words that hold .95 of the mass of a row.
         likely_inputs: Median of ``S*_y``, the number of inputs that give an output at least .01 times as often as the
@@ -48,6 +51,9 @@ class Measures:
     """
 
     unchanged: float
+    unchanged_low: float
+    unchanged_high: float
+    unchanged_most: float
     rarely_unchanged: float
     likely_outputs: float
     likely_inputs: float
@@ -184,9 +190,14 @@ def _measures(statistics: dict[str, Any], level: str, mechanism: str, tail: str)
     try:
         entry = statistics["levels"][level][mechanism][tail]
         with_kept = entry.get("bayes_recovery_with_kept_words")
-        found = {name: _median(entry[name]) for name in ("unchanged", "likely_outputs", "likely_inputs", "min_entropy")}
+        found = {
+            name: _quantile(entry[name]) for name in ("unchanged", "likely_outputs", "likely_inputs", "min_entropy")
+        }
         return Measures(
             **found,
+            unchanged_low=_quantile(entry["unchanged"], "0.05"),
+            unchanged_high=_quantile(entry["unchanged"], "0.95"),
+            unchanged_most=_quantile(entry["unchanged"], "max"),
             rarely_unchanged=_stated(entry["rarely_unchanged"]),
             recovery={releases: _recovery(entry["bayes_recovery"][str(releases)]) for releases in RELEASES},
             recovery_without_release=_stated(statistics["mechanisms"][mechanism]["recovery_without_release"]),
@@ -196,8 +207,8 @@ def _measures(statistics: dict[str, Any], level: str, mechanism: str, tail: str)
         raise BundleDamaged(f"{STATISTICS}: a number is missing or malformed") from error
 
 
-def _median(distribution: dict[str, Any]) -> float:
-    return _stated(distribution["quantiles"]["0.5"])
+def _quantile(distribution: dict[str, Any], name: str = "0.5") -> float:
+    return _stated(distribution["quantiles"][name])
 
 
 def _recovery(entry: dict[str, Any]) -> Recovery:

@@ -41,7 +41,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    help="Rewrites text on this device, offline, with a differential-privacy bound.",
+    help="Rewrites text on this device, offline, with a differential-privacy bound for every drawn word.",
 )
 
 
@@ -126,13 +126,17 @@ def calibrate(
     ] = 1,
     bundle: BundleOption = None,
     mechanism: Annotated[
-        str | None, typer.Option("--mechanism", "-m", help="santext+ or santext; the bundle's default if left out.")
+        str | None,
+        typer.Option("--mechanism", "-m", help="santext+ or santext; the bundle's default of these if left out."),
     ] = None,
     tail: TailOption = None,
     as_json: JsonOption = False,
     expect_id: ExpectId = None,
 ) -> None:
-    """Find the level that meets a wish; print its options and what it promises. Nothing is drawn."""
+    """Find the level of santext+ or santext that meets a wish; print its options and what it promises.
+
+    Nothing is drawn. The levels of the staircase are in textveil info.
+    """
     opened = Sanitizer.load(bundle, expect_id=expect_id).bundle
     level = find_level(opened, unchanged=unchanged, bayes=bayes, releases=releases, mechanism=mechanism, tail=tail)
     print(show_text.chosen_level(opened, level, as_json=as_json))

@@ -74,7 +74,7 @@ PunctuationOption = Annotated[
 
 def _refuse_strict(given: bool) -> None:
     if given:
-        raise OptionError("--strict is now --sanitize-punctuation (the level of that name is --level strict)")
+        raise OptionError("--strict is now --sanitize-punctuation (the level once called strict is --level stronger)")
 
 
 #: The option's former name, which people took for the level of that name.

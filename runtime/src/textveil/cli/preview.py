@@ -35,7 +35,8 @@ def preview(
 ) -> None:
     """Show what of a text stays visible under the staircase, in color and as a list. Nothing is drawn.
 
-    The preview is as private as the text: it is for this device.
+    Function words show an author's habits, negation, tense and gender. The preview is as private as the text: it is
+    for this device.
     """
     if text is not None and files:
         raise OptionError("--text and files exclude each other")

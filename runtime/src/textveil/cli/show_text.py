@@ -14,10 +14,11 @@ from textveil.text.sanitizer import AnyTerms, Result, Sanitizer
 
 _BAR_CELLS = 24
 _COLUMNS = (
-    "Medians over words. unchanged: probability that a word comes out as itself. outputs: how many words hold 95 % of",
-    "what a word may become. inputs: how many inputs give an output at least 1 % as often as the likeliest one.",
-    "min-entropy: in nats, of what a word may become. 1 release, 10 releases: how often a sensitive word is guessed",
-    "from so many independent releases, by who knows this bundle and how common words are, but not the context.",
+    "kept: probability that a word comes out as itself: the 5 % quantile of words, the median, the 95 % quantile, and",
+    "the most of any word. entropy: min-entropy in nats of what a word may become, median. 1 release, 10 releases: how",
+    "often a sensitive word is guessed from so many independent releases, by who knows this bundle and how common",
+    "words are. Who reads the context guesses more. Of santext+, all this is about sensitive words: no level moves the",
+    "coin that keeps common words, and what it keeps reveals itself.",
 )
 
 
@@ -102,11 +103,13 @@ def information(bundle: Bundle, *, as_json: bool = False) -> str:
     probability = float(bundle.default_replacement_probability)
     lines += [
         "",
-        "Two sensitive words at distance d make any output likelier by a factor of at most exp(epsilon d), and,",
-        "whatever their distance, exp(pure LDP). Distance 1 is the median of two words. With santext+ a common word is",
-        f"kept with probability {1 - probability:g} and then reveals itself; against a common word the factor is "
-        f"{1 / probability:.3g} times larger.",
-        "Not protected: number and order of words, punctuation, case patterns, and sanitizing the same text again.",
+        "SanText: two sensitive words at distance d make any output likelier by a factor of at most exp(epsilon d),",
+        "and, whatever their distance, exp(pure LDP). Distance 1 is the median of two words. With santext+ a common",
+        f"word is kept with probability {1 - probability:g} and then reveals itself: no bound. Against a common one",
+        f"the factor is {round_up(1 / probability, 2):g} times larger.",
+        "Not protected: number and order of words, punctuation, case patterns. Names of the vocabulary are drawn like",
+        "other words. Each further release of a word gives more away, within a text too. There is no protection of the",
+        "text as a whole.",
     ]
     return "\n".join(lines)
 
@@ -132,8 +135,8 @@ def levels_table(bundle: Bundle, *, as_json: bool = False) -> str:
         marked = "" if number else _marked_default(bundle, levels[0].tail)
         lines += [
             f"{levels[0].mechanism} with {levels[0].tail} tail{marked}{alone}",
-            f"{'level':<10}{'epsilon':>8}  {'kind':<9}{'textbook':>9}{'pure LDP':>9}{'unchanged':>10}{'outputs':>9}"
-            f"{'inputs':>9}{'min-entropy':>12}{'1 release':>11}{'10 releases':>12}",
+            f"{'level':<10}{'epsilon':>8}  {'kind':<9}{'textbook':>9}{'pure LDP':>9}{'kept 5 %':>10}{'median':>8}"
+            f"{'95 %':>7}{'most':>7}{'entropy':>9}{'1 release':>11}{'10 releases':>12}",
             *(_level_line(level, level.level == bundle.default_level) for level in levels),
             "",
         ]
@@ -157,6 +160,8 @@ def chosen_level(bundle: Bundle, level: LevelSummary, *, as_json: bool = False) 
         "",
         f"epsilon {epsilon_text(level.epsilon)} per token and unit of distance ({level.epsilon_kind}){pure}",
         f"A word stays unchanged with probability {does.unchanged:.3g} (median over words).",
+        f"5 % of words do less often than {does.unchanged_low:.3g}, 5 % more often than {does.unchanged_high:.3g}, "
+        f"none more often than {does.unchanged_most:.3g}.",
         f"A word may become {does.likely_outputs:,g} words (95 % of the mass; median over words).",
         f"An output may well come from {inputs} (at least 1 % as likely as the likeliest; median).",
         f"An observer who knows this bundle and how common words are, but not the context, guesses {word}",
@@ -254,11 +259,11 @@ def _level_line(level: LevelSummary, default: bool) -> str:
     )
     does = level.measures
     if does is None:
-        line += f"{'-':>10}{'-':>9}{'-':>9}{'-':>12}{'-':>11}{'-':>12}"
+        line += f"{'-':>10}{'-':>8}{'-':>7}{'-':>7}{'-':>9}{'-':>11}{'-':>12}"
     else:
         line += (
-            f"{does.unchanged:>10.1%}{does.likely_outputs:>9,.0f}{does.likely_inputs:>9,.0f}{does.min_entropy:>12.2f}"
-            f"{share(does.recovery[1].rate):>11}{share(does.recovery[10].rate):>12}"
+            f"{does.unchanged_low:>10.1%}{does.unchanged:>8.1%}{does.unchanged_high:>7.1%}{does.unchanged_most:>7.1%}"
+            f"{does.min_entropy:>9.2f}{share(does.recovery[1].rate):>11}{share(does.recovery[10].rate):>12}"
         )
     return line + ("  default" if default else "")
 

@@ -14,7 +14,7 @@ from textveil.text import segmentation
 from textveil.text.kinds import Kinds, read_kind
 from textveil.text.mention_statement import MentionTerms, guess_gain
 from textveil.text.mentions import MentionPlan, Words
-from textveil.text.options import CASES, number
+from textveil.text.options import CASES, no_such_level, number
 from textveil.text.skeleton import Rule, function_words
 
 #: The most drawn mentions of a document whose equal words become equal words.
@@ -138,7 +138,7 @@ def find_staircase_level(bundle: Bundle, epsilon: float | str | None, name: str 
         if name in (None, level.name) and wanted in (None, level.epsilon):
             return level
     there_are = ", ".join(f"{level.name} ({_plain(level.epsilon)})" for level in bundle.staircase_levels)
-    raise UnknownLevel(f"no such level; the staircase has the levels (epsilon) {there_are}")
+    raise UnknownLevel(f"{no_such_level(name)}; the staircase has the levels (epsilon) {there_are}")
 
 
 def _flag(options: Mapping[str, Any], name: str, default: bool = False) -> bool:

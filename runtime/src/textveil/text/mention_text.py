@@ -202,7 +202,7 @@ class Reading:
         return None if self._before is None else self._before + "".join(reversed(gap))
 
     def distinct(self, tokens: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Which tokens are drawn, and for every token the number of its draw; one each unless draws are consistent.
+        """Tells which tokens are drawn, and the number of the draw of each: its own unless draws are consistent.
 
         Raises:
             DocumentTooLong: As ``MentionPlan.rewrite``.

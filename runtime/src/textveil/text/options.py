@@ -23,6 +23,15 @@ from textveil.text.lexicon import Lexicon
 from textveil.text.statement import CERTIFIED, PURE_LDP, TEXTBOOK, Terms
 
 CASES = ("carry", "drop")
+#: What the levels of SanText were called before they said how strong they are.
+FORMER_LEVELS = {
+    "noise": "strongest",
+    "strict": "stronger",
+    "firm": "strong",
+    "balanced": "moderate",
+    "light": "weak",
+    "veil": "weakest",
+}
 
 
 class Options(TypedDict, total=False):
@@ -162,14 +171,14 @@ def make_plan(
     if not set(of_staircase) <= set(Options.__annotations__):
         raise OptionError(_unknown_option())
     mechanism = bundle.default_mechanism if mechanism is None else mechanism
+    if mechanism == "staircase":
+        raise OptionError("the staircase rewrites mentions of a skeleton: it has no plan token by token")
     if mechanism not in MECHANISMS:
-        raise UnknownMechanism(f"unknown mechanism; there are {', '.join(MECHANISMS)}")
+        raise UnknownMechanism(f"unknown mechanism; there are staircase, {', '.join(MECHANISMS)}")
     if mechanism in TABLE_MECHANISMS and mechanism not in bundle.mechanisms:
         raise UnknownMechanism(f"this bundle carries {', '.join(bundle.mechanisms)} only")
     if case not in CASES:
         raise OptionError(f"case must be one of {', '.join(CASES)}")
-    if mechanism == "staircase":
-        raise OptionError("the staircase rewrites mentions of a skeleton: it has no plan token by token")
     foreign = [name for name, value in of_staircase.items() if value is not None]
     if foreign:
         raise OptionError(f"{mechanism} does not take {', '.join(foreign)}: that is for the staircase")
@@ -177,7 +186,7 @@ def make_plan(
         raise OptionError("a replacement probability and denied words belong to santext+ alone")
     if mechanism not in TABLE_MECHANISMS and (level is not None or tail is not None):
         raise OptionError(f"{mechanism} has no levels and no tail")
-    keepable = np.zeros(bundle.symbols + 1, dtype=bool)
+    keepable = np.zeros(bundle.table.symbols + 1, dtype=bool)
     coin: ReplacementCoin | None = None
     slack = epsilon_0 = 0.0
     kind = PURE_LDP
@@ -276,7 +285,14 @@ def find_level(bundle: Bundle, mechanism: str, tail: str, epsilon: float | str |
             return level
     labels = [(lv.name, epsilon_text(label(bundle, lv, mechanism, tail)[0])) for lv in bundle.levels]
     there_are = ", ".join(f"{level} ({value})" for level, value in labels)
-    raise UnknownLevel(f"no such level; {mechanism} with {tail} tail has the levels (epsilon) {there_are}")
+    raise UnknownLevel(f"{no_such_level(name)}; {mechanism} with {tail} tail has the levels (epsilon) {there_are}")
+
+
+def no_such_level(name: str | None) -> str:
+    """Returns how an error begins for a level that is not there: with the new name of a former one of SanText."""
+    if name not in FORMER_LEVELS:
+        return "no such level"
+    return f"the level {name} of santext and santext+ is now called {FORMER_LEVELS[name]}"
 
 
 def number(epsilon: float | str | None) -> Decimal:

@@ -22,12 +22,16 @@ _ALWAYS_VISIBLE = (
 _GAPS_VISIBLE = "white space and punctuation between the words, passed through unchanged"
 _CASE_VISIBLE = "the case pattern of each word: lower, Title or UPPER"
 _KEPT_VISIBLE = "common words that were kept: what comes out from outside the sensitive set is the original word"
-_NEIGHBORHOOD_VISIBLE = "roughly what each word means: metric DP protects a word among words close to it"
-_TIMING_VISIBLE = "to whoever can time the device: a little about the words, whose draws take more or fewer rounds"
+_UNCHANGED_VISIBLE = (
+    "words that came out unchanged: a changed word is practically a random one, so those that fit can be believed"
+)
+_TIMING_VISIBLE = (
+    "to whoever can time the device: something about the words, whose draws take from 1.5 to 12 rounds on average"
+)
 _FLOATING_POINT = (
     "the noise is floating point: the bound is proven for real numbers, and what rounding adds is not known"
 )
-_FRESH = "every call draws afresh: sanitizing the same text again weakens this statement"
+_FRESH = "repetition: every call and every mention of a word draws afresh, and is one more release of it"
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ class Terms:
         if self.mechanism == "santext+":
             visible.append(_KEPT_VISIBLE)
         if self.mechanism in ("santext", "santext+", "fbdd"):
-            visible.append(_NEIGHBORHOOD_VISIBLE)
+            visible.append(_UNCHANGED_VISIBLE)
         if self.mechanism == "fbdd":
             visible.append(_FLOATING_POINT)
         if self.tail == EXACT:
@@ -164,9 +168,10 @@ class PrivacyStatement(Statement):
         constant = terms.epsilon_0 + terms.rounding_slack
         token_extra = f" + {_rounded_up(constant, 3)}" if constant else ""
         document_extra = f" + {_rounded_up(self.epsilon_0_document, 1)}" if constant else ""
+        kept = "; common words that are kept reveal themselves" if terms.replacement_probability is not None else ""
         return (
             f"{terms.mechanism}{level}: epsilon {terms.epsilon:g}{distance}{token_extra} per token "
-            f"({kind}); {tokens}: {_figure(self.epsilon_document)}{distance}{document_extra} in all"
+            f"({kind}); {tokens}: {_figure(self.epsilon_document)}{distance}{document_extra} in all{kept}"
         )
 
 
@@ -176,4 +181,4 @@ def _rounded_up(value: float, decimals: int) -> str:
 
 
 def _figure(value: float) -> str:
-    return f"{value:,.0f}" if value >= 1000 else f"{value:g}"
+    return f"{math.ceil(value - 1e-6):,}" if value >= 1000 else f"{value:g}"

@@ -1,0 +1,84 @@
+"""Quick learners: a linear classifier on words and pairs of words, and a regressor of how alike two sentences are."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from release import MARK, NOTHING, Reading
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.linear_model import Ridge
+from sklearn.svm import LinearSVC
+
+Ints = NDArray[Any]
+_PAIR = 1 << 31
+_STRENGTH = 0.3
+
+
+def keys(reading: Reading, outputs: Ints) -> tuple[Ints, Ints]:
+    """Returns words and pairs of words as numbers, and the document of each."""
+    kept = (reading.role != MARK) & (outputs != NOTHING)
+    word, document = outputs[kept].astype(np.int64), reading.document[kept]
+    inside = document[1:] == document[:-1]
+    pairs = (word[:-1][inside] + 1) * _PAIR + word[1:][inside]
+    return np.concatenate([word, pairs]), np.concatenate([document, document[1:][inside]])
+
+
+@dataclass(frozen=True)
+class TfIdf:
+    """Sublinear TF-IDF of the words, and of the pairs of words, that train has at least twice.
+
+    Attributes:
+        known: Numbers of features, ascending.
+        weights: Their weights.
+    """
+
+    known: Ints
+    weights: TfidfTransformer
+
+    @classmethod
+    def of(cls, reading: Reading, outputs: Ints) -> "TfIdf":
+        found, count = np.unique(keys(reading, outputs)[0], return_counts=True)
+        known = found[(count > 1) | (found < _PAIR)]
+        empty = cls(known, TfidfTransformer(sublinear_tf=True))
+        empty.weights.fit(empty._counts(reading, outputs))
+        return empty
+
+    def _counts(self, reading: Reading, outputs: Ints) -> Any:
+        found, document = keys(reading, outputs)
+        place = np.minimum(np.searchsorted(self.known, found), len(self.known) - 1)
+        there = self.known[place] == found
+        shape = reading.documents, len(self.known)
+        ones = np.ones(int(there.sum()))
+        return sparse.coo_matrix((ones, (document[there], place[there])), shape=shape).tocsr()
+
+    def __call__(self, reading: Reading, outputs: Ints) -> Any:
+        return self.weights.transform(self._counts(reading, outputs))
+
+
+def accuracy(train: Reading, train_out: Ints, labels: Ints, test: Reading, test_out: Ints, gold: Ints) -> float:
+    """Returns the accuracy of a linear classifier, trained and tested on what was released."""
+    tfidf = TfIdf.of(train, train_out)
+    model = LinearSVC(C=_STRENGTH)
+    model.fit(tfidf(train, train_out), labels)
+    return float((model.predict(tfidf(test, test_out)) == gold).mean())
+
+
+def pearson(train: Reading, train_out: Ints, scores: Ints, test: Reading, test_out: Ints, gold: Ints) -> float:
+    """Returns the correlation of ridge regression on pairs of sentences with what people say of them."""
+    tfidf = TfIdf.of(train, train_out)
+    before, after = _pairs(tfidf(train, train_out)), _pairs(tfidf(test, test_out))
+    model = Ridge(alpha=1.0).fit(before, scores)
+    return float(np.corrcoef(model.predict(after), gold)[0, 1])
+
+
+def _pairs(rows: Any) -> Any:
+    """What two sentences share, what one of them lacks, and how alike they are by words and by length."""
+    one, other = rows[0::2], rows[1::2]
+    both = one.multiply(other).tocsr()
+    alike = np.asarray(both.sum(axis=1))
+    apart = abs(one - other)
+    lengths = np.abs(np.diff(one.indptr) - np.diff(other.indptr))[:, None] / 10
+    dense = sparse.csr_matrix(np.hstack([3 * alike, alike**2, np.sqrt(alike), lengths]))
+    return sparse.hstack([dense, both, 0.5 * apart]).tocsr()

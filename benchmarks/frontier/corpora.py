@@ -1,0 +1,154 @@
+"""The data: texts with labels, cut into segments once, and a held-out part of train to develop on."""
+
+import csv
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.text import segments
+
+#: What each part of the benchmark reads below the data folder.
+FILES = {
+    "sst2": ("sst2/train.tsv", "sst2/dev.tsv"),
+    "trec": ("trec/train.txt", "trec/test.txt"),
+    "ag": ("ag_news/train.tsv", "ag_news/test.tsv"),
+    "sick": ("sick/SICK_train.txt", "sick/SICK_test_annotated.txt"),
+    "wikitext": ("wikitext2/valid.txt", "wikitext2/test.txt"),
+    "personal": ("pii/records.jsonl",),
+}
+#: Rows of train that ``--quick`` trains on, and those that it measures on.
+QUICK_TRAIN, QUICK_TEST = 12_000, 1_000
+#: Rows of train that are near one that is measured on share this many words in a row with it.
+_NEAR = 4
+_START = 3
+
+
+@dataclass(frozen=True)
+class Part:
+    """Texts with their labels.
+
+    Attributes:
+        cut: Segments of each text; of SICK the two sentences of a pair follow each other.
+        labels: Class or score of each text, or pair.
+    """
+
+    cut: list[list[str]]
+    labels: NDArray[Any]
+
+
+def missing(data: Path, name: str) -> list[str]:
+    """Returns the files of a corpus that are not there."""
+    return [path for path in FILES[name] if not (data / path).is_file()]
+
+
+def load(data: Path, name: str, *, quick: bool) -> dict[str, Part]:
+    """Reads train and test of a corpus; ``quick``: both of them from train."""
+    readers = {"sst2": _sst2, "trec": _trec, "ag": _ag, "sick": _sick}
+    first, second = FILES[name]
+    train = readers[name](data / first)
+    if quick:
+        kept, held_out = _inside(train, name)
+        return {"train": kept, "test": held_out}
+    return {"train": train, "test": readers[name](data / second)}
+
+
+def _inside(train: Part, name: str) -> tuple[Part, Part]:
+    step = 2 if name == "sick" else 1
+    held_out = held_out_rows(train.cut[::step], QUICK_TEST)
+    texts = train.cut
+    chosen = np.zeros(len(train.labels), dtype=bool)
+    chosen[held_out] = True
+    free = ~chosen & ~near(texts, held_out) if name == "sst2" else ~chosen
+    rest = np.flatnonzero(free)[:QUICK_TRAIN]
+
+    def part(rows: NDArray[Any]) -> Part:
+        return Part([texts[row * step + n] for row in rows.tolist() for n in range(step)], train.labels[rows])
+
+    return part(rest), part(held_out)
+
+
+def held_out_rows(cut: list[list[str]], count: int, seed: int = 1) -> NDArray[Any]:
+    """Returns rows to hold out: whole sentences rather than phrases, the same every time."""
+    lengths = np.array([len(segments_) for segments_ in cut])
+    long = np.flatnonzero(lengths >= np.quantile(lengths, 0.5))
+    rows = np.random.default_rng(seed).choice(long, min(count, len(long) // 2), replace=False)
+    return np.sort(rows)
+
+
+def near(cut: list[list[str]], rows: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tells which texts share four words in a row with some, or are part of one: SST-2 has phrases of sentences."""
+    words = [[segment.lower() for segment in text if not segment.isspace()] for text in cut]
+    seen: set[tuple[str, ...]] = set()
+    for row in rows.tolist():
+        for size in range(1, _NEAR + 1):
+            seen.update(tuple(words[row][at : at + size]) for at in range(len(words[row]) - size + 1))
+    found = np.zeros(len(cut), dtype=bool)
+    for number, text in enumerate(words):
+        size = min(_NEAR, len(text))
+        # A phrase of one or two words is in many sentences and tells nothing of one.
+        found[number] = size > 2 and any(tuple(text[at : at + size]) in seen for at in range(len(text) - size + 1))
+    return found
+
+
+def whole(cut: list[list[str]], rows: NDArray[Any]) -> NDArray[Any]:
+    """Returns those rows whose text is part of no other row's: phrases would count the words of a sentence again."""
+    words = {row: [part.lower() for part in cut[row] if not part.isspace()] for row in rows.tolist()}
+    seen: dict[tuple[str, ...], list[str]] = {}
+    kept: list[int] = []
+    for row in sorted(words, key=lambda row: -len(words[row])):
+        of, text = words[row], f" {' '.join(words[row])} "
+        if any(text in other for other in seen.get(tuple(of[:_START]), ())):
+            continue
+        kept.append(row)
+        # Every start that a phrase of this row may have; shorter phrases have shorter ones.
+        starts = {tuple(of[at : at + size]) for size in range(1, _START + 1) for at in range(len(of) - size + 1)}
+        for start in starts:
+            found = seen.setdefault(start, [])
+            if len(start) == _START or not found:
+                found.append(text)
+    return np.sort(np.array(kept))
+
+
+def _sst2(path: Path) -> Part:
+    rows = [line.split("\t") for line in path.read_text("utf-8").strip().split("\n")[1:]]
+    return Part([segments(text.strip()) for text, _ in rows], np.array([int(label) for _, label in rows]))
+
+
+def _trec(path: Path) -> Part:
+    rows = [line.split(" ", 1) for line in path.read_text("latin-1").strip().split("\n")]
+    return Part([segments(text) for _, text in rows], np.array([int(label) for label, _ in rows]))
+
+
+def _ag(path: Path) -> Part:
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    names = sorted({row[-1] for row in rows})
+    labels = np.array([names.index(row[-1]) for row in rows])
+    return Part([segments("\t".join(row[:-1])) for row in rows], labels)
+
+
+def _sick(path: Path) -> Part:
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    texts = [segments(row[name]) for row in rows for name in ("sentence_A", "sentence_B")]
+    return Part(texts, np.array([float(row["relatedness_score"]) for row in rows]))
+
+
+def articles(path: Path) -> list[list[list[str]]]:
+    """Reads WikiText: the paragraphs of each article, cut into segments."""
+    found: list[list[list[str]]] = []
+    for line in path.read_text("utf-8").splitlines():
+        text = line.strip().replace(" @-@ ", "-").replace(" @,@ ", ",").replace(" @.@ ", ".").replace("<unk>", "")
+        if text.startswith("= ") and not text.startswith("= ="):
+            found.append([])
+        elif text and not text.startswith("=") and found:
+            found[-1].append(segments(text))
+    return found
+
+
+def personal(path: Path) -> list[dict[str, Any]]:
+    """Reads sentences with marked personal data."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]

@@ -1,0 +1,119 @@
+"""Whose text is it: by its function words, and by which of its words are equal.
+
+Both attacks are on WikiText-2. An article stands for an author, a paragraph for a text of theirs.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from release import MARK, NOTHING, Reading, Release
+
+Ints = NDArray[Any]
+ARTICLES = 50
+#: A paragraph of fewer elements is not used.
+_SHORTEST = 60
+
+
+def chosen(articles: Sequence[Sequence[list[str]]]) -> tuple[list[list[str]], Ints]:
+    """Returns the long paragraphs of the first articles that have at least four, and the article of each."""
+    cut: list[list[str]] = []
+    owner: list[int] = []
+    number = 0
+    for article in articles:
+        long = [paragraph for paragraph in article if len(paragraph) >= 2 * _SHORTEST]
+        if len(long) < 4 or number == ARTICLES:
+            continue
+        cut += long
+        owner += [number] * len(long)
+        number += 1
+    return cut, np.array(owner)
+
+
+def style(release: Release, cut: Sequence[list[str]], owner: Ints, function_words: frozenset[str]) -> float:
+    """Returns how often the article of a paragraph is named by the frequencies of its function words alone.
+
+    Every paragraph is compared with the mean of the other paragraphs of each article, released by the same mechanism
+    (Burrows's Delta with the cosine: Smith, Aldridge 2011). Where they are drawn, what came out as one counts.
+    """
+    reading = release.read(cut)
+    outputs = release.draw(reading)
+    numbers = [release.words.id(word) for word in sorted(function_words)]
+    column = np.full(len(release.words.spelled) + 1, -1)
+    column[numbers] = np.arange(len(numbers))
+    kept = (reading.role != MARK) & (outputs != NOTHING)
+    place = column[outputs[kept]]
+    document = reading.document[kept][place >= 0]
+    counts = np.zeros((reading.documents, len(numbers)))
+    np.add.at(counts, (document, place[place >= 0]), 1)
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    used = shares.std(axis=0) > 0
+    shares = (shares[:, used] - shares[:, used].mean(axis=0)) / shares[:, used].std(axis=0)
+    members = np.eye(int(owner.max()) + 1)[owner]
+    right = 0
+    for number, row in enumerate(shares):
+        others = members.copy()
+        others[number] = 0
+        centers = others.T @ shares / np.maximum(others.sum(axis=0), 1)[:, None]
+        alike = centers @ row / np.maximum(np.linalg.norm(centers, axis=1) * np.linalg.norm(row), 1e-12)
+        right += int(alike.argmax() == owner[number])
+    return right / len(shares)
+
+
+def pattern(release: Release, cut: Sequence[list[str]], length: int) -> float:
+    """Returns how often the first drawn words of a paragraph are told from all others by which of them are equal.
+
+    The attacker has all paragraphs, and sees of the released one nothing but which of its drawn words are equal: no
+    output, no visible word, no punctuation. A paragraph is named if no other one has its pattern. Under consistent
+    draws equal words have equal outputs; that unlike words may have equal outputs too is allowed for, by asking of
+    the known paragraphs only that their equal words came out equal.
+
+    Args:
+        release: A release with consistent draws.
+        cut: The paragraphs.
+        length: How many drawn words are looked at.
+    """
+    reading = release.read(cut)
+    outputs = release.draw(reading)
+    known, seen = [], []
+    for whole in _documents(reading, reading.role > 1):
+        places = whole[:length]
+        if len(places) == length:
+            known.append(_equal(reading.word[places]))
+            seen.append(_equal(outputs[places]))
+    known_pairs, seen_pairs = np.array(known), np.array(seen)
+    # Of the paragraphs whose equal words all came out equal, the one that explains most of what is equal.
+    fits = (known_pairs.astype(np.float32) @ (~seen_pairs).astype(np.float32).T) == 0
+    explains = np.where(fits, known_pairs.sum(axis=1)[:, None], -1)
+    named = explains.argmax(axis=0)
+    alone = (explains == explains.max(axis=0)).sum(axis=0) == 1
+    return float(((named == np.arange(len(seen_pairs))) & alone).mean())
+
+
+def skeleton(release: Release, cut: Sequence[list[str]], length: int) -> float:
+    """Returns how often the first elements of a paragraph are told from all others by what is visible alone.
+
+    A drawn word counts as one whatever it is; case and spaces are not looked at.
+    """
+    reading = release.read(cut)
+    there = release.draw(reading) != NOTHING
+    seen: dict[tuple[Any, ...], int] = {}
+    keys = []
+    for whole in _documents(reading, there):
+        places = whole[:length]
+        shown = np.where(reading.role[places] < 2, reading.word[places], -reading.role[places])
+        keys.append(tuple(shown.tolist()))
+        seen[keys[-1]] = seen.get(keys[-1], 0) + 1
+    return sum(seen[key] == 1 for key in keys) / len(keys)
+
+
+def _documents(reading: Reading, mask: Ints) -> list[Ints]:
+    """Returns the places of the elements of each document that a mask has."""
+    places = np.flatnonzero(mask)
+    return np.split(places, np.searchsorted(reading.document[places], np.arange(1, reading.documents)))
+
+
+def _equal(words: Ints) -> NDArray[np.bool_]:
+    """Which pairs of words are equal, as one row."""
+    return (words[:, None] == words[None, :])[np.triu_indices(len(words), 1)]

@@ -1,0 +1,225 @@
+"""Texts as arrays of words, and what each mechanism makes of them.
+
+The skeleton and the draws are the product's own (``MentionPlan``, ``Plan``); only the writing of text is left out, so
+that a corpus of 600,000 words can be released a hundred times. Words are folded: nothing here is learned from case.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.mechanisms import entropy
+from textveil.mechanisms.integer_sampling import uniform_below
+from textveil.text import Lexicon, is_gap, is_string, key, split_clitic
+from textveil.text.mentions import MentionPlan
+from textveil.text.options import Plan
+from textveil.text.skeleton import Role, sentence_start
+
+Ints = NDArray[Any]
+#: What an element is: punctuation, a visible word, a member of a kind, a drawn word.
+MARK, SHOWN, KIND, DRAWN = range(4)
+#: The output of an element that is deleted.
+NOTHING = -1
+
+
+class Words:
+    """Numbers for strings: every word that is read or drawn has one."""
+
+    def __init__(self) -> None:
+        self.ids: dict[str, int] = {}
+        self.spelled: list[str] = []
+
+    def id(self, word: str) -> int:
+        found = self.ids.setdefault(word, len(self.spelled))
+        if found == len(self.spelled):
+            self.spelled.append(word)
+        return found
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The elements of some documents, shape ``(elements,)`` each.
+
+    Attributes:
+        document: Document of each element.
+        segment: Number of its segment among all segments of all documents: the same for every mechanism.
+        role: MARK, SHOWN, KIND or DRAWN.
+        index: Input id of a drawn element, index of a kind.
+        word: What stands in the text, folded.
+        whole: Whether it is a word in one piece.
+        documents: How many documents there are.
+    """
+
+    document: Ints
+    segment: Ints
+    role: Ints
+    index: Ints
+    word: Ints
+    whole: Ints
+    documents: int
+
+    def part(self, chosen: Ints) -> "Reading":
+        """Returns some documents, in ascending order, renumbered."""
+        number = np.full(self.documents, -1)
+        number[chosen] = np.arange(len(chosen))
+        kept = number[self.document] >= 0
+        arrays = (getattr(self, name)[kept] for name in ("segment", "role", "index", "word", "whole"))
+        return Reading(number[self.document[kept]], *arrays, len(chosen))
+
+
+Element = tuple[int, int, int, bool]
+Cut = Sequence[Sequence[str]]
+
+
+@dataclass
+class Release:
+    """One mechanism with its options.
+
+    Attributes:
+        words: Numbers of strings.
+        elements: Role, index, word and wholeness of the elements of a segment at, or not at, the start of a sentence.
+        drawn: Draws printed words for drawn inputs.
+        printed: Number of every printed word; symbols of the vocabulary first.
+        symbols: How many symbols there are.
+        channel: The output distribution of drawn words, or ``None``.
+        rule: Releases of one rule read text alike.
+        consistent: Whether equal words of a document share a draw.
+        kinds: Draws printed words for members of kinds.
+    """
+
+    words: Words
+    elements: Callable[[str, bool], list[Element]]
+    drawn: Callable[[Ints, Ints], Ints]
+    printed: Ints
+    symbols: int
+    channel: Any
+    rule: str
+    consistent: bool = False
+    kinds: Callable[[Ints], Ints] | None = None
+    _memory: dict[tuple[str, bool], list[Element]] = field(default_factory=dict)
+
+    def read(self, cut: Cut) -> Reading:
+        """Reads documents, each a list of segments."""
+        rows: list[tuple[int, int, int, int, int, bool]] = []
+        number = -1
+        for document, segments in enumerate(cut):
+            gap: str | None = None
+            for segment in segments:
+                number += 1
+                if is_gap(segment):
+                    gap = segment if gap is None else gap + segment
+                    if mark := segment.strip():
+                        rows.append((document, number, MARK, -1, self.words.id(mark), False))
+                    continue
+                at = segment, sentence_start(gap)
+                if at not in self._memory:
+                    self._memory[at] = self.elements(*at)
+                rows += [(document, number, *element) for element in self._memory[at]]
+                gap = ""
+        table = np.array(rows, dtype=np.int64).reshape(-1, 6).T
+        return Reading(*table[:5], table[5].astype(bool), len(cut))
+
+    def draw(self, reading: Reading) -> Ints:
+        """Returns what comes out for every element: a number of a word, or NOTHING."""
+        outputs = reading.word.copy()
+        for role in (DRAWN, KIND):
+            places = np.flatnonzero(reading.role == role)
+            if not len(places):
+                continue
+            one, copies = self._distinct(reading, places)
+            outputs[places] = self._fresh(reading, places[one], role)[copies]
+        return outputs
+
+    def _fresh(self, reading: Reading, places: Ints, role: int) -> Ints:
+        if role == DRAWN:
+            return self.drawn(reading.index[places], reading.whole[places])
+        assert self.kinds is not None
+        return self.kinds(reading.index[places])
+
+    def _distinct(self, reading: Reading, places: Ints) -> tuple[Ints, Ints]:
+        if not self.consistent:
+            each = np.arange(len(places))
+            return each, each
+        # Equal symbols are one, whatever they are spelled; unknown words and members of a kind are one if equal.
+        index, word = reading.index[places], reading.word[places]
+        own = (reading.role[places] == DRAWN) & (index < self.symbols)
+        identity = np.where(own, index, self.symbols + 1 + word)
+        keys = reading.document[places] * (int(identity.max()) + 1) + identity
+        _, one, copies = np.unique(keys, return_index=True, return_inverse=True)
+        return one, copies
+
+
+def of_mentions(words: Words, plan: MentionPlan) -> Release:
+    """The staircase, or what else draws under its skeleton."""
+
+    def elements(segment: str, starts: bool) -> list[Element]:
+        found: list[Element] = []
+        for spelled, token in plan.pieces(segment, starts_sentence=starts):
+            word = words.id(key(spelled))
+            if token.role is Role.VISIBLE:
+                found.append((SHOWN, -1, word, True))
+            elif token.role is Role.KIND:
+                found.append((KIND, token.kind or 0, word, True))
+            else:
+                found.append((DRAWN, plan.symbol(token), word, True))
+        return found
+
+    printed = np.array([words.id(word) for word in plan.words.printed[: plan.words.count]])
+
+    def drawn(inputs: Ints, whole: Ints) -> Ints:
+        return printed[plan.staircase.draw(inputs, entropy.random_uint64)]
+
+    def kinds(indices: Ints) -> Ints:
+        chosen = uniform_below(plan.words.counts[indices], entropy.random_uint64)
+        return printed[plan.words.starts[indices] + chosen]
+
+    rule = f"{plan.terms.visible} {plan.terms.kinds}"
+    symbols = plan.bundle.symbols
+    return Release(
+        words, elements, drawn, printed[:symbols], symbols, plan.staircase.channel, rule, plan.terms.consistent, kinds
+    )
+
+
+def of_words(words: Words, lexicon: Lexicon, plan: Plan, vocabulary: Sequence[str]) -> Release:
+    """SanText and SanText+: a draw for every word, without a skeleton."""
+
+    def elements(segment: str, starts: bool) -> list[Element]:
+        word = lexicon.word(segment)
+        spelled = key(segment)
+        parts: tuple[str, ...] = (spelled,)
+        if len(word.inputs) == 2 and not is_string(segment):
+            parts = split_clitic(spelled) or parts
+        return [(DRAWN, index, words.id(part), word.whole) for index, part in zip(word.inputs, parts, strict=True)]
+
+    printed = np.array([words.id(word) for word in vocabulary])
+
+    def drawn(inputs: Ints, whole: Ints) -> Ints:
+        outputs = plan.draw(inputs, whole)
+        return printed[outputs]
+
+    return Release(words, elements, drawn, printed, len(vocabulary), plan.channel, "santext")
+
+
+def constant(release: Release, output: int) -> Release:
+    """Blanks or deletes what another release draws."""
+    return Release(
+        release.words,
+        release.elements,
+        lambda inputs, whole: np.full(len(inputs), output),
+        release.printed,
+        release.symbols,
+        None,
+        release.rule,
+        kinds=lambda indices: np.full(len(indices), output),
+    )
+
+
+def unchanged(release: Release) -> Release:
+    """Releases raw text."""
+
+    def elements(segment: str, starts: bool) -> list[Element]:
+        return [(SHOWN, -1, word, whole) for _, _, word, whole in release.elements(segment, starts)]
+
+    return Release(release.words, elements, release.drawn, release.printed, release.symbols, None, "raw")

@@ -1,0 +1,128 @@
+"""Makes the release of each row of the table (``benchmarks/report/frontier_rows.py``)."""
+
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import release
+from frontier_rows import Row
+from numpy.typing import NDArray
+from release import NOTHING, Release, Words
+from textveil import Sanitizer
+from textveil.mechanisms import EXACT, CappedSanText, ExactSanText
+from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable
+from textveil.text import Lexicon, make_plan, segments
+from textveil_export.text.weights import Setting, level_parameters
+
+FUNCTION_WORDS = ("function-words",)
+#: Epsilon of the textbook row, by SanText's own analysis, and of the certified rows.
+SANTEXT_EPSILON = 10
+_CONSTANT = ("raw", "delete", "blank")
+
+
+class Releases:
+    """Makes the release of each row.
+
+    Args:
+        bundle: A bundle with a staircase; the built-in one for ``None``.
+        santext: A bundle with SanText, certified, and its rows; the built-in one for ``None``.
+    """
+
+    def __init__(self, bundle: Path | None, santext: Path | None) -> None:
+        self.words = Words()
+        self.staircase = Sanitizer.load(bundle)
+        self._santext = santext
+
+    @cached_property
+    def santext(self) -> Sanitizer:
+        return Sanitizer.load(self._santext)
+
+    def identity(self, row: Row) -> str:
+        """The identity of the bundle that a row is of: records of another one are stale."""
+        return (self.santext if row.name.startswith("santext") else self.staircase).bundle.identity
+
+    @cached_property
+    def function_words(self) -> frozenset[str]:
+        return frozenset(self._plan(FUNCTION_WORDS, False, "10").rule.function_words)
+
+    def of(self, row: Row) -> Release:
+        """Returns the release of a row."""
+        if row.name.startswith("santext"):
+            return self._of_words(row.name)
+        return self._of_mentions(row)
+
+    def sample(self, row: Row, texts: list[str]) -> list[str]:
+        """Releases whole texts once, as a row prints them."""
+        if row.name in ("santext-certified", "santext-plus"):
+            name = "santext" if row.name == "santext-certified" else "santext+"
+            found = self.santext.sanitize_batch(texts, mechanism=name, epsilon=str(SANTEXT_EPSILON))
+            return [result.text for result in found]
+        if row.name not in (*_CONSTANT, "santext-textbook"):
+            return [found.text for found in self.plan(row).rewrite([segments(text) for text in texts])]
+        made = self.of(row)
+        reading = made.read([segments(text) for text in texts])
+        outputs = made.draw(reading)
+        return [self._joined(outputs[reading.document == number]) for number in range(len(texts))]
+
+    def _joined(self, outputs: NDArray[Any]) -> str:
+        """Words joined by blanks, folded: where no product writes the text."""
+        return " ".join(self.words.spelled[word] for word in outputs.tolist() if word != NOTHING)
+
+    def plan(self, row: Row) -> Any:
+        """Returns the plan of a row under the staircase's skeleton."""
+        visible = FUNCTION_WORDS if "function words" in row.visible else ()
+        kinds = "kinds" in row.visible
+        epsilon = row.nats if row.nats in ("8", "10", "12") else "10"
+        plan = self._plan(visible, kinds, epsilon, consistent=row.name.startswith("consistent"))
+        if row.law == "staircase, no cap":
+            return replace(plan, staircase=self._uncapped(plan.staircase))
+        if row.name == "uniform" or row.law == "k-RR":
+            return replace(plan, staircase=k_rr(plan.staircase, "0.000001" if row.name == "uniform" else epsilon))
+        return plan
+
+    def _plan(self, visible: tuple[str, ...], kinds: bool, epsilon: str, consistent: bool = False) -> Any:
+        options: dict[str, Any] = {"mechanism": "staircase", "epsilon": epsilon, "visible": visible, "kinds": kinds}
+        return self.staircase._plan(options | {"consistent": consistent})  # type: ignore[arg-type]
+
+    @staticmethod
+    def _uncapped(staircase: Staircase) -> Staircase:
+        return Staircase.of(staircase.table, replace(staircase.level, own_share=Fraction(1)), staircase.base > 0)
+
+    def _of_mentions(self, row: Row) -> Release:
+        made = release.of_mentions(self.words, self.plan(row))
+        if row.name == "raw":
+            return release.unchanged(made)
+        if row.name in ("delete", "blank"):
+            return release.constant(made, NOTHING if row.name == "delete" else self.words.id("_"))
+        return made
+
+    def _of_words(self, name: str) -> Release:
+        bundle = self.santext.bundle
+        lexicon = Lexicon(bundle)
+        mechanism = "santext+" if name == "santext-plus" else "santext"
+        plan = make_plan(bundle, lexicon, mechanism=mechanism, epsilon=str(SANTEXT_EPSILON))
+        if name == "santext-textbook":
+            assert bundle.metric is not None
+            largest = _largest_score(plan.mechanism)
+            setting = Setting(Decimal(SANTEXT_EPSILON) / 2)
+            law = CappedSanText.of(bundle.table, "santext", level_parameters(bundle.table, EXACT, setting, largest))
+            plan = replace(plan, mechanism=ExactSanText(law, bundle.metric))
+        return release.of_words(self.words, lexicon, plan, bundle.vocabulary)
+
+
+def k_rr(staircase: Staircase, epsilon: str) -> Staircase:
+    """k-ary randomized response on the outputs of a staircase: a uniform base, and a budget of one word for itself."""
+    symbols, outputs = staircase.table.symbols, staircase.base > 0
+    neighbors = np.arange(symbols, dtype=np.uint32)[:, None]
+    table = StaircaseTable(neighbors, np.ones(symbols, dtype=np.uint32), staircase.table.roles)
+    level = StaircaseLevel("k-RR", Decimal(epsilon), Fraction(1, int(outputs.sum())))
+    return Staircase.of(table, level, outputs)
+
+
+def _largest_score(mechanism: Any) -> int:
+    """The last score that the weights of an exact tail reach: that of the farthest pair."""
+    return len(mechanism.capped.weights) - 1

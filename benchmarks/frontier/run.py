@@ -1,0 +1,214 @@
+"""What sanitized text is worth and what an attacker makes of it, for every mechanism, as records.
+
+    python benchmarks/frontier/run.py [--data DIR] [--quick] [--only tasks|attacks|rest] [-o RECORDS]
+
+A record is written as soon as it is measured; a run that was stopped goes on where it was. Records of another bundle
+are stale: they are taken out first, and measured anew. ``--quick`` trains on a part of the train texts and measures on
+another part of them, so that the test texts are read for the final tables only.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "benchmarks" / "report"))  # what the rows are called
+
+import attacks
+import classify
+import corpora
+import personal
+import profile_attacks
+from frontier_rows import ROWS, Row
+from release import Reading, Release
+from rows import Releases
+from samples import SENTENCES
+
+TASKS = ("trec", "sick", "ag", "sst2")
+DRAWS = 5
+#: Rows without randomness are measured once.
+FIXED = ("raw", "delete", "blank")
+#: Nothing is left to name, or no attacker knows where.
+NOT_ATTACKED = ("raw", "delete", "uniform")
+#: The rows of the first table, attacked before the others.
+FIRST = "seen-10 krr-seen-10 seen-8 krr-seen-8 shipped-10 shipped-8 every-10 krr-every-10 every-8 krr-every-8".split()
+LENGTHS = (5, 10, 20, 40)
+Job = dict[str, Any]
+
+
+class Run:
+    """Measures jobs, one record each.
+
+    Args:
+        data: Folder of the data.
+        releases: Makes the releases.
+        quick: Whether to develop on train.
+    """
+
+    def __init__(self, data: Path, releases: Releases, *, quick: bool) -> None:
+        self.data, self.releases, self.quick = data, releases, quick
+        self._task: tuple[str, dict[str, corpora.Part], dict[str, dict[str, Reading]]] | None = None
+        self._known: attacks.Known | None = None
+
+    def measure(self, job: Job) -> dict[str, Any]:
+        """Returns what a job finds."""
+        row = next(row for row in ROWS if row.name == job["row"])
+        measure: Callable[[Row, Job], dict[str, Any]] = getattr(self, job["job"])
+        return measure(row, job)
+
+    def _parts(self, name: str) -> tuple[dict[str, corpora.Part], dict[str, dict[str, Reading]]]:
+        if self._task is None or self._task[0] != name:
+            self._task = name, corpora.load(self.data, name, quick=self.quick), {}
+        return self._task[1], self._task[2]
+
+    @staticmethod
+    def _read(release: Release, parts: dict[str, corpora.Part], readings: dict[str, Any]) -> dict[str, Reading]:
+        """Reads train and test, once for all releases of one rule."""
+        if release.rule not in readings:
+            readings[release.rule] = {name: release.read(part.cut) for name, part in parts.items()}
+        return readings[release.rule]
+
+    def _asked(self, part: corpora.Part) -> attacks.Asked:
+        known = self.releases.staircase.bundle.ids
+        return attacks.Asked(part.cut, self.releases.function_words, known)
+
+    def task(self, row: Row, job: Job) -> dict[str, Any]:
+        parts, readings = self._parts(job["task"])
+        release = self.releases.of(row)
+        read = self._read(release, parts, readings)
+        outputs = {name: release.draw(reading) for name, reading in read.items()}
+        learner = classify.pearson if job["task"] == "sick" else classify.accuracy
+        found = learner(
+            read["train"], outputs["train"], parts["train"].labels, read["test"], outputs["test"], parts["test"].labels
+        )
+        same = self._asked(parts["test"]).shares(read["test"], outputs["test"])
+        sizes = {name: len(part.labels) for name, part in parts.items()}
+        return {"score": found, "unchanged": same, "rows": sizes}
+
+    def attack(self, row: Row, job: Job) -> dict[str, Any]:
+        parts, readings = self._parts("sst2")
+        if self._known is None:
+            self._known = attacks.Known(parts["train"])
+        asked = self._asked(parts["test"])
+        release = self.releases.of(row)
+        read = self._read(release, parts, readings)
+        return attacks.attack(release, self._known, read, asked, self.releases.function_words)
+
+    def personal(self, row: Row, job: Job) -> dict[str, Any]:
+        records = corpora.personal(self.data / corpora.FILES["personal"][0])
+        known = frozenset(self.releases.staircase.bundle.ids)
+        found = personal.measure(self.releases.of(row), records, self.releases.function_words, known)
+        return {"spans": found}
+
+    def profile(self, row: Row, job: Job) -> dict[str, Any]:
+        cut, owner = self._paragraphs()
+        release = self.releases.of(row)
+        style = profile_attacks.style(release, cut, owner, self.releases.function_words)
+        found: dict[str, Any] = {"paragraphs": len(cut), "articles": int(owner.max()) + 1, "style": style}
+        found["skeleton"] = {str(length): profile_attacks.skeleton(release, cut, length) for length in LENGTHS}
+        if release.consistent:
+            found["pattern"] = {str(length): profile_attacks.pattern(release, cut, length) for length in LENGTHS}
+        return found
+
+    def _paragraphs(self) -> Any:
+        files = corpora.FILES["wikitext"]
+        return profile_attacks.chosen([a for name in files for a in corpora.articles(self.data / name)])
+
+    def sample(self, row: Row, job: Job) -> dict[str, Any]:
+        return {"texts": self.releases.sample(row, list(SENTENCES))}
+
+
+def jobs(only: str | None) -> Iterator[Job]:
+    """Yields all jobs, those first that make a first table."""
+    rest = [{"job": job, "row": row.name} for job in ("sample", "personal", "profile") for row in ROWS]
+    tasks = [
+        {"job": "task", "task": task, "row": row.name, "draw": draw}
+        for draw in range(DRAWS)
+        for task in TASKS
+        for row in ROWS
+        if not draw or row.name not in FIXED
+    ]
+    rest += [
+        {"job": "personal", "row": row.name, "draw": draw}
+        for draw in range(1, DRAWS)
+        for row in ROWS
+        if row.name not in FIXED
+    ]
+    others = [row.name for row in ROWS if row.name not in (*NOT_ATTACKED, *FIRST)]
+    attacked = [{"job": "attack", "row": name} for name in (*FIRST, *others)]
+    first = [job for job in tasks if not job["draw"]]
+    later = [job for job in tasks if job["draw"]]
+    parts = {"tasks": tasks, "attacks": attacked, "rest": rest}
+    yield from parts[only] if only else [*rest, *first, *attacked, *later]
+
+
+NEEDS = {"sample": (), "personal": ("personal",), "profile": ("wikitext",), "attack": ("sst2",)}
+
+
+def _key(record: Job) -> tuple[Any, ...]:
+    return record["job"], record["row"], record.get("task"), record.get("draw", 0)
+
+
+def kept(path: Path, identity: Callable[[str], str], quick: bool) -> set[tuple[Any, ...]]:
+    """Takes stale records out of the file and returns the keys of the others."""
+    if not path.exists():
+        return set()
+    lines = path.read_text("utf-8").splitlines()
+    records = [json.loads(line) for line in lines if line.endswith("}")]
+    names = {row.name for row in ROWS}
+    fresh = [r for r in records if r["row"] in names and r["bundle"] == identity(r["row"]) and r["quick"] == quick]
+    if len(fresh) < len(lines):
+        print(f"{len(lines) - len(fresh)} stale records are taken out", file=sys.stderr)
+        path.write_text("".join(json.dumps(record) + "\n" for record in fresh), "utf-8")
+    return {_key(record) for record in fresh}
+
+
+def main() -> None:
+    """Parses the command line and measures everything that the records lack."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
+    parser.add_argument("--bundle", type=Path, help="a bundle with a staircase; the built-in one if left out")
+    parser.add_argument("--santext", type=Path, help="a bundle with SanText; the built-in one if left out")
+    parser.add_argument("--quick", action="store_true", help="develop: train and measure on parts of train")
+    parser.add_argument("--only", choices=("tasks", "attacks", "rest"), help="a part of the jobs")
+    parser.add_argument("--rows", nargs="*", choices=[row.name for row in ROWS], help="some rows")
+    parser.add_argument("-o", "--output", type=Path, help="the records")
+    a = parser.parse_args()
+    name = "frontier-quick.jsonl" if a.quick else "frontier.jsonl"
+    output: Path = a.output or ROOT / "benchmarks" / "results" / name
+    releases = Releases(a.bundle, a.santext)
+    by_name = {row.name: row for row in ROWS}
+    done = kept(output, lambda row: releases.identity(by_name[row]), a.quick)
+    run = Run(a.data, releases, quick=a.quick)
+    lacking: set[str] = set()
+    for job in jobs(a.only):
+        if _key(job) in done or (a.rows and job["row"] not in a.rows):
+            continue
+        needs = NEEDS.get(job["job"], (job.get("task", ""),))
+        absent = [path for corpus in needs for path in corpora.missing(a.data, corpus)]
+        if absent:
+            lacking.update(absent)
+            continue
+        start = time.perf_counter()
+        found = run.measure(job)
+        about = {"quick": a.quick, "bundle": releases.identity(by_name[job["row"]])}
+        record = {**job, **about, **found, "seconds": round(time.perf_counter() - start, 1)}
+        with output.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
+        print(json.dumps({name: record[name] for name in (*job, "seconds")}), flush=True)
+    for path in sorted(lacking):
+        print(f"not measured: {path} is not in the data folder", file=sys.stderr)
+    sys.exit(1 if lacking else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""The staircase of a bundle that the exporter makes: its lists, its outputs, and the options of the command."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import small_bundles
+from textveil import Sanitizer
+from textveil.audit import verify_text
+from textveil.bundle import Bundle
+from textveil.cli import run
+from textveil_export import cli
+from textveil_export.errors import ExportError, SourceError
+from textveil_export.text.build_staircase import DEFAULT_LEVEL, LEVELS, StaircaseRecipe, build_staircase
+from textveil_export.text.skeleton_lists import ENGLISH_KINDS, english_skeleton, read_skeleton_lists
+from textveil_export.text.sources import Source
+from textveil_export.text.staircase import StaircaseSettings
+
+WORDS = "the a of doctor nurse john london clinic hospital flu cancer clean dirty ugly , 's monday".split()
+FUNCTION_WORDS = "'d\n'll\n'm\n're\n's\n've\na\nca\nn't\nof\nsha\nthe\nwo\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    """Vectors, function words, two kinds and frequencies in files."""
+    rows = np.random.default_rng(3).standard_normal((len(WORDS), 6))
+    contents = {
+        "vectors": "".join(f"{w} {' '.join(map(str, row))}\n" for w, row in zip(WORDS, rows, strict=True)),
+        "function": FUNCTION_WORDS,
+        "name": "john\nmary\n",
+        "city": "london\nreading\tcapitalized\n",
+        "frequencies": "the\t90\ndoctor\t8\nflu\t2\n",
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_text(content, "utf-8")
+    return {name: tmp_path / name for name in contents}
+
+
+def table(files: dict[str, Path], folder: Path, *options: object) -> int:
+    """Runs the command on the small vocabulary with the staircase alone."""
+    arguments = ["table", "--vectors", files["vectors"], "--lists", "none", "--mechanisms", "staircase", *options]
+    return run(cli.app, "textveil-export", [*map(str, arguments), "-o", str(folder / "bundle")])
+
+
+def foreign(files: dict[str, Path]) -> list[object]:
+    """The options for the lists of another language."""
+    kinds = ["--kind", f"name={files['name']}", "--kind", f"city={files['city']}"]
+    return ["--function-words", files["function"], *kinds]
+
+
+def test_a_bundle_of_another_language(files: dict[str, Path], tmp_path: Path) -> None:
+    never = tmp_path / "never"
+    never.write_text("ugly\n")
+    options = [*foreign(files), "--word-frequencies", files["frequencies"], "--staircase-neighbors", "5"]
+    assert table(files, tmp_path, *options, "--never-output", never) == 0
+    bundle = Bundle(tmp_path / "bundle")
+    assert bundle.mechanisms == ("staircase",)
+    assert bundle.staircase is not None
+    assert bundle.staircase.neighbors.shape == (len(WORDS), 5)
+    assert bundle.staircase.base.argmax() == WORDS.index("the")
+    assert (bundle.default_staircase_level, len(bundle.staircase_levels)) == (DEFAULT_LEVEL, len(LEVELS))
+    assert '"staircase_k": 5' in json.dumps(bundle.manifest)
+    verify_text(bundle)
+    sanitizer = Sanitizer(bundle)
+    assert [what for _, what in sanitizer.preview("The doctor of London, john reading Reading")[::2]] == [
+        "visible", "drawn", "visible", "city", "name", "unknown", "city",
+    ]  # fmt: skip
+    outputs = {
+        (visible, kinds): set(sanitizer.distribution("qwyx", visible=visible, kinds=kinds).words)
+        for visible in ("function-words", "none")
+        for kinds in (True, False)
+    }
+    drawn = {"doctor", "nurse", "clinic", "hospital", "flu", "cancer", "clean", "dirty", "monday"}
+    assert outputs == {
+        ("function-words", True): drawn,
+        ("none", True): drawn | {"the", "a", "of"},
+        ("function-words", False): drawn | {"john", "london"},
+        ("none", False): drawn | {"the", "a", "of", "john", "london"},
+    }
+
+
+def test_more_neighbors_than_words_are_all_words(files: dict[str, Path], tmp_path: Path) -> None:
+    assert table(files, tmp_path) == 0
+    bundle = Bundle(tmp_path / "bundle")
+    assert bundle.staircase is not None
+    assert bundle.staircase.neighbors.shape[1] == len(WORDS) - 1  # the comma is no neighbor
+    assert bundle.skeleton is not None
+    assert [kind.name for kind in bundle.skeleton.kinds][-len(ENGLISH_KINDS) :] == list(ENGLISH_KINDS)
+    verify_text(bundle)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--mechanisms", "krr"], "--mechanisms takes staircase, santext or both, each once"),
+        (["--mechanisms", "staircase,staircase"], "--mechanisms takes staircase, santext or both, each once"),
+        (["--mechanisms", ""], "--mechanisms takes staircase, santext or both, each once"),
+        (["--kind", "a=b"], "--kind goes with --function-words"),
+        (["--function-words", "{function}", "--kind", "a"], "--kind takes NAME=FILE"),
+        (["--function-words", "{function}", "--kind", "=b"], "--kind takes NAME=FILE"),
+        (["--function-words", "{function}", "--kind", "../up={name}"], "--kind: a name is of lower-case letters"),
+        (["--function-words", "{function}", "--kind", "A b={name}"], "--kind: a name is of lower-case letters"),
+        (["--function-words", "{function}", "--kind", "email={name}"], "a kind is there twice"),
+        (["--function-words", "{name}x"], "cannot be read as UTF-8 text"),
+        (["--function-words", "{frequencies}"], "line 1 of the function words has an unknown mark"),
+        (["--function-words", "{function}", "--kind", "name={frequencies}"], "line 1 of a kind has an unknown mark"),
+        (["--word-frequencies", "{function}"], "is not a word, a tab and a count"),
+        (["--mechanisms", "santext", "--function-words", "{function}"], "belong to the staircase"),
+        (["--mechanisms", "santext", "--word-frequencies", "{frequencies}"], "belong to the staircase"),
+    ],
+)
+def test_wrong_options_are_refused(
+    files: dict[str, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str], options: list[str], message: str
+) -> None:
+    assert table(files, tmp_path, *(option.format(**files) for option in options)) == 1
+    said = capfd.readouterr().err
+    assert message in said
+    assert len([line for line in said.splitlines() if line.startswith("textveil-export: ")]) == 1
+    assert not (tmp_path / "bundle").exists()
+
+
+def test_the_english_lists_are_those_of_the_format() -> None:
+    lists = english_skeleton()
+    rule = lists.rule(visible=True, use_kinds=True)
+    assert {"the", "n't", "wo"} <= set(lists.words)
+    assert lists.words["may"]
+    assert not lists.words["the"]
+    assert [kind.name for kind in lists.kinds.kinds if kind.shape is None] == list(ENGLISH_KINDS)
+    assert rule.outputs_allowed("doctor")
+    assert not rule.outputs_allowed("the")
+    assert not rule.outputs_allowed("monday")
+
+
+def test_a_list_that_is_wrong_is_named_with_its_line(files: dict[str, Path]) -> None:
+    files["name"].write_text("john\njohn\n")
+    with pytest.raises(SourceError, match=r"^kind name: line 2 of a kind is there twice"):
+        read_skeleton_lists(files["function"], [("name", files["name"])])
+    files["function"].write_bytes(b"\xff")
+    with pytest.raises(SourceError, match=r"^function: cannot be read as UTF-8 text$"):
+        read_skeleton_lists(files["function"], [])
+
+
+def test_every_word_needs_a_vector_of_its_own() -> None:
+    source = Source(["doctor", "nurse", "flu"], small_bundles.scattered(3, 4, 1), "word", {})
+    vectors = Source(["nurse", "doctor"], small_bundles.scattered(2, 4, 2), "word", {})
+    with pytest.raises(ExportError, match=r"^1 of 3 words have no vector of their own for the staircase$"):
+        build_staircase(source, StaircaseRecipe(english_skeleton(), vectors=vectors))
+    both = build_staircase(source.take(np.array([0, 1])), StaircaseRecipe(english_skeleton(), vectors=vectors))
+    assert both.tensors["neighbours"].tolist() == [[0, 1], [1, 0]]
+    assert json.dumps(both.law)
+
+
+def test_the_settings_are_checked() -> None:
+    with pytest.raises(ExportError):
+        StaircaseSettings(k=0)

@@ -1,0 +1,422 @@
+"""What comes out for a token is a function of its symbol or kind, its case pattern and fresh randomness.
+
+With a fixed stream in the place of the entropy, texts that differ in spellings alone must come out the same. With all
+of the uniform integers enumerated, words must come out by the exact law, independently. Each check is also run with
+the faults that a developer is likely to plant, and must fail.
+"""
+
+import pickle
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from faulty_mentions import FAULTS
+from small_staircase import NEIGHBORS, ROLES, WORDS, small_staircase
+from textveil import Sanitizer
+from textveil.errors import DocumentTooLong
+from textveil.mechanisms import entropy
+from textveil.mechanisms.staircase import Staircase, StaircaseLevel
+from textveil.text.options import cache_key
+from textveil.text.segmentation import segments
+
+#: Two symbols have odd spellings: one of them two, and one an apostrophe.
+SPELLED = [{"clean": "colour\tcolor", "dirty": "o'clock"}.get(word, word) for word in WORDS]
+OPTIONS: list[dict[str, Any]] = [
+    {**rule, **way}
+    for rule in ({}, {"visible": "none"}, {"kinds": False}, {"visible": (), "kinds": False})
+    for way in ({}, {"consistent": True}, {"sanitize_punctuation": True}, {"case": "drop", "level": "strong"})
+]
+#: Strings that the skeleton and the symbols do not tell apart, whatever the options; folded, they all differ.
+ALIKE = {
+    "unknown": "zorblax qwyxes spelt don'ts naïvely".split(),
+    "Unknown": "Blorgax Wyxes Äpfel Übermorgens O'Blorg".split(),
+    "UNKNOWN": "VIRPAX NUXES ÖLPEL".split(),
+}
+#: The same, where kinds are drawn from their lists.
+OF_A_KIND = {
+    "name": "john mary".split(),
+    "Name": "Mark May".split(),
+    "weekday": "friday monday".split(),
+    "number": ["7", "1,234", "$5", "-3%"],
+    "phone": ["555-0142", "+1 (555) 123-4567", "(617)555-0123"],
+    "email": ["kim@example.com", "Mary.Smith@boston.co.uk", "x(at)y.org"],
+    "emoticon": [":)", ":-(", ";cat", ":D"],
+    "other": ["x7-q", "covid-19", "C++", "b2b"],
+}
+#: Spellings of one symbol.
+SAME_SYMBOL = [
+    ("the colour", "the color"),
+    ("Colour or COLOR", "Color or COLOUR"),
+    ("my o'clock", "my o’clock"),
+    ("the doctor's nurse", "the doctor’s nurse"),
+    ("a ｄｏｃｔｏｒ", "a doctor"),
+    ("nurse", "nursE"),
+]
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
+    return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("small"), words=SPELLED))
+
+
+def stream(seed: int) -> Callable[[int], Any]:
+    """An endless fixed stream in the place of the entropy."""
+    generator = np.random.Generator(np.random.Philox(seed))
+    return lambda count: generator.integers(0, 1 << 64, count, dtype=np.uint64)
+
+
+@pytest.fixture
+def drawing(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Sanitizes texts with one stream or script of uniform words."""
+
+    def draw(sanitizer: Sanitizer, texts: list[str], words: Callable[[int], Any], **options: Any) -> list[Any]:
+        monkeypatch.setattr(entropy, "random_uint64", words)
+        return sanitizer.sanitize_batch(texts, **options)
+
+    return draw
+
+
+def plant(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for owner, name, faulty in FAULTS[fault]():
+        monkeypatch.setattr(owner, name, faulty)
+
+
+# --- spellings -----------------------------------------------------------------------------------------------------
+
+
+def alike(kinds: bool, seed: int) -> tuple[str, str]:
+    """Two texts with other strings of the same class in each place, and the same places equal."""
+    rng = np.random.default_rng(seed)
+    classes = {**ALIKE, **(OF_A_KIND if kinds else {})}
+    first, second = [], []
+    for name in rng.choice(list(classes), rng.integers(1, 9)).tolist():
+        members = classes[name]
+        place = int(rng.integers(len(members)))
+        around = str(rng.choice(["{} is", "the {} was", "doctor, my {}.", "The {}. A nurse", "DOCTOR {} /"]))
+        first.append(around.replace("{}", members[place]))
+        second.append(around.replace("{}", members[(place + 1) % len(members)]))
+    return "  ".join(first), "  ".join(second)
+
+
+def check_spellings(sanitizer: Sanitizer, drawing: Callable[..., Any]) -> None:
+    for number, options in enumerate(OPTIONS):
+        pairs = [alike(options.get("kinds", True), 40 * number + seed) for seed in range(40)]
+        for pair in [*pairs, *SAME_SYMBOL]:
+            one, other = (drawing(sanitizer, [text], stream(number), **options)[0] for text in pair)
+            assert (one.text, one.statement) == (other.text, other.statement), (pair, options)
+
+
+def test_what_comes_out_does_not_depend_on_spellings(small: Sanitizer, drawing: Callable[..., Any]) -> None:
+    check_spellings(small, drawing)
+
+
+def test_denied_words_are_unknown_ones(small: Sanitizer, drawing: Callable[..., Any]) -> None:
+    deny = {"deny": ["doctor", "John", "The", "was"]}
+    for one, other in (
+        ("a doctor", "a zorblax"),
+        ("a John's", "a Zorblax's"),
+        ("The nurse", "Zorblax nurse"),
+        ("it wasn't", "it zorblax"),
+    ):
+        outputs = [drawing(small, [text], stream(1), **deny)[0] for text in (one, other)]
+        assert outputs[0] == outputs[1]
+
+
+# --- skeletons -----------------------------------------------------------------------------------------------------
+
+
+def check_statements(sanitizer: Sanitizer, drawing: Callable[..., Any]) -> None:
+    """Texts of one skeleton have one statement, whatever is known in them and whatever comes out."""
+    for options in OPTIONS:
+        told = set()
+        for seed, drawn in product(range(5), ("doctor nurse", "zorblax nurse", "zorblax qwyx", "hospital clinic")):
+            (result,) = drawing(sanitizer, [f"the {drawn}, was"], stream(seed), **options)
+            told.add((result.tokens, result.statement.summary(), str(result.statement.to_dict())))
+        assert len(told) == 1
+
+
+def check_locality(sanitizer: Sanitizer, drawing: Callable[..., Any]) -> None:
+    """What a token becomes does not depend on the words after it, nor on the words before."""
+    for word in ("doctor", "Doctor", "DOCTOR", "zorblax", "Zorblax", "nurse"):
+        one, other = f"{word}, The {word}, the. The {word}", "doctor, The doctor, the. The doctor"
+        found = [[what for piece, what in sanitizer.preview(text) if piece in ("the", "The")] for text in (one, other)]
+        assert found[0] == found[1] == ["unknown", "visible", "visible"]
+        assert [drawing(sanitizer, [text], stream(2))[0].tokens for text in (one, other)] == [4, 4]
+
+
+def test_statements_count_what_the_skeleton_shows(small: Sanitizer, drawing: Callable[..., Any]) -> None:
+    check_statements(small, drawing)
+
+
+def test_words_around_a_token_do_not_decide(small: Sanitizer, drawing: Callable[..., Any]) -> None:
+    check_locality(small, drawing)
+
+
+# --- the law -------------------------------------------------------------------------------------------------------
+
+LAW = StaircaseLevel("tiny", Decimal("1.5"), Fraction(2, 5))
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
+    """Three outputs and a total so small that all uniform integers of two words can be enumerated."""
+    outputs = [WORDS.index(word) for word in ("doctor", "nurse", "cancer")]
+    base, roles = np.ones(len(WORDS), np.uint32), np.zeros_like(ROLES)
+    base[outputs[:2]], roles[outputs] = 2, 15
+    folder = small_staircase(tmp_path_factory.mktemp("tiny"), words=SPELLED, base=base, roles=roles)
+    sanitizer = Sanitizer.load(folder)
+    for options in ({}, {"consistent": True}):
+        plan = sanitizer._plan(options)
+        allowed = np.isin(np.arange(len(WORDS)), outputs)
+        small_law = Staircase.of(plan.staircase.table, LAW, allowed, unit=1)  # type: ignore[union-attr]
+        sanitizer._plans[cache_key(options)] = replace(plan, staircase=small_law)  # type: ignore[type-var]
+    return sanitizer
+
+
+def exact(sanitizer: Sanitizer, word: str) -> dict[str, Fraction]:
+    """The law of one word, from the integers."""
+    law = sanitizer.distribution(word)
+    return {output: Fraction(weight, law.total) for output, weight in zip(law.words, law.weights, strict=True)}
+
+
+def integers(sanitizer: Sanitizer, word: str) -> list[tuple[int, int]]:
+    """Every pair of uniform integers that a draw of a word takes."""
+    staircase = sanitizer._plan({}).staircase  # type: ignore[union-attr]
+    token = sanitizer.bundle.ids.get(word, sanitizer.bundle.symbols)
+    left = staircase.base_sum - int(staircase.budgets(np.array([token]))[1].sum())
+    return list(product(range(staircase.total), range(max(1, left))))
+
+
+def law_of(
+    sanitizer: Sanitizer, drawing: Callable[..., Any], text: str, drawn: list[str], **options: Any
+) -> dict[tuple[str, ...], Fraction]:
+    """The joint law of the words of a text, from all integers that its draws can take."""
+    every = np.array(list(product(*(integers(sanitizer, word) for word in drawn))), np.uint64)
+    script = [every[:, :, 0].ravel(), every[:, :, 1].ravel()]
+
+    def words(count: int) -> Any:
+        assert not count or count == len(script[0])
+        return script.pop(0) if count else np.zeros(0, np.uint64)
+
+    texts = [text] * len(every)
+    results = drawing(sanitizer, texts, words, **options)
+    assert not script
+    counts = Counter(tuple(part for part in segments(result.text) if part.isalpha()) for result in results)
+    return {outputs: Fraction(count, len(texts)) for outputs, count in counts.items()}
+
+
+def check_one_word(sanitizer: Sanitizer, drawing: Callable[..., Any]) -> None:
+    for word in ("doctor", "nurse", "cancer", "flu", "hospital", "colour", "zorblax", "qwyxes"):
+        for text, case in ((word, str), (word.upper(), str.upper), (word.title(), str.title)):
+            law = {(case(output),): share for output, share in exact(sanitizer, word).items()}
+            assert law_of(sanitizer, drawing, text, [word]) == law
+
+
+def independent(*laws: dict[str, Fraction]) -> dict[tuple[str, ...], Fraction]:
+    found: dict[tuple[str, ...], Fraction] = {}
+    for outputs in product(*laws):
+        share = Fraction(1)
+        for law, output in zip(laws, outputs, strict=True):
+            share *= law[output]
+        found[outputs] = share
+    return found
+
+
+def check_two_words(sanitizer: Sanitizer, drawing: Callable[..., Any]) -> None:
+    for first, second in (("doctor", "nurse"), ("doctor", "doctor"), ("zorblax", "zorblax"), ("doctor", "qwyx")):
+        law = independent(exact(sanitizer, first), exact(sanitizer, second))
+        assert law_of(sanitizer, drawing, f"{first}, {second}", [first, second]) == law
+
+
+def check_consistent(sanitizer: Sanitizer, drawing: Callable[..., Any]) -> None:
+    """One draw for equal words of a document, independent ones for others."""
+    for text, word in (("doctor, doctor", "doctor"), ("zorblax zorblax", "zorblax"), ("color colour", "colour")):
+        law = {(output, output): share for output, share in exact(sanitizer, word).items()}
+        assert law_of(sanitizer, drawing, text, [word], consistent=True) == law
+    for first, second in (("doctor", "nurse"), ("zorblax", "qwyx"), ("doctor", "zorblax")):
+        law = independent(exact(sanitizer, first), exact(sanitizer, second))
+        assert law_of(sanitizer, drawing, f"{first} {second}", [first, second], consistent=True) == law
+
+
+def check_documents(sanitizer: Sanitizer, drawing: Callable[..., Any]) -> None:
+    """Nothing is shared between documents, nor between calls."""
+    for options in ({}, {"consistent": True}):
+        results = drawing(sanitizer, ["doctor"] * 300, stream(3), **options)
+        assert len({result.text for result in results}) == 3
+        again = [drawing(sanitizer, ["doctor zorblax"], stream(seed), **options)[0].text for seed in range(40)]
+        assert len(set(again)) > 3
+
+
+def test_the_total_is_small(tiny: Sanitizer) -> None:
+    assert len(integers(tiny, "zorblax")) == (5 + 3 * 2) * 5
+    assert NEIGHBORS.shape[1] == 4
+
+
+@pytest.mark.parametrize("check", [check_one_word, check_two_words, check_consistent, check_documents])
+def test_words_come_out_by_the_exact_law(
+    tiny: Sanitizer, drawing: Callable[..., Any], check: Callable[..., None]
+) -> None:
+    check(tiny, drawing)
+
+
+def test_kinds_come_out_uniformly_whatever_the_string(small: Sanitizer, drawing: Callable[..., Any]) -> None:
+    for members in OF_A_KIND.values():
+        (kind,) = {small.preview(member)[0][1] for member in members}
+        wanted = small.distribution(members[0])
+        assert wanted.symbol == f"<{kind}>"
+        assert set(wanted.weights) == {1}
+        for member in members:
+            assert small.distribution(member) == wanted
+            number = np.arange(len(wanted.words), dtype=np.uint64)
+            texts = [member.lower()] * len(number) if member.islower() else [member] * len(number)
+            outputs = drawing(small, texts, lambda count, number=number: number[:count])
+            assert [result.text.lower() for result in outputs] == list(wanted.words)
+            assert {result.tokens for result in outputs} == {0}
+
+
+def test_marks_come_out_uniformly_and_independently(small: Sanitizer, drawing: Callable[..., Any]) -> None:
+    every = np.array(list(product(range(11), repeat=2)), np.uint64).ravel()
+    for gap in ("..", " ,\n!", "?-"):
+        results = drawing(small, [gap] * 121, lambda count: every[:count], sanitize_punctuation=True)
+        assert len({result.text for result in results}) == 121
+        assert all(len(result.text) == 3 and result.text[1] == " " for result in results)
+
+
+def test_every_mention_takes_fresh_entropy(small: Sanitizer, drawing: Callable[..., Any]) -> None:
+    asked: list[int] = []
+
+    def words(count: int) -> Any:
+        asked.append(count)
+        return np.zeros(count, np.uint64)
+
+    for text in ("doctor doctor zorblax", "nurse flu hospital", "zorblax zorblax zorblax"):
+        asked.clear()
+        drawing(small, [f"the {text}. John, 5, 5:30"], words)
+        assert asked == [3, 3, 3]
+
+
+# --- consistent draws ----------------------------------------------------------------------------------------------
+
+
+def parts_of(text: str) -> list[str]:
+    return [part.lower() for part in text.split()]
+
+
+def test_equal_means_one_symbol_or_one_folded_string(small: Sanitizer, drawing: Callable[..., Any]) -> None:
+    equal = {"colour": "color", "zorblax": "ZORBLAX", "o'clock": "O’clock", "john": "JOHN", "b2b": "B2B", ":D": ":d"}
+    unequal = {"zorblax": "qwyx", "John": "Mary", "x7": "b2b", "doctor": "qwyx", "Mon": "Monday"}
+    for first, second in equal.items():
+        for seed in range(20):
+            (result,) = drawing(small, [f"{first} {second} {first}"], stream(seed), consistent=True)
+            assert len(set(parts_of(result.text))) == 1
+        assert result.tokens == (1 if small.preview(first)[0][1] in ("drawn", "unknown") else 0)
+    for first, second in unequal.items():
+        outputs = [drawing(small, [f"{first} {second}"], stream(seed), consistent=True)[0] for seed in range(60)]
+        together = {tuple(parts_of(result.text)) for result in outputs}
+        assert {first == second for first, second in together} == {True, False}
+
+
+def test_statements_of_consistent_draws_count_distinct_words(small: Sanitizer) -> None:
+    result = small.sanitize("The doctor saw the Doctor and zorblax; ZORBLAX saw John, John.", consistent=True)
+    assert result.tokens == 4  # doctor, saw, and, zorblax
+    assert result.statement.losses == small.sanitize("doctor").statement.losses
+    assert "which mentions are equal" in result.statement.to_dict()["visible"]
+
+
+def test_the_cap_of_consistent_draws(small: Sanitizer) -> None:
+    text, options = "doctor John nurse 7 zorblax the", {"consistent": True}
+    assert small.sanitize(text, consistent_cap=3, **options).tokens == 3
+    for sanitize in (small.sanitize, lambda text, **options: small.sanitize_batch(["flu", text], **options)):
+        with pytest.raises(DocumentTooLong) as refused:
+            sanitize(text, consistent_cap=2, **options)  # type: ignore[operator]
+        assert str(refused.value).startswith("a document has more than 2 drawn mentions")
+    assert len(small.sanitize_batch([text] * 3, consistent_cap=3, **options)) == 3
+
+
+def test_a_split_document_is_several(small: Sanitizer, drawing: Callable[..., Any]) -> None:
+    options = {"consistent": True, "consistent_cap": 4, "split": True}
+    text = "zorblax zorblax nurse zorblax. " * 2
+    found = set()
+    for seed in range(40):
+        (result,) = drawing(small, [text], stream(seed), **options)
+        assert result.tokens == 4  # two distinct words in each part
+        words = result.text.replace(".", "").split()
+        assert len({*words[:2], words[3]}) == len({*words[4:6], words[7]}) == 1
+        found.add(words[0] == words[4])
+    assert found == {True, False}
+
+
+# --- what nobody else may see ---------------------------------------------------------------------------------------
+
+
+def check_secrets(sanitizer: Sanitizer, drawing: Callable[..., Any]) -> None:
+    (result,) = drawing(sanitizer, ["Zorblax met Zorblax"], stream(4), consistent=True)
+    assert result.mapping is not None
+    for said in (repr(result), str(result), repr(result.mapping), str(vars(result.statement)), f"{result.mapping}"):
+        assert "orblax" not in said
+    assert b"orblax" not in pickle.dumps(result)
+    assert pickle.loads(pickle.dumps(result)) == result
+    with pytest.raises(TypeError, match="not pickled"):
+        pickle.dumps(result.mapping)
+
+
+def test_a_mapping_stays_where_it_is(small: Sanitizer, drawing: Callable[..., Any]) -> None:
+    check_secrets(small, drawing)
+
+
+# --- planted faults ------------------------------------------------------------------------------------------------
+
+CHECKS = {
+    "spellings": check_spellings,
+    "statements": check_statements,
+    "locality": check_locality,
+    "one word": check_one_word,
+    "two words": check_two_words,
+    "consistent": check_consistent,
+    "documents": check_documents,
+    "secrets": check_secrets,
+}
+#: Which check is to see which fault.
+SEEN = {
+    "the user's spelling is printed where the symbol is unchanged": "spellings",
+    "the inflection of the input is copied": "spellings",
+    "the row of the unknown differs by spelling": "spellings",
+    "a kind differs by spelling": "spellings",
+    "an emoticon passes as punctuation": "spellings",
+    "a phone number passes as punctuation": "spellings",
+    "equal words are found by spelling": "consistent",
+    "a word is drawn again until it differs from the input": "one word",
+    "randomness is derived from a key": "one word",
+    "equal words share a draw": "two words",
+    "words are drawn again until outputs differ": "consistent",
+    "unknown words are all equal": "consistent",
+    "each mention is drawn although consistent": "consistent",
+    "documents share their draws": "documents",
+    "a sentence starts where the next word has a capital": "locality",
+    "a statement counts the words that were changed": "statements",
+    "a statement counts the unknown words": "statements",
+    "a mapping shows its words": "secrets",
+    "a result is pickled with its mapping": "secrets",
+    "a result shows its mapping": "secrets",
+}
+
+
+@pytest.mark.parametrize("fault", SEEN)
+def test_a_planted_fault_is_seen(
+    small: Sanitizer, tiny: Sanitizer, drawing: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    check = CHECKS[SEEN[fault]]
+    exact_laws = check in (check_one_word, check_two_words, check_consistent, check_documents)
+    plant(fault, monkeypatch)
+    with pytest.raises(AssertionError):
+        check(tiny if exact_laws else small, drawing)
+
+
+def test_every_fault_is_planted() -> None:
+    assert SEEN.keys() == FAULTS.keys()

@@ -1,0 +1,207 @@
+"""The command line on a bundle with a staircase, from a small bundle to the last message."""
+
+import json
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_staircase import small_staircase
+from textveil import Sanitizer
+
+TEXT = "The doctor, John's zorblax: the Doctor wasn't 5.\n"
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return small_staircase(tmp_path_factory.mktemp("small"))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "in.txt"
+    path.write_bytes(TEXT.encode())
+    return path
+
+
+@pytest.mark.parametrize("command", [("info",), ("levels",), ("inspect", "doctor"), ("inspect", "John"), ("verify",)])
+def test_commands_about_the_bundle_run(here: Callable[..., Any], bundle: Path, command: Any) -> None:
+    where = [bundle] if command[0] == "verify" else ["--bundle", bundle]
+    for options in ([],) if command[0] == "verify" else ([], ["--json"]):
+        ran = here(*command, *where, *options)
+        assert (ran.code, ran.err) == (0, b"")
+        assert ran.text
+        if options:
+            json.loads(ran.text)
+
+
+def test_a_text_is_rewritten(here: Callable[..., Any], bundle: Path, file: Path) -> None:
+    ran = here("sanitize", "-b", bundle, file)
+    assert ran.code == 0
+    assert ran.text.startswith("The ")
+    assert ran.text.endswith(".\n")
+    assert "zorblax" not in ran.text + ran.message
+    assert "8.5 nats per drawn mention" in ran.message
+    ran = here("sanitize", "-b", bundle, "--visible", "none", "--no-kinds", "--json", "-q", file)
+    statement = json.loads(ran.text)["statement"]
+    assert ran.err == b""
+    assert "function words" not in statement["visible"]
+    assert statement["kinds"] is False
+
+
+REFUSED = [
+    (["--visible", "x"], "visible must be one of function-words, none"),
+    (["--level", "x"], "no such level; the staircase has the levels (epsilon) strong (6), usual (8.5)"),
+    (["--tail", "exact"], "the staircase does not take tail"),
+    (["--split"], "a cap and a split belong to consistent draws"),
+    (["--consistent-cap", "5"], "a cap and a split belong to consistent draws"),
+    (["--mechanism", "santext"], "this bundle carries staircase only"),
+    (["--document", "page"], "--document is line or file"),
+    (["--keep-mapping", "m.json"], "--keep-mapping goes with --consistent"),
+    (
+        ["--consistent", "--keep-mapping", "out.txt", "-o", "./out.txt"],
+        "--keep-mapping and --output are one file: the mapping would go where the text is to go",
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED, ids=str)
+def test_wrong_options_are_refused(
+    here: Callable[..., Any], bundle: Path, tmp_path: Path, monkeypatch: Any, options: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = here("sanitize", "-b", bundle, "--text", "zorblax", *options)
+    assert (ran.code, ran.out) == (1, b"")
+    assert ran.message.count("\n") == 1
+    assert ran.message.rstrip().endswith(f": {message}")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_mapping_is_kept_and_restores(here: Callable[..., Any], bundle: Path, file: Path, tmp_path: Path) -> None:
+    mapping, out = tmp_path / "m.json", tmp_path / "out.txt"
+    mapping.write_text("old")
+    mapping.chmod(0o644)
+    ran = here("sanitize", "-b", bundle, "--consistent", "--keep-mapping", mapping, "-o", out, file)
+    assert ran.code == 0
+    assert "zorblax" not in ran.message
+    assert stat.S_IMODE(mapping.stat().st_mode) == 0o600
+    originals = json.loads(mapping.read_text())["originals"]
+    assert set(originals.values()) <= {"doctor", "zorblax", "John", "5"}
+    restored = here("restore", "--mapping", mapping, out)
+    assert restored.code == 0
+    if len(originals) == 4:
+        assert restored.text == TEXT
+    kept = tmp_path / "restored.txt"
+    assert here("restore", "--mapping", mapping, out, "-o", kept).code == 0
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert kept.read_text() == restored.text
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b'{"originals": {"a": "Zorblax"}}', b"\xff", b" " * 70_000_000])
+def test_a_mapping_that_is_not_ours_is_refused(here: Callable[..., Any], tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "m.json"
+    path.write_bytes(content)
+    ran = here("restore", "--mapping", path, "--text", "Zorblax")
+    assert (ran.code, ran.out) == (1, b"")
+    assert ran.message == "textveil: input: the mapping is not one that textveil has written\n"
+
+
+def test_restore_refuses_what_it_cannot_do(here: Callable[..., Any], tmp_path: Path) -> None:
+    for arguments, message in (
+        (["--text", "Zorblax"], "--mapping is needed"),
+        (["--mapping", tmp_path / "none", "--text", "Zorblax"], "--mapping: no readable file there"),
+        (["--mapping", tmp_path, "--text", "Zorblax"], "--mapping: no readable file there"),
+        (["--mapping", tmp_path, "--text", "Zorblax", "in.txt"], "exclude each other"),
+    ):
+        ran = here("restore", *arguments)
+        assert ran.code == 1
+        assert message in ran.message
+        assert "orblax" not in ran.message
+
+
+def test_documents_are_lines_or_files(here: Callable[..., Any], bundle: Path, tmp_path: Path) -> None:
+    path = tmp_path / "two.txt"
+    path.write_text("zorblax\nzorblax\n")
+    ran = here("sanitize", "-b", bundle, "--consistent", path)
+    assert ran.code == 1
+    assert "--consistent on several lines: say --document line or --document file" in ran.message
+    shown = here("sanitize", "-b", bundle, "--consistent", "--document", "file", path, path)
+    words = shown.text.split("\n")
+    assert len(words) == 5
+    assert words[0] == words[1]
+    assert words[2] == words[3]
+    lines = here("sanitize", "-b", bundle, "--consistent", "--document", "line", "--json", "-q", path)
+    assert [json.loads(line)["statement"]["mentions"] for line in lines.text.splitlines()] == [1, 1]
+    ran = here("sanitize", "-b", bundle, "--consistent", "--document", "line", "--keep-mapping", tmp_path / "m", path)
+    assert ran.code == 1
+    assert "--keep-mapping is for one document" in ran.message
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_document_above_the_cap(here: Callable[..., Any], bundle: Path) -> None:
+    text = ["sanitize", "-b", bundle, "--consistent", "--consistent-cap", "2", "--text", "zorblax doctor nurse"]
+    ran = here(*text)
+    assert (ran.code, ran.out) == (1, b"")
+    assert "a document has more than 2 drawn mentions" in ran.message
+    assert here(*text, "--split").code == 0
+
+
+def test_the_first_line_of_a_deny_file_counts(here: Callable[..., Any], bundle: Path, tmp_path: Path) -> None:
+    """Some editors write a byte order mark before it."""
+    path = tmp_path / "deny.txt"
+    for mark in (b"", b"\xef\xbb\xbf"):
+        path.write_bytes(mark + b"Doctor\r\nThe\n")
+        ran = here("preview", "-b", bundle, "--deny", path, "--text", "the doctor, nurse")
+        assert ran.text.startswith("??? ??????, _____\n")
+
+
+def test_a_preview(here: Callable[..., Any], bundle: Path, file: Path) -> None:
+    ran = here("preview", "-b", bundle, file)
+    assert ran.text == (
+        "The ______, <given-name>'s ???????: the ______ wasn't <number>.\n\n"
+        "10 tokens: 5 stay visible, 2 show their kind, 3 are drawn (1 of them unknown words)\n"
+        "visible: the 2, 's, was, n't\n"
+        "kinds: given-name, number\n"
+        "Visible too: punctuation, white space, case patterns, the number and order of words.\n"
+    )
+    assert ran.err == b""
+    colored = here("preview", "-b", bundle, "--color", "--text", "the zorblax")
+    assert colored.text.startswith("\x1b[1mthe\x1b[0m \x1b[35mzorblax\x1b[0m\n")
+    assert here("preview", "-b", bundle, "--text", "the", "--visible", "x").code == 1
+
+
+def test_a_language_warning_does_not_tell(here: Callable[..., Any], bundle: Path, tmp_path: Path) -> None:
+    path = tmp_path / "foreign.txt"
+    path.write_text("zorblax qwyx spelt doctor\n")
+    ran = here("sanitize", "-b", bundle, path)
+    assert "over half of the drawn words are unknown" in ran.message
+    assert "orblax" not in ran.message
+    assert "over half" not in here("sanitize", "-q", "-b", bundle, path).message
+
+
+SMALL = Path(__file__).parents[2] / "artifacts" / "english-v3-small"
+
+
+@pytest.mark.skipif(not (SMALL / "manifest.json").is_file(), reason="artifacts/english-v3-small is not here")
+def test_no_canary_comes_out_of_the_small_english_bundle() -> None:
+    sanitizer = Sanitizer.load(SMALL)
+    for canary in (
+        "Zorblaxia",
+        "zorblaxia's",
+        "O’Zorblaxia",
+        "48213977",
+        "doctor@boston.com",
+        "@the",
+        "+1-617-555-0188",
+    ):
+        for options in (
+            {},
+            {"visible": "none"},
+            {"consistent": True},
+            {"kinds": False},
+            {"sanitize_punctuation": True},
+        ):
+            result = sanitizer.sanitize(f"The {canary} said, (“{canary}”).", **options)  # type: ignore[arg-type]
+            for said in (result.text, repr(result), result.statement.summary(), repr(sanitizer)):
+                assert canary.lower().removesuffix("'s").removeprefix("o’") not in said.lower()
