@@ -16,22 +16,32 @@ import tempfile
 from pathlib import Path
 
 WORDS, LISTED = 1_000, 400
-DECISIVE = ("law.json", "vocabulary.tsv", "table.safetensors", "embeddings.safetensors", "certificate.json")
+DECISIVE = (
+    *("law.json", "vocabulary.tsv", "table.safetensors", "embeddings.safetensors", "certificate.json"),
+    "staircase.safetensors",  # of checkouts whose bundles have one
+)
 
 _DISTRIBUTIONS = """
 import hashlib, json, sys
 from textveil import Sanitizer
 sanitizer = Sanitizer.load()
 bundle = sanitizer.bundle
+of_table = getattr(bundle, "default_table_mechanism", None) or bundle.default_mechanism
 words = bundle.vocabulary[:: len(bundle.vocabulary) // int(sys.argv[1])][: int(sys.argv[1]) - 1] + ["zzzz"]
 found = {}
 for level in bundle.levels:
     for tail in bundle.tails:
         digest = hashlib.sha256()
         for word in words:
-            told = sanitizer.distribution(word, level=level.name, tail=tail)
+            told = sanitizer.distribution(word, mechanism=of_table, level=level.name, tail=tail)
             digest.update(repr((told.symbol, told.words, told.weights)).encode())
         found[f"{len(words)} words, {level.name}, {tail} tail"] = digest.hexdigest()
+for level in getattr(bundle, "staircase_levels", ()):
+    digest = hashlib.sha256()
+    for word in words:
+        told = sanitizer.distribution(word, mechanism="staircase", level=level.name, visible="none", kinds=False)
+        digest.update(repr((told.symbol, told.words, told.weights)).encode())
+    found[f"{len(words)} words, staircase, {level.name}"] = digest.hexdigest()
 print(json.dumps(found))
 """
 
@@ -65,6 +75,8 @@ def fingerprint(checkout: Path) -> dict[str, str]:
         options += ["--no-statistics", "--name", "small", "-o", str(bundle)]
         run(sys.executable, "-m", "textveil_export", "table", *options)
         for name in DECISIVE:
+            if name == "staircase.safetensors" and not (bundle / name).exists():
+                continue
             found[f"rebuilt bundle, {name}"] = _sha256(bundle / name)
     for path in sorted((checkout / "docs/golden").rglob("*")):
         if path.is_file() and path.suffix != ".md":

@@ -1,21 +1,33 @@
 """The bundle that ships: what the README and the card say of it, checked on its bytes."""
 
 import hashlib
+import importlib.util
+import json
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from scripts import load_script
 from textveil import Sanitizer
+from textveil.audit.staircase import kept_shares, staircase_summaries, verify_staircase
 from textveil.bundle.defaults import DEFAULT_BUNDLE
 from textveil.bundle.defaults import DEFAULT_BUNDLE_ID as DEFAULT_IDENTITY
-from textveil.bundle.text_bundle import LAW
+from textveil.bundle.text_bundle import LAW, MANIFEST
 from textveil.mechanisms.santext import CappedSanText
+from textveil.mechanisms.staircase import Staircase, output_role
 from textveil.mechanisms.table import CAPPED, EXACT, KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
+from textveil.text.mention_options import Mentions
 from textveil.text.options import table_mechanism
 from textveil_export.text import weights
+from textveil_export.text.build_staircase import StaircaseRecipe, build_staircase
 from textveil_export.text.neighbors import smallest
-from textveil_export.text.word_sets import english_lists
+from textveil_export.text.skeleton_lists import english_skeleton
+from textveil_export.text.sources import Source, read_vectors
+from textveil_export.text.staircase import read_frequencies
+from textveil_export.text.word_sets import LISTS, english_lists
 from unchanged import unchanged_shares
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -28,14 +40,23 @@ def bundle():
 
 def test_its_size_and_identity(bundle):
     files = list(DEFAULT_BUNDLE.iterdir())
-    assert sum(path.stat().st_size for path in files) <= 15_000_000
+    assert sum(path.stat().st_size for path in files) <= 19_000_000
+    assert (DEFAULT_BUNDLE / "staircase.safetensors").stat().st_size <= 3_000_000
     assert (DEFAULT_BUNDLE / "table.safetensors").stat().st_size <= 8_000_000
-    assert bundle.identity == DEFAULT_IDENTITY == hashlib.sha256((DEFAULT_BUNDLE / LAW).read_bytes()).hexdigest()
+    assert bundle.identity == DEFAULT_IDENTITY == hashlib.sha256((DEFAULT_BUNDLE / MANIFEST).read_bytes()).hexdigest()
+    assert bundle.law_identity == hashlib.sha256((DEFAULT_BUNDLE / LAW).read_bytes()).hexdigest()
     assert {path.name for path in files} == {*bundle.manifest["files"], "manifest.json"}
 
 
 def test_its_vocabulary_and_levels(bundle):
     assert bundle.symbols >= 20_000
+    assert (bundle.version, bundle.mechanisms) == (3, ("staircase", "santext", "santext+"))
+    assert (bundle.default_mechanism, bundle.default_table_mechanism) == ("staircase", "santext+")
+    assert (bundle.default_staircase_level, bundle.default_visible) == ("weak", "function-words")
+    assert [level.name for level in bundle.levels] == [
+        *("strongest", "stronger", "strong", "moderate", "weak", "weakest"),
+    ]
+    assert [level.name for level in bundle.staircase_levels] == ["strongest", "strong", "moderate", "weak", "weakest"]
     assert bundle.metric is not None
     assert bundle.tails == (CAPPED, EXACT)
     assert bundle.default_tail == EXACT
@@ -43,6 +64,125 @@ def test_its_vocabulary_and_levels(bundle):
         exponents = [level.parameters["santext+", tail].exponent for level in bundle.levels]
         assert exponents == sorted(exponents)
         assert len(set(exponents)) == 6
+
+
+# --- the staircase -------------------------------------------------------------------------------------------------
+
+RULES = [(visible, kinds) for visible in ("function-words", "none") for kinds in (True, False)]
+
+
+def load_reader() -> Any:
+    """The second reader, a sibling of this module."""
+    spec = importlib.util.spec_from_file_location("reference_reader", Path(__file__).with_name("reference_reader.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def second_reader():
+    """The second reader, and the staircase as it reads it: it refuses one whose conditions do not hold."""
+    reader = load_reader()
+    law = json.loads((DEFAULT_BUNDLE / LAW).read_text(encoding="utf-8"))
+    names = [name for name in law["files"] if name.endswith(".txt")] + ["staircase.safetensors"]
+    return reader, reader.read_staircase(law, {name: (DEFAULT_BUNDLE / name).read_bytes() for name in names})
+
+
+def test_the_certificate_of_the_staircase_holds(bundle):
+    """All conditions of the theorem, on the integers that are drawn with, under every rule."""
+    table = bundle.staircase
+    assert (np.diff(np.sort(table.neighbors, axis=1), axis=1) > 0).all()
+    assert (table.neighbors[:, 0] == np.arange(bundle.symbols)).all()
+    assert table.neighbors.max() < bundle.symbols
+    assert table.base.min() >= 1
+    for visible, kinds in RULES:
+        outputs = table.outputs(visible=visible != "none", kinds=kinds)
+        for level in bundle.staircase_levels:
+            staircase = Staircase.of(table, level, outputs)
+            assert 1 <= staircase.budget <= staircase.base_sum
+            assert staircase.total < 2**62
+            assert Decimal(staircase.unit + staircase.factor) / staircase.unit <= level.epsilon.exp()
+            _, budgets = staircase.budgets(np.arange(bundle.symbols + 1))
+            assert (budgets.sum(axis=1) <= staircase.budget).all()
+
+
+def test_no_word_stays_more_often_than_every_other_time(bundle):
+    for visible, kinds in RULES:
+        for level in staircase_summaries(bundle, visible=visible, kinds=kinds):
+            assert level.kept_low <= level.kept_median <= level.kept_high <= level.kept_most <= 0.5
+
+
+def test_the_kept_shares_are_those_of_exact_rows(bundle):
+    staircase = Mentions(bundle).staircase(bundle.staircase_levels[-1], visible="function-words", kinds=True)
+    outputs, shares = np.flatnonzero(staircase.base), kept_shares(staircase)
+    for place in range(0, len(outputs), 2000):
+        row = staircase.exact_row(int(outputs[place]))
+        assert shares[place] == pytest.approx(row[outputs[place]] / sum(row), rel=1e-9)
+
+
+@pytest.mark.slow
+def test_rows_are_those_of_the_second_reader(bundle, second_reader):
+    reader, read = second_reader
+    for number, (visible, kinds), token in ((0, RULES[2], 1500), (3, RULES[0], 9000), (3, RULES[0], bundle.symbols)):
+        level, outputs = bundle.staircase_levels[number], reader.allowed_outputs(read, visible != "none", kinds)
+        staircase = Mentions(bundle).staircase(level, visible=visible, kinds=kinds)
+        assert sorted(outputs) == np.flatnonzero(staircase.base).tolist()
+        exact = staircase.exact_row(token)
+        total = sum(exact)
+        assert [Fraction(weight, total) for weight in exact] == reader.staircase_row(
+            read, read.levels[number], outputs, token
+        )
+
+
+def test_no_output_is_likelier_by_more_than_is_promised(bundle):
+    """The exact ratio of all outputs, for some pairs of words, near ones and ``<unk>`` among them."""
+    near = bundle.staircase.neighbors[1500, :4].tolist()
+    for level in bundle.staircase_levels:
+        staircase = Mentions(bundle).staircase(level, visible="function-words", kinds=True)
+        bound = 1 + Fraction(staircase.factor, staircase.unit)
+        assert bound <= level.epsilon.exp()
+        rows = [(row, sum(row)) for row in map(staircase.exact_row, (*near, 5, 9000, bundle.symbols))]
+        for first, total in rows:
+            for second, other in rows:
+                most, least = bound.numerator * total, bound.denominator * other
+                assert all(p * least <= q * most for p, q in zip(first, second, strict=True))
+
+
+def test_what_may_come_out_is_what_the_rule_allows(bundle):
+    """Every output is allowed; and a sample of words is left out only for a reason."""
+    assert "under all 4 rules" in verify_staircase(bundle)
+    mentions, (_, never) = Mentions(bundle), english_lists()
+    for visible, kinds in RULES:
+        rule, bit = mentions.rule(visible=visible, kinds=kinds), output_role(visible=visible != "none", kinds=kinds)
+        for symbol in range(0, bundle.symbols, 23):
+            word = bundle.vocabulary[symbol]
+            allowed = word not in never and rule.outputs_allowed(word)
+            assert bool(bundle.staircase.roles[symbol] & bit) == allowed
+
+
+@pytest.mark.slow
+def test_the_staircase_can_be_built_again_from_what_is_in_the_repository(bundle):
+    """Base and roles to the integer; neighbors but for ties that another processor rounds the other way."""
+    recipe = StaircaseRecipe(
+        lists=english_skeleton(),
+        vectors=read_vectors(LISTS / "words" / "english-3-vectors.txt", 1 << 16),
+        per_billion=read_frequencies(LISTS / "words" / "english-3-frequencies.tsv"),
+        never_output=english_lists()[1],
+    )
+    source = Source(bundle.vocabulary, np.ones((bundle.symbols, 2), np.float32), "word", {})
+    part = build_staircase(source, recipe)
+    assert (part.tensors["base"] == bundle.staircase.base).all()
+    assert (part.tensors["roles"] == bundle.staircase.roles).all()
+    assert (part.tensors["neighbours"] == bundle.staircase.neighbors).mean() > 0.999
+    law = json.loads((DEFAULT_BUNDLE / LAW).read_text(encoding="utf-8"))
+    assert (law["staircase"], law["skeleton"]) == (part.law["staircase"], part.law["skeleton"])
+    for name, content in part.texts.items():
+        assert (DEFAULT_BUNDLE / name).read_text(encoding="utf-8") == content
+
+
+# --- SanText -------------------------------------------------------------------------------------------------------
 
 
 def default_level(bundle):

@@ -74,7 +74,7 @@ def test_levels_that_a_small_vocabulary_cannot_tell_apart():
 
 def test_an_exponent_beyond_integers(source):
     with pytest.raises(ExportError, match="too large"):
-        build_bundle(source, Recipe("made up", POLICY, k=16, levels={"balanced": Decimal(500)}))
+        build_bundle(source, Recipe("made up", POLICY, k=16, levels={"moderate": Decimal(500)}))
 
 
 def test_the_default_level_must_be_a_level(source):
@@ -211,7 +211,7 @@ class TestCommand:
         for vocabulary in ("wordpiece", str(words_file)):
             target = tmp_path / f"bundle{len(vocabulary)}"
             arguments = ["table", "--encoder", str(encoder_folder), "--vocabulary", vocabulary, "-o", str(target)]
-            arguments += ["-k", "3", "--level", "balanced=4", "--lists", "none"]
+            arguments += ["-k", "3", "--level", "moderate=4", "--lists", "none", "--mechanisms", "santext"]
             assert run(cli.app, "textveil-export", arguments) == 0
             sanitizer = Sanitizer.load(target)
             assert sanitizer.bundle.tokens == ("wordpiece" if vocabulary == "wordpiece" else "word")

@@ -258,7 +258,20 @@ class TestStatisticsInABundle:
         names = small_bundles.spellings(40)
         vectors.write_text("".join(f"{n} {' '.join(map(str, row))}\n" for n, row in zip(names, rows, strict=True)))
         chosen = [] if option == "--statistics" else [option]
-        arguments = ["table", "--vectors", str(vectors), "--lists", "none", "-k", "4", "--level", "l=3", *chosen]
+        arguments = [
+            "table",
+            "--vectors",
+            str(vectors),
+            "--lists",
+            "none",
+            "-k",
+            "4",
+            "--level",
+            "l=3",
+            "--mechanisms",
+            "santext",
+            *chosen,
+        ]
         assert run(cli.app, "textveil-export", [*arguments, "-o", str(tmp_path / "b")]) == 0
         bundle = Bundle(tmp_path / "b")
         assert (bundle.statistics is not None) == (option == "--statistics")

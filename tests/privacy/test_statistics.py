@@ -141,7 +141,9 @@ class Sample:
         while done < self.draws:
             size = min(_BATCH, self.draws - done)
             text = f"{self.host}{self.word} " * size
-            written = sanitizer.sanitize(text, sanitize_punctuation=True, tail=self.tail).text.split(" ")
+            written = sanitizer.sanitize(
+                text, mechanism="santext+", sanitize_punctuation=True, tail=self.tail
+            ).text.split(" ")
             step = 2 if self.host else 1
             assert len(written) == step * size
             counted.update(written[step - 1 :: step])
@@ -166,7 +168,7 @@ class Sample:
 
 def exact_law(sanitizer: Sanitizer, word: str, tail: str) -> Reals:
     """Probabilities of the default call with a tail, by output id."""
-    distribution = sanitizer.distribution(word, tail=tail)
+    distribution = sanitizer.distribution(word, mechanism="santext+", tail=tail)
     law = np.zeros(sanitizer.bundle.symbols)
     total = distribution.total
     for y, weight in zip(distribution.words, distribution.weights, strict=True):
@@ -334,7 +336,7 @@ def pairs_to_find(law: Reals, share: float) -> int:
 
 def through_text(sanitizer: Sanitizer, tested: Sample, count: int) -> NDArray[np.int64]:
     """Output ids of so many tokens in a row, drawn and written as a text."""
-    written = sanitizer.sanitize(f"{tested.word} " * count, tail=tested.tail).text.split()
+    written = sanitizer.sanitize(f"{tested.word} " * count, mechanism="santext+", tail=tested.tail).text.split()
     return np.array([sanitizer.bundle.ids[output.lower()] for output in written])
 
 
@@ -444,7 +446,7 @@ def outputs_of_children(sanitizer: Sanitizer, text: str, children: int = 2) -> l
             try:
                 os.close(read_end)
                 with os.fdopen(write_end, "wb") as pipe:
-                    pipe.write(sanitizer.sanitize(text).text.encode())
+                    pipe.write(sanitizer.sanitize(text, mechanism="santext+").text.encode())
                 status = 0
             finally:
                 os._exit(status)
@@ -468,10 +470,10 @@ def test_forked_processes_share_no_stream(
     tested = samples("sensitive-3")
     assert (tested.law**2).sum() ** _WORDS < 1e-100
     text = " ".join([tested.word] * _WORDS)
-    here = sanitizer.sanitize(text).text
+    here = sanitizer.sanitize(text, mechanism="santext+").text
     children = outputs_of_children(sanitizer, text)
     assert all(len(output.split()) == _WORDS for output in children)
-    assert all_differ([here, *children, sanitizer.sanitize(text).text])
+    assert all_differ([here, *children, sanitizer.sanitize(text, mechanism="santext+").text])
 
     # A generator with state in the process gives both children the same words, and is found.
     monkeypatch.setattr(entropy, "random_uint64", forgetful_but_for(0.0, seed=55))
@@ -484,7 +486,7 @@ def test_threads_share_no_stream(sanitizer: Sanitizer, samples: Callable[..., Sa
 
     def at_once(_: int) -> str:
         start.wait()
-        return sanitizer.sanitize(text).text
+        return sanitizer.sanitize(text, mechanism="santext+").text
 
     with ThreadPoolExecutor(8) as threads:
         assert all_differ(list(threads.map(at_once, range(8))))
@@ -493,6 +495,9 @@ def test_threads_share_no_stream(sanitizer: Sanitizer, samples: Callable[..., Sa
 def test_batches_share_no_stream(sanitizer: Sanitizer, samples: Callable[..., Sample]) -> None:
     """Two batches in one process, two texts in one batch, and two sanitizers of one bundle."""
     text = " ".join([samples("sensitive-3").word] * _WORDS)
-    results = [*sanitizer.sanitize_batch([text, text]), *sanitizer.sanitize_batch([text, text])]
-    results.append(Sanitizer(sanitizer.bundle).sanitize(text))
+    results = [
+        *sanitizer.sanitize_batch([text, text], mechanism="santext+"),
+        *sanitizer.sanitize_batch([text, text], mechanism="santext+"),
+    ]
+    results.append(Sanitizer(sanitizer.bundle).sanitize(text, mechanism="santext+"))
     assert all_differ([result.text for result in results])

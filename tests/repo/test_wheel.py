@@ -18,7 +18,7 @@ from textveil.bundle.defaults import DEFAULT_BUNDLE_ID as DEFAULT_IDENTITY
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-BUNDLE = "textveil/bundle/builtin/english-v2"
+BUNDLE = "textveil/bundle/builtin/english-v3"
 
 
 def run(*arguments: str | Path, cwd: Path, **environment: str) -> "subprocess.CompletedProcess[bytes]":
@@ -98,18 +98,19 @@ def test_the_wheel_holds_the_package_and_nothing_else(names: list[str]) -> None:
 
 def test_the_wheel_holds_the_bundle_once(dist: Callable[[str], Path], names: list[str]) -> None:
     """Whole, byte for byte, and as files: no link, no second copy."""
-    artifact = ROOT / "artifacts" / "english-v2"
+    artifact = ROOT / "artifacts" / "english-v3"
     expected = sorted(f"{BUNDLE}/{path.name}" for path in artifact.iterdir())
     assert sorted(name for name in names if name.startswith("textveil/bundle/builtin/")) == expected
-    for part in ("manifest.json", "law.json", "table.safetensors", "embeddings.safetensors", "vocabulary.tsv"):
+    parts = ("manifest.json", "law.json", "table.safetensors", "embeddings.safetensors", "vocabulary.tsv")
+    for part in (*parts, "staircase.safetensors", "function-words.txt", "kind.given-name.txt"):
         assert sum(name.endswith(part) for name in names) == 1
     with zipfile.ZipFile(dist("wheel")) as wheel:
         for name in expected:
             content = wheel.read(name)
             assert content == (artifact / name.rpartition("/")[2]).read_bytes()
-        law = wheel.read(f"{BUNDLE}/law.json")
-    assert hashlib.sha256(law).hexdigest() == DEFAULT_IDENTITY
-    assert sum(path.stat().st_size for path in artifact.iterdir()) <= 15_000_000
+        manifest = wheel.read(f"{BUNDLE}/manifest.json")
+    assert hashlib.sha256(manifest).hexdigest() == DEFAULT_IDENTITY
+    assert sum(path.stat().st_size for path in artifact.iterdir()) <= 19_000_000
 
 
 def test_the_wheel_holds_its_license_and_what_it_needs(dist: Callable[[str], Path]) -> None:
@@ -156,7 +157,9 @@ def test_the_wheel_works_alone(installed: Path, tmp_path: Path) -> None:
     text = "My doctor in Boston said the biopsy was clean."
     done = run("-m", "textveil", "sanitize", "--text", text, cwd=here, **environment)
     assert len(done.stdout.split()) == 9
-    assert b"santext+, level balanced" in done.stderr
+    assert b"10 nats per drawn mention. Visible as they are: function words" in done.stderr
+    done = run("-m", "textveil", "sanitize", "-m", "santext+", "--text", text, cwd=here, **environment)
+    assert b"santext+, level moderate" in done.stderr
     path = run("-m", "textveil", "info", "--path", cwd=here, **environment).stdout.decode().strip()
     assert Path(path).is_relative_to(installed)
     known = run("-m", "textveil", "info", "--json", "--expect-id", DEFAULT_IDENTITY, cwd=here, **environment)

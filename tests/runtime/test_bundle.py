@@ -75,7 +75,7 @@ def test_the_built_in_bundle_has_the_identity_that_is_pinned(english: Sanitizer)
     from textveil.bundle.defaults import DEFAULT_BUNDLE_ID as DEFAULT_IDENTITY
 
     assert english.bundle.identity == DEFAULT_IDENTITY
-    assert english.bundle.identity == hashlib.sha256((DEFAULT_BUNDLE / "law.json").read_bytes()).hexdigest()
+    assert english.bundle.identity == hashlib.sha256((DEFAULT_BUNDLE / "manifest.json").read_bytes()).hexdigest()
 
 
 def test_another_bundle_in_the_place_of_the_built_in_one(tiny_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,7 +65,13 @@ def test_a_sentence_with_the_built_in_bundle(command: Callable) -> None:
     assert len(ran.text.split()) == 9
     assert ran.text.endswith(".\n")
     assert re.fullmatch(
-        r"textveil: santext\+, level balanced, (exact|capped) tail: epsilon [\d.]+ d \+ 1\.204 per token "
+        r"textveil: 10 nats per drawn mention\. Visible as they are: function words, punctuation and white space, "
+        r"case, kinds, .*\. Whole text: 10 x 4 drawn mentions = 40 nats: no protection of the text as a whole\.\n",
+        ran.message,
+    )
+    ran = command("sanitize", "-m", "santext+", "--text", "My doctor in Boston said the biopsy was clean.")
+    assert re.fullmatch(
+        r"textveil: santext\+, level moderate, (exact|capped) tail: epsilon [\d.]+ d \+ 1\.204 per token "
         r"\(certified metric DP\); 9 tokens: [\d.]+ d \+ [\d.]+ in all"
         r"; common words that are kept reveal themselves\n",
         ran.message,

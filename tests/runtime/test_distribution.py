@@ -12,6 +12,7 @@ from textveil import Sanitizer
 from textveil.mechanisms import integer_sampling as sampling
 from textveil.mechanisms.table import CAPPED, EXACT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 
+SANTEXT = {"mechanism": "santext+"}
 ALL = (
     {},
     {"level": "high", "replacement_probability": "0.01"},
@@ -107,16 +108,24 @@ def test_the_replacement_probability_is_exact(tiny: Sanitizer) -> None:
 
 
 def test_what_is_unknown_has_one_law(tiny: Sanitizer, english: Sanitizer) -> None:
-    for sanitizer, options in ((tiny, {}), (tiny, {"mechanism": "krr", "epsilon": 30}), (english, {})):
+    for sanitizer, options in ((tiny, {}), (tiny, {"mechanism": "krr", "epsilon": 30}), (english, SANTEXT)):
         laws = {sanitizer.distribution(word, **options) for word in ("zzyzzx", "17", "a@b.c", "😀", "\0", "x" * 300)}
         assert len(laws) == 1
         assert laws.pop().symbol == "<unk>"
 
 
-def test_case_and_spelling_do_not_change_a_law(english: Sanitizer) -> None:
-    for first, *others in (["doctor", "Doctor", "DOCTOR", "ｄoctor"], ["can't", "can’t", "Can't"]):
-        for other in others:
-            assert english.distribution(other) == english.distribution(first)
+def test_under_the_staircase_a_string_has_the_law_of_its_kind_or_that_of_the_unknown(english: Sanitizer) -> None:
+    for equal in (("zzyzzx", "Zzyzzx", "x" * 300), ("17", "2,500.75"), ("a@b.c", "kim@example.com"), ("😀", "x_9")):
+        assert len({english.distribution(word) for word in equal}) == 1
+    assert len({english.distribution(word) for word in ("zzyzzx", "17", "a@b.c", "😀")}) == 4
+
+
+def test_case_and_spelling_do_not_change_a_law(english: Sanitizer, tiny: Sanitizer) -> None:
+    for options in ({}, SANTEXT):
+        for other in ("Doctor", "DOCTOR", "ｄoctor"):
+            assert english.distribution(other, **options) == english.distribution("doctor", **options)
+    for other in ("’s", "'S"):
+        assert tiny.distribution(other) == tiny.distribution("'s")
 
 
 def test_never_an_output_never_comes_out(make_bundle, tiny: Sanitizer) -> None:  # type: ignore[no-untyped-def]

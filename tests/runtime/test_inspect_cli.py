@@ -18,8 +18,14 @@ def test_info(here: Callable, english: Sanitizer) -> None:
         f"santext+ with {tail} tail" + (" (the default)" if tail == english.bundle.default_tail else "")
         for tail in tails
     ]
+    of_staircase = ran.text.partition("santext+ with ")[0].splitlines()
+    assert [line.split()[0] for line in of_staircase if line.endswith(("%", "default"))] == [
+        level.name for level in english.bundle.staircase_levels
+    ]
     for level in english.bundle.levels:
-        lines = [line for line in ran.text.splitlines() if line.startswith(f"{level.name} ")]
+        lines = [
+            line for line in ran.text.partition("santext+ with ")[2].splitlines() if line.startswith(f"{level.name} ")
+        ]
         for tail, line in zip(tails, lines, strict=True):
             assert f"{float(2 * level.parameters['santext+', tail].exponent):.4g}" in line
             assert f" {english.bundle.certified_epsilon(level, 'santext+', tail):g}  certified metric DP" in line
@@ -32,7 +38,8 @@ def test_info_as_json(here: Callable, english: Sanitizer) -> None:
     facts = json.loads(here("info", "--json").text)
     assert facts["identity"] == english.bundle.identity
     assert facts["symbols"] == len(english.bundle.vocabulary)
-    assert (facts["default_mechanism"], facts["default_level"]) == ("santext+", "balanced")
+    assert (facts["default_mechanism"], facts["default_table_mechanism"]) == ("staircase", "santext+")
+    assert facts["default_level"] == "moderate"
     assert facts["licence"]
     assert [level["name"] for level in facts["levels"]] == [level.name for level in english.bundle.levels]
     assert [level["default"] for level in facts["levels"]].count(True) == 1
@@ -59,18 +66,19 @@ def test_the_identity_that_info_prints_is_the_one_to_expect(here: Callable, tiny
 
 
 def test_inspect(here: Callable, english: Sanitizer) -> None:
-    ran = here("inspect", "Doctor", "--count", "5")
+    ran = here("inspect", "Doctor", "--count", "5", "-m", "santext+")
     assert (ran.code, ran.err) == (0, b"")
     lines = ran.text.splitlines()
     assert lines[0] == "doctor"
-    assert lines[1].startswith(f"santext+, level balanced, {english.bundle.default_tail} tail: ")
+    assert lines[1].startswith(f"santext+, level moderate, {english.bundle.default_tail} tail: ")
     assert "Probability" not in lines[3]
-    law = english.distribution("doctor")
+    law = english.distribution("doctor", mechanism="santext+")
     for line, (word, share) in zip(lines[4:9], law.likeliest(5), strict=True):
         assert line.split()[0] == word
         assert line.split()[1] == f"{share:.4%}"
     assert lines[9] == f"and {len(law.words) - 5:,} other words with " + lines[9].partition("with ")[2]
     assert len(lines) == 10
+    assert here("inspect", "Doctor").text.splitlines()[1].startswith("10 nats per drawn mention. ")
     assert here("inspect", "zzyzzx").text.startswith("<unk> (this word is not in the vocabulary)\n")
 
 

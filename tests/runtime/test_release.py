@@ -12,7 +12,8 @@ from textveil.vector import vector_statement
 def statements() -> dict[str, Statement]:
     sanitizer = Sanitizer.load()
     return {
-        "santext+": sanitizer.sanitize("My doctor said").statement,
+        "staircase": sanitizer.sanitize("My doctor said").statement,
+        "santext+": sanitizer.sanitize("My doctor said", mechanism="santext+").statement,
         "santext": sanitizer.sanitize("My doctor said", mechanism="santext").statement,
         "krr": sanitizer.sanitize("My doctor said", mechanism="krr", epsilon="3.5").statement,
         "l1": vector_statement(ReleaseParameters(L1, 2, 64, "2"), "0.5", "an identity"),
@@ -22,12 +23,14 @@ def statements() -> dict[str, Statement]:
 def test_every_release_tells_its_losses_by_kind() -> None:
     kinds = {name: [type(loss) for loss in found.losses] for name, found in statements().items()}
     assert kinds == {
+        "staircase": [PerToken],
         "santext+": [PerDistance, PerToken],
         "santext": [PerDistance],
         "krr": [PerToken],
         "l1": [WholeText, PerWord, PerCoordinate],
     }
     assert statements()["krr"].losses[0].epsilon == Decimal("3.5")
+    assert statements()["staircase"].losses[0].epsilon == Decimal(10)
     assert statements()["santext+"].losses[0].epsilon == 10
 
 

@@ -74,7 +74,8 @@ def tuned(place: Path, run: Run) -> Path:
     if not (place / "model").exists():
         options = ("--encoder", "encoder", "--max-tokens", 32, "--threads", 1, "--precision", "float32", "--frozen")
         assert run("finetune", "fair.txt", "--format", "trustpilot", "-o", "model", *options)[0] == 0
-        assert run("sanitize-corpus", "fair.txt", "--format", "trustpilot", "-o", "sanitized", "--copies", 2)[0] == 0
+        options_of_corpus = ("--format", "trustpilot", "-o", "sanitized", "--copies", 2, "-m", "santext+")
+        assert run("sanitize-corpus", "fair.txt", *options_of_corpus)[0] == 0
         copy = ("sanitized/copy-1/fair.txt", "--format", "trustpilot", "-o", "private")
         assert run("finetune", *copy, *options)[0] == 0
     return place

@@ -90,7 +90,7 @@ def test_bad_rows(
 
 
 def test_training_and_test_rows_of_different_releases(place: Path, run: Run) -> None:
-    assert run("sanitize-corpus", "rows.tsv", "--format", "tsv", "-o", "sanitized")[0] == 0
+    assert run("sanitize-corpus", "rows.tsv", "--format", "tsv", "-o", "sanitized", "-m", "santext+")[0] == 0
     arguments = ("finetune", "sanitized/rows.tsv", "--format", "tsv", "--test", "test.tsv", "-o", "mixed", *OPTIONS)
     code, out, err = run(*arguments)
     assert (code, out) == (1, "")
@@ -100,6 +100,14 @@ def test_training_and_test_rows_of_different_releases(place: Path, run: Run) -> 
     assert (code, out) == (1, "")
     assert err.startswith("textveil-train: data-release: ")
     assert not (place / "mixed").exists()
+
+
+def test_a_corpus_of_the_staircase_is_refused_by_name(place: Path, run: Run) -> None:
+    assert run("sanitize-corpus", "rows.tsv", "--format", "tsv", "-o", "drawn")[0] == 0
+    code, out, err = run("finetune", "drawn/rows.tsv", "--format", "tsv", "-o", "never", *OPTIONS)
+    assert (code, out) == (1, "")
+    assert err.startswith("textveil-train: training-staircase: this corpus was sanitized with the staircase")
+    assert not (place / "never").exists()
 
 
 @pytest.mark.parametrize(

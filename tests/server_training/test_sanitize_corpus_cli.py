@@ -42,15 +42,28 @@ def everything() -> str:
 
 
 def test_a_table_a_statement_and_a_record(write: Write, run: Run, canary: str) -> None:
-    code, out, err = run(write(SST2, "train.tsv"), "--format", "sst2")
+    code, out, err = run(write(SST2, "train.tsv"), "--format", "sst2", "-m", "santext+")
     assert code == 0
     assert [line.split() for line in out.splitlines()[:2]] == [
         ["file", "lines", "texts", "tokens"], ["train.tsv", "3", "2", "5"]
     ]  # fmt: skip
     assert out.splitlines()[2].endswith("s with 1 workers")
-    assert err.startswith("textveil-train: 1 copy; santext+, level balanced, exact tail: epsilon 10 d")
+    assert err.startswith("textveil-train: 1 copy; santext+, level moderate, exact tail: epsilon 10 d")
     assert err.count("\n") == 1
     assert sorted(path.name for path in Path("out").iterdir()) == ["record.json", "train.tsv"]
+    assert canary not in out + err + everything()
+
+
+def test_the_staircase_is_the_default(write: Write, run: Run, canary: str) -> None:
+    """Its statement counts drawn mentions: the function words of this text are visible."""
+    code, out, err = run(write(SST2, "train.tsv"), "--format", "sst2")
+    assert code == 0
+    assert out.splitlines()[1].split() == ["train.tsv", "3", "2", "3"]
+    assert err.startswith("textveil-train: 1 copy; 10 nats per drawn mention. ")
+    assert "Whole text: 10 x 3 drawn mentions = 30 nats" in err
+    statement = json.loads(Path("out/record.json").read_text())["statement"]
+    assert (statement["mechanism"], statement["level"], statement["mentions"]) == ("staircase", "weak", 3)
+    assert [line.split()[0] for line in Path("out/train.tsv").read_text().splitlines()] == ["sentence", "the", "no"]
     assert canary not in out + err + everything()
 
 
@@ -68,16 +81,16 @@ def test_json_and_quiet(write: Write, run: Run, canary: str) -> None:
 def test_a_folder_of_published_files(write: Write, run: Run, tmp_path: Path) -> None:
     for name in ("train.tsv", "dev.tsv", "test.tsv"):
         write(SST2, name)
-    code, _, _ = run(tmp_path, "--format", "sst2", "-m", "santext", "--tail", "capped", "--level", "balanced")
+    code, _, _ = run(tmp_path, "--format", "sst2", "-m", "santext", "--tail", "capped", "--level", "moderate")
     assert code == 0
     statement = json.loads(Path("out/record.json").read_text())["statement"]
-    assert (statement["mechanism"], statement["tail"], statement["level"]) == ("santext", "capped", "balanced")
+    assert (statement["mechanism"], statement["tail"], statement["level"]) == ("santext", "capped", "moderate")
     assert sorted(path.name for path in Path("out").iterdir()) == ["dev.tsv", "record.json", "train.tsv"]
 
 
 def test_denied_words(write: Write, run: Run, canary: str) -> None:
     denied = write(f"the\n{canary}\n", "denied.txt")
-    options = ["--format", "text", "-p", "1e-18", "--json"]
+    options = ["--format", "text", "-m", "santext+", "-p", "1e-18", "--json"]
     path = write("the and the\n" * 50)
     assert run(path, *options)[0] == 0
     assert set(Path("out/rows.txt").read_text().split()) == {"the", "and"}

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 from small_bundles import contents, metric_of, outlier, pieces, scattered, small_bundle, spellings, with_base
-from textveil.errors import OptionError
+from small_staircase import small_staircase
+from textveil.errors import OptionError, UnknownMechanism
 from textveil.mechanisms.protocol import WeightedMechanism
 from textveil.mechanisms.santext import ExactSanText
 from textveil_export.text.write import write_bundle
+from textveil_training.errors import StaircaseUnsupported
 from textveil_training.text_channel import TextChannel
 
 COUNT = 40
@@ -124,3 +126,16 @@ def test_tokens_and_draws_stand_side_by_side(folders: dict[str, Path]) -> None:
     assert (drawn[0] == texts[0].inputs).all()
     assert (np.concatenate(drawn) < unknown).all()
     assert channel.draw([]) == []
+
+
+def test_the_staircase_is_refused_by_name(tmp_path: Path) -> None:
+    """Of a bundle with both, SanText is taken where nothing is asked for; with nothing else there is an error."""
+    channel = TextChannel()
+    assert channel.bundle.default_mechanism == "staircase"
+    assert channel.plan.terms.mechanism == channel.bundle.default_table_mechanism == "santext+"
+    alone = small_staircase(tmp_path / "alone")
+    for bundle, options in ((None, {"mechanism": "staircase"}), (alone, {}), (alone, {"mechanism": "staircase"})):
+        with pytest.raises(StaircaseUnsupported, match="do not know the staircase yet"):
+            TextChannel(bundle, **options)
+    with pytest.raises(UnknownMechanism):
+        TextChannel(alone, mechanism="santext")

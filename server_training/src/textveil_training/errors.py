@@ -190,6 +190,12 @@ class LossError(TrainingError):
     code = "loss"
 
 
+class StaircaseUnsupported(TrainingError):
+    """Training and attacks work token by token: they do not know the staircase yet."""
+
+    code = "training-staircase"
+
+
 class EncoderMismatch(TrainingError):
     """A bundle and an encoder do not split text into the same tokens."""
 

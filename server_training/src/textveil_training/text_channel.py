@@ -16,6 +16,8 @@ from textveil.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.mechanisms import Channel
 from textveil.text import Lexicon, Options, make_plan, segments
 
+from textveil_training.errors import StaircaseUnsupported
+
 Ids = NDArray[np.int64]
 Doubles = NDArray[np.float64]
 
@@ -42,7 +44,8 @@ class TextChannel:
 
     Args:
         bundle: Folder of a bundle; the built-in English one if left out.
-        options: Options as in ``Sanitizer.sanitize``.
+        options: Options as in ``Sanitizer.sanitize``. Without a mechanism it is the one of SanText that the bundle uses
+            by default: the staircase does not work token by token.
 
     Attributes:
         bundle: The opened bundle.
@@ -50,10 +53,17 @@ class TextChannel:
 
     Raises:
         BundleError, OptionError: As ``Sanitizer.load`` and ``Sanitizer.sanitize``.
+        StaircaseUnsupported: The staircase is asked for, or the bundle has nothing else.
     """
 
     def __init__(self, bundle: Path | None = None, **options: Unpack[Options]) -> None:
         self.bundle = Bundle(DEFAULT_BUNDLE if bundle is None else bundle)
+        if options.get("mechanism") is None and self.bundle.default_mechanism == "staircase":
+            options["mechanism"] = self.bundle.default_table_mechanism or "staircase"
+        if options.get("mechanism") == "staircase":
+            raise StaircaseUnsupported(
+                "training and attacks do not know the staircase yet: name another mechanism, with a bundle that has it"
+            )
         self._lexicon = Lexicon(self.bundle)
         self.plan = make_plan(self.bundle, self._lexicon, **options)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from textveil.errors import BundleNotFound
 
-DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v2"
-DEFAULT_BUNDLE_ID = "8842abc047c60b3818d2eb7651a89dc947f544a8bc8e7c7742a364b066fff57d"
+DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v3"
+DEFAULT_BUNDLE_ID = "f2e222bbe64268c04b927853e3fe7f8a25af843f19f7a1296fb045616318c3f9"
 DEFAULT_ENCODER = "ag-topics-v1"
 DEFAULT_ENCODER_ID = "cd872b6529c6b9c188a33afc8535486f8cda4715084614eb82fcc4a6f9343efc"
 _PLACE = ("runtime", "src", "textveil", "bundle")

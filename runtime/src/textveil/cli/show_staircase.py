@@ -1,5 +1,6 @@
 """Describes the staircase of a bundle on the command line."""
 
+import textwrap
 from dataclasses import asdict
 from typing import Any
 
@@ -40,9 +41,13 @@ def staircase_lines(bundle: Bundle) -> list[str]:
         *(_line(level, level.level == bundle.default_staircase_level) for level in staircase_summaries(bundle)),
         "",
         *_EXPLAINED,
-        f"Kinds, of which nothing but the kind is told: {kinds}.",
-        f"{NOTION[0].upper()}{NOTION[1:]}. No protection of the text as a whole.",
+        *_lines(f"Kinds, of which nothing but the kind is told: {kinds}."),
+        *_lines(f"{NOTION[0].upper()}{NOTION[1:]}. No protection of the text as a whole."),
     ]
+
+
+def _lines(sentence: str) -> list[str]:
+    return textwrap.wrap(sentence, 118, break_long_words=False, break_on_hyphens=False)
 
 
 def _line(level: StaircaseSummary, default: bool) -> str:

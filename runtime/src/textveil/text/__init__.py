@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from textveil.text.options import Options, Plan, make_plan, table_mechanism
     from textveil.text.restore import Restorer
     from textveil.text.sanitizer import Result, Sanitizer
-    from textveil.text.segmentation import CLITICS, is_gap, is_string, key, segments, split_clitic
+    from textveil.text.segmentation import AUXILIARIES, CLITICS, is_gap, is_string, key, segments, split_clitic
     from textveil.text.skeleton import Role, Rule, function_words
     from textveil.text.statement import CERTIFIED, PURE_LDP, TEXTBOOK, PrivacyStatement, Terms
     from textveil.text.wordpiece import WordPiece
 
 __all__ = [
+    "AUXILIARIES",
     "CERTIFIED",
     "CLITICS",
     "PURE_LDP",
@@ -73,7 +74,7 @@ def __getattr__(name: str) -> Any:
         from textveil.text import skeleton as module
     elif name in ("Result", "Sanitizer"):
         from textveil.text import sanitizer as module
-    elif name in ("CLITICS", "is_gap", "is_string", "key", "segments", "split_clitic"):
+    elif name in ("AUXILIARIES", "CLITICS", "is_gap", "is_string", "key", "segments", "split_clitic"):
         from textveil.text import segmentation as module
     elif name in ("CERTIFIED", "PURE_LDP", "PrivacyStatement", "TEXTBOOK", "Terms"):
         from textveil.text import statement as module

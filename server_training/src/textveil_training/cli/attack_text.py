@@ -66,6 +66,8 @@ def text(
 ) -> None:
     """Sanitize raw text and try to recover it, knowing the bundle, the mechanism and its options.
 
+    Without --mechanism it is the bundle's SanText or SanText+: the staircase is not attacked yet.
+
     \b
     nearest     the symbol nearest to what came out, and the ten nearest
     bayes       the best guess from one output without context: in closed form, and checked on draws

@@ -116,7 +116,8 @@ def pretrain(
     """Pretrain a masked language model: mask the sanitized text, predict the original word.
 
     The folder is fine-tuned by finetune, attacked with by attack text, and opened by transformers. Texts are sanitized
-    afresh at every visit. Ctrl-C ends after the step that is running; --resume goes on, with fresh draws.
+    afresh at every visit; without --mechanism by the bundle's SanText or SanText+, since the staircase is not trained
+    with yet. Ctrl-C ends after the step that is running; --resume goes on, with fresh draws.
 
     Several processes: accelerate launch --multi_gpu -m textveil_training pretrain ... --device cuda, or on processors
     torchrun --nproc-per-node N -m textveil_training -- pretrain ...

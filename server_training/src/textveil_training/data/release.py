@@ -7,7 +7,7 @@ from typing import Any
 
 from textveil_training.data.formats import files_of
 from textveil_training.engine.tensor_files import sha256
-from textveil_training.errors import InvalidJson, ReleaseMismatch
+from textveil_training.errors import InvalidJson, ReleaseMismatch, StaircaseUnsupported
 
 FORMAT = "textveil-corpus"
 """Name of the format of the record of ``sanitize-corpus``."""
@@ -41,6 +41,7 @@ def release_of(format_name: str, path: Path) -> dict[str, Any] | None:
 
     Raises:
         InvalidJson: There is a record that cannot be read.
+        StaircaseUnsupported: It was sanitized with the staircase.
         ReleaseMismatch: A file is not one that the record names, by its hash: for example raw text in its place.
     """
     path = path.resolve()  # a relative path may have no parent in its name
@@ -55,6 +56,10 @@ def release_of(format_name: str, path: Path) -> dict[str, Any] | None:
         if isinstance(content, dict) and content.get("format") == FORMAT:
             try:
                 statement = renamed(content["statement"])
+                if statement["mechanism"] == "staircase":
+                    raise StaircaseUnsupported(
+                        "this corpus was sanitized with the staircase, whose terms records of training do not have yet"
+                    )
                 terms = {name: statement[name] for name in _TERMS}
                 terms |= {"bundle_name": content["bundle"]["name"], "releases": content.get("releases", 1)}
                 written = {(file["name"], digest) for file in content["files"] for digest in file["sha256"]}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.text import Lexicon, is_gap, is_string, key, segments, split_clitic
+from textveil.text import AUXILIARIES, Lexicon, is_gap, is_string, key, segments, split_clitic
 
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import EncoderMismatch
@@ -69,7 +69,7 @@ class Strings:
             self._flat = np.array([piece for pieces in self._pieces for piece in pieces], np.int64), ends
         return self._flat
 
-    def contracted(self, items: Integers, attached: Bools) -> Integers:
+    def contracted(self, items: Integers, attached: Bools, *, drawn: bool = False) -> Integers:
         """Returns items as the tokenizer cuts them where *n't* follows a word without a blank: ``do|n't``, ``don|'t``.
 
         BERT's tokenizer cuts at apostrophes, so this is the one clitic whose pieces depend on what is before it.
@@ -77,12 +77,16 @@ class Strings:
         Args:
             items: Numbers of strings, of any number of texts.
             attached: Whether each word follows a word with nothing between them.
+            drawn: Whether words are outputs: after what is no auxiliary *n't* is then written as *not*.
         """
         found = np.flatnonzero(attached & np.isin(items, self._contractions))
         if len(found):
             items = items.copy()
             for place in found.tolist():
                 clitic = self._strings[items[place]]
+                if drawn and self._strings[items[place - 1]].lower() not in AUXILIARIES:
+                    items[place] = self.number("not")
+                    continue
                 items[place - 1] = self.number(self._strings[items[place - 1]] + clitic[0])
                 items[place] = self.number(clitic[1:])
         return items
@@ -145,7 +149,7 @@ class Corpus:
         after_word = False
         for segment in segments(text):
             if is_gap(segment):
-                number = self._strings.number(segment)
+                number = self._strings.number(segment.strip())
                 if self._strings.has_pieces(number):
                     items.append(number)
                     words.append(False)
@@ -205,7 +209,7 @@ class Corpus:
             items[self.words[places]] = [self._strings.number(string) for string in strings]
         else:
             items[self.words[places]] = self._symbols[outputs]
-        return self._strings.contracted(items, self._attached[places])
+        return self._strings.contracted(items, self._attached[places], drawn=True)
 
 
 def check_pieces(channel: TextChannel, vocabulary: Iterable[str]) -> None:
