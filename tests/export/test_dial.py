@@ -161,7 +161,19 @@ def dialed(tmp_path_factory):
     vectors = np.random.default_rng(0).standard_normal((300, 40)).astype(np.float32)
     words = small_bundles.spellings(300)
     path.write_text("".join(f"{w} {' '.join(map(str, v))}\n" for w, v in zip(words, vectors, strict=True)))
-    arguments = ["table", "--vectors", str(path), "-o", str(folder / "b"), "--lists", "none", "-k", "8"]
+    arguments = [
+        "table",
+        "--mechanisms",
+        "santext",
+        "--vectors",
+        str(path),
+        "-o",
+        str(folder / "b"),
+        "--lists",
+        "none",
+        "-k",
+        "8",
+    ]
     arguments += ["--certified-epsilon", "low=6, balanced=9.5,high=12"]
     arguments += ["--certified-epsilon-capped", "low=5.5,balanced=9,high=11"]
     assert run(cli.app, "textveil-export", arguments) == 0

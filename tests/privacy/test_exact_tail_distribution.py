@@ -20,13 +20,12 @@ import pytest
 import small_bundles
 from defined_weights import defined_weights
 from numpy.typing import NDArray
-from textveil.bundle.text_bundle import TABLE
 from textveil.mechanisms import entropy
 from textveil.mechanisms import integer_sampling as sampling
 from textveil.mechanisms.integer_sampling import Rows
 from textveil.mechanisms.santext import CappedSanText, ExactSanText
 from textveil.mechanisms.santext_plus import ReplacementCoin
-from textveil.mechanisms.table import EXACT, KEPT, LevelParameters, Table
+from textveil.mechanisms.table import EXACT, KEPT, LevelParameters
 from textveil.text.options import Plan
 
 Words = NDArray[np.uint64]
@@ -48,7 +47,7 @@ def in_memory(geometry: str, k: int | None) -> SimpleNamespace:
     if geometry == "few":
         vectors, lists = small_bundles.scattered(9, 3, seed=64), FEW
     built = small_bundles.contents(vectors, k=k, exponents=("1",), lists=lists)
-    table = Table.from_tensors(built.tensors[TABLE], built.law)
+    table = small_bundles.table_of(built)
     return SimpleNamespace(table=table, metric=small_bundles.metric_of(built))
 
 

@@ -125,16 +125,16 @@ def test_any_small_vocabulary(points: list[list[int]], k: int, exponent: str) ->
             built = small_bundles.contents(vectors, k=min(k, candidates), exponents=(exponent,), lists=lists)
     except (ExportError, BundleDamaged):
         reject()  # a word too far from all others for its scores or weights, or all of them merged
-    table = Table.from_tensors(built.tensors[TABLE], built.law)
+    table = small_bundles.table_of(built)
     law = table.level_parameters(CAPPED, Decimal(exponent), f"weights.l0.santext.{CAPPED}", None)
     rows = built.tensors["embeddings.safetensors"]["rows"].astype(np.int64)
     squared = ((rows[:, None] - rows[None]) ** 2).sum(axis=2)
-    squared[-1, :-1] += built.law["unknown_extra_squared_distance"]
-    squared[:-1, -1] += built.law["unknown_extra_squared_distance"]
+    squared[-1, :-1] += built.law["santext"]["unknown_extra_squared_distance"]
+    squared[:-1, -1] += built.law["santext"]["unknown_extra_squared_distance"]
     for mechanism in ("santext", "santext+"):
         weights = rows_of(table, mechanism, law)
         bound = claimed(law, table.grid)
-        assert not list(findings(weights, squared.tolist(), built.law["median_squared_distance"], bound))
+        assert not list(findings(weights, squared.tolist(), built.law["santext"]["median_squared_distance"], bound))
 
 
 @pytest.mark.slow

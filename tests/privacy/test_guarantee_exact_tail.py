@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 from privacy_bound import GEOMETRIES, Finding, Weights, claimed, findings
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import TABLE, Bundle
+from textveil.bundle.text_bundle import Bundle
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.metric import Metric
 from textveil.mechanisms.santext import CappedSanText, ExactSanText, rounding_slack
@@ -105,7 +105,7 @@ def test_any_small_vocabulary(points: list[list[int]], exponent: str) -> None:
         built = small_bundles.contents(vectors, k=1, exponents=(exponent,), tails=(EXACT,), lists=lists)
     except (ExportError, BundleDamaged):
         reject()  # a word too far from all others for its weights, or all of them merged
-    table, metric = Table.from_tensors(built.tensors[TABLE], built.law), small_bundles.metric_of(built)
+    table, metric = small_bundles.table_of(built), small_bundles.metric_of(built)
     law = table.level_parameters(EXACT, Decimal(exponent), "weights.l0.santext.exact", None)
     everyone = np.arange(table.symbols + 1)
     squared = np.concatenate([block for _, block in metric.squared_to_all(everyone)]).tolist()

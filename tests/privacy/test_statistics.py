@@ -155,7 +155,7 @@ class Sample:
 
     def outputs(self, sanitizer: Sanitizer, count: int) -> NDArray[np.int64]:
         """Output ids of so many tokens in a row, drawn by the plan of ``counts`` in one batch: no text is written."""
-        plan = sanitizer._plan({"sanitize_punctuation": True, "tail": self.tail})
+        plan = sanitizer._plan({"mechanism": "santext+", "sanitize_punctuation": True, "tail": self.tail})
         word = sanitizer._lexicon.word(self.host + self.word, sanitize_punctuation=True)
         inputs = np.array(word.inputs * count, np.int64)
         drawn = plan.draw(inputs, np.full(len(inputs), word.whole))

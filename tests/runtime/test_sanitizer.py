@@ -316,7 +316,7 @@ def test_two_million_characters(english: Sanitizer) -> None:
 def test_a_text_without_a_blank(constant: Sanitizer) -> None:
     lines = 200_000
     assert 4 * lines > sanitizer_module._CHUNK_SEGMENTS
-    assert constant.sanitize("中,x\n" * lines).text == "zz,zz\n" * lines
+    assert constant.sanitize("é,x\n" * lines).text == "zz,zz\n" * lines
 
 
 # --- statements ----------------------------------------------------------------------------------------------------
@@ -352,7 +352,14 @@ def test_a_statement_says_what_is_not_protected(tiny: Sanitizer) -> None:
         return " / ".join(tiny.terms(**options).not_protected)  # type: ignore[arg-type]
 
     default = said()
-    for part in ("number of tokens", "punctuation", "case pattern", "common words", "came out unchanged", "draws afresh"):
+    for part in (
+        "number of tokens",
+        "punctuation",
+        "case pattern",
+        "common words",
+        "came out unchanged",
+        "draws afresh",
+    ):
         assert part in default
     assert "case pattern" not in said(case="drop")
     strict = said(sanitize_punctuation=True)
@@ -500,8 +507,8 @@ def one_piece(make_bundle: Callable[..., Path], nearest: None) -> Sanitizer:
         ("Café", "Cafe", 1),
         ("the@and", "piano", 1),
         ("don't", "pianopianopiano", 3),
-        ("中文", "piano piano", 2),
-        ("the\0", "the piano", 2),
+        ("中文", "piano", 1),
+        ("the\0", "piano", 1),
         ("\u200b", "piano", 1),
         ("the\u00adof", "piano", 1),
         ("[UNK] ##s", "[PIANO] ##piano", 2),

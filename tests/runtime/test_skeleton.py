@@ -179,10 +179,10 @@ def only_some_mouths(text: str) -> list[str]:
 
 NOT_ANYWHERE = NotAnywhere(**vars(RULES["visible"]))
 FAULTS: dict[str, Callable[[], None]] = {
-    "n't is cut off drawn words": partial(exchangeable, NOT_ANYWHERE, segments, 400),
+    "n't is cut off drawn words": partial(exchangeable, NOT_ANYWHERE, segments, 3000),
     "years do not join": partial(exchangeable, RULES["visible"], only_short_numbers_join, 400),
-    ":D is a string and :Cat is none": partial(exchangeable, RULES["visible"], only_some_mouths, 400),
-    "a word before decides": partial(local, AfterTheDoctor(**vars(RULES["visible"])), 300),
+    ":D is a string and :Cat is none": partial(exchangeable, RULES["visible"], only_some_mouths, 3000),
+    "a word before decides": partial(local, AfterTheDoctor(**vars(RULES["visible"])), 3000),
 }
 
 

@@ -185,7 +185,9 @@ class Sanitizer:
         plan = self._plan(options)
         if isinstance(plan, MentionPlan):
             return plan.distribution(word)
-        return Distribution.of(self.bundle.vocabulary, plan.channel, self._single_token(word))
+        # Punctuation is never kept by a coin: it is sanitized whole, or not at all.
+        channel = plan.channel.drawn if segmentation.is_gap(word) else plan.channel
+        return Distribution.of(self.bundle.vocabulary, channel, self._single_token(word))
 
     def distance(self, first: str, second: str) -> float:
         """Returns the distance of two words in the metric of the guarantee; 1 is the median over pairs of words.
