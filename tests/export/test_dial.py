@@ -165,6 +165,8 @@ def dialed(tmp_path_factory):
         "table",
         "--mechanisms",
         "santext",
+        "--default-level",
+        "balanced",
         "--vectors",
         str(path),
         "-o",

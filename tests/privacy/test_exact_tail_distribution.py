@@ -48,7 +48,7 @@ def in_memory(geometry: str, k: int | None) -> SimpleNamespace:
         vectors, lists = small_bundles.scattered(9, 3, seed=64), FEW
     built = small_bundles.contents(vectors, k=k, exponents=("1",), lists=lists)
     table = small_bundles.table_of(built)
-    return SimpleNamespace(table=table, metric=small_bundles.metric_of(built))
+    return SimpleNamespace(table=table, symbols=table.symbols, metric=small_bundles.metric_of(built))
 
 
 def level_law(
