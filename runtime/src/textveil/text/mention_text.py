@@ -201,6 +201,26 @@ class Reading:
             gap.append(self._parts[part])
         return None if self._before is None else self._before + "".join(reversed(gap))
 
+    @property
+    def parts(self) -> Sequence[str]:
+        """The segments of all documents, one after the other."""
+        return self._parts
+
+    @property
+    def part_of(self) -> Integers:
+        """The segment of every token."""
+        return self._part_of
+
+    @property
+    def document_of_parts(self) -> Integers:
+        """The document of every segment."""
+        return np.repeat(np.arange(len(self._ends)), np.diff(self._ends, prepend=0))
+
+    @property
+    def shown(self) -> Sequence[str]:
+        """What is printed of ``SHOWN`` tokens, by index."""
+        return self._visible
+
     def distinct(self, tokens: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Tells which tokens are drawn, and the number of the draw of each: its own unless draws are consistent.
 

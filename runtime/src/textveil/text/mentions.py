@@ -17,8 +17,9 @@ from textveil.mechanisms import entropy
 from textveil.mechanisms.channel import Channel
 from textveil.mechanisms.distribution import Distribution
 from textveil.mechanisms.integer_sampling import Integers, uniform_below
+from textveil.mechanisms.fluent import FluentStaircase
 from textveil.mechanisms.staircase import Staircase
-from textveil.text import segmentation
+from textveil.text import fluent_draw, segmentation
 from textveil.text.mention_statement import MentionTerms
 from textveil.text.mention_text import DRAWN, KIND, Public, Reading, Rewritten
 from textveil.text.segmentation import LOWER, NOT, TITLE, UPPER, apply_case
@@ -67,6 +68,7 @@ class MentionPlan:
         denied: Keys that are unknown words in this call.
         terms: What statements say.
         split: Whether a document above the cap of consistent draws is split, or refused.
+        fluent: Draws mentions in their context; ``None`` where the base does not follow the text.
     """
 
     bundle: Bundle
@@ -76,6 +78,7 @@ class MentionPlan:
     denied: frozenset[str]
     terms: MentionTerms
     split: bool
+    fluent: FluentStaircase | None = None
 
     @property
     def channel(self) -> Channel:
@@ -154,8 +157,12 @@ class MentionPlan:
         role, index = read.roles, read.indices
         drawn, kind = np.flatnonzero(role == DRAWN), np.flatnonzero(role == KIND)
         outputs = np.zeros(len(role), dtype=np.int64)
-        one, copies = read.distinct(drawn)
-        outputs[drawn] = self.staircase.draw(index[drawn[one]], entropy.random_uint64)[copies]
+        if self.fluent is None:
+            one, copies = read.distinct(drawn)
+            outputs[drawn] = self.staircase.draw(index[drawn[one]], entropy.random_uint64)[copies]
+        else:
+            drawn, outputs_drawn = fluent_draw.draw(self, read, self.fluent)
+            outputs[drawn] = outputs_drawn
         one, copies = read.distinct(kind)
         kinds = index[kind[one]]
         chosen = uniform_below(self.words.counts[kinds], entropy.random_uint64)

@@ -1,0 +1,189 @@
+"""Draws mentions in the order of the text, each with the base of its context.
+
+A context is a function of the skeleton and of what was drawn before in the same document, never of a drawn input: the
+element two before (as the skeleton shows it), the one before (as it was *released*), and the two after (as the skeleton
+shows them). Elements are words, kinds and the first mark of a gap. Nothing is carried from one document to the next.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.mechanisms import entropy
+from textveil.mechanisms.fluent import MARKS, POSITIONS, Elements, FluentStaircase
+from textveil.mechanisms.integer_sampling import Integers
+from textveil.text import segmentation
+from textveil.text.mention_text import DRAWN, KIND, Reading
+from textveil.text.strings import is_gap
+
+if TYPE_CHECKING:
+    from textveil.text.mentions import MentionPlan
+
+#: In an unbroken run of drawn mentions every so manyth is drawn as if the one before were not known: runs are drawn
+#: side by side, so a run without end would take a step for every mention.
+RUN = 32
+#: The position of the one element that may be an output.
+_BEFORE = POSITIONS.index(-1)
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """The elements of some documents, one after the other.
+
+    Attributes:
+        shown: Each element as the skeleton shows it, shape ``(n,)``.
+        document: Its document, shape ``(n,)``.
+        token: The number of the token that stands there in the arrays of the reading, -1 for a gap or a word that is
+            passed through, shape ``(n,)``.
+    """
+
+    shown: Integers
+    document: Integers
+    token: Integers
+
+    @classmethod
+    def of(cls, plan: "MentionPlan", read: Reading, elements: Elements) -> "Sequence":
+        """Lays out the elements of a reading."""
+        sizes = np.bincount(read.part_of, minlength=len(read.parts))
+        passed = np.flatnonzero(sizes == 0)
+        known = _Passed(plan, elements)
+        codes = np.fromiter(map(known.__getitem__, map(read.parts.__getitem__, passed.tolist())), np.int64, len(passed))
+        flat, starts, counts = known.arrays()
+        sizes[passed] = counts[codes]
+        begins = np.cumsum(sizes) - sizes
+        shown = np.empty(int(sizes.sum()), dtype=np.int64)
+        token = np.full(len(shown), -1)
+        inside = _counted(counts[codes])
+        shown[np.repeat(begins[passed], counts[codes]) + inside] = flat[np.repeat(starts[codes], counts[codes]) + inside]
+        # Tokens of one part stand in order, and together.
+        change = np.flatnonzero(np.diff(read.part_of, prepend=-1))
+        inside = _counted(np.diff(change, append=len(read.part_of)))
+        place = begins[read.part_of] + inside
+        shown[place] = _as_shown(plan, read, elements)
+        token[place] = np.arange(len(place))
+        return cls(shown, np.repeat(read.document_of_parts, sizes), token)
+
+    def around(self, places: Integers, edge: int) -> Integers:
+        """Returns what the skeleton shows at ``POSITIONS`` of some places, ``edge`` beyond a document: ``(n, 4)``."""
+        found = np.full((len(places), len(POSITIONS)), edge)
+        for column, offset in enumerate(POSITIONS):
+            there = places + offset
+            inside = (there >= 0) & (there < len(self.shown))
+            there = np.where(inside, there, places)
+            inside &= self.document[there] == self.document[places]
+            found[inside, column] = self.shown[there[inside]]
+        return found
+
+
+def draw(plan: "MentionPlan", read: Reading, fluent: FluentStaircase) -> tuple[NDArray[np.intp], Integers]:
+    """Draws the mentions of some documents, with fresh entropy.
+
+    Args:
+        plan: What becomes of tokens.
+        read: The documents.
+        fluent: Draws mentions in contexts.
+
+    Returns:
+        The numbers of the drawn tokens, and what each becomes. Where draws are consistent, equal words have one draw,
+        in the context of the first of them.
+
+    Raises:
+        DocumentTooLong: As ``MentionPlan.rewrite``.
+
+    Privacy:
+        Which mentions are drawn together, and in how many steps, depends on the skeleton alone.
+    """
+    elements = fluent.context.elements
+    sequence = Sequence.of(plan, read, elements)
+    places = np.flatnonzero(sequence.token >= 0)
+    places = places[read.roles[sequence.token[places]] == DRAWN]
+    tokens = sequence.token[places]
+    first, copies = read.distinct(tokens)  # in the order of the text, so first mentions come first
+    contexts = sequence.around(places[first], elements.edge)
+    before = _draw_before(places, sequence.document[places], copies)[first]
+    outputs = np.full(len(first), -1)
+    for ready in _steps(before):
+        of_step, known = contexts[ready], before[ready] >= 0
+        of_step[known, _BEFORE] = outputs[before[ready[known]]]
+        inputs = read.indices[tokens[first[ready]]]
+        outputs[ready] = fluent.draw(inputs, of_step, entropy.random_uint64)
+    return tokens, outputs[copies]
+
+
+def _draw_before(places: Integers, documents: Integers, copies: NDArray[np.intp]) -> Integers:
+    """The number of the draw right before each mention; -1 where the element before is none, or is not looked at."""
+    follows = np.zeros(len(places), dtype=bool)
+    follows[1:] = (np.diff(places) == 1) & (np.diff(documents) == 0)
+    run_start = np.maximum.accumulate(np.where(follows, 0, np.arange(len(places))))
+    looked_at = follows & ((np.arange(len(places)) - run_start) % RUN != 0)
+    return np.where(looked_at, np.roll(copies, 1), -1)
+
+
+def _steps(before: Integers) -> Iterator[NDArray[np.intp]]:
+    """Yields draws whose draw before is done, until all are."""
+    done = np.zeros(len(before), dtype=bool)
+    waiting = np.arange(len(before))
+    while len(waiting):
+        free = (before[waiting] < 0) | done[before[waiting]]
+        yield waiting[free]
+        done[waiting[free]] = True
+        waiting = waiting[~free]
+
+
+class _Passed(dict[str, int]):
+    """The elements of segments that are passed through: visible words, and gaps, whose first mark is one element.
+
+    Privacy:
+        It holds what the skeleton shows, and lives as long as a draw.
+    """
+
+    def __init__(self, plan: "MentionPlan", elements: Elements) -> None:
+        super().__init__()
+        self._plan, self._elements = plan, elements
+        self._found: list[list[int]] = []
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __missing__(self, segment: str) -> int:
+        code = self[segment] = len(self._found)
+        self._found.append(self._of(segment))
+        return code
+
+    def _of(self, segment: str) -> list[int]:
+        if not is_gap(segment):
+            pieces = self._plan.pieces(segment, starts_sentence=True)
+            return [visible_word(self._plan.bundle.ids, token.key or "", self._elements) for _, token in pieces]
+        mark = next((character for character in segment if not character.isspace()), None)
+        if mark is None:
+            return []
+        return [self._elements.first_mark + (MARKS.index(mark) if mark in MARKS else len(MARKS))]
+
+    def arrays(self) -> tuple[Integers, Integers, Integers]:
+        """All elements, where those of each segment start, and how many they are."""
+        counts = np.array([len(found) for found in self._found], dtype=np.int64)
+        flat = np.array([element for found in self._found for element in found], dtype=np.int64)
+        return flat, np.cumsum(counts) - counts, counts
+
+
+def visible_word(ids: Mapping[str, int], key: str, elements: Elements) -> int:
+    """Returns a visible word as an element."""
+    return ids.get(key, elements.other)
+
+
+def _as_shown(plan: "MentionPlan", read: Reading, elements: Elements) -> Integers:
+    """Every token of a reading as the skeleton shows it."""
+    roles, indices = read.roles, read.indices
+    shown = np.where(roles == KIND, elements.first_kind + indices, elements.drawn)
+    visible = np.flatnonzero((roles != KIND) & (roles != DRAWN))
+    words = [segmentation.key(read.shown[index]) for index in indices[visible].tolist()]
+    shown[visible] = [visible_word(plan.bundle.ids, word, elements) for word in words]
+    return shown
+
+
+def _counted(sizes: Integers) -> Integers:
+    """``0, 1, ... size - 1`` for every size."""
+    return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
