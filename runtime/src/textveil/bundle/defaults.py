@@ -9,7 +9,7 @@ from pathlib import Path
 from textveil.errors import BundleNotFound
 
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v3"
-DEFAULT_BUNDLE_ID = "8c8bdcd10d02a436f60c14512b48915419bc5305c3b2eb9a34a960c423d0b7c0"
+DEFAULT_BUNDLE_ID = "75ae37c90a143c0572227a9f11e5ed29b0dc913f88542062bc66513a0fd6b627"
 DEFAULT_ENCODER = "ag-topics-v1"
 DEFAULT_ENCODER_ID = "cd872b6529c6b9c188a33afc8535486f8cda4715084614eb82fcc4a6f9343efc"
 _PLACE = ("runtime", "src", "textveil", "bundle")
