@@ -14,13 +14,12 @@ from textveil.bundle.encoder_bundle import (
 )
 from textveil.bundle.files import ENCODER_BUNDLE, MANIFEST, TEXT_BUNDLE, read_checked, read_json
 from textveil.bundle.safetensors_reader import open_tensors, unique_keys
-from textveil.bundle.staircase_files import LAW, KindFile, SkeletonFiles
+from textveil.bundle.staircase_files import CONTEXT, LAW, STAIRCASE, KindFile, SkeletonFiles
 from textveil.bundle.text_bundle import (
     CERTIFICATE,
     CERTIFICATE_FORMAT,
     CERTIFICATE_VERSION,
     EMBEDDINGS,
-    STAIRCASE,
     STATISTICS,
     STATISTICS_FORMAT,
     STATISTICS_VERSION,
@@ -40,6 +39,7 @@ __all__ = [
     "CERTIFICATE_FORMAT",
     "CERTIFICATE_VERSION",
     "CLASSIFIER",
+    "CONTEXT",
     "DEFAULT_BUNDLE",
     "DEFAULT_ENCODER",
     "EMBEDDINGS",

@@ -15,8 +15,17 @@ import numpy as np
 
 from textveil.bundle.files import MANIFEST, TEXT_BUNDLE, check_files, open_manifest, read_json, require_identity
 from textveil.bundle.safetensors_reader import open_tensors
-from textveil.bundle.staircase_files import LAW, SkeletonFiles, read_skeleton, staircase_levels
+from textveil.bundle.staircase_files import (
+    CONTEXT,
+    LAW,
+    STAIRCASE,
+    SkeletonFiles,
+    open_context,
+    read_skeleton,
+    staircase_levels,
+)
 from textveil.errors import BundleDamaged, BundleVersion, UnknownMechanism
+from textveil.mechanisms.fluent import ContextTable
 from textveil.mechanisms.integer_sampling import MAX_TOTAL
 from textveil.mechanisms.metric import Metric
 from textveil.mechanisms.staircase import StaircaseLevel, StaircaseTable
@@ -31,7 +40,7 @@ VOCABULARY = "vocabulary.tsv"
 VISIBLE = ("function-words", "none")
 CERTIFICATE, CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "certificate.json", "textveil-certificate", 2
 STATISTICS, STATISTICS_FORMAT, STATISTICS_VERSION = "statistics.json", "textveil-statistics", 1
-TABLE, EMBEDDINGS, STAIRCASE = "table.safetensors", "embeddings.safetensors", "staircase.safetensors"
+TABLE, EMBEDDINGS = "table.safetensors", "embeddings.safetensors"
 TOKEN_KINDS = ("word", "wordpiece")
 TABLE_MECHANISMS = ("santext", "santext+")
 TAILS = (CAPPED, EXACT)
@@ -67,6 +76,7 @@ class Bundle:
         levels: Privacy levels of SanText, strictest first; none where the bundle has no SanText.
         staircase: Neighbors and base of the staircase, or ``None``.
         staircase_levels: Levels of the staircase, strictest first.
+        context: What the base makes of a context, or ``None`` where it cannot follow the text.
         skeleton: What the rule of the skeleton is made from, or ``None``.
         default_mechanism: The mechanism of a call that names none.
         default_table_mechanism, default_tail, default_level, default_replacement_probability: The same for SanText.
@@ -144,7 +154,8 @@ class Bundle:
             named += [TABLE, *([EMBEDDINGS] if EMBEDDINGS in self.manifest["files"] else [])]
         if definition["staircase"] is not None:
             skeleton = definition["skeleton"]
-            named += [STAIRCASE, skeleton["function_words"], *(kind["file"] for kind in skeleton["kinds"])]
+            named += [STAIRCASE, *([CONTEXT] if CONTEXT in self.manifest["files"] else [])]
+            named += [skeleton["function_words"], *(kind["file"] for kind in skeleton["kinds"])]
         listed = self.manifest["files"]
         for name in named:
             if name not in listed:
@@ -190,6 +201,7 @@ class Bundle:
         constants, skeleton = definition["staircase"], definition["skeleton"]
         self.staircase: StaircaseTable | None = None
         self.staircase_levels: tuple[StaircaseLevel, ...] = ()
+        self.context: ContextTable | None = None
         self.skeleton: SkeletonFiles | None = None
         self.default_staircase_level = self.default_visible = ""
         if constants is None:
@@ -201,6 +213,9 @@ class Bundle:
         self.staircase = StaircaseTable.from_tensors(open_tensors(self.path / STAIRCASE), self.symbols)
         self.staircase_levels = staircase_levels(self.staircase, constants)
         self.skeleton = read_skeleton(self.path, skeleton)
+        if CONTEXT in definition["files"]:
+            kinds, vocabulary = len(self.skeleton.kinds), definition["files"][VOCABULARY]
+            self.context = open_context(self.path, self.staircase, self.staircase_levels, kinds, vocabulary)
         defaults = definition["defaults"]["staircase"]
         self.default_staircase_level, self.default_visible = str(defaults["level"]), str(defaults["visible"])
         if set(defaults) != {"level", "visible"} or self.default_visible not in VISIBLE:

@@ -5,6 +5,7 @@ from textveil.mechanisms.discrete_noise import NoiseTable, discrete_gaussian, di
 from textveil.mechanisms.distribution import UNKNOWN, Distribution
 from textveil.mechanisms.entropy import RandomUint64, random_uint64
 from textveil.mechanisms.fbdd import Fbdd, laplace_noise
+from textveil.mechanisms.fluent import CONTEXT_MARKS, CONTEXT_POSITIONS, ContextTable, Elements, FluentStaircase
 from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, Rows
 from textveil.mechanisms.metric import Floats, Metric, squared_distances
 from textveil.mechanisms.protocol import MECHANISMS, Mechanism, WeightedMechanism
@@ -32,6 +33,8 @@ from textveil.mechanisms.vector_parameters import BOX, L1, L2, ReleaseParameters
 __all__ = [
     "BOX",
     "CAPPED",
+    "CONTEXT_MARKS",
+    "CONTEXT_POSITIONS",
     "EXACT",
     "KEPT",
     "L1",
@@ -45,11 +48,14 @@ __all__ = [
     "UNKNOWN",
     "CappedSanText",
     "Channel",
+    "ContextTable",
     "Distribution",
+    "Elements",
     "EqualityScores",
     "ExactSanText",
     "Fbdd",
     "Floats",
+    "FluentStaircase",
     "Integers",
     "LevelParameters",
     "Mechanism",

@@ -21,9 +21,9 @@ from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, uniform_be
 from textveil.mechanisms.staircase import Staircase, at_most
 
 #: Where the four elements of a context stand, counted from the drawn mention.
-POSITIONS = (-2, -1, 1, 2)
+CONTEXT_POSITIONS = (-2, -1, 1, 2)
 #: What a mark of punctuation is as an element; all others are one more.
-MARKS = ".,;:!?-()'\""
+CONTEXT_MARKS = ".,;:!?-()'\""
 #: Drawn at a time, so that what is computed on the way stays in the cache.
 _BLOCK = 1024
 
@@ -57,13 +57,18 @@ class Elements:
 
     @property
     def first_mark(self) -> int:
-        """The first mark of ``MARKS``; the others follow, then any other mark."""
+        """The first mark of ``CONTEXT_MARKS``; the others follow, then any other mark."""
         return self.first_kind + self.kinds
+
+    def mark(self, character: str) -> int:
+        """A mark of punctuation."""
+        found = CONTEXT_MARKS.find(character)
+        return self.first_mark + (found if found >= 0 else len(CONTEXT_MARKS))
 
     @property
     def edge(self) -> int:
         """Beyond the start or the end of a document."""
-        return self.first_mark + len(MARKS) + 1
+        return self.first_mark + len(CONTEXT_MARKS) + 1
 
     @property
     def count(self) -> int:
@@ -107,7 +112,7 @@ class ContextTable:
         if (
             classes.shape != (symbols,)
             or classes.dtype != np.uint8
-            or rows.shape != (len(POSITIONS), elements.count)
+            or rows.shape != (len(CONTEXT_POSITIONS), elements.count)
             or rows.dtype != np.uint16
             or scores.ndim != 2
             or scores.dtype != np.int8
@@ -127,7 +132,7 @@ class ContextTable:
         """Returns ``W_c`` of some contexts, shape ``(n, classes)``.
 
         Args:
-            contexts: Elements at ``POSITIONS``, shape ``(n, 4)``.
+            contexts: Elements at ``CONTEXT_POSITIONS``, shape ``(n, 4)``.
         """
         total = np.zeros((len(contexts), self.scores.shape[1]), dtype=np.int16)
         for position, row_of in enumerate(self.rows):
@@ -184,19 +189,28 @@ class FluentStaircase:
         return int(self.context.weights.min()) * self.plain.base_sum
 
     def at(self, context: Integers) -> Staircase:
-        """Returns the staircase of one context, elements at ``POSITIONS``, shape ``(4,)``: the definition, in full."""
+        """Returns the staircase of one context, the definition in full.
+
+        Args:
+            context: Elements at ``CONTEXT_POSITIONS``, shape ``(4,)``.
+        """
         factors = self.context.factors(context[None])[0]
         base = self.plain.base * factors[self.context.classes]
         staircase = replace(self.plain, base=base, sums=np.cumsum(base))
         staircase.check()
         return staircase
 
+    @cached_property
+    def alone(self) -> Staircase:
+        """The staircase of a mention with nothing around it."""
+        return self.at(np.full(len(CONTEXT_POSITIONS), self.context.elements.edge))
+
     def draw(self, inputs: Integers, contexts: Integers, random_uint64: RandomUint64) -> Integers:
         """Draws one output for every input in its context, independently, shape ``(n,)``.
 
         Args:
             inputs: Input ids, ``<unk>`` last, shape ``(n,)``.
-            contexts: Elements at ``POSITIONS``, shape ``(n, 4)``.
+            contexts: Elements at ``CONTEXT_POSITIONS``, shape ``(n, 4)``.
             random_uint64: Gives uniform words.
 
         Privacy:
@@ -327,6 +341,6 @@ class _Classes:
 
 
 def _share_of(amounts: Integers, share: Any) -> Integers:
-    """``floor(share amount)`` in 64 bits: numerator and denominator have at most nine digits, the share is at most 1."""
+    """``floor(share amount)`` in 64 bits: both parts of the share have at most nine digits, and it is at most 1."""
     whole, rest = np.divmod(amounts, share.denominator)
     return whole * share.numerator + rest * share.numerator // share.denominator

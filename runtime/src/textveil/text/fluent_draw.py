@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.mechanisms import entropy
-from textveil.mechanisms.fluent import MARKS, POSITIONS, Elements, FluentStaircase
+from textveil.mechanisms.fluent import CONTEXT_MARKS, CONTEXT_POSITIONS, Elements, FluentStaircase
 from textveil.mechanisms.integer_sampling import Integers
 from textveil.text import segmentation
 from textveil.text.mention_text import DRAWN, KIND, Reading
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: side by side, so a run without end would take a step for every mention.
 RUN = 32
 #: The position of the one element that may be an output.
-_BEFORE = POSITIONS.index(-1)
+_BEFORE = CONTEXT_POSITIONS.index(-1)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,9 @@ class Sequence:
         shown = np.empty(int(sizes.sum()), dtype=np.int64)
         token = np.full(len(shown), -1)
         inside = _counted(counts[codes])
-        shown[np.repeat(begins[passed], counts[codes]) + inside] = flat[np.repeat(starts[codes], counts[codes]) + inside]
+        shown[np.repeat(begins[passed], counts[codes]) + inside] = flat[
+            np.repeat(starts[codes], counts[codes]) + inside
+        ]
         # Tokens of one part stand in order, and together.
         change = np.flatnonzero(np.diff(read.part_of, prepend=-1))
         inside = _counted(np.diff(change, append=len(read.part_of)))
@@ -67,9 +69,9 @@ class Sequence:
         return cls(shown, np.repeat(read.document_of_parts, sizes), token)
 
     def around(self, places: Integers, edge: int) -> Integers:
-        """Returns what the skeleton shows at ``POSITIONS`` of some places, ``edge`` beyond a document: ``(n, 4)``."""
-        found = np.full((len(places), len(POSITIONS)), edge)
-        for column, offset in enumerate(POSITIONS):
+        """Returns what the skeleton shows at ``CONTEXT_POSITIONS`` of some places, ``edge`` beyond a document: ``(n, 4)``."""
+        found = np.full((len(places), len(CONTEXT_POSITIONS)), edge)
+        for column, offset in enumerate(CONTEXT_POSITIONS):
             there = places + offset
             inside = (there >= 0) & (there < len(self.shown))
             there = np.where(inside, there, places)
@@ -96,21 +98,40 @@ def draw(plan: "MentionPlan", read: Reading, fluent: FluentStaircase) -> tuple[N
     Privacy:
         Which mentions are drawn together, and in how many steps, depends on the skeleton alone.
     """
-    elements = fluent.context.elements
-    sequence = Sequence.of(plan, read, elements)
+    sequence = Sequence.of(plan, read, fluent.context.elements)
     places = np.flatnonzero(sequence.token >= 0)
     places = places[read.roles[sequence.token[places]] == DRAWN]
     tokens = sequence.token[places]
     first, copies = read.distinct(tokens)  # in the order of the text, so first mentions come first
-    contexts = sequence.around(places[first], elements.edge)
+    return tokens, draw_in_order(fluent, sequence, places, read.indices[tokens], first, copies)
+
+
+def draw_in_order(
+    fluent: FluentStaircase,
+    sequence: Sequence,
+    places: Integers,
+    inputs: Integers,
+    first: NDArray[np.intp],
+    copies: NDArray[np.intp],
+) -> Integers:
+    """Draws mentions in the contexts of a sequence, and returns what each becomes, shape ``(n,)``.
+
+    Args:
+        fluent: Draws mentions in contexts.
+        sequence: What stands around them.
+        places: Where the mentions stand in it, ascending, shape ``(n,)``.
+        inputs: Input ids, shape ``(n,)``.
+        first: The mentions that are drawn, of equal ones the first, shape ``(draws,)``.
+        copies: The draw of each mention, shape ``(n,)``.
+    """
+    contexts = sequence.around(places[first], fluent.context.elements.edge)
     before = _draw_before(places, sequence.document[places], copies)[first]
     outputs = np.full(len(first), -1)
     for ready in _steps(before):
         of_step, known = contexts[ready], before[ready] >= 0
         of_step[known, _BEFORE] = outputs[before[ready[known]]]
-        inputs = read.indices[tokens[first[ready]]]
-        outputs[ready] = fluent.draw(inputs, of_step, entropy.random_uint64)
-    return tokens, outputs[copies]
+        outputs[ready] = fluent.draw(inputs[first[ready]], of_step, entropy.random_uint64)
+    return outputs[copies]
 
 
 def _draw_before(places: Integers, documents: Integers, copies: NDArray[np.intp]) -> Integers:
@@ -160,7 +181,9 @@ class _Passed(dict[str, int]):
         mark = next((character for character in segment if not character.isspace()), None)
         if mark is None:
             return []
-        return [self._elements.first_mark + (MARKS.index(mark) if mark in MARKS else len(MARKS))]
+        return [
+            self._elements.first_mark + (CONTEXT_MARKS.index(mark) if mark in CONTEXT_MARKS else len(CONTEXT_MARKS))
+        ]
 
     def arrays(self) -> tuple[Integers, Integers, Integers]:
         """All elements, where those of each segment start, and how many they are."""

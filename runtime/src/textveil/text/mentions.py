@@ -16,8 +16,8 @@ from textveil.errors import OptionError
 from textveil.mechanisms import entropy
 from textveil.mechanisms.channel import Channel
 from textveil.mechanisms.distribution import Distribution
-from textveil.mechanisms.integer_sampling import Integers, uniform_below
 from textveil.mechanisms.fluent import FluentStaircase
+from textveil.mechanisms.integer_sampling import Integers, uniform_below
 from textveil.mechanisms.staircase import Staircase
 from textveil.text import fluent_draw, segmentation
 from textveil.text.mention_statement import MentionTerms
@@ -82,8 +82,8 @@ class MentionPlan:
 
     @property
     def channel(self) -> Channel:
-        """The output distribution of a drawn mention."""
-        return self.staircase.channel
+        """The output distribution of a drawn mention; where the base follows the text, of one that stands alone."""
+        return self.staircase.channel if self.fluent is None else self.fluent.alone.channel
 
     def pieces(self, segment: str, *, starts_sentence: bool) -> list[tuple[str, Token]]:
         """Returns the tokens of one segment that is no gap, each with its spelling; denied words are unknown ones."""
@@ -118,7 +118,7 @@ class MentionPlan:
         return self.bundle.symbols if token.key is None else self.bundle.ids.get(token.key, self.bundle.symbols)
 
     def distribution(self, word: str) -> Distribution:
-        """Returns the exact output distribution of one word inside a sentence.
+        """Returns the exact output distribution of one word inside a sentence; alone where the base follows the text.
 
         Raises:
             OptionError: It is more than one token, or visible.
