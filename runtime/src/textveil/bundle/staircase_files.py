@@ -11,7 +11,8 @@ import numpy as np
 
 from textveil.bundle.safetensors_reader import open_tensors
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.fluent import ContextTable, FluentStaircase
+from textveil.mechanisms.context import ContextTable
+from textveil.mechanisms.fluent import FluentStaircase
 from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable
 
 LAW = "law.json"

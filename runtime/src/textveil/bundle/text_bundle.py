@@ -25,7 +25,7 @@ from textveil.bundle.staircase_files import (
     staircase_levels,
 )
 from textveil.errors import BundleDamaged, BundleVersion, UnknownMechanism
-from textveil.mechanisms.fluent import ContextTable
+from textveil.mechanisms.context import ContextTable
 from textveil.mechanisms.integer_sampling import MAX_TOTAL
 from textveil.mechanisms.metric import Metric
 from textveil.mechanisms.staircase import StaircaseLevel, StaircaseTable

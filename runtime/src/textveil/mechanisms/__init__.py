@@ -1,11 +1,12 @@
 """The mechanisms, their output distribution, and the exact integer sampling that they draw with."""
 
 from textveil.mechanisms.channel import Channel, ScoreChannel
+from textveil.mechanisms.context import CONTEXT_MARKS, CONTEXT_POSITIONS, ContextTable, Elements
 from textveil.mechanisms.discrete_noise import NoiseTable, discrete_gaussian, discrete_laplace
 from textveil.mechanisms.distribution import UNKNOWN, Distribution
 from textveil.mechanisms.entropy import RandomUint64, random_uint64
 from textveil.mechanisms.fbdd import Fbdd, laplace_noise
-from textveil.mechanisms.fluent import CONTEXT_MARKS, CONTEXT_POSITIONS, ContextTable, Elements, FluentStaircase
+from textveil.mechanisms.fluent import FluentStaircase
 from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, Rows
 from textveil.mechanisms.metric import Floats, Metric, squared_distances
 from textveil.mechanisms.protocol import MECHANISMS, Mechanism, WeightedMechanism

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.mechanisms import entropy
-from textveil.mechanisms.fluent import CONTEXT_MARKS, CONTEXT_POSITIONS, Elements, FluentStaircase
+from textveil.mechanisms.context import CONTEXT_POSITIONS, Elements
+from textveil.mechanisms.fluent import FluentStaircase
 from textveil.mechanisms.integer_sampling import Integers
 from textveil.text import segmentation
 from textveil.text.mention_text import DRAWN, KIND, Reading
@@ -30,7 +31,7 @@ _BEFORE = CONTEXT_POSITIONS.index(-1)
 
 
 @dataclass(frozen=True)
-class Sequence:
+class Layout:
     """The elements of some documents, one after the other.
 
     Attributes:
@@ -45,7 +46,7 @@ class Sequence:
     token: Integers
 
     @classmethod
-    def of(cls, plan: "MentionPlan", read: Reading, elements: Elements) -> "Sequence":
+    def of(cls, plan: "MentionPlan", read: Reading, elements: Elements) -> "Layout":
         """Lays out the elements of a reading."""
         sizes = np.bincount(read.part_of, minlength=len(read.parts))
         passed = np.flatnonzero(sizes == 0)
@@ -69,7 +70,7 @@ class Sequence:
         return cls(shown, np.repeat(read.document_of_parts, sizes), token)
 
     def around(self, places: Integers, edge: int) -> Integers:
-        """Returns what the skeleton shows at ``CONTEXT_POSITIONS`` of some places, ``edge`` beyond a document: ``(n, 4)``."""
+        """Returns what the skeleton shows around some places, ``edge`` beyond a document, shape ``(n, 4)``."""
         found = np.full((len(places), len(CONTEXT_POSITIONS)), edge)
         for column, offset in enumerate(CONTEXT_POSITIONS):
             there = places + offset
@@ -98,34 +99,34 @@ def draw(plan: "MentionPlan", read: Reading, fluent: FluentStaircase) -> tuple[N
     Privacy:
         Which mentions are drawn together, and in how many steps, depends on the skeleton alone.
     """
-    sequence = Sequence.of(plan, read, fluent.context.elements)
-    places = np.flatnonzero(sequence.token >= 0)
-    places = places[read.roles[sequence.token[places]] == DRAWN]
-    tokens = sequence.token[places]
+    layout = Layout.of(plan, read, fluent.context.elements)
+    places = np.flatnonzero(layout.token >= 0)
+    places = places[read.roles[layout.token[places]] == DRAWN]
+    tokens = layout.token[places]
     first, copies = read.distinct(tokens)  # in the order of the text, so first mentions come first
-    return tokens, draw_in_order(fluent, sequence, places, read.indices[tokens], first, copies)
+    return tokens, draw_in_order(fluent, layout, places, read.indices[tokens], first, copies)
 
 
 def draw_in_order(
     fluent: FluentStaircase,
-    sequence: Sequence,
+    layout: Layout,
     places: Integers,
     inputs: Integers,
     first: NDArray[np.intp],
     copies: NDArray[np.intp],
 ) -> Integers:
-    """Draws mentions in the contexts of a sequence, and returns what each becomes, shape ``(n,)``.
+    """Draws mentions in the contexts of a layout, and returns what each becomes, shape ``(n,)``.
 
     Args:
         fluent: Draws mentions in contexts.
-        sequence: What stands around them.
+        layout: What stands around them.
         places: Where the mentions stand in it, ascending, shape ``(n,)``.
         inputs: Input ids, shape ``(n,)``.
         first: The mentions that are drawn, of equal ones the first, shape ``(draws,)``.
         copies: The draw of each mention, shape ``(n,)``.
     """
-    contexts = sequence.around(places[first], fluent.context.elements.edge)
-    before = _draw_before(places, sequence.document[places], copies)[first]
+    contexts = layout.around(places[first], fluent.context.elements.edge)
+    before = _draw_before(places, layout.document[places], copies)[first]
     outputs = np.full(len(first), -1)
     for ready in _steps(before):
         of_step, known = contexts[ready], before[ready] >= 0
@@ -181,9 +182,7 @@ class _Passed(dict[str, int]):
         mark = next((character for character in segment if not character.isspace()), None)
         if mark is None:
             return []
-        return [
-            self._elements.first_mark + (CONTEXT_MARKS.index(mark) if mark in CONTEXT_MARKS else len(CONTEXT_MARKS))
-        ]
+        return [self._elements.mark(mark)]
 
     def arrays(self) -> tuple[Integers, Integers, Integers]:
         """All elements, where those of each segment start, and how many they are."""
@@ -202,7 +201,7 @@ def _as_shown(plan: "MentionPlan", read: Reading, elements: Elements) -> Integer
     roles, indices = read.roles, read.indices
     shown = np.where(roles == KIND, elements.first_kind + indices, elements.drawn)
     visible = np.flatnonzero((roles != KIND) & (roles != DRAWN))
-    words = [segmentation.key(read.shown[index]) for index in indices[visible].tolist()]
+    words = map(segmentation.key, map(read.shown.__getitem__, indices[visible].tolist()))
     shown[visible] = [visible_word(plan.bundle.ids, word, elements) for word in words]
     return shown
 
