@@ -129,8 +129,9 @@ def test_mentions_are_drawn_each_in_its_own_context(monkeypatch: pytest.MonkeyPa
     script = [part for at in starts for part in (words[at : min(at + 5, 23)], words[23 + at : 23 + min(at + 5, 23)])]
     together = staircase.draw(inputs, contexts, lambda count: script.pop(0))
     for number in range(23):
-        own = [words[number : number + 1], words[23 + number : 24 + number]]
-        alone = staircase.draw(inputs[number : number + 1], contexts[number : number + 1], lambda count: own.pop(0))
+        one = slice(number, number + 1)
+        own = iter([words[one], words[23:][one]])
+        alone = staircase.draw(inputs[one], contexts[one], lambda count, own=own: next(own))
         assert alone[0] == together[number]
 
 
