@@ -15,7 +15,7 @@ import struct
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -50,6 +50,16 @@ class Array:
 
 
 @dataclass(frozen=True)
+class Context:
+    """What the base makes of a context."""
+
+    classes: tuple[int, ...]
+    rows: list[tuple[int, ...]]
+    scores: list[tuple[int, ...]]
+    weights: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Staircase:
     """The staircase of a bundle: levels as law.json has them, and what is drawn from."""
 
@@ -60,6 +70,7 @@ class Staircase:
     roles: tuple[int, ...]
     function_words: dict[str, tuple[str, ...]]  # marks by word
     kinds: dict[str, tuple[str | None, dict[str, tuple[str, ...]]]]  # shape and marks by entry, by name
+    context: Context | None = None
 
 
 @dataclass(frozen=True)
@@ -182,7 +193,8 @@ def check_parts(law: dict[str, Any], hashes: dict[str, str]) -> None:
         check(set(law["skeleton"]) == {"function_words", "kinds"}, "law.json: skeleton")
         kinds = law["skeleton"]["kinds"]
         check(all(set(kind) == {"name", "shape", "file"} for kind in kinds), "law.json: a kind")
-        named += ["staircase.safetensors", law["skeleton"]["function_words"], *(kind["file"] for kind in kinds)]
+        named += ["staircase.safetensors", *(hashes.keys() & {"context.safetensors"})]
+        named += [law["skeleton"]["function_words"], *(kind["file"] for kind in kinds)]
     check(len(set(named)) == len(named), "law.json: a file is named twice")
     check(law["files"] == {name: hashes[name] for name in named}, "law.json: hashes")
 
@@ -406,7 +418,38 @@ def read_staircase(law: dict[str, Any], data: dict[str, bytes]) -> Staircase:
     kinds = {kind["name"]: (kind["shape"], read_list(data[kind["file"]], marks)) for kind in described}
     check(len(kinds) == len(described), "a kind is repeated")
     words = read_list(data[law["skeleton"]["function_words"]], {"name-like"})
-    return Staircase(levels, defaults, neighbors.rows(), base.values, roles.values, words, kinds)
+    context = None
+    if "context.safetensors" in law["files"]:
+        context = read_context(data["context.safetensors"], data["vocabulary.tsv"], symbols, len(kinds))
+        most = sum(base.values) * max(context.weights)
+        check(all(total_of(level, most) < 2**62 for level in levels), "contexts: totals are too large")
+    return Staircase(levels, defaults, neighbors.rows(), base.values, roles.values, words, kinds, context)
+
+
+def read_context(data: bytes, vocabulary: bytes, symbols: int, kinds: int) -> Context:
+    """What the base makes of a context; refused unless every element has a row, and every symbol a class."""
+    arrays = parse_safetensors(data)
+    classes, rows, scores, weights = (arrays[name] for name in ("classes", "rows", "scores", "weights"))
+    stated = arrays["vocabulary"]
+    check((stated.dtype, bytes(stated.values)) == ("U8", hashlib.sha256(vocabulary).digest()), "contexts: vocabulary")
+    check((classes.dtype, classes.shape) == ("U8", [symbols]), "contexts: classes")
+    check((rows.dtype, rows.shape) == ("U16", [4, symbols + kinds + 16]), "contexts: rows")
+    check(scores.dtype == "I8" and len(scores.shape) == 2 and 1 <= scores.shape[1] <= 256, "contexts: scores")
+    check(max(classes.values) < scores.shape[1] and max(rows.values) < scores.shape[0], "contexts: a class or a row")
+    check(weights.dtype == "U32" and len(weights.shape) == 1 and 1 <= weights.shape[0] <= 1024, "contexts: weights")
+    check(min(weights.values) >= 1, "contexts: a weight of 0")
+    return Context(classes.values, rows.rows(), scores.rows(), weights.values)
+
+
+def in_context(staircase: Staircase, elements: tuple[int, int, int, int]) -> Staircase:
+    """The staircase of one context: another base, and all else as it is."""
+    context = staircase.context
+    assert context is not None
+    scores = [context.scores[row[element]] for row, element in zip(context.rows, elements, strict=True)]
+    sums, last = [sum(parts) for parts in zip(*scores, strict=True)], len(context.weights) - 1
+    factors = [context.weights[last - min(last, max(sums) - total)] for total in sums]
+    base = tuple(b * factors[k] for b, k in zip(staircase.base, context.classes, strict=True))
+    return replace(staircase, base=base)
 
 
 def factor_of(level: dict[str, str]) -> int:
