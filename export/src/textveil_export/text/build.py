@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import (
     EMBEDDINGS,
-    STAIRCASE,
     TABLE,
     TABLE_MECHANISMS,
     TAILS,
@@ -153,11 +152,11 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
         }
     if recipe.staircase is not None:
         part = build_staircase(source.take(kept), recipe.staircase, progress, vocabulary=texts[VOCABULARY].encode())
-        tensors |= part.tensors
+        tensors |= part.files
         texts |= part.texts
         law |= part.law
         law["defaults"]["staircase"] = part.defaults
-        statistics["staircase_k"] = part.tensors[STAIRCASE]["neighbours"].shape[1]
+        statistics["staircase_k"] = part.tensors["neighbours"].shape[1]
     law["defaults"]["mechanism"] = "staircase" if recipe.staircase is not None else "santext+"
     attribution = recipe.attribution
     if recipe.staircase is not None and recipe.staircase.context is not None:

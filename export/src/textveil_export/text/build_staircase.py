@@ -62,15 +62,22 @@ class StaircasePart:
     """What a bundle has of its staircase.
 
     Attributes:
-        tensors: The arrays of ``staircase.safetensors`` and, with a model of contexts, of ``context.safetensors``.
+        tensors: The arrays of ``staircase.safetensors``.
+        context: The arrays of ``context.safetensors``; none without a model of contexts.
         texts: The lists of the skeleton, by file name.
         law: The parts of ``law.json``: ``staircase``, ``skeleton`` and the defaults.
     """
 
-    tensors: dict[str, dict[str, NDArray[Any]]]
+    tensors: dict[str, NDArray[Any]]
+    context: dict[str, NDArray[Any]]
     texts: dict[str, str]
     law: dict[str, Any]
     defaults: dict[str, str]
+
+    @property
+    def files(self) -> dict[str, dict[str, NDArray[Any]]]:
+        """Arrays by file."""
+        return {STAIRCASE: self.tensors, **({CONTEXT: self.context} if self.context else {})}
 
 
 def build_staircase(
@@ -109,11 +116,12 @@ def build_staircase(
         }
         for level in recipe.levels
     ]
-    tensors = {STAIRCASE: {**arrays, "roles": roles}}
+    context = {}
     if recipe.context is not None:
-        tensors[CONTEXT] = context_arrays(recipe.context, source.words, list(files), vocabulary)
+        context = context_arrays(recipe.context, source.words, list(files), vocabulary)
     return StaircasePart(
-        tensors=tensors,
+        tensors={**arrays, "roles": roles},
+        context=context,
         texts={
             FUNCTION_WORDS: recipe.lists.files.function_words,
             **{files[kind.name]: kind.content for kind in recipe.lists.files.kinds},

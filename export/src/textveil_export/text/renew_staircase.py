@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from safetensors.numpy import load_file
-from textveil.bundle import CERTIFICATE, EMBEDDINGS, LAW, MANIFEST, STAIRCASE, STATISTICS, TABLE, VOCABULARY, Bundle
+from textveil.bundle import CERTIFICATE, EMBEDDINGS, LAW, MANIFEST, STATISTICS, TABLE, VOCABULARY, Bundle
 from textveil.mechanisms import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 
 from textveil_export.atomic import whole_folder
@@ -56,11 +56,11 @@ def renew_staircase(
     law |= part.law
     law["defaults"] = {**law["defaults"], "mechanism": "staircase", "staircase": part.defaults}
     contents = Contents(
-        tensors={name: load_file(bundle.path / name) for name in tables} | part.tensors,
+        tensors={name: load_file(bundle.path / name) for name in tables} | part.files,
         texts={VOCABULARY: vocabulary.decode("utf-8")} | part.texts,
         law={key: value for key, value in law.items() if key != "files"},
         manifest={key: value for key, value in manifest.items() if key != "files"},
-        statistics=_statistics(bundle) | {"staircase_k": part.tensors[STAIRCASE]["neighbours"].shape[1]},
+        statistics=_statistics(bundle) | {"staircase_k": part.tensors["neighbours"].shape[1]},
     )
     with whole_folder(folder, force=force) as partial:
         write_files(contents, partial)
