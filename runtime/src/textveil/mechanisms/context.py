@@ -55,7 +55,7 @@ class Elements:
         return self.first_kind + self.kinds
 
     def mark(self, character: str) -> int:
-        """A mark of punctuation."""
+        """Returns a mark of punctuation as an element."""
         found = CONTEXT_MARKS.find(character)
         return self.first_mark + (found if found >= 0 else len(CONTEXT_MARKS))
 

@@ -47,7 +47,7 @@ class Layout:
 
     @classmethod
     def of(cls, plan: "MentionPlan", read: Reading, elements: Elements) -> "Layout":
-        """Lays out the elements of a reading."""
+        """Returns the elements of a reading, in order."""
         sizes = np.bincount(read.part_of, minlength=len(read.parts))
         passed = np.flatnonzero(sizes == 0)
         known = _Passed(plan, elements)
