@@ -16,21 +16,23 @@ def export(*arguments: object) -> int:
     return run(cli.app, "textveil-export", [*map(str, arguments)])
 
 
-@pytest.fixture
-def vectors(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = np.random.default_rng(3).standard_normal((len(WORDS), 6))
     lines = [f"{w} {' '.join(map(str, row))}\n" for w, row in zip(WORDS, rows, strict=True)]
-    (tmp_path / "vectors").write_text("".join(lines), "utf-8")
-    return tmp_path / "vectors"
+    path = tmp_path_factory.mktemp("vectors") / "vectors"
+    path.write_text("".join(lines), "utf-8")
+    return path
 
 
-@pytest.fixture
-def finished(vectors: Path, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def finished(vectors: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bundle with both parts, certified, with statistics."""
-    folder = tmp_path / "finished"
-    options = ["--lists", "none", "-k", "8", "--level", "moderate=4", "--staircase-neighbors", "4"]
+    folder = tmp_path_factory.mktemp("finished") / "bundle"
+    options = ["--lists", "none", "-k", "8", "--level", "moderate=4", "--staircase-neighbors", "4", "--no-statistics"]
     assert export("table", "--vectors", vectors, *options, "-o", folder) == 0
     assert export("certify", folder) == 0
+    assert export("statistics", folder, "--trials", "2") == 0
     return folder
 
 
