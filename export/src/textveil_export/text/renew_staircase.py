@@ -92,8 +92,8 @@ def _copy_records(bundle: Bundle, folder: Path, tables: list[str]) -> None:
         if manifest["files"][name] != bundle.manifest["files"][name]:
             raise ExportError(f"{name} was not copied as it is: build the bundle with table")
     law_identity = manifest["files"][LAW]["sha256"]
-    for name in (CERTIFICATE, STATISTICS):
-        if name in bundle.manifest["files"]:
+    for name in bundle.manifest["files"]:
+        if name in (CERTIFICATE, STATISTICS):
             text = (bundle.path / name).read_text("utf-8")
             data = text.replace(bundle.law_identity, law_identity, 1).encode()
             manifest["files"][name] = add_file(folder, name, data)
