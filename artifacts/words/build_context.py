@@ -28,10 +28,12 @@ from textveil.mechanisms import CONTEXT_MARKS, CONTEXT_POSITIONS, Elements
 from textveil.text.mentions import MentionPlan
 
 Floats = NDArray[np.float64]
-CLASSES, ROUNDS, EPOCHS = 256, 4, 2
+CLASSES, ROUNDS, EPOCHS = 256, 9, 2
 #: Elements with fewer places than this share the scores of all such ones; words, those of their class.
 LEAST, MOST_WORDS = 30, 8_000
 PRIOR, RATE, BATCH, LIKENESS = 3.0, 0.02, 8192, 20.0
+#: Share of the words that may change their class in a round: all at once would run into what fits best so far.
+MOVED = 0.25
 #: Eight steps of a score are a factor of two; a class is at most 2**10 times as likely for its context as another.
 STEPS, OCTAVES = 8, 10
 CREDIT = (
@@ -102,13 +104,17 @@ def learn(seen: Seen, classes: Ints, base: Ints, epochs: int, elements: Elements
 
 
 @torch.no_grad()
-def moved(seen: Seen, scores: Scores, classes: Ints, rows: Floats, weight: Floats) -> Ints:
-    """Returns each word's better class: by the scores where it stood, and by how near it is to the class's center."""
+def moved(
+    seen: Seen, scores: Scores, classes: Ints, rows: Floats, weight: Floats, generator: np.random.Generator
+) -> Ints:
+    """Returns the better class of some words: by the scores where each stood, and by how near it is to the center."""
+    chosen = generator.random(len(classes)) < MOVED
     fit = torch.zeros(len(classes), CLASSES)
     for start in range(0, len(seen.words), BATCH):
         part = slice(start, start + BATCH)
         fit.index_add_(0, torch.from_numpy(seen.words[part]), scores(seen.contexts[part]))
-    return (fit.numpy() - LIKENESS * _distances(rows, _centers(rows, classes, weight))).argmax(axis=1)
+    better = (fit.numpy() - LIKENESS * _distances(rows, _centers(rows, classes, weight))).argmax(axis=1)
+    return np.where(chosen, better, classes)
 
 
 def first_classes(rows: Floats, weight: Floats) -> Ints:
@@ -158,10 +164,9 @@ def _unit(rows: Floats) -> Floats:
 
 
 def named(plan: MentionPlan, elements: Elements) -> list[str]:
-    """Returns every element as the file calls it; a symbol by all of its spellings, since another bundle merges others."""
+    """Returns every element as the file calls it; a symbol by all its spellings, since another bundle merges others."""
     lines = (plan.bundle.path / VOCABULARY).read_text("utf-8").splitlines()
-    kinds = [kind.name for kind in plan.rule.kinds.kinds]
-    kinds = [*kinds, "mark"]
+    kinds = [*(kind.name for kind in plan.rule.kinds.kinds), "mark"]
     marks = [f"<mark:{mark}>" for mark in CONTEXT_MARKS]
     return [
         *(line.replace("\t", " ") for line in lines),
@@ -212,9 +217,9 @@ def build(bundle: Path, folder: Path, vectors_path: Path) -> str:
     of_word = {word: np.array(numbers, dtype=float) for word, *numbers in lines}
     rows = likeness(seen, np.array([of_word[word] for word in plan.bundle.vocabulary]), elements)
     weight = np.sqrt(base) + 1e-3
-    classes = first_classes(rows, weight)
+    classes, generator = first_classes(rows, weight), np.random.default_rng(1)
     for _ in range(ROUNDS):
-        classes = moved(seen, learn(seen, classes, base, 1, elements), classes, rows, weight)
+        classes = moved(seen, learn(seen, classes, base, 1, elements), classes, rows, weight, generator)
     scores = learn(seen, classes, base, EPOCHS, elements)
     return written(seen, scores, classes, named(plan, elements), elements.symbols)
 

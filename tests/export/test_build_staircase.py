@@ -8,11 +8,14 @@ import pytest
 import small_bundles
 from textveil import Sanitizer
 from textveil.audit import verify_text
-from textveil.bundle import Bundle
+from textveil.bundle import DEFAULT_BUNDLE, VOCABULARY, Bundle
 from textveil.cli import run
+from textveil.mechanisms import ContextTable, FluentStaircase, Staircase
 from textveil_export import cli
+from textveil_export.cli.staircase import ENGLISH_CONTEXT
 from textveil_export.errors import ExportError, SourceError
 from textveil_export.text.build_staircase import DEFAULT_LEVEL, LEVELS, StaircaseRecipe, build_staircase
+from textveil_export.text.context import context_arrays, read_context_model
 from textveil_export.text.skeleton_lists import ENGLISH_KINDS, english_skeleton, read_skeleton_lists
 from textveil_export.text.sources import Source
 from textveil_export.text.staircase import StaircaseSettings
@@ -218,3 +221,24 @@ def test_a_wrong_model_of_contexts_is_refused(
     assert table(files, tmp_path, *foreign(files), "--context", model) == 1
     assert message in capsys.readouterr().err
     assert not (tmp_path / "bundle").exists()
+
+
+def test_the_english_model_fits_the_built_in_bundle() -> None:
+    """Every word has a class, every kind is known, and no total of any level is too large in any context."""
+    bundle, model = Bundle(DEFAULT_BUNDLE), read_context_model(ENGLISH_CONTEXT)
+    assert bundle.skeleton is not None
+    assert bundle.staircase is not None
+    kinds = [kind.name for kind in bundle.skeleton.kinds]
+    arrays = context_arrays(model, bundle.vocabulary, kinds, (bundle.path / VOCABULARY).read_bytes())
+    assert sum(array.nbytes for array in arrays.values()) < 3_000_000
+    context = ContextTable.from_tensors(arrays, bundle.symbols, len(kinds))
+    everything = np.ones(bundle.symbols, dtype=bool)
+    for level in bundle.staircase_levels:
+        FluentStaircase(Staircase.of(bundle.staircase, level, everything), context)
+    ids = bundle.ids
+    around = [[context.elements.edge, *(ids[word] for word in words)] for words in (("she", "to", "the"),)]
+    around.append([ids[word] for word in ("many", "of", "are", "not")])
+    went, doctors = (context.classes[ids[word]] for word in ("went", "doctors"))
+    after_she, many_of = context.factors(np.array(around))
+    assert after_she[went] > 20 * after_she[doctors]
+    assert many_of[doctors] > 20 * many_of[went]

@@ -177,7 +177,7 @@ class _Passed(dict[str, int]):
 
     def _of(self, segment: str) -> list[int]:
         if not is_gap(segment):
-            pieces = self._plan.pieces(segment, starts_sentence=True)
+            pieces = self._plan.pieces(segment, starts_sentence=False)
             return [visible_word(self._plan.bundle.ids, token.key or "", self._elements) for _, token in pieces]
         mark = next((character for character in segment if not character.isspace()), None)
         if mark is None:
