@@ -1,15 +1,14 @@
 """The bundle that ships: what the README and the card say of it, checked on its bytes."""
 
 import hashlib
-import importlib.util
 import json
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+import reference_reader as reader
 from scripts import load_script
 from textveil import Sanitizer
 from textveil.audit.staircase import kept_shares, staircase_summaries, verify_staircase
@@ -71,23 +70,12 @@ def test_its_vocabulary_and_levels(bundle):
 RULES = [(visible, kinds) for visible in ("function-words", "none") for kinds in (True, False)]
 
 
-def load_reader() -> Any:
-    """The second reader, a sibling of this module."""
-    spec = importlib.util.spec_from_file_location("reference_reader", Path(__file__).with_name("reference_reader.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
-def second_reader():
-    """The second reader, and the staircase as it reads it: it refuses one whose conditions do not hold."""
-    reader = load_reader()
+def read():
+    """The staircase as the second reader reads it, which refuses one whose conditions do not hold."""
     law = json.loads((DEFAULT_BUNDLE / LAW).read_text(encoding="utf-8"))
     names = [name for name in law["files"] if name.endswith(".txt")] + ["staircase.safetensors"]
-    return reader, reader.read_staircase(law, {name: (DEFAULT_BUNDLE / name).read_bytes() for name in names})
+    return reader.read_staircase(law, {name: (DEFAULT_BUNDLE / name).read_bytes() for name in names})
 
 
 def test_the_certificate_of_the_staircase_holds(bundle):
@@ -123,8 +111,7 @@ def test_the_kept_shares_are_those_of_exact_rows(bundle):
 
 
 @pytest.mark.slow
-def test_rows_are_those_of_the_second_reader(bundle, second_reader):
-    reader, read = second_reader
+def test_rows_are_those_of_the_second_reader(bundle, read):
     for number, (visible, kinds), token in ((0, RULES[2], 1500), (3, RULES[0], 9000), (3, RULES[0], bundle.symbols)):
         level, outputs = bundle.staircase_levels[number], reader.allowed_outputs(read, visible != "none", kinds)
         staircase = Mentions(bundle).staircase(level, visible=visible, kinds=kinds)

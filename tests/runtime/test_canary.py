@@ -17,9 +17,11 @@ import traceback
 import unicodedata
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
 from urllib.parse import unquote
 
 import pytest
+from forked import run_forked
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from textveil import Sanitizer, TextveilError
@@ -304,8 +306,18 @@ class Confined:
         path.write_bytes(content)
         return path
 
-    def run(self, *arguments: str | Path, stdin: bytes = b"", code: str = "", **options: object) -> tuple[int, str]:
-        """The exit code, and everything that was printed or is left in a file or in a file's name."""
+    def run(
+        self,
+        *arguments: str | Path,
+        stdin: bytes = b"",
+        stdout: IO[bytes] | None = None,
+        code: str = "",
+        alone: bool = False,
+    ) -> tuple[int, str]:
+        """The exit code, and everything that was printed or is left in a file or in a file's name.
+
+        ``code`` runs first. With ``alone``, the command has an interpreter of its own, which takes a second.
+        """
         temporary = str(self.root / "tmp")
         environment = {
             **os.environ,
@@ -315,13 +327,19 @@ class Confined:
             **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), temporary),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
-        start = ["-c", code + "\nfrom textveil.cli.main import main; main()"] if code else ["-m", "textveil"]
-        done = subprocess.run(  # type: ignore[call-overload]
-            [sys.executable, *start, *map(str, arguments)],
-            **{"input": stdin, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 120, **options},
-            cwd=self.root / "cwd",
-            env=environment,
-        )
+        words, cwd = list(map(str, arguments)), self.root / "cwd"
+        if alone:
+            done = subprocess.run(
+                [sys.executable, "-m", "textveil", *words],
+                input=stdin,
+                capture_output=True,
+                timeout=120,
+                cwd=cwd,
+                env=environment,
+                check=False,
+            )
+        else:
+            done = run_forked(words, cwd=cwd, environment=environment, stdin=stdin, stdout=stdout, before=code)
         left = [name.encode("utf-8", "replace") + content for name, content in everything_in(self.root)]
         said = b"\n".join([done.stdout or b"", done.stderr, *left])
         assert b"Traceback" not in done.stderr
@@ -355,7 +373,7 @@ GOOD = [
 def test_good_runs_leave_nothing(confined: Confined, arguments: list[str]) -> None:
     """Only the output, in the working folder if it was asked for there."""
     text = "\n".join(f"the {canary} said {SECRET}." for canary in CANARIES if "\n" not in canary)
-    code, said = confined.run(*arguments, stdin=text.encode("utf-8"))
+    code, said = confined.run(*arguments, stdin=text.encode("utf-8"), alone=arguments == GOOD[0])
     assert code == 0
     assert hidden(said)
     names = sorted(name for name, _ in everything_in(confined.root))
@@ -398,7 +416,7 @@ def test_a_text_and_a_word_on_the_command_line(confined: Confined) -> None:
     ids=lambda value: " ".join(value).replace(SECRET, "SECRET") if isinstance(value, list) else str(value),
 )
 def test_wrong_runs_do_not_tell(confined: Confined, arguments: list[str], expected: int) -> None:
-    code, said = confined.run(*arguments)
+    code, said = confined.run(*arguments, alone=arguments == [SECRET])
     assert code == expected
     assert hidden(said)
     assert len(list(everything_in(confined.root))) == 4
