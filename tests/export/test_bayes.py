@@ -106,7 +106,7 @@ def enumerated(tiny):
     return rates
 
 
-def errors(bundle, enumerated, trials=40_000):
+def errors(bundle, enumerated, trials=10_000):
     """By how many standard errors each simulated rate is off the enumerated one."""
     found = rates_of_each(bundle, trials=trials)
     off = []

@@ -137,14 +137,16 @@ def local(rule: Rule, examples: int, phases: tuple[Phase, ...] = tuple(Phase)) -
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("examples", [100, pytest.param(400, marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", RULES)
-def test_the_rule_is_exchangeable(name: str) -> None:
-    exchangeable(RULES[name], segments, 400)
+def test_the_rule_is_exchangeable(name: str, examples: int) -> None:
+    exchangeable(RULES[name], segments, examples)
 
 
+@pytest.mark.parametrize("examples", [100, pytest.param(300, marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", RULES)
-def test_the_rule_is_local(name: str) -> None:
-    local(RULES[name], 300)
+def test_the_rule_is_local(name: str, examples: int) -> None:
+    local(RULES[name], examples)
 
 
 class NotAnywhere(Rule):

@@ -97,7 +97,10 @@ def test_twenty_steps_lower_the_loss_and_reach_every_layer_of_the_encoder(place:
     "values",
     [
         {"placed_epochs": 2, "head_epochs": 2, "num_epochs": 2},
-        {"placed_epochs": 2, "tuned": "false", "num_epochs": 0, "mode": "l2", "delta": "1e-3"},
+        pytest.param(
+            {"placed_epochs": 2, "tuned": "false", "num_epochs": 0, "mode": "l2", "delta": "1e-3"},
+            marks=pytest.mark.full,
+        ),
         {"num_epochs": 2, "mode": "box", "dimension": 3, "head_hidden": 0, "word_dropout": "0.3"},
     ],
 )
