@@ -96,6 +96,7 @@ def test_the_certificate_of_the_staircase_holds(bundle):
             assert (budgets.sum(axis=1) <= staircase.budget).all()
 
 
+@pytest.mark.slow
 def test_no_word_stays_more_often_than_every_other_time(bundle):
     for visible, kinds in RULES:
         for level in staircase_summaries(bundle, visible=visible, kinds=kinds):
@@ -123,6 +124,7 @@ def test_rows_are_those_of_the_second_reader(bundle, read):
         )
 
 
+@pytest.mark.slow
 def test_no_output_is_likelier_by_more_than_is_promised(bundle):
     """The exact ratio of all outputs, for some pairs of words, near ones and ``<unk>`` among them."""
     near = bundle.staircase.neighbors[1500, :4].tolist()
@@ -137,6 +139,7 @@ def test_no_output_is_likelier_by_more_than_is_promised(bundle):
                 assert all(p * least <= q * most for p, q in zip(first, second, strict=True))
 
 
+@pytest.mark.slow
 def test_what_may_come_out_is_what_the_rule_allows(bundle):
     """Every output is allowed; and a sample of words is left out only for a reason."""
     assert "under all 4 rules" in verify_staircase(bundle)

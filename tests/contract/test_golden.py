@@ -190,6 +190,7 @@ def test_the_draw_written_down_again_is_the_reader_s(monkeypatch: pytest.MonkeyP
         assert found == (case["outputs"], case["tokens"], case["random_words"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_golden_vectors_see_a_fault(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(draws, *FAULTS[fault])

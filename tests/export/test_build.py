@@ -205,6 +205,7 @@ class TestCommand:
         assert bundle.table.roles[bundle.ids["aaa"]] & 4 == 0
         assert json.loads((target / "manifest.json").read_text())["provenance"]["vectors"] == "vectors.txt"
 
+    @pytest.mark.slow
     def test_from_an_encoder_folder(self, encoder_folder, tmp_path):
         words_file = tmp_path / "words.txt"
         words_file.write_text("the\nof\ndoctor\nnurse\nhospital\nclean\nboston\n")

@@ -68,13 +68,13 @@ class Page(HTMLParser):
 def bundle(tmp_path_factory):
     """A certified bundle with both tails and three levels."""
     built = small_bundles.contents(
-        small_bundles.scattered(60, 6, 1), k=5, exponents=["1", "4", "9"], tails=("exact", "capped")
+        small_bundles.scattered(40, 6, 1), k=5, exponents=["1", "4", "9"], tails=("exact", "capped")
     )
     defaults = built.law["defaults"]
     defaults = {**defaults, "santext": {**defaults["santext"], "level": "l1"}}
     built = replace(built, law={**built.law, "defaults": defaults})
     bundle = small_bundles.write_bundle(built, tmp_path_factory.mktemp("report") / "b")
-    return write_statistics(write_certificate(bundle, certify(bundle)), measure(bundle, trials=60))
+    return write_statistics(write_certificate(bundle, certify(bundle)), measure(bundle, trials=20))
 
 
 @pytest.fixture(scope="module")

@@ -68,6 +68,7 @@ def test_the_vectors_that_ship_are_those_of_the_list():
         assert all(digest in card for digest in files.values()), package
 
 
+@pytest.mark.slow
 def test_words_stand_beside_words_that_fit():
     """A diagnosis beside a diagnosis, a past tense beside a past tense."""
     every = read_vectors(VECTORS, 1 << 16)

@@ -54,6 +54,7 @@ def test_standard_input_to_standard_output(command: Callable, tiny_path: Path) -
     assert "7 tokens" in ran.message
 
 
+@pytest.mark.slow
 def test_the_module_and_the_script_are_one(command: Callable) -> None:
     script = Path(sys.executable).with_name("textveil")
     if not script.exists():
@@ -89,6 +90,7 @@ def test_a_closed_pipe_ends_quietly(tiny_path: Path, tmp_path: Path) -> None:
         assert process.stderr.read() == b""
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("to_file", [False, True])
 def test_an_interrupt_ends_quietly(tiny_path: Path, tmp_path: Path, to_file: bool) -> None:
@@ -130,6 +132,7 @@ def test_a_full_disk_under_standard_output(forked: Callable, arguments: list[str
     assert ran.message == "textveil: output: standard output cannot be written\n"
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("stream", [0, 1, 2])
 def test_a_closed_stream(tiny_path: Path, stream: int) -> None:

@@ -181,6 +181,7 @@ def test_chunks_of_a_long_text_are_one_text(
     assert small.sanitize(text, **way) == whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [

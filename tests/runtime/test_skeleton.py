@@ -274,6 +274,7 @@ def test_without_visible_words_or_kinds() -> None:
     assert said("A4", False, plain) == [("drawn", LOWER, None)]
 
 
+@pytest.mark.slow
 def test_many_clitics_take_linear_time() -> None:
     assert len(RULES["visible"].classify("a" + "'s" * 200_000, starts_sentence=True)) == 200_001
 

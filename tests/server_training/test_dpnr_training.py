@@ -64,6 +64,7 @@ def private(place: Path, name: str, report: Callable[[str, int, int], None] | No
     return run(place, private_recipe(**values), name, report, start=place / "clean")
 
 
+@pytest.mark.slow
 def test_twenty_steps_lower_the_loss_and_reach_every_layer_of_the_encoder(place: Path) -> None:
     recipe = recipe_of(place, private_recipe(dropout=0.0, levels='"4"'))
     task = load_task(recipe.data, place / "sentences.txt")
