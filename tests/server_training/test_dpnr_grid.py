@@ -18,7 +18,7 @@ from textveil_training.dpnr.networks import Classifier
 from textveil_training.dpnr.recipe import Recipe, read_recipe
 from textveil_training.dpnr.task import Split, Task
 
-SIZES = {"train": 300, "dev": 300, "test": 500}
+SIZES = {"train": 400, "dev": 300, "test": 500}
 WIDTH = 6
 RECIPE = """
 name = "small"
