@@ -18,7 +18,7 @@ from textveil_training.dpnr.networks import Classifier
 from textveil_training.dpnr.recipe import Recipe, read_recipe
 from textveil_training.dpnr.task import Split, Task
 
-SIZES = {"train": 400, "dev": 300, "test": 500}
+SIZES = {"train": 600, "dev": 300, "test": 500}
 WIDTH = 6
 RECIPE = """
 name = "small"
@@ -56,7 +56,7 @@ clip_norm = 1.0
 label_smoothing = 0.0
 loss = "cross-entropy"
 placed_epochs = 8
-head_epochs = 6
+head_epochs = 8
 noise_draws = 4
 dev_draws = 4
 precision = "float32"
