@@ -6,12 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from small_staircase import WORDS as PLAIN
 from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.errors import InputError, OptionError
 from textveil.mechanisms import entropy
 from textveil.text import sanitizer as module
-from textveil.text.segmentation import segments
+from textveil.text.mention_text import AS_IT_IS, DRAWN, KIND, SHOWN, Segments
+from textveil.text.mentions import MentionPlan
+from textveil.text.segmentation import LOWER, segments
+from textveil.text.skeleton import Role
 
 WAYS: list[dict[str, Any]] = [
     {},
@@ -198,15 +202,36 @@ def test_a_text_above_a_megabyte(small: Sanitizer, zeros: None, options: dict[st
         assert (long.text, long.tokens) == (short.text * number, short.tokens * number)
 
 
-def test_public_words_are_looked_up_once_without_a_difference(
+def test_what_a_call_has_met_makes_no_difference(
     small: Sanitizer, zeros: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    line = "the doctor, The John's: don't 5. Zorblax zorblax was a cancer nurse\n" * 3
+    lines = ["the doctor, The John's: don't 5. Zorblax", "", "The", "was: a cancer; nurse\nThe zorblax JOHN's 5"] * 2
     for way in WAYS:
-        plain = small.sanitize(line, **way)
+        plain = [small.sanitize(line, **way) for line in lines]
         with monkeypatch.context() as patch:
-            patch.setattr("textveil.text.mention_text._MANY_PARTS", 1)
-            assert small.sanitize(line, **way) == plain
+            patch.setattr(module, "_BATCH_CHARACTERS", 1)
+            assert small.sanitize_batch(lines, **way) == plain
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_plain_words_are_what_the_rule_says(small: Sanitizer, way: dict[str, Any]) -> None:
+    """Words of ASCII letters take a short cut."""
+    plan = small._plan(way)
+    assert isinstance(plan, MentionPlan)
+    met = Segments(plan)
+    for word in {case(word) for word in [*WORDS, *PLAIN, "nursE"] for case in (str, str.lower, str.title, str.upper)}:
+        for starts in (False, True):
+            if not (word.isascii() and word.isalpha()):
+                continue
+            ((_, token),) = plan.pieces(word, starts_sentence=starts)
+            entry = met.entries[met[word]]
+            row = met.rows[entry if entry >= 0 else met.ranges[-2 * (entry + 1) + starts][0]]
+            if token.role is Role.VISIBLE:
+                assert row[0] in (AS_IT_IS, SHOWN)
+                continue
+            index = plan.symbol(token) if token.kind is None else token.kind
+            case = LOWER if way.get("case") == "drop" or way.get("sanitize_punctuation") else token.case
+            assert row[:3] == (DRAWN if token.kind is None else KIND, index, case)
 
 
 def test_a_batch_is_its_texts(small: Sanitizer, zeros: None) -> None:

@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import chain
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textveil.bundle.text_bundle import Bundle
 from textveil.errors import OptionError
@@ -20,7 +21,7 @@ from textveil.mechanisms.integer_sampling import Integers, uniform_below
 from textveil.mechanisms.staircase import Staircase
 from textveil.text import segmentation
 from textveil.text.mention_statement import MentionTerms
-from textveil.text.mention_text import DRAWN, KIND, Public, Reading, Rewritten
+from textveil.text.mention_text import DRAWN, KIND, Reading, Rewritten, Segments
 from textveil.text.segmentation import LOWER, NOT, TITLE, UPPER, apply_case
 from textveil.text.skeleton import Role, Rule, Token, sentence_start
 from textveil.text.strings import is_gap
@@ -40,7 +41,7 @@ class Words:
         counts: How many each kind has.
     """
 
-    printed: tuple[str, ...]
+    printed: NDArray[np.object_]
     count: int
     starts: Integers
     counts: Integers
@@ -51,7 +52,8 @@ class Words:
         lists = [*kinds, MARKS]
         counts = np.array([len(outputs) for outputs in lists], dtype=np.int64)
         words = [*vocabulary, *chain.from_iterable(lists)]
-        printed = tuple(apply_case(word, case) for case in (LOWER, TITLE, UPPER) for word in words)
+        printed = np.empty(3 * len(words), dtype=object)
+        printed[:] = [apply_case(word, case) for case in (LOWER, TITLE, UPPER) for word in words]
         return cls(printed, len(words), len(vocabulary) + np.cumsum(counts) - counts, counts)
 
 
@@ -132,12 +134,15 @@ class MentionPlan:
             return Distribution(kind.outputs, (1,) * len(kind.outputs), f"<{kind.name}>")
         return Distribution.of(self.bundle.vocabulary, self.channel, self.symbol(token))
 
-    def rewrite(self, documents: Iterable[Sequence[str]], before: str | None = None) -> list[Rewritten]:
+    def rewrite(
+        self, documents: Iterable[Sequence[str]], before: str | None = None, known: Segments | None = None
+    ) -> list[Rewritten]:
         """Draws documents, each a list of segments, all together.
 
         Args:
             documents: Segments of each document.
             before: The gap before the first segment of every document; ``None`` where it begins there.
+            known: Segments that the call has met in other documents.
 
         Raises:
             DocumentTooLong: Draws are consistent, and a document has more drawn mentions than the cap.
@@ -145,7 +150,7 @@ class MentionPlan:
         Privacy:
             The release itself, with the operating system's entropy.
         """
-        read = Reading(self, documents, before)
+        read = Reading(self, documents, before, known)
         outputs = self._draw(read)
         return read.written(outputs)
 
@@ -163,9 +168,9 @@ class MentionPlan:
         return outputs
 
     @cached_property
-    def public(self) -> Public:
-        """What public words and gaps become."""
-        return Public.of(self)
+    def exceptions(self) -> frozenset[str]:
+        """Keys whose tokens the whole rule tells: function words and denied words."""
+        return self.denied.union(self.rule.function_words)
 
     @cached_property
     def marks(self) -> int:
