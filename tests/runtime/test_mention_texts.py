@@ -12,7 +12,7 @@ from textveil import Sanitizer
 from textveil.errors import InputError, OptionError
 from textveil.mechanisms import entropy
 from textveil.text import sanitizer as module
-from textveil.text.mention_text import AS_IT_IS, DRAWN, KIND, SHOWN, Segments
+from textveil.text.mention_segments import AS_IT_IS, DRAWN, KIND, SHOWN, Segments
 from textveil.text.mentions import MentionPlan
 from textveil.text.segmentation import LOWER, segments
 from textveil.text.skeleton import Role
@@ -231,7 +231,7 @@ def test_plain_words_are_what_the_rule_says(small: Sanitizer, way: dict[str, Any
                 continue
             index = plan.symbol(token) if token.kind is None else token.kind
             case = LOWER if way.get("case") == "drop" or way.get("sanitize_punctuation") else token.case
-            assert row[:3] == (DRAWN if token.kind is None else KIND, index, case)
+            assert tuple(row[:3]) == (DRAWN if token.kind is None else KIND, index, case)
 
 
 def test_a_batch_is_its_texts(small: Sanitizer, zeros: None) -> None:

@@ -20,8 +20,9 @@ from textveil.mechanisms.distribution import Distribution
 from textveil.mechanisms.integer_sampling import Integers, uniform_below
 from textveil.mechanisms.staircase import Staircase
 from textveil.text import segmentation
+from textveil.text.mention_segments import DRAWN, KIND, Pieces
 from textveil.text.mention_statement import MentionTerms
-from textveil.text.mention_text import DRAWN, KIND, Reading, Rewritten, Segments
+from textveil.text.mention_text import Reading, Rewritten
 from textveil.text.segmentation import LOWER, NOT, TITLE, UPPER, apply_case
 from textveil.text.skeleton import Role, Rule, Token, sentence_start
 from textveil.text.strings import is_gap
@@ -134,15 +135,22 @@ class MentionPlan:
             return Distribution(kind.outputs, (1,) * len(kind.outputs), f"<{kind.name}>")
         return Distribution.of(self.bundle.vocabulary, self.channel, self.symbol(token))
 
-    def rewrite(
-        self, documents: Iterable[Sequence[str]], before: str | None = None, known: Segments | None = None
-    ) -> list[Rewritten]:
+    def read(self, documents: Iterable[Sequence[str]], before: str | None = None) -> Reading:
+        """Reads documents, each a list of segments; nothing is drawn.
+
+        Args:
+            documents: Segments of each document.
+            before: The gap before the first segment of every document; ``None`` where it begins there.
+        """
+        known = Pieces(self)
+        return Reading(self, known.read_segments(documents), known.segments, before)
+
+    def rewrite(self, documents: Iterable[Sequence[str]], before: str | None = None) -> list[Rewritten]:
         """Draws documents, each a list of segments, all together.
 
         Args:
             documents: Segments of each document.
             before: The gap before the first segment of every document; ``None`` where it begins there.
-            known: Segments that the call has met in other documents.
 
         Raises:
             DocumentTooLong: Draws are consistent, and a document has more drawn mentions than the cap.
@@ -150,9 +158,19 @@ class MentionPlan:
         Privacy:
             The release itself, with the operating system's entropy.
         """
-        read = Reading(self, documents, before, known)
-        outputs = self._draw(read)
-        return read.written(outputs)
+        read = self.read(documents, before)
+        return read.written(self._draw(read))
+
+    def rewrite_texts(self, texts: Iterable[str], known: Pieces) -> list[Rewritten]:
+        """Draws texts, each a document, all together, as ``rewrite`` does.
+
+        Args:
+            texts: The documents.
+            known: What the call has met in other texts.
+        """
+        cut = known.read(texts)
+        read = Reading(self, cut, known.segments, None)
+        return read.written(self._draw(read))
 
     def _draw(self, read: Reading) -> Integers:
         """The word that every token becomes, an index of ``words``."""

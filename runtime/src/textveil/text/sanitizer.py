@@ -16,8 +16,9 @@ from textveil.release import Statement
 from textveil.text import segmentation
 from textveil.text.lexicon import Lexicon
 from textveil.text.mention_options import Mentions
+from textveil.text.mention_segments import Pieces
 from textveil.text.mention_statement import MentionTerms
-from textveil.text.mention_text import Rewritten, Segments
+from textveil.text.mention_text import Rewritten
 from textveil.text.mentions import MentionPlan, last_gap, preview
 from textveil.text.options import Options, Plan, cache_key, make_plan
 from textveil.text.restore import Restorer
@@ -133,9 +134,9 @@ class Sanitizer:
             raise InputError("a batch is a sequence of texts, not one string")
         plan = self._plan(options)
         results: list[Result] = []
-        known = Segments(plan) if isinstance(plan, MentionPlan) else None
+        known = Pieces(plan) if isinstance(plan, MentionPlan) else None
         for batch in _batches(texts):
-            if isinstance(plan, MentionPlan):
+            if isinstance(plan, MentionPlan) and known is not None:
                 results += self._rewrite_batch(batch, plan, known)
                 continue
             if len(batch) == 1 and len(batch[0]) > _BATCH_CHARACTERS:
@@ -217,21 +218,21 @@ class Sanitizer:
             self._plans[key] = plan
         return plan
 
-    def _rewrite_batch(self, batch: list[str], plan: MentionPlan, known: Segments | None) -> list[Result]:
+    def _rewrite_batch(self, batch: list[str], plan: MentionPlan, known: Pieces) -> list[Result]:
         if len(batch) == 1 and len(batch[0]) > _BATCH_CHARACTERS:
             return [self._rewrite_long(batch[0], plan)]
-        rewritten = plan.rewrite(map(segmentation.segments, batch), known=known)
+        rewritten = plan.rewrite_texts(batch, known)
         if plan.terms.consistent:
             return [_result([part], plan) for part in rewritten]
         return [Result(part.text, part.mentions, plan.terms) for part in rewritten]
 
     def _rewrite_long(self, text: str, plan: MentionPlan) -> Result:
         """A long text in chunks. Consistent draws need it whole, or may split it anywhere."""
-        segments, before, known = segmentation.iterate_segments(text), None, Segments(plan)
+        segments, before = segmentation.iterate_segments(text), None
         size = _CHUNK_SEGMENTS if plan.split or not plan.terms.consistent else None
         parts: list[Rewritten] = []
         while chunk := list(islice(segments, size)):
-            parts += plan.rewrite([chunk], before, known)
+            parts += plan.rewrite([chunk], before)
             before = last_gap(chunk, before)
         return _result(parts, plan)
 
