@@ -35,12 +35,12 @@ _GROUPED = re.compile(r"[+() \u00a0\u2009\u202f‐‑–-]|[./].*[./]")
 
 def shape_of(string: str) -> str:
     """Returns the shape of a string of ``segmentation.segments``: the name of exactly one of ``SHAPES``."""
+    if strings.is_numeric(string):
+        return _numeric_shape(string)
     if string[0] in "@＠﹫":
         return "handle"
     if strings.is_url(string):
         return "url"
-    if strings.is_numeric(string):
-        return _numeric_shape(string)
     if strings.is_emoticon(string):
         return "other"
     if string[0] == '"' or _EMAIL.fullmatch(string):

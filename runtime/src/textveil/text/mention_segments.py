@@ -1,13 +1,15 @@
 """Texts as arrays of numbers: every distinct segment of a call is looked up once, and has a number from then on."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import count, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from textveil.mechanisms.integer_sampling import Integers
 from textveil.text import segmentation
-from textveil.text.segmentation import LOWER, apply_case
+from textveil.text.segmentation import LOWER, apply_case, case_pattern
 from textveil.text.skeleton import Role, Token, sentence_start
 from textveil.text.strings import find_strings, is_gap
 
@@ -27,8 +29,8 @@ _BLANK, _NOTHING = 0, 1
 Row = tuple[int, int, int, int]
 
 
-class Segments(dict[str, int]):
-    """The distinct segments that a call has met, numbered; a new one is looked up when its number is asked for.
+class Segments:
+    """The distinct segments that a call has met, numbered, and what becomes of them.
 
     Every segment has an *entry*. From 0 on it is a row: that of the one token of the segment, or one of those for
     segments that are passed through. Below 0 the segment is *special*: its tokens are several or none, or depend on
@@ -38,6 +40,7 @@ class Segments(dict[str, int]):
         plan: What becomes of tokens.
 
     Attributes:
+        numbers: Number of each segment. A segment that is asked for has one; ``look_up`` gives it an entry.
         entries: Entry of each segment.
         ranges: First row and end of the tokens of the special segment of entry ``-1 - k``: inside a sentence at
             ``2 k``, at the start of one at ``2 k + 1``.
@@ -47,15 +50,16 @@ class Segments(dict[str, int]):
         spellings: Spelling of each identity where it was first met.
 
     Privacy:
-        It holds what the user wrote. It ends with the call, and its ``repr`` is empty.
+        It holds what the user wrote, and ends with the call.
     """
 
     def __init__(self, plan: "MentionPlan") -> None:
-        super().__init__({" ": _BLANK, "": _NOTHING})
         self._plan = plan
         self._bare = plan.terms.sanitize_punctuation
         self._keeps_case = plan.terms.case == "carry" and not self._bare
         self._consistent = plan.terms.consistent
+        self._unknown = plan.bundle.symbols
+        self.numbers = defaultdict(count(_NOTHING + 1).__next__, {" ": _BLANK, "": _NOTHING})
         self.entries: list[int] = [GAP, GAP]
         self._rows: list[int] = [AS_IT_IS, 0, LOWER, -1] * (VISIBLE + 1)  # one after the other: quicker than tuples
         self.ranges: list[tuple[int, int]] = []
@@ -64,37 +68,30 @@ class Segments(dict[str, int]):
         self.identities: dict[tuple[int, object], int] = {}
         self.spellings: list[str] = []
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}>"
-
-    def __missing__(self, segment: str) -> int:
-        number = self[segment] = len(self.entries)
-        self.entries.append(self._entry(segment))
-        return number
-
     @property
     def rows(self) -> Integers:
         """The rows of all tokens, shape ``(rows, 4)``."""
         return np.array(self._rows, dtype=np.int64).reshape(-1, 4)
 
+    def look_up(self) -> None:
+        """Finds the entries of new segments."""
+        exceptions, ids, unknown = self._plan.exceptions, self._plan.bundle.ids, self._unknown
+        kind_of = self._plan.rule.kinds.of_word if self._plan.rule.use_kinds else _no_kind
+        for segment in islice(self.numbers, len(self.entries), None):
+            if segment.isascii() and segment.isalpha() and (key := segment.lower()) not in exceptions:
+                # Most of all words. As in Rule: nothing is cut off, and no sentence decides.
+                self.entries.append(len(self._rows) // 4)
+                case = LOWER if key == segment else case_pattern(segment)
+                self._rows += self._row(kind_of(key, case), ids.get(key, unknown), case, segment)
+            else:
+                self.entries.append(self._gap(segment) if is_gap(segment) else self._entry(segment))
+
     def _entry(self, segment: str) -> int:
-        plan = self._plan
-        if segment.isascii() and segment.isalpha() and (key := segment.lower()) not in plan.exceptions:
-            # Most of all words. As in Rule: nothing is cut off, and no sentence decides.
-            case, rule = segmentation.case_pattern(segment), plan.rule
-            kind = rule.kinds.of_word(key, case) if rule.use_kinds else None
-            symbol = plan.bundle.ids.get(key, self._unknown) if kind is None else 0
-            return self._add([self._row(kind, symbol, case, segment)])
-        if is_gap(segment):
-            if not self._bare:
-                return END if sentence_start(segment) else GAP
-            marks = sum(not character.isspace() for character in segment)
-            return self._add_special([[(KIND, plan.marks, LOWER, -1)] * marks], gap=True)
-        pieces = plan.pieces(segment, starts_sentence=False)
+        pieces = self._plan.pieces(segment, starts_sentence=False)
         first = pieces[0][1]
         # Of all tokens, capitalized function words alone depend on where a sentence starts; here they have no key.
         if first.key is None and first.role is Role.DRAWN:
-            starting = plan.pieces(segment, starts_sentence=True)
+            starting = self._plan.pieces(segment, starts_sentence=True)
             if starting != pieces:
                 return self._add_special([self._rows_of(pieces), self._rows_of(starting)])
         if all(token.role is Role.VISIBLE for _, token in pieces):
@@ -102,6 +99,12 @@ class Segments(dict[str, int]):
             return VISIBLE if shown == segment and not self._bare else self._add_special([self._rows_of(pieces)])
         rows = self._rows_of(pieces)
         return self._add(rows) if len(rows) == 1 else self._add_special([rows])
+
+    def _gap(self, gap: str) -> int:
+        if not self._bare:
+            return END if sentence_start(gap) else GAP
+        marks = sum(not character.isspace() for character in gap)
+        return self._add_special([[(KIND, self._plan.marks, LOWER, -1)] * marks], gap=True)
 
     def _add(self, rows: list[Row]) -> int:
         """Adds rows and returns the number of the first."""
@@ -125,11 +128,10 @@ class Segments(dict[str, int]):
         if token.role is Role.VISIBLE:
             self.shown.append(self._shown(token))
             return SHOWN, len(self.shown) - 1, LOWER, -1
-        symbol = self._plan.symbol(token) if token.kind is None else 0
-        return self._row(token.kind, symbol, token.case, spelled)
+        return self._row(token.kind, self._plan.symbol(token), token.case, spelled)
 
     def _row(self, kind: int | None, symbol: int, case: int, spelled: str) -> Row:
-        """The row of a member of a kind, or of a drawn token."""
+        """The row of a member of a kind, or of a drawn token: its symbol counts where it is of no kind."""
         case = case if self._keeps_case else LOWER
         if kind is None:
             return DRAWN, symbol, case, self._identity(-1, symbol, spelled) if self._consistent else -1
@@ -143,10 +145,6 @@ class Segments(dict[str, int]):
         if identity == len(self.spellings):
             self.spellings.append(spelled)
         return identity
-
-    @property
-    def _unknown(self) -> int:
-        return self._plan.bundle.symbols
 
     def _shown(self, token: Token) -> str:
         """A visible token as it is printed: by its key and case pattern."""
@@ -166,7 +164,7 @@ class Cut(NamedTuple):
     ends: Integers
 
 
-class Pieces(dict[str, int]):
+class Pieces:
     """Cuts texts into segments: quicker than ``segmentation.segments``, since it cuts each distinct piece once.
 
     A *piece* stands between single blanks, and no string touches it. No word goes over a blank, and gaps are cut
@@ -183,32 +181,12 @@ class Pieces(dict[str, int]):
     """
 
     def __init__(self, plan: "MentionPlan") -> None:
-        super().__init__()
         self._plan = plan
         self.segments = Segments(plan)
-        self._strings: dict[str, int] = {}  # numbers of strings: they are pieces that are not cut
+        #: Number of each piece. A string is one that is not cut, and has a blank at its end here: no other piece has.
+        self._numbers = defaultdict(count().__next__)
         self._inside: list[int] = []  # the segments of all pieces, each piece with a blank after it
         self._starts: list[int] = [0]  # where each piece begins there, and where the last one ends
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}>"
-
-    def __missing__(self, piece: str) -> int:
-        plain = piece.isascii() and piece.isalpha()
-        number = self[piece] = self._add([piece] if plain else segmentation.words_and_gaps(piece))
-        return number
-
-    def _add(self, segments: Iterable[str]) -> int:
-        self._inside.extend(map(self.segments.__getitem__, segments))
-        self._inside.append(_BLANK)
-        self._starts.append(len(self._inside))
-        return len(self._starts) - 2
-
-    def _string(self, string: str) -> int:
-        number = self._strings.get(string)
-        if number is None:
-            number = self._strings[string] = self._add([string])
-        return number
 
     def read(self, texts: Iterable[str]) -> Cut:
         """Cuts texts."""
@@ -216,23 +194,39 @@ class Pieces(dict[str, int]):
         pieces: list[int] = []
         last: list[int] = []  # number of pieces up to each one with no blank after it
         ends: list[int] = []
-        find = self.__getitem__
+        find = self._numbers.__getitem__
         for text in texts:
             position = 0
             for start, end in find_strings(text):
                 if start > position:
                     pieces.extend(map(find, text[position:start].split(" ")))
                     last.append(len(pieces))
-                pieces.append(self._string(text[start:end]))
+                pieces.append(find(text[start:end] + " "))
                 last.append(len(pieces))
                 position = end
             if position < len(text) or not position:
                 pieces.extend(map(find, (text[position:] if position else text).split(" ")))
                 last.append(len(pieces))
             ends.append(len(pieces))
-        return self._numbers(*(np.array(found, dtype=np.int64) for found in (pieces, last, ends)))
+        self._cut()
+        return self._joined(*(np.array(found, dtype=np.int64) for found in (pieces, last, ends)))
 
-    def _numbers(self, pieces: Integers, last: Integers, ends: Integers) -> Cut:
+    def _cut(self) -> None:
+        """Cuts new pieces into segments."""
+        find = self.segments.numbers.__getitem__
+        for piece in islice(self._numbers, len(self._starts) - 1, None):
+            if piece.isascii() and piece.isalpha():
+                self._inside.append(find(piece))
+            elif piece.endswith(" "):
+                self._inside.append(find(piece[:-1]))
+            else:
+                self._inside.extend(map(find, segmentation.words_and_gaps(piece)))
+            self._inside.append(_BLANK)
+            self._starts.append(len(self._inside))
+        self.segments.look_up()
+
+    def _joined(self, pieces: Integers, last: Integers, ends: Integers) -> Cut:
+        """The segments of pieces, with blanks between those that no string touches."""
         starts = np.array(self._starts, dtype=np.int64)
         sizes = np.diff(starts)[pieces]
         after = np.cumsum(sizes)  # where the segments of each piece end
@@ -247,12 +241,16 @@ class Pieces(dict[str, int]):
         numbers: list[int] = []
         ends: list[int] = []
         for document in documents:
-            numbers.extend(map(self.segments.__getitem__, document))
+            numbers.extend(map(self.segments.numbers.__getitem__, document))
             ends.append(len(numbers))
+        self.segments.look_up()
         return Cut(np.array(numbers, dtype=np.int64), np.array(ends, dtype=np.int64))
 
     def _forget(self) -> None:
         """Keeps memory bounded, whatever the texts are."""
-        if max(len(self), len(self.segments)) > _MAX_PIECES:
-            self.clear()
+        if max(len(self._numbers), len(self.segments.numbers)) > _MAX_PIECES:
             self.__init__(self._plan)
+
+
+def _no_kind(key: str, case: int) -> None:
+    """Of words where kinds are drawn as words are."""

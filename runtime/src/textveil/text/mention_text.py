@@ -1,7 +1,7 @@
 """Reads the tokens of texts into arrays, and writes what was drawn for them back into the gaps."""
 
 from functools import cached_property
-from itertools import pairwise, repeat
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,18 +19,18 @@ Strings = NDArray[np.object_]
 
 
 class Rewritten(NamedTuple):
-    """A document, or a part of one, after the draw.
+    """Documents, or parts of one, after the draw; all lists have an entry for each.
 
     Attributes:
-        text: What comes out.
+        texts: What comes out.
         mentions: Drawn mentions that are charged: all of them, or the distinct ones where draws are consistent.
-        pairs: Folded output and original spelling of every distinct token that changed hands, where draws are
+        pairs: Folded output and original spelling of every distinct token that changed hands; empty unless draws are
             consistent. Private.
     """
 
-    text: str
-    mentions: int
-    pairs: tuple[tuple[str, str], ...] = ()
+    texts: list[str]
+    mentions: list[int]
+    pairs: list[list[tuple[str, str]]]
 
 
 class Reading:
@@ -113,7 +113,7 @@ class Reading:
             )
         return self._document * (int(pieces.max(initial=0)) + 1) + pieces
 
-    def written(self, outputs: Integers) -> list[Rewritten]:
+    def written(self, outputs: Integers) -> Rewritten:
         """Writes the words that were drawn into the gaps.
 
         Args:
@@ -128,8 +128,7 @@ class Reading:
             texts = [" ".join(filter(None, parts[start:end])) for start, end in bounds]
         else:
             texts = ["".join(parts[start:end]) for start, end in bounds]
-        pairs = self._pairs(words) if self._plan.terms.consistent else repeat(())
-        return list(map(Rewritten, texts, self._mentions(), pairs))
+        return Rewritten(texts, self._mentions(), self._pairs(words))
 
     def _filled(self, words: Strings) -> Strings:
         """The segments, with the words of their tokens in the place of those that have any."""
@@ -148,7 +147,7 @@ class Reading:
 
     def _read(self) -> Strings:
         """The segments as they were read."""
-        return _strings(list(self._known))[self._segments]
+        return _strings(list(self._known.numbers))[self._segments]
 
     def _mentions(self) -> list[int]:
         """Charged mentions of every document."""
@@ -156,13 +155,13 @@ class Reading:
         one, _ = self.distinct(drawn)
         return np.bincount(self._document[drawn[one]], minlength=len(self._ends)).tolist()
 
-    def _pairs(self, words: Strings) -> list[tuple[tuple[str, str], ...]]:
+    def _pairs(self, words: Strings) -> list[list[tuple[str, str]]]:
         """Folded output and original spelling of every distinct token of each document."""
         pairs: list[dict[tuple[str, str], None]] = [{} for _ in self._ends]
         for token in np.flatnonzero(self._identity_of >= 0).tolist():
             pair = segmentation.key(words[token]), self._known.spellings[self._identity_of[token]]
             pairs[self._document[token]][pair] = None
-        return [tuple(of) for of in pairs]
+        return list(map(list, pairs))
 
 
 def _last_before(parts: Integers, places: Integers) -> Integers:

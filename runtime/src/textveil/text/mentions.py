@@ -145,7 +145,7 @@ class MentionPlan:
         known = Pieces(self)
         return Reading(self, known.read_segments(documents), known.segments, before)
 
-    def rewrite(self, documents: Iterable[Sequence[str]], before: str | None = None) -> list[Rewritten]:
+    def rewrite(self, documents: Iterable[Sequence[str]], before: str | None = None) -> Rewritten:
         """Draws documents, each a list of segments, all together.
 
         Args:
@@ -161,7 +161,7 @@ class MentionPlan:
         read = self.read(documents, before)
         return read.written(self._draw(read))
 
-    def rewrite_texts(self, texts: Iterable[str], known: Pieces) -> list[Rewritten]:
+    def rewrite_texts(self, texts: Iterable[str], known: Pieces) -> Rewritten:
         """Draws texts, each a document, all together, as ``rewrite`` does.
 
         Args:

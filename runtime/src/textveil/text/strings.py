@@ -150,6 +150,8 @@ def is_emoticon(segment: str) -> bool:
 
 def is_gap(segment: str) -> bool:
     """Tells whether a segment is white space and punctuation only, and no emoticon."""
+    if segment[:1].isalnum():  # most segments
+        return False
     return _GAP.fullmatch(segment) is not None and not is_emoticon(segment)
 
 
@@ -160,6 +162,8 @@ def is_numeric(string: str) -> bool:
 
 def is_url(string: str) -> bool:
     """Tells whether a string is a URL or a domain name: it may hold brackets and goes on to a blank or a quote."""
+    if "." not in string and "://" not in string:  # as in most strings
+        return False
     first = patterns(string).run.match(string)
     return _names_a_host(first[0].strip(_TRIMMED))
 
