@@ -1,5 +1,6 @@
 """Texts as arrays of numbers: every distinct segment of a call is looked up once, and has a number from then on."""
 
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import count, islice
@@ -60,8 +61,8 @@ class Segments:
         self._consistent = plan.terms.consistent
         self._unknown = plan.bundle.symbols
         self.numbers = defaultdict(count(_NOTHING + 1).__next__, {" ": _BLANK, "": _NOTHING})
-        self.entries: list[int] = [GAP, GAP]
-        self._rows: list[int] = [AS_IT_IS, 0, LOWER, -1] * (VISIBLE + 1)  # one after the other: quicker than tuples
+        self.entries = array("q", [GAP, GAP])
+        self._rows = array("q", [AS_IT_IS, 0, LOWER, -1] * (VISIBLE + 1))
         self.ranges: list[tuple[int, int]] = []
         self.gaps: list[bool] = []
         self.shown: list[str] = []
@@ -71,24 +72,26 @@ class Segments:
     @property
     def rows(self) -> Integers:
         """The rows of all tokens, shape ``(rows, 4)``."""
-        return np.array(self._rows, dtype=np.int64).reshape(-1, 4)
+        return np.array(self._rows).reshape(-1, 4)
 
     def look_up(self) -> None:
         """Finds the entries of new segments."""
-        exceptions, ids, unknown = self._plan.exceptions, self._plan.bundle.ids, self._unknown
-        kind_of = self._plan.rule.kinds.of_word if self._plan.rule.use_kinds else _no_kind
+        rule, ids, unknown = self._plan.rule, self._plan.bundle.ids, self._unknown
+        exceptions, kind_of = self._plan.exceptions, rule.kinds.of_word if rule.use_kinds else _no_kind
         for segment in islice(self.numbers, len(self.entries), None):
             if segment.isascii() and segment.isalpha() and (key := segment.lower()) not in exceptions:
                 # Most of all words. As in Rule: nothing is cut off, and no sentence decides.
                 self.entries.append(len(self._rows) // 4)
                 case = LOWER if key == segment else case_pattern(segment)
-                self._rows += self._row(kind_of(key, case), ids.get(key, unknown), case, segment)
+                self._rows.extend(self._row(kind_of(key, case), ids.get(key, unknown), case, segment))
             else:
                 self.entries.append(self._gap(segment) if is_gap(segment) else self._entry(segment))
 
     def _entry(self, segment: str) -> int:
         pieces = self._plan.pieces(segment, starts_sentence=False)
         first = pieces[0][1]
+        if first.kind is not None and len(pieces) == 1:
+            return self._add([self._row(first.kind, 0, first.case, segment)])
         # Of all tokens, capitalized function words alone depend on where a sentence starts; here they have no key.
         if first.key is None and first.role is Role.DRAWN:
             starting = self._plan.pieces(segment, starts_sentence=True)
@@ -110,7 +113,7 @@ class Segments:
         """Adds rows and returns the number of the first."""
         first = len(self._rows) // 4
         for row in rows:
-            self._rows += row
+            self._rows.extend(row)
         return first
 
     def _add_special(self, ways: list[list[Row]], *, gap: bool = False) -> int:
@@ -185,15 +188,14 @@ class Pieces:
         self.segments = Segments(plan)
         #: Number of each piece. A string is one that is not cut, and has a blank at its end here: no other piece has.
         self._numbers = defaultdict(count().__next__)
-        self._inside: list[int] = []  # the segments of all pieces, each piece with a blank after it
-        self._starts: list[int] = [0]  # where each piece begins there, and where the last one ends
+        self._inside = array("q")  # the segments of all pieces, each piece with a blank after it
+        self._starts = array("q", [0])  # where each piece begins there, and where the last one ends
 
     def read(self, texts: Iterable[str]) -> Cut:
         """Cuts texts."""
         self._forget()
-        pieces: list[int] = []
-        last: list[int] = []  # number of pieces up to each one with no blank after it
-        ends: list[int] = []
+        pieces, ends = array("q"), array("q")
+        last = array("q")  # number of pieces up to each one with no blank after it
         find = self._numbers.__getitem__
         for text in texts:
             position = 0
@@ -209,7 +211,7 @@ class Pieces:
                 last.append(len(pieces))
             ends.append(len(pieces))
         self._cut()
-        return self._joined(*(np.array(found, dtype=np.int64) for found in (pieces, last, ends)))
+        return self._joined(np.array(pieces), np.array(last), np.array(ends))
 
     def _cut(self) -> None:
         """Cuts new pieces into segments."""
@@ -227,24 +229,23 @@ class Pieces:
 
     def _joined(self, pieces: Integers, last: Integers, ends: Integers) -> Cut:
         """The segments of pieces, with blanks between those that no string touches."""
-        starts = np.array(self._starts, dtype=np.int64)
+        starts = np.array(self._starts)
         sizes = np.diff(starts)[pieces]
         after = np.cumsum(sizes)  # where the segments of each piece end
         inside = np.arange(sizes.sum()) + np.repeat(starts[pieces] - (after - sizes), sizes)
-        numbers = np.array(self._inside, dtype=np.int64)[inside]
+        numbers = np.array(self._inside)[inside]
         numbers[after[last - 1] - 1] = _NOTHING
         return Cut(numbers, after[ends - 1])
 
     def read_segments(self, documents: Iterable[Sequence[str]]) -> Cut:
         """Numbers documents that are cut already, each a list of segments."""
         self._forget()
-        numbers: list[int] = []
-        ends: list[int] = []
+        numbers, ends = array("q"), array("q")
         for document in documents:
             numbers.extend(map(self.segments.numbers.__getitem__, document))
             ends.append(len(numbers))
         self.segments.look_up()
-        return Cut(np.array(numbers, dtype=np.int64), np.array(ends, dtype=np.int64))
+        return Cut(np.array(numbers), np.array(ends))
 
     def _forget(self) -> None:
         """Keeps memory bounded, whatever the texts are."""

@@ -1,5 +1,6 @@
 """Reads the tokens of texts into arrays, and writes what was drawn for them back into the gaps."""
 
+from collections.abc import Collection
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -51,7 +52,7 @@ class Reading:
         self._plan, self._known, self._before = plan, known, before
         self._bare = plan.terms.sanitize_punctuation
         self._segments, self._ends = cut
-        self._entries = np.array(known.entries, dtype=np.int64)[self._segments]
+        self._entries = np.array(known.entries)[self._segments]
         single = np.flatnonzero(self._entries > VISIBLE)
         several, rows = self._special()
         self._singles = len(single)
@@ -128,7 +129,8 @@ class Reading:
             texts = [" ".join(filter(None, parts[start:end])) for start, end in bounds]
         else:
             texts = ["".join(parts[start:end]) for start, end in bounds]
-        return Rewritten(texts, self._mentions(), self._pairs(words))
+        pairs = self._pairs(words) if self._plan.terms.consistent else []
+        return Rewritten(texts, self._mentions(), pairs)
 
     def _filled(self, words: Strings) -> Strings:
         """The segments, with the words of their tokens in the place of those that have any."""
@@ -147,7 +149,7 @@ class Reading:
 
     def _read(self) -> Strings:
         """The segments as they were read."""
-        return _strings(list(self._known.numbers))[self._segments]
+        return _strings(self._known.numbers)[self._segments]
 
     def _mentions(self) -> list[int]:
         """Charged mentions of every document."""
@@ -169,8 +171,6 @@ def _last_before(parts: Integers, places: Integers) -> Integers:
     return np.concatenate([[-1], places])[np.searchsorted(places, parts)]
 
 
-def _strings(strings: list[str]) -> Strings:
+def _strings(strings: Collection[str]) -> Strings:
     """An array of strings."""
-    found = np.empty(len(strings), dtype=object)
-    found[:] = strings
-    return found
+    return np.fromiter(strings, dtype=object, count=len(strings))

@@ -23,7 +23,7 @@ from textveil.text import segmentation
 from textveil.text.mention_segments import DRAWN, KIND, Pieces
 from textveil.text.mention_statement import MentionTerms
 from textveil.text.mention_text import Reading, Rewritten
-from textveil.text.segmentation import LOWER, NOT, TITLE, UPPER, apply_case
+from textveil.text.segmentation import NOT
 from textveil.text.skeleton import Role, Rule, Token, sentence_start
 from textveil.text.strings import is_gap
 
@@ -54,7 +54,8 @@ class Words:
         counts = np.array([len(outputs) for outputs in lists], dtype=np.int64)
         words = [*vocabulary, *chain.from_iterable(lists)]
         printed = np.empty(3 * len(words), dtype=object)
-        printed[:] = [apply_case(word, case) for case in (LOWER, TITLE, UPPER) for word in words]
+        # ``apply_case`` of each, without a call for each: every start prints them all.
+        printed[:] = [*words, *[word[:1].upper() + word[1:] for word in words], *map(str.upper, words)]
         return cls(printed, len(words), len(vocabulary) + np.cumsum(counts) - counts, counts)
 
 

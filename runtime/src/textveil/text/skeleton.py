@@ -201,4 +201,5 @@ def _before_not(word: str) -> str | None:
 
 def _apostrophe(word: str, end: int) -> int:
     """The last place before ``end`` where an apostrophe is, near enough for a clitic; -1 if there is none."""
-    return max(word.rfind(mark, max(0, end - 3), end) for mark in _APOSTROPHES)
+    marks = _APOSTROPHES[:1] if word.isascii() else _APOSTROPHES
+    return max([word.rfind(mark, max(0, end - 3), end) for mark in marks])

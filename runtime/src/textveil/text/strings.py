@@ -124,9 +124,12 @@ _ALNUM = r"[\p{L}\p{M}\p{N}]"
 _DOMAIN = regex.compile(rf"(?<={_ALNUM})\.(?:\p{{L}}{{2,24}}[/?#:]|(?i:{_DOMAINS})(?!{_ALNUM}))")
 _NO_DOMAIN = frozenset("@＠﹫([{")
 _SOLID = regex.compile(rf"[^\p{{White_Space}}{_HARD}{_SOFT}{_TRIM}]")
-_NUMERIC = regex.compile(r"(?=[^\p{Nd}]*+\p{Nd})[\p{Nd}\p{Sc}+\-‐‑–−.,/%#]++")
-_JOINED = str.maketrans("", "", "() \u00a0\u2009\u202f")
-_BETWEEN_NUMBERS = re.compile("[() \u00a0\u2009\u202f]+")
+_IN_NUMBERS, _BETWEEN = r"\p{Nd}\p{Sc}+\-‐‑–−.,/%#", "() \u00a0\u2009\u202f"
+_NUMERIC = regex.compile(rf"(?=[^\p{{Nd}}]*+\p{{Nd}})[{_IN_NUMBERS}]++")
+_GROUPED = regex.compile(rf"(?=[^\p{{Nd}}]*+\p{{Nd}})[{_IN_NUMBERS}{_BETWEEN}]++")
+_LETTERS = regex.compile(f"[{_ANY.letter}]++", regex.V1)
+_SOLID_STRING = re.compile(r"(?=[^0-9]*[0-9])[a-z0-9](?:[a-z0-9@/.:,+%#$_~&=?-]*[a-z0-9])?")
+_BETWEEN_NUMBERS = re.compile(f"[{_BETWEEN}]+")
 
 Span = tuple[int, int]
 
@@ -138,9 +141,22 @@ def patterns(text: str) -> _Patterns:
 
 def is_string(segment: str) -> bool:
     """Tells whether a segment is a string: always an unknown word, whatever the vocabulary holds."""
-    if _GAP.fullmatch(segment) is not None:
+    if not segment[:1].isalnum() and _GAP.fullmatch(segment) is not None:
         return is_emoticon(segment)
     return patterns(segment).trigger.search(segment) is not None
+
+
+def is_letters(text: str) -> bool:
+    """Tells whether a text is ordinary letters only: a word that is one segment, and no string."""
+    return _LETTERS.fullmatch(text) is not None
+
+
+def is_solid(text: str) -> bool:
+    """Tells whether a text plainly is one string: a digit in it, no break, and a letter or a digit at either end.
+
+    Other texts may be one string too. These are known without a search.
+    """
+    return _SOLID_STRING.fullmatch(text) is not None
 
 
 def is_emoticon(segment: str) -> bool:
@@ -150,14 +166,12 @@ def is_emoticon(segment: str) -> bool:
 
 def is_gap(segment: str) -> bool:
     """Tells whether a segment is white space and punctuation only, and no emoticon."""
-    if segment[:1].isalnum():  # most segments
-        return False
-    return _GAP.fullmatch(segment) is not None and not is_emoticon(segment)
+    return not segment[:1].isalnum() and _GAP.fullmatch(segment) is not None and not is_emoticon(segment)
 
 
 def is_numeric(string: str) -> bool:
     """Tells whether a string is a number, or numbers in groups: digits, signs, currencies, joiners and brackets."""
-    return _NUMERIC.fullmatch(string.translate(_JOINED)) is not None
+    return _GROUPED.fullmatch(string) is not None
 
 
 def is_url(string: str) -> bool:
