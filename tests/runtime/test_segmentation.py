@@ -235,6 +235,8 @@ def test_the_ascii_patterns_are_the_general_ones(text: str) -> None:
 @example("www.a0")
 @example("a:d0")
 @example("0:d")
+@example("@a")
+@example("a.b@c.de")
 def test_what_is_known_without_a_search_is_one_segment(text: str) -> None:
     if strings.is_solid(text):
         assert segmentation.segments(text) == [text]

@@ -128,7 +128,7 @@ _IN_NUMBERS, _BETWEEN = r"\p{Nd}\p{Sc}+\-‐‑–−.,/%#", "() \u00a0\u2009\u2
 _NUMERIC = regex.compile(rf"(?=[^\p{{Nd}}]*+\p{{Nd}})[{_IN_NUMBERS}]++")
 _GROUPED = regex.compile(rf"(?=[^\p{{Nd}}]*+\p{{Nd}})[{_IN_NUMBERS}{_BETWEEN}]++")
 _LETTERS = regex.compile(f"[{_ANY.letter}]++", regex.V1)
-_SOLID_STRING = re.compile(r"(?=[^0-9]*[0-9])[a-z0-9](?:[a-z0-9@/.:,+%#$_~&=?-]*[a-z0-9])?")
+_SOLID_STRING = re.compile(r"(?=[^0-9@]*[0-9@])@?[a-z0-9](?:[a-z0-9@/.:,+%#$_~&=?-]*[a-z0-9])?")
 _BETWEEN_NUMBERS = re.compile(f"[{_BETWEEN}]+")
 
 Span = tuple[int, int]
@@ -152,7 +152,7 @@ def is_letters(text: str) -> bool:
 
 
 def is_solid(text: str) -> bool:
-    """Tells whether a text plainly is one string: a digit in it, no break, and a letter or a digit at either end.
+    """Tells whether a text plainly is one string: a digit or an at sign in it, no break, and no mark at its ends.
 
     Other texts may be one string too. These are known without a search.
     """
