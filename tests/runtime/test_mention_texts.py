@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from small_staircase import WORDS as PLAIN
 from small_staircase import small_staircase
@@ -12,9 +12,9 @@ from textveil import Sanitizer
 from textveil.errors import InputError, OptionError
 from textveil.mechanisms import entropy
 from textveil.text import sanitizer as module
-from textveil.text.mention_segments import AS_IT_IS, DRAWN, KIND, SHOWN, Segments
+from textveil.text.mention_segments import AS_IT_IS, DRAWN, KIND, SHOWN, Pieces, Segments
 from textveil.text.mentions import MentionPlan
-from textveil.text.segmentation import LOWER, segments
+from textveil.text.segmentation import LOWER, is_gap, segments
 from textveil.text.skeleton import Role
 
 WAYS: list[dict[str, Any]] = [
@@ -221,10 +221,28 @@ def test_what_a_call_has_met_makes_no_difference(
             assert small.sanitize_batch(lines, **way) == plain
 
 
+@shared
+@given(st.lists(texts | st.text(st.sampled_from("aZé9 .,:;'@\n-\u00a0\u0301日)"), max_size=14), max_size=3))
+@example(["", "a:b1 c d", "x  (617) 555-0123 , :) . The", "www.a.b c"])
+def test_texts_are_cut_into_the_words_of_their_segments(small: Sanitizer, found: list[str]) -> None:
+    plan = small._plan({})
+    assert isinstance(plan, MentionPlan)
+    pieces = Pieces(plan)
+    cut = pieces.read(found)
+    spelled = list(pieces.segments.numbers)
+    starts = [0, *cut.ends.tolist()]
+    for text, start, end in zip(found, starts, cut.ends.tolist(), strict=False):
+        parts = [spelled[number] for number in cut.numbers[start:end].tolist()]
+        assert "".join(parts) == text
+        assert [part for part in parts if part and not is_gap(part)] == [
+            part for part in segments(text) if not is_gap(part)
+        ]
+
+
 @pytest.mark.parametrize("way", WAYS, ids=str)
 def test_plain_words_are_what_the_rule_says(small: Sanitizer, way: dict[str, Any]) -> None:
     """Words of ASCII letters take a short cut."""
-    plan = small._plan(way)
+    plan = small._plan(way)  # type: ignore[arg-type]
     assert isinstance(plan, MentionPlan)
     met = Segments(plan)
     cases = str, str.lower, str.title, str.upper

@@ -132,12 +132,11 @@ class Sanitizer:
         if isinstance(texts, str):
             raise InputError("a batch is a sequence of texts, not one string")
         plan = self._plan(options)
+        if isinstance(plan, MentionPlan):
+            known = Pieces(plan)
+            return list(chain.from_iterable(self._rewrite_batch(batch, plan, known) for batch in _batches(texts)))
         results: list[Result] = []
-        known = Pieces(plan) if isinstance(plan, MentionPlan) else None
         for batch in _batches(texts):
-            if isinstance(plan, MentionPlan) and known is not None:
-                results += self._rewrite_batch(batch, plan, known)
-                continue
             if len(batch) == 1 and len(batch[0]) > _BATCH_CHARACTERS:
                 results.append(self._sanitize_long(batch[0], plan))
                 continue
