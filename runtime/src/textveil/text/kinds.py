@@ -160,15 +160,16 @@ def read_kind(name: str, shape: str | None, text: str) -> Kind:
     if not _MARKS.keys() >= set(marks) or (shape is not None and any(marks)):
         unknown = next(n for n, mark in enumerate(marks, 1) if mark not in _MARKS or (mark and shape is not None))
         raise BundleDamaged(f"line {unknown} of a kind has an unknown mark")
+    members = dict(zip(entries, map(_ONLY_CAPITALIZED.__getitem__, marks), strict=True))
     wrong = _first_wrong(entries, shape)
-    if wrong is None and len(set(entries)) < len(entries):
-        wrong = next(n for n, entry in enumerate(entries) if entry in entries[:n])
+    if wrong is None and len(members) < len(entries):
+        first = dict(zip(reversed(entries), range(len(entries) - 1, -1, -1), strict=True))
+        wrong = next(n for n, entry in enumerate(entries) if first[entry] < n)
     if wrong is not None:
         raise BundleDamaged(f"line {wrong + 1} of a kind is there twice or is no entry of it")
     outputs = tuple(compress(entries, map(_IS_OUTPUT.__getitem__, marks)))
     if not outputs:
         raise BundleDamaged("a kind has no outputs")
-    members = dict(zip(entries, map(_ONLY_CAPITALIZED.__getitem__, marks), strict=True))
     return Kind(name, shape, members if shape is None else {}, outputs)
 
 

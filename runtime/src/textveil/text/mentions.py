@@ -53,9 +53,9 @@ class Words:
         lists = [*kinds, MARKS]
         counts = np.array([len(outputs) for outputs in lists], dtype=np.int64)
         words = [*vocabulary, *chain.from_iterable(lists)]
-        printed = np.empty(3 * len(words), dtype=object)
         # ``apply_case`` of each, without a call for each: every start prints them all.
-        printed[:] = [*words, *[word[:1].upper() + word[1:] for word in words], *map(str.upper, words)]
+        cases = chain(words, [word[:1].upper() + word[1:] for word in words], map(str.upper, words))
+        printed = np.fromiter(cases, dtype=object, count=3 * len(words))
         return cls(printed, len(words), len(vocabulary) + np.cumsum(counts) - counts, counts)
 
 
