@@ -238,7 +238,7 @@ class Pieces:
         return Cut(numbers, after[ends - 1])
 
     def read_segments(self, documents: Iterable[Sequence[str]]) -> Cut:
-        """Numbers documents that are cut already, each a list of segments."""
+        """Gives the numbers of documents that are cut already, each a list of segments."""
         self._forget()
         numbers, ends = array("q"), array("q")
         for document in documents:
