@@ -34,10 +34,10 @@ def preview(
     ] = None,
     expect_id: ExpectId = None,
 ) -> None:
-    """Show what of a text stays visible under the staircase, in color and as a list. Nothing is drawn.
+    """Show what of a text stays visible; nothing is drawn.
 
-    Function words show an author's habits, negation, tense and gender. The preview is as private as the text: it is
-    for this device.
+    In color and as a list, under the staircase. Function words show an author's habits, negation, tense and gender. The
+    preview is as private as the text: it is for this device.
     """
     if text is not None and files:
         raise OptionError("--text and files exclude each other")

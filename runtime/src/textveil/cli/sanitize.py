@@ -84,12 +84,12 @@ def sanitize(
     expect_id: ExpectId = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
 ) -> None:
-    """Rewrite a text: its words are drawn anew, and its skeleton stays visible.
+    """Rewrite a text with words drawn at random.
 
-    Each line is a document of plain text: of CSV or JSON, headings and keys would be rewritten too. The privacy
-    statement goes to standard error. It is about one word, for someone who knows every other word; the text as a whole
-    is not protected. Every run draws afresh, so sanitizing the same text again is a second release and weakens the
-    promise. See textveil preview for what stays visible.
+    Function words, punctuation, case and kinds of names stay visible: textveil preview shows them. Each line is a
+    document of plain text: of CSV or JSON, headings and keys would be rewritten too. The privacy statement goes to
+    standard error. It is about one word, for someone who knows every other word; the text as a whole is not protected.
+    Every run draws afresh, so sanitizing the same text again is a second release and weakens the promise.
     """
     if text is not None and files:
         raise OptionError("--text and files exclude each other")
