@@ -69,9 +69,12 @@ def _quoted(c: _Classes) -> str:
 
 
 def _glued(c: _Classes) -> str:
-    """After a bracket: the rest of a word in brackets without a blank on either side, as in ``name(at)host``."""
+    """After a bracket: the rest of a word in brackets without a blank on either side, as in ``name(at)host``.
+
+    A quoted name after it is glued like any other: it must not tell that it is quoted.
+    """
     solid = rf"[^{c.blank}{_HARD}{_SOFT}{_TRIM}]"
-    return rf"(?<={solid}[(\[{{]){_word(c)}[)\]}}](?={solid})"
+    return rf'(?<={solid}[(\[{{]){_word(c)}[)\]}}](?={solid}|"{_quoted(c)})'
 
 
 def _emoticon(c: _Classes) -> str:
@@ -124,6 +127,7 @@ _ALNUM = r"[\p{L}\p{M}\p{N}]"
 _DOMAIN = regex.compile(rf"(?<={_ALNUM})\.(?:\p{{L}}{{2,24}}[/?#:]|(?i:{_DOMAINS})(?!{_ALNUM}))")
 _NO_DOMAIN = frozenset("@＠﹫([{")
 _SOLID = regex.compile(rf"[^\p{{White_Space}}{_HARD}{_SOFT}{_TRIM}]")
+_BRACKETED = regex.compile(rf"[(\[{{]{_word(_ANY)}[)\]}}]", regex.V1)
 _NUMERIC = regex.compile(r"(?=[^\p{Nd}]*+\p{Nd})[\p{Nd}\p{Sc}+\-‐‑–−.,/%#]++")
 _JOINED = str.maketrans("", "", "() \u00a0\u2009\u202f")
 _BETWEEN_NUMBERS = re.compile("[() \u00a0\u2009\u202f]+")
@@ -274,10 +278,23 @@ def _groups(text: str, numbers: list[Span], after: int, before: int) -> Iterator
 
 
 def _touched(text: str, place: int, step: int) -> bool:
-    """Whether a run goes on here, or there are marks and then a run: a bracket would be within a run."""
+    """Whether a run goes on here, or there are marks and then a run: a bracket would be within a run.
+
+    Or there is a word in brackets, which a number without a bracket would be glued to.
+    """
+    if _bracketed(text, place, step):
+        return True
     while 0 <= place < len(text) and text[place] in _TRIMMED:
         place += step
     return 0 <= place < len(text) and _SOLID.match(text, place) is not None
+
+
+def _bracketed(text: str, place: int, step: int) -> bool:
+    """Whether a word in brackets begins here, or ends here if the step is back."""
+    if step > 0:
+        return _BRACKETED.match(text, place) is not None
+    before = _BREAK_BEFORE.search(text, 0, place) if place >= 0 and text[place] in ")]}" else None
+    return before is not None and _BRACKETED.fullmatch(text, before.start(), place + 1) is not None
 
 
 def _join_last(stack: list[tuple[str, Span, Span]]) -> None:
