@@ -51,11 +51,11 @@ def encode(
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
 ) -> None:
-    """Turn each text into one short vector with noise that covers all of it.
+    """Turn each text into a short vector with noise.
 
-    Each line is a document and gives one line: numbers separated by tabs. The privacy statement goes to standard
-    error. It also tells you how many texts were cut: keep that to yourself. Every run draws afresh, so encoding the
-    same text again is a second release, and the epsilons add up.
+    The noise covers all of the text. Each line is a document and gives one line: numbers separated by tabs. The privacy
+    statement goes to standard error. It also tells you how many texts were cut: keep that to yourself. Every run draws
+    afresh, so encoding the same text again is a second release, and the epsilons add up.
     """
     if text is not None and files:
         raise OptionError("--text and files exclude each other")

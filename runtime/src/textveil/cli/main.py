@@ -74,7 +74,7 @@ def inspect(
     as_json: JsonOption = False,
     expect_id: ExpectId = None,
 ) -> None:
-    """Show the likeliest replacements of a word with their exact probabilities. Nothing is drawn."""
+    """Show what a word may become, with exact probabilities."""
     options = Options(
         mechanism=mechanism,
         epsilon=epsilon,
@@ -94,7 +94,10 @@ def info(
     path: Annotated[bool, typer.Option("--path", help="Print only the folder of the bundle.")] = False,
     expect_id: ExpectId = None,
 ) -> None:
-    """Show what a bundle is, what its levels promise and what they do not. Works for encoder bundles too."""
+    """Show what a bundle is, what it promises and what not.
+
+    It may be a bundle for texts or an encoder.
+    """
     if bundle is not None and kind_of(bundle) == ENCODER_BUNDLE:
         encoder = _encoder(bundle, expect_id)
         print(encoder.path if path else show_encoder.information(encoder, as_json=as_json))
@@ -105,7 +108,7 @@ def info(
 
 @app.command()
 def levels(bundle: BundleOption = None, as_json: JsonOption = False, expect_id: ExpectId = None) -> None:
-    """List all levels for each tail and mechanism: what they promise and what they do to words."""
+    """List all levels: what they promise and do to words."""
     print(show_text.levels_table(Sanitizer.load(bundle, expect_id=expect_id).bundle, as_json=as_json))
 
 
@@ -133,9 +136,9 @@ def calibrate(
     as_json: JsonOption = False,
     expect_id: ExpectId = None,
 ) -> None:
-    """Find the level of santext+ or santext that meets a wish; print its options and what it promises.
+    """Find the level of santext+ or santext for a wish.
 
-    Nothing is drawn. The levels of the staircase are in textveil info.
+    Prints its options and what it promises. Nothing is drawn. The levels of the staircase are in textveil info.
     """
     opened = Sanitizer.load(bundle, expect_id=expect_id).bundle
     level = find_level(opened, unchanged=unchanged, bayes=bayes, releases=releases, mechanism=mechanism, tail=tail)
@@ -152,9 +155,10 @@ def verify(
     ] = None,
     expect_id: ExpectId = None,
 ) -> None:
-    """Check a bundle on this device: hashes, structure, certificate, and a fresh audit of random pairs of words.
+    """Check a bundle on this device, and its bounds anew.
 
-    Of an encoder bundle: hashes, structure, the model's operators, and the finished noise of every level.
+    Hashes, structure, certificate, and a fresh audit of random pairs of words. Of an encoder bundle: hashes, structure,
+    the model's operators, and the finished noise of every level.
     """
     if bundle is not None and kind_of(bundle) == ENCODER_BUNDLE:
         if pairs is not None:

@@ -8,6 +8,8 @@ rule is
 
 Two exceptions are seen in the gaps. Emoticons are strings that fit between blanks only. And where two tokens touch, the
 second one is a clitic: any clitic, if function words are drawn.
+
+Without kinds, strings are not exchangeable with words: numbers join each other, and a string takes in what touches it.
 """
 
 import unicodedata

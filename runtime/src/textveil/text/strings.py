@@ -69,9 +69,12 @@ def _quoted(c: _Classes) -> str:
 
 
 def _glued(c: _Classes) -> str:
-    """After a bracket: the rest of a word in brackets without a blank on either side, as in ``name(at)host``."""
+    """After a bracket: the rest of a word in brackets without a blank on either side, as in ``name(at)host``.
+
+    A quoted name after it is glued like any other: it must not tell that it is quoted.
+    """
     solid = rf"[^{c.blank}{_HARD}{_SOFT}{_TRIM}]"
-    return rf"(?<={solid}[(\[{{]){_word(c)}[)\]}}](?={solid})"
+    return rf'(?<={solid}[(\[{{]){_word(c)}[)\]}}](?={solid}|"{_quoted(c)})'
 
 
 def _emoticon(c: _Classes) -> str:
@@ -130,6 +133,7 @@ _GROUPED = regex.compile(rf"(?=[^\p{{Nd}}]*+\p{{Nd}})[{_IN_NUMBERS}{_BETWEEN}]++
 _LETTERS = regex.compile(f"[{_ANY.letter}]++", regex.V1)
 _SOLID_STRING = re.compile(r"(?=[^0-9@]*[0-9@])@?[a-z0-9](?:[a-z0-9@/.:,+%#$_~&=?-]*[a-z0-9])?")
 _BETWEEN_NUMBERS = re.compile(f"[{_BETWEEN}]+")
+_BRACKETED = regex.compile(rf"[(\[{{]{_word(_ANY)}[)\]}}]", regex.V1)
 
 Span = tuple[int, int]
 
@@ -292,10 +296,23 @@ def _groups(text: str, numbers: list[Span], after: int, before: int) -> Iterator
 
 
 def _touched(text: str, place: int, step: int) -> bool:
-    """Whether a run goes on here, or there are marks and then a run: a bracket would be within a run."""
+    """Whether a run goes on here, or there are marks and then a run: a bracket would be within a run.
+
+    Or there is a word in brackets, which a number without a bracket would be glued to.
+    """
+    if _bracketed(text, place, step):
+        return True
     while 0 <= place < len(text) and text[place] in _TRIMMED:
         place += step
     return 0 <= place < len(text) and _SOLID.match(text, place) is not None
+
+
+def _bracketed(text: str, place: int, step: int) -> bool:
+    """Whether a word in brackets begins here, or ends here if the step is back."""
+    if step > 0:
+        return _BRACKETED.match(text, place) is not None
+    before = _BREAK_BEFORE.search(text, 0, place) if place >= 0 and text[place] in ")]}" else None
+    return before is not None and _BRACKETED.fullmatch(text, before.start(), place + 1) is not None
 
 
 def _join_last(stack: list[tuple[str, Span, Span]]) -> None:
