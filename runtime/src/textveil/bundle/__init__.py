@@ -13,6 +13,21 @@ from textveil.bundle.encoder_bundle import (
     open_encoder,
 )
 from textveil.bundle.files import ENCODER_BUNDLE, MANIFEST, TEXT_BUNDLE, read_checked, read_json
+from textveil.bundle.index_bundle import (
+    CHANNELS,
+    CODES,
+    DECISION,
+    INDEX_FORMAT_VERSION,
+    LABELS,
+    ONNX,
+    ROWS,
+    STATIC,
+    WORDS,
+    IndexBundle,
+    OnnxParts,
+    StaticParts,
+    open_index,
+)
 from textveil.bundle.safetensors_reader import open_tensors, unique_keys
 from textveil.bundle.staircase_files import LAW, KindFile, SkeletonFiles
 from textveil.bundle.text_bundle import (
@@ -35,6 +50,19 @@ from textveil.bundle.text_bundle import (
 )
 
 __all__ = [
+    "CHANNELS",
+    "CODES",
+    "DECISION",
+    "INDEX_FORMAT_VERSION",
+    "LABELS",
+    "ONNX",
+    "ROWS",
+    "STATIC",
+    "WORDS",
+    "IndexBundle",
+    "OnnxParts",
+    "StaticParts",
+    "open_index",
     "CARD",
     "CERTIFICATE",
     "CERTIFICATE_FORMAT",

@@ -66,6 +66,16 @@ def kind_of(path: Path) -> str | None:
     return kind if isinstance(kind, str) else None
 
 
+def encoder_version(path: Path) -> int | None:
+    """Returns the format version of an encoder bundle, or ``None`` where there is no manifest of one."""
+    try:
+        manifest = read_json(path / MANIFEST)
+    except (BundleDamaged, ValueError):
+        return None
+    version = manifest.get("format_version")
+    return version if manifest.get("format") == ENCODER_BUNDLE and type(version) is int else None
+
+
 def check_files(path: Path, files: dict[str, Any], required: Collection[str]) -> None:
     """Checks the name, the size and the SHA-256 of every file that a manifest lists.
 
