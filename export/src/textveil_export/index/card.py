@@ -1,5 +1,6 @@
 """The card of an index bundle: what it promises, what was measured, and what it is made from."""
 
+import textwrap
 from typing import Any
 
 
@@ -28,14 +29,15 @@ textveil classify . released.txt --counts # how many texts each label has, corre
 ## What it promises
 
 For any two texts, no index is more than exp(epsilon) times as likely for one as for the other: local differential
-privacy of the whole text. It holds whatever the extractor computes, also for texts that are empty or too long. Encoding the same text
-again is a second release, and epsilons add up. The default is channel {default["channel"]} at epsilon {default["epsilon"]}.
+privacy of the whole text. It holds whatever the extractor computes, also for texts that are empty or too long.
+Encoding the same text again is a second release, and epsilons add up. The default is channel {default["channel"]} at
+epsilon {default["epsilon"]}.
 
 ## What it does not protect
 
 That the tool was used, how often and when. Timing shows the length of a text. **The bundle is not private toward the
-texts it was trained on.** Its words are those of a public list. No text is in it, and no row is about a word of fewer than
-{manifest["provenance"].get("min_texts", "some")} training texts.
+texts it was trained on.** Its words are those of a public list. No text is in it, and no row is about a word of fewer
+than {manifest["provenance"].get("min_texts", "some")} training texts.
 
 ## Accuracy
 
@@ -43,8 +45,9 @@ texts it was trained on.** Its words are those of a public list. No text is in i
 
 {_channels(measured, manifest["certificate"])}
 
-Every figure is an exact expectation over the draw, of the test texts. *Gain* is the most by which anybody's guess of a text's code gets
-likelier, on average. *Condition* is how much noise counts are multiplied by; none where a channel cannot tell all labels apart, and counts are refused.
+Every figure is an exact expectation over the draw, of the test texts. *Gain* is the most by which anybody's guess of a
+text's code gets likelier, on average. *Condition* is the condition number of the channel: the larger, the noisier are
+its counts. Where there is none, the channel cannot tell all labels apart, and counts are refused.
 
 ## By label
 
@@ -60,13 +63,20 @@ License: {manifest["licence"]}.
 
 def _data(measured: dict[str, Any]) -> str:
     texts, clean = measured["texts"], measured["clean"]
-    return f"""{texts["train"]:,} texts of `{measured["data"]}` for training, {texts["calibration"]:,} for the channels, {texts["test"]:,} for
-these figures. Copies, contained texts and texts that share {measured["shared_words"]} words in a row are on one side: {measured["duplicates"]:,} texts
-are copies of another one, {measured["largest_group"]:,} texts are the largest group. {measured["left_out"]:,} texts were left out because they
-are too close to the test part.
+    sizes = (
+        f"{texts['train']:,} texts of `{measured['data']}` for training, {texts['calibration']:,} for the channels, "
+        f"{texts['test']:,} for these figures."
+    )
+    near = (
+        f"Copies, contained texts and texts that share {measured['shared_words']} words in a row are on one side. "
+        f"{measured['duplicates']:,} texts are copies of another one, the largest group has "
+        f"{measured['largest_group']:,} texts, and {measured['left_out']:,} were left out because they are too close "
+        "to a given test text."
+    )
+    return f"""{textwrap.fill(f"{sizes} {near}", 118)}
 
-Without noise {_percent(clean["accuracy"])} (standard error {_percent(clean["standard_error"])}), balanced {_percent(clean["balanced_accuracy"])}.
-The commonest label has {_percent(measured["majority"])}."""
+Without noise {_percent(clean["accuracy"])} (standard error {_percent(clean["standard_error"])}), balanced
+{_percent(clean["balanced_accuracy"])}. The commonest label has {_percent(measured["majority"])}."""
 
 
 def _channels(measured: dict[str, Any], certificate: list[dict[str, Any]]) -> str:

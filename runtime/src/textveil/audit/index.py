@@ -38,8 +38,8 @@ def verify_index(bundle: IndexBundle) -> str:
         [
             f"{len(bundle.manifest['files'])} files with the right size and hash, structure sound",
             "no certificate" if told is None else "certificate for these very channels",
-            f"{len(found)} levels of {len(bundle.channels)} channels computed in exact rationals: all within the stated "
-            "epsilon",
+            f"{len(found)} levels of {len(bundle.channels)} channels computed in exact rationals: all within the "
+            "stated epsilon",
         ]
     )
 

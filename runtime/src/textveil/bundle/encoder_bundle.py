@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from textveil.bundle.files import (
-    ENCODER_BUNDLE,
+    VECTORS,
     check_files,
-    open_manifest,
+    open_encoder_manifest,
     parse_json,
     read_checked,
     require_identity,
@@ -22,7 +22,7 @@ from textveil.bundle.onnx_check import Outline, check_model
 from textveil.errors import BundleDamaged, OptionError, UnknownLevel
 from textveil.mechanisms.vector_parameters import ReleaseParameters
 
-ENCODER_FORMAT_VERSION = 1
+ENCODER_FORMAT_VERSION = VECTORS
 RELEASE, MODEL, PIECES = "release.json", "model.onnx", "vocabulary.txt"
 CLASSIFIER, CARD = "classifier.safetensors", "README.md"
 UNKNOWN, FIRST, LAST = "[UNK]", "[CLS]", "[SEP]"
@@ -106,7 +106,7 @@ def open_encoder(path: Path) -> tuple[EncoderBundle, bytes]:
         BundleDamaged: A file is missing, altered or malformed.
         ModelRefused: The model holds something that this package does not run.
     """
-    manifest, _ = open_manifest(path, ENCODER_BUNDLE, (ENCODER_FORMAT_VERSION,))
+    manifest, _ = open_encoder_manifest(path, ENCODER_FORMAT_VERSION)
     try:
         files = manifest["files"]
         check_files(path, files, (RELEASE, MODEL, PIECES))

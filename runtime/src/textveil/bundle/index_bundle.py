@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.bundle.encoder_bundle import MODEL, PIECES, read_pieces
-from textveil.bundle.files import ENCODER_BUNDLE, check_files, open_manifest, read_checked, require_identity
+from textveil.bundle.files import INDICES, check_files, open_encoder_manifest, read_checked, require_identity
 from textveil.bundle.onnx_check import check_model
 from textveil.bundle.safetensors_reader import FLOATS, INTEGERS, parse_tensors
 from textveil.errors import BundleDamaged, UnknownLevel
 from textveil.mechanisms.index_staircase import MAX_CODES, IndexStaircase
 
-INDEX_FORMAT_VERSION = 2
+INDEX_FORMAT_VERSION = INDICES
 WORDS, ROWS, CODES, CHANNELS = "words.txt", "rows.safetensors", "codes.safetensors", "channels.safetensors"
 #: What a server reads beside the manifest: ``P(label | index)`` of every channel.
 LABELS = "labels.safetensors"
@@ -121,7 +121,7 @@ def open_index(path: Path) -> IndexBundle:
     Raises:
         BundleNotFound, WrongBundle, BundleVersion, BundleDamaged, ModelRefused: The bundle cannot be used.
     """
-    manifest, identity = open_manifest(path, ENCODER_BUNDLE, {INDEX_FORMAT_VERSION})
+    manifest, identity = open_encoder_manifest(path, INDEX_FORMAT_VERSION)
     try:
         release, files = manifest["release"], manifest["files"]
         _exactly(release, {"kind", "codes", "extractor", "channels", "default"})

@@ -43,7 +43,7 @@ def information(bundle: IndexBundle, *, as_json: bool = False) -> str:
             "channel   epsilon  accuracy  balanced  worst label   gain  counts",
             *(_line(bundle, staircase) for staircase in levels),
             "",
-            "epsilon is for any two texts. gain: how much likelier a right guess of a text's code gets at most, on average.",
+            "epsilon is for any two texts. gain: how much likelier a right guess of the code gets, on average.",
             "Not protected:",
             *(f"  - {item}" for item in IndexStatement(bundle.default, bundle.identity).not_protected),
         ]

@@ -2,9 +2,9 @@
 
     Pr[M(x) = y] = (G b(y) + F a(x, y)) / (G S + F H),    0 <= a(x, y) <= b(y),    sum over y of a(x, y) = H
 
-for codes ``x`` and indices ``y``. It is the staircase of ``textveil.mechanisms.staircase`` with stored ``a`` in place of
-neighbors, and nothing left over. Every channel with ``Q(y|x) <= exp(epsilon) Q(y|x')`` is one, up to the rounding of its
-integers (docs/proofs/index.md). Two-valued ones are extremal (Kairouz, Oh, Viswanath 2014).
+for codes ``x`` and indices ``y``. It is the staircase of ``textveil.mechanisms.staircase`` with stored ``a`` in place
+of neighbors, and nothing left over. Every channel with ``Q(y|x) <= exp(epsilon) Q(y|x')`` is one, up to the rounding of
+its integers (docs/proofs/index.md). Two-valued ones are extremal (Kairouz, Oh, Viswanath 2014).
 """
 
 from dataclasses import dataclass, field
@@ -56,7 +56,7 @@ class IndexStaircase(Staircase):
         if not 2 <= codes <= MAX_CODES or dealt.shape != (codes, codes) or {base.dtype, dealt.dtype} != {_INT64}:
             raise BundleDamaged("a channel: shapes or types are not those of this format")
         total = sum(base.tolist())  # of any size: sums of hostile numbers must not wrap
-        if base.min() < 0 or not 1 <= total or total * unit >= MAX_TOTAL:
+        if base.min() < 0 or not total >= 1 or total * unit >= MAX_TOTAL:
             raise BundleDamaged("a channel: the base is negative, zero or too large")
         if dealt.min() < 0 or (dealt > base).any():
             raise BundleDamaged("a channel: an index is dealt more than its base")

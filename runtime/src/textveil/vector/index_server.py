@@ -1,4 +1,4 @@
-"""``IndexServer``: the server's end. Released indices in; labels, probabilities or corrected counts out. numpy alone."""
+"""``IndexServer``: the server's end. Indices in; labels, probabilities or corrected counts out. numpy alone."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

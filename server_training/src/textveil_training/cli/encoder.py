@@ -20,9 +20,7 @@ def encoder(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="BUNDLE", help="Folder of the new bundle.")],
     test: Annotated[
         Path | None,
-        typer.Option(
-            "--test", metavar="FILE", help="Texts for the figures; by default a part of FILE. Same columns."
-        ),
+        typer.Option("--test", metavar="FILE", help="Texts for the figures; by default a part of FILE. Same columns."),
     ] = None,
     levels: Annotated[
         str | None, typer.Option(help="Comma-separated epsilons of the whole text. Default: 0.5,1,2,3,4,6,8.")

@@ -92,9 +92,7 @@ def divide(groups: Groups, shares: Mapping[str, int], seed: int = 0) -> dict[str
     large = max(1.0, _LARGE_GROUP * len(groups.of))
     sizes = groups.sizes()
     first = next(iter(shares))
-    side = {
-        group: first if sizes[group] > large else share_of(key, shares, seed) for group, key in groups.keys.items()
-    }
+    side = {group: first if sizes[group] > large else share_of(key, shares, seed) for group, key in groups.keys.items()}
     divided: dict[str, list[int]] = {name: [] for name in shares}
     for number, group in enumerate(groups.of):
         divided[side[group]].append(number)

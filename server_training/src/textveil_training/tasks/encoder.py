@@ -71,7 +71,9 @@ def train_encoder(task: Task, settings: EncoderSettings, report: Report) -> Inde
 
     def decisions(part: Part, stage: str) -> NDArray[np.float64]:
         """Counts by true class (row) and decision (column)."""
-        codes = codes_of(part.texts, parts, weights.weight, weights.bias, lambda done: report(stage, done, len(part.texts)))
+        codes = codes_of(
+            part.texts, parts, weights.weight, weights.bias, lambda done: report(stage, done, len(part.texts))
+        )
         return np.bincount(part.classes * classes + codes, minlength=classes**2).reshape(classes, classes).astype(float)
 
     calibration = decisions(task.calibration, "calibrating")
@@ -169,9 +171,7 @@ def figures(
             name: {
                 f"{staircase.level.epsilon:f}": {
                     **_accuracies(task.labels, shares, recalls(confusion, staircase.matrix)),
-                    "abandoned": [
-                        label for label, base in zip(task.labels, staircase.base, strict=True) if not base
-                    ],
+                    "abandoned": [label for label, base in zip(task.labels, staircase.base, strict=True) if not base],
                 }
                 for staircase in levels
             }
