@@ -1,6 +1,7 @@
 """A second implementation of version 2 of docs/encoder-format.md, from the text to the index, in plain Python."""
 
 import hashlib
+import itertools
 import json
 import math
 import re
@@ -75,7 +76,7 @@ class Reader:
         dimension, buckets = (self.release["extractor"][key] for key in ("dimension", "pairs"))
         ids = self.ids(text)
         bits = buckets.bit_length() - 1
-        pairs = [(2654435761 * i + 2246822519 * j) % 2**32 >> (32 - bits) for i, j in zip(ids, ids[1:], strict=False)]
+        pairs = [(2654435761 * i + 2246822519 * j) % 2**32 >> (32 - bits) for i, j in itertools.pairwise(ids)]
         vector = [0.0] * dimension
         for name, found, scale in (("words", ids, 0), ("pairs", pairs, 1)):
             for place in range(dimension):

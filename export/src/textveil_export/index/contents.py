@@ -27,7 +27,7 @@ class IndexContents:
         channels: The levels of every channel, epsilon ascending.
         default: Channel and epsilon that are meant where none is given.
         probabilities: ``P(label | index)`` by ``channel.epsilon``, shape ``(codes, codes)``.
-        licence: SPDX expression, or what is known.
+        license: SPDX expression, or what is known.
         provenance: Where data and weights come from, for people.
         measured: Figures for people, as ``index_card`` reads them.
     """
@@ -40,7 +40,7 @@ class IndexContents:
     channels: dict[str, tuple[IndexStaircase, ...]]
     default: tuple[str, str]
     probabilities: dict[str, Floats] = field(default_factory=dict)
-    licence: str = "not stated"
+    license: str = "not stated"
     provenance: dict[str, Any] = field(default_factory=dict)
     measured: dict[str, Any] = field(default_factory=dict)
 

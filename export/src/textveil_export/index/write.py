@@ -82,7 +82,7 @@ def _manifest(contents: IndexContents) -> dict[str, Any]:
         "format": ENCODER_BUNDLE,
         "format_version": INDEX_FORMAT_VERSION,
         "name": contents.name,
-        "licence": contents.licence,
+        "licence": contents.license,
         "provenance": contents.provenance,
         "created_by": f"textveil-export {__version__}",
         "labels": list(contents.labels),

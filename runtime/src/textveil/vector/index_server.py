@@ -155,7 +155,7 @@ def correction(staircase: IndexStaircase) -> NDArray[np.float64]:
             f"channel {staircase.level.name} at epsilon {staircase.level.epsilon:f} cannot tell all codes from each "
             "other: counts need a channel of full rank (counts has it)"
         )
-    return np.linalg.inv(matrix)
+    return np.linalg.inv(matrix).astype(np.float64)
 
 
 def condition(staircase: IndexStaircase) -> float:

@@ -60,7 +60,7 @@ def encoder(
         name=name or output.resolve().name,
         data=file.name,
         data_sha256=hashlib.sha256(file.read_bytes()).hexdigest(),
-        licence=license,
+        license=license,
         levels=chosen,
         default=("counts", default_level),
         static=StaticSettings(seed=seed),

@@ -111,14 +111,14 @@ class PublicWords:
         words: Row by word.
         rows: float32, shape ``(words + 2, dimension)``; the last two, of numbers and unknown words, are 0.
         identity: Identity of the bundle that both are taken from.
-        licence: Its license.
+        license: Its license.
         attribution: What it says of its sources.
     """
 
     words: dict[str, int]
     rows: Floats
     identity: str
-    licence: str
+    license: str
     attribution: str
 
 

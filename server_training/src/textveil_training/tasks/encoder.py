@@ -38,7 +38,7 @@ class EncoderSettings:
         name: Its name.
         data: Name of the file, for the card.
         data_sha256: Its hash.
-        licence: License of the data or of the bundle, for the card.
+        license: License of the data or of the bundle, for the card.
         levels: Whole-text epsilons, decimal strings, ascending.
         default: Channel and level that are meant where a user names none.
         static: How the extractor is trained.
@@ -47,7 +47,7 @@ class EncoderSettings:
     name: str
     data: str
     data_sha256: str
-    licence: str = "not stated"
+    license: str = "not stated"
     levels: tuple[str, ...] = LEVELS
     default: tuple[str, str] = ("counts", "4")
     static: StaticSettings = field(default_factory=StaticSettings)
@@ -71,9 +71,8 @@ def train_encoder(task: Task, settings: EncoderSettings, report: Report) -> Inde
 
     def decisions(part: Part, stage: str) -> NDArray[np.float64]:
         """Counts by true class (row) and decision (column)."""
-        codes = codes_of(
-            part.texts, parts, weights.weight, weights.bias, lambda done: report(stage, done, len(part.texts))
-        )
+        texts = part.texts
+        codes = codes_of(texts, parts, weights.weight, weights.bias, lambda done: report(stage, done, len(texts)))
         return np.bincount(part.classes * classes + codes, minlength=classes**2).reshape(classes, classes).astype(float)
 
     calibration = decisions(task.calibration, "calibrating")
@@ -92,13 +91,13 @@ def train_encoder(task: Task, settings: EncoderSettings, report: Report) -> Inde
             for name, levels in channels.items()
             for staircase in levels
         },
-        licence=settings.licence,
+        license=settings.license,
         provenance={
             "data": settings.data,
             "data_sha256": settings.data_sha256,
-            "words": f"the built-in English bundle {public.identity[:12]} ({public.licence})",
+            "words": f"the built-in English bundle {public.identity[:12]} ({public.license})",
             "words_attribution": public.attribution,
-            **{key: value for key, value in asdict(settings.static).items()},
+            **asdict(settings.static),
         },
         measured=figures(task, confusion, channels, settings.data),
     )

@@ -64,8 +64,7 @@ def _cleaned(channel: Floats) -> Floats:
         raise ExportError("a channel is a square matrix of numbers that are not negative")
     rows = np.where(channel < _DUST, 0, channel)
     used = rows.any(axis=0)
-    if not used.any():
-        used[:] = True
+    used = used if used.any() else np.ones(len(rows), dtype=bool)
     rows[~rows.any(axis=1)] = used
     return rows / rows.sum(axis=1, keepdims=True)
 
