@@ -46,9 +46,9 @@ def encoder(
     from textveil_training.encoder.static import StaticSettings
     from textveil_training.encoder.task import divided
     from textveil_training.progress import bars
-    from textveil_training.tasks.encoder import LEVELS, EncoderSettings, train_encoder
+    from textveil_training.tasks.encoder import LEVELS, EncoderSettings, checked_levels, train_encoder
 
-    chosen = tuple(level.strip() for level in levels.split(",")) if levels is not None else LEVELS
+    chosen = checked_levels(levels) if levels is not None else LEVELS
     if default_level not in chosen:
         raise OptionError("the default level is not one of the levels")
     if output.exists() and not force:

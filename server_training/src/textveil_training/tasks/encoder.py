@@ -7,8 +7,10 @@ is measured on what ships. 4. Fit the channels on the calibration texts, and mak
 figures on the test texts, exactly. 6. Write the bundle, with a card.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from decimal import Decimal
 from math import sqrt
 from typing import Any
 
@@ -23,11 +25,15 @@ from textveil_training.bounds.decisions import accuracy_channel, counts_channel,
 from textveil_training.encoder.grouped_split import SHARED_WORDS
 from textveil_training.encoder.static import StaticSettings, public_words, train_static
 from textveil_training.encoder.task import Part, Task
+from textveil_training.errors import SettingError
 
 Report = Callable[[str, int, int], None]
 LEVELS = ("0.5", "1", "2", "3", "4", "6", "8")
 #: The program of ``accuracy`` has this many classes squared variables: beyond it a bundle has ``counts`` alone.
 MAX_PROGRAM_CLASSES = 64
+MAX_EPSILON = 16
+
+_LEVEL = re.compile(r"[1-9]?[0-9](\.[0-9]{1,9})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,21 @@ class EncoderSettings:
     levels: tuple[str, ...] = LEVELS
     default: tuple[str, str] = ("counts", "4")
     static: StaticSettings = field(default_factory=StaticSettings)
+
+
+def checked_levels(levels: str) -> tuple[str, ...]:
+    """Reads comma-separated epsilons.
+
+    Raises:
+        SettingError: They are not ascending decimal numbers above 0 and up to 16.
+    """
+    found = tuple(level.strip() for level in levels.split(","))
+    if not all(_LEVEL.fullmatch(level) for level in found):
+        raise SettingError("levels are decimal numbers with commas between")
+    exact = [Decimal(level) for level in found]
+    if exact != sorted(set(exact)) or not 0 < exact[0] <= exact[-1] <= MAX_EPSILON:
+        raise SettingError(f"levels ascend, from above 0 to {MAX_EPSILON}")
+    return found
 
 
 def train_encoder(task: Task, settings: EncoderSettings, report: Report) -> IndexContents:
