@@ -14,7 +14,7 @@ from textveil_training.errors import ClassError
 
 #: A class of fewer texts cannot be learned, calibrated and measured.
 MIN_CLASS_TEXTS = 20
-SHARES = {"train": 70, "calibration": 15, "test": 15}
+SHARES = {"train": 75, "calibration": 10, "test": 15}
 
 
 @dataclass(frozen=True, slots=True)
