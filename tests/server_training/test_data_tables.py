@@ -50,6 +50,15 @@ def test_tsv_is_not_quoted_and_columns_may_be_numbers(tmp_path: Path) -> None:
     assert read(tmp_path / "b.csv", "2,1\na,x\n", "2", "1") == [("a", "x")]  # names of columns come first
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "text"),
+    [("a.csv", "text,topic\na,\n", "text"), ("a.tsv", "a\n", "1"), ("a.jsonl", '{"text": "a"}\n', "text")],
+)
+def test_texts_without_labels(tmp_path: Path, name: str, content: str, text: str) -> None:
+    (tmp_path / name).write_text(content)
+    assert list(read_table(tmp_path / name, text, None)) == [LabeledText("a", "")]
+
+
 def test_errors_are_raised_while_reading(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("text,topic\nfine,a\n,b\n")
     rows = read_table(tmp_path / "a.csv", "text", "topic")

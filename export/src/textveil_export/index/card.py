@@ -3,6 +3,8 @@
 import textwrap
 from typing import Any
 
+from textveil.bundle import CODEBOOK
+
 
 def index_card(manifest: dict[str, Any], sizes: dict[str, int]) -> str:
     """Returns the card as Markdown.
@@ -39,7 +41,7 @@ That the tool was used, how often and when. Timing shows the length of a text. *
 texts it was trained on.** Its words are those of a public list. No text is in it, and no row is about a word of fewer
 than {manifest["provenance"].get("min_texts", "some")} training texts.
 
-## Accuracy
+{_codes(manifest)}## Accuracy
 
 {_data(measured)}
 
@@ -49,11 +51,7 @@ Every figure is an exact expectation over the draw, of the test texts. *Gain* is
 text's code gets likelier, on average. *Condition* is the condition number of the channel: the larger, the noisier are
 its counts. Where there is none, the channel cannot tell all labels apart, and counts are refused.
 
-## By label
-
-{_labels(measured)}
-
-## Source
+{_labels(measured)}## Source
 
 {_source(manifest["provenance"])}
 
@@ -62,7 +60,7 @@ License: {manifest["licence"]}.
 
 
 def _data(measured: dict[str, Any]) -> str:
-    texts, clean = measured["texts"], measured["clean"]
+    texts = measured["texts"]
     sizes = (
         f"{texts['train']:,} texts of `{measured['data']}` for training, {texts['calibration']:,} for the channels, "
         f"{texts['test']:,} for these figures."
@@ -73,7 +71,11 @@ def _data(measured: dict[str, Any]) -> str:
         f"{measured['largest_group']:,} texts, and {measured['left_out']:,} were left out because they are too close "
         "to a given test text."
     )
-    return f"""{textwrap.fill(f"{sizes} {near}", 118)}
+    told = textwrap.fill(f"{sizes} {near}", 118)
+    if "clean" not in measured:
+        return told
+    clean = measured["clean"]
+    return f"""{told}
 
 Without noise {_percent(clean["accuracy"])} (standard error {_percent(clean["standard_error"])}), balanced
 {_percent(clean["balanced_accuracy"])}. The commonest label has {_percent(measured["majority"])}."""
@@ -85,15 +87,29 @@ def _channels(measured: dict[str, Any], certificate: list[dict[str, Any]]) -> st
         "|---|---|---|---|---|---|---|",
     ]
     for entry in certificate:
-        found = measured["channels"][entry["channel"]][entry["epsilon"]]
+        found = measured.get("channels", {}).get(entry["channel"], {}).get(entry["epsilon"], {})
         condition = "none" if entry["condition"] is None else f"{entry['condition']:.3g}"
-        figures = [_percent(found[key]) for key in ("accuracy", "balanced_accuracy", "worst_recall")]
+        figures = [_percent(found.get(key)) for key in ("accuracy", "balanced_accuracy", "worst_recall")]
         cells = [entry["channel"], entry["epsilon"], *figures, f"{entry['guess_gain']:.3g}", condition]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
+def _codes(manifest: dict[str, Any]) -> str:
+    if manifest["release"]["kind"] != CODEBOOK:
+        return ""
+    least = manifest["provenance"].get("min_texts_of_a_code", "some")
+    return f"""## Codes
+
+Codes are numbers. They were learned without labels, and each is the mean of at least {least} different texts. A server
+that knows the codes of some labeled texts tells labels from indices. Accuracies, if there are any below, are of that.
+
+"""
+
+
 def _labels(measured: dict[str, Any]) -> str:
+    if "shares" not in measured:
+        return ""
     lines = ["| label | share of the test texts | recall without noise | never decided by |", "|---|---|---|---|"]
     for label, share in measured["shares"].items():
         given_up = [
@@ -105,7 +121,7 @@ def _labels(measured: dict[str, Any]) -> str:
         recall = measured["clean"]["recall"][label]
         cells = [_cell(label), _percent(share), _percent(recall), ", ".join(given_up)]
         lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+    return "\n".join(["## By label", "", *lines, "", ""])
 
 
 def _source(provenance: dict[str, Any]) -> str:

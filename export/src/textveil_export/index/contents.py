@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import StaticParts
+from textveil.bundle import DECISION, StaticParts
 from textveil.mechanisms import IndexStaircase
 from textveil.vector import condition
 
@@ -26,6 +26,7 @@ class IndexContents:
         bias: Added to them, shape ``(codes,)``.
         channels: The levels of every channel, epsilon ascending.
         default: Channel and epsilon that are meant where none is given.
+        kind: ``DECISION`` or ``CODEBOOK``.
         probabilities: ``P(label | index)`` by ``channel.epsilon``, shape ``(codes, codes)``.
         license: SPDX expression, or what is known.
         provenance: Where data and weights come from, for people.
@@ -39,6 +40,7 @@ class IndexContents:
     bias: Floats
     channels: dict[str, tuple[IndexStaircase, ...]]
     default: tuple[str, str]
+    kind: str = DECISION
     probabilities: dict[str, Floats] = field(default_factory=dict)
     license: str = "not stated"
     provenance: dict[str, Any] = field(default_factory=dict)

@@ -9,7 +9,6 @@ from textveil.bundle import (
     CARD,
     CHANNELS,
     CODES,
-    DECISION,
     ENCODER_BUNDLE,
     INDEX_FORMAT_VERSION,
     LABELS,
@@ -87,7 +86,7 @@ def _manifest(contents: IndexContents) -> dict[str, Any]:
         "created_by": f"textveil-export {__version__}",
         "labels": list(contents.labels),
         "release": {
-            "kind": DECISION,
+            "kind": contents.kind,
             "codes": len(contents.labels),
             "extractor": {
                 "kind": STATIC,

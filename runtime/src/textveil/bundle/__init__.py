@@ -15,6 +15,7 @@ from textveil.bundle.encoder_bundle import (
 from textveil.bundle.files import ENCODER_BUNDLE, MANIFEST, TEXT_BUNDLE, read_checked, read_json
 from textveil.bundle.index_bundle import (
     CHANNELS,
+    CODEBOOK,
     CODES,
     DECISION,
     INDEX_FORMAT_VERSION,
@@ -56,6 +57,7 @@ __all__ = [
     "CERTIFICATE_VERSION",
     "CHANNELS",
     "CLASSIFIER",
+    "CODEBOOK",
     "CODES",
     "DECISION",
     "DEFAULT_BUNDLE",

@@ -25,8 +25,9 @@ WORDS, ROWS, CODES, CHANNELS = "words.txt", "rows.safetensors", "codes.safetenso
 #: What a server reads beside the manifest: ``P(label | index)`` of every channel.
 LABELS = "labels.safetensors"
 STATIC, ONNX = "static", "onnx"
-DECISION = "decision"
-KINDS = (DECISION,)
+#: Codes are classes, or words of a codebook that was learned without labels.
+DECISION, CODEBOOK = "decision", "codebook"
+KINDS = (DECISION, CODEBOOK)
 
 _MAX_DIMENSION, _MAX_PAIRS, _MAX_CHARACTERS, _MAX_LEVELS, _MAX_TOKENS = 4096, 1 << 20, 1_000_000, 32, 4096
 _EPSILON = re.compile(r"[0-9]{1,2}(\.[0-9]{1,9})?")
@@ -71,7 +72,7 @@ class IndexBundle:
         path: Its folder.
         identity: SHA-256 of ``manifest.json``, lower-case hexadecimal.
         manifest: The parsed manifest.
-        kind: ``decision``: codes are classes.
+        kind: ``DECISION`` or ``CODEBOOK``.
         labels: Name of every code.
         extractor: From text to vector.
         weight: From vector to scores of the codes, float32, shape ``(codes, dimension)``.

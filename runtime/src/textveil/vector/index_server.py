@@ -104,9 +104,10 @@ class IndexServer:
         return Decision(labels[received.index], scores)
 
     def counts(self, received: Iterable[Received]) -> list[Count]:
-        """Computes how many texts had each code, an estimate: ``n = W' c`` with ``P W = I`` (docs/proofs/index.md, "Counts").
+        """Computes how many texts had each code, an estimate: ``n = W' c`` with ``P W = I``.
 
-        Lines of several levels may be mixed: the estimate of each is added. The variance of a level is estimated by
+        The proof is in docs/proofs/index.md, "Counts". Lines of several levels may be mixed: the estimate of each is
+        added. The variance of a level is estimated by
         ``sum over y of c(y) W(y, i)^2 - n(i)``, without bias.
 
         Raises:

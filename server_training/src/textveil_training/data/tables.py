@@ -28,13 +28,14 @@ ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".parquet")
 _NOT_A_LABEL = frozenset({"nan", "none", "null", "<na>"})
 
 
-def read_table(path: Path, text: str, label: str) -> Iterator[LabeledText]:
+def read_table(path: Path, text: str, label: str | None) -> Iterator[LabeledText]:
     """Streams the rows of a table as labeled texts. Other columns are passed over.
 
     Args:
         path: A file with one of ``ENDINGS``; ``.txt`` is TSV.
         text: Name of the column with the texts, or its number from 1 in a CSV or TSV file without a header.
-        label: Name or number of the column with the labels. A label that is a number becomes its digits.
+        label: Name or number of the column with the labels. A label that is a number becomes its digits. ``None`` for
+            texts without labels: they get the label ``""``.
 
     Raises:
         DataOptionError: The ending is none of these, or one column has a name and the other a number.
@@ -47,31 +48,31 @@ def read_table(path: Path, text: str, label: str) -> Iterator[LabeledText]:
     if ending not in ENDINGS:
         raise DataOptionError(f"the file's ending is none of {', '.join(ENDINGS)}")
     if ending in (".jsonl", ".ndjson"):
-        rows = read_json_lines(path, text_key=text, label_key=label)
-        yield from (_checked(row) for row in rows if isinstance(row, LabeledText))
+        for row in read_json_lines(path, text_key=text, label_key=label):
+            yield _checked(row) if isinstance(row, LabeledText) else LabeledText(row.text, "")
         return
     if ending == ".parquet":
         yield from _parquet(path, text, label)
         return
     rows = _csv_rows(path) if ending == ".csv" else _tsv_rows(path)
-    columns: tuple[int, int] | None = None
+    columns: list[int] = []
     width, read = 0, 0
     for location, row in rows:
-        if columns is None:
+        if not columns:
             width = len(row)
-            columns, header = _columns(row, (text, label), location)
+            columns, header = _columns(row, [text] if label is None else [text, label], location)
             if header:
                 continue
         if len(row) != width:
             raise WrongColumnCount(f"the row has {len(row)} columns instead of {width}", location)
-        yield _example(row[columns[0]], row[columns[1]], location)
+        yield _example(row[columns[0]], None if label is None else row[columns[1]], location)
         read += 1
     if not read:
         raise EmptyData("there is no row", FileLocation(file_name(path)))
 
 
-def _columns(row: list[str], wanted: tuple[str, str], location: FileLocation) -> tuple[tuple[int, int], bool]:
-    """Places of the two columns, and whether the row is a header."""
+def _columns(row: list[str], wanted: list[str], location: FileLocation) -> tuple[list[int], bool]:
+    """Places of the columns, and whether the row is a header."""
     numbered = [name.isascii() and name.isdecimal() and name not in row for name in wanted]
     if all(numbered):
         places = [int(name) - 1 for name in wanted]
@@ -80,14 +81,14 @@ def _columns(row: list[str], wanted: tuple[str, str], location: FileLocation) ->
     elif any(numbered):
         raise DataOptionError("name both columns, or number both")
     else:
-        for option, name in zip(("text", "label"), wanted, strict=True):
+        for option, name in zip(("text", "label"), wanted, strict=False):
             if row.count(name) != 1:
                 found = "two columns" if name in row else "no column"
                 raise MissingColumn(f"{found} of the name given for the {option} ({len(row)} columns)", location)
         places = [row.index(name) for name in wanted]
-    if places[0] == places[1]:
+    if len(set(places)) < len(places):
         raise DataOptionError("text and label are one column")
-    return (places[0], places[1]), not all(numbered)
+    return places, not all(numbered)
 
 
 def _tsv_rows(path: Path) -> Iterator[tuple[FileLocation, list[str]]]:
@@ -114,7 +115,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[FileLocation, list[str]]]:
             yield location, [cell.removesuffix("\n") for cell in row]
 
 
-def _parquet(path: Path, text: str, label: str) -> Iterator[LabeledText]:
+def _parquet(path: Path, text: str, label: str | None) -> Iterator[LabeledText]:
     try:
         from pyarrow import parquet  # type: ignore[import-not-found]
     except ImportError as error:
@@ -128,19 +129,22 @@ def _parquet(path: Path, text: str, label: str) -> Iterator[LabeledText]:
     if table is None:
         raise UnreadableFile("the file cannot be read as Parquet")
     for option, column in (("text", text), ("label", label)):
-        if table.column_names.count(column) != 1:
+        if column is not None and table.column_names.count(column) != 1:
             raise MissingColumn(f"no single column of the name given for the {option}", FileLocation(name))
-    pairs = zip(table.column(text).to_pylist(), table.column(label).to_pylist(), strict=True)
+    cells = table.column(text).to_pylist()
+    labels = table.column(label).to_pylist() if label is not None else [None] * len(cells)
     number = 0
-    for number, (cell, value) in enumerate(pairs, 1):
+    for number, (cell, value) in enumerate(zip(cells, labels, strict=True), 1):
         location = FileLocation(name, number)
-        words = cell if isinstance(cell, str) else ""
-        yield _example(words, "" if value is None else str(value), location)
+        given = None if label is None else "" if value is None else str(value)
+        yield _example(cell if isinstance(cell, str) else "", given, location)
     if not number:
         raise EmptyData("there is no row", FileLocation(name))
 
 
-def _example(text: str, label: str, location: FileLocation) -> LabeledText:
+def _example(text: str, label: str | None, location: FileLocation) -> LabeledText:
+    if label is None:
+        return LabeledText(text_field(text, location), "")
     return _checked(LabeledText(text_field(text, location), label_field(label, None, location)), location)
 
 

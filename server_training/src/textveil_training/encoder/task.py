@@ -69,16 +69,8 @@ def divided(rows: Sequence[LabeledText], test: Sequence[LabeledText] | None = No
         raise ClassError(f"{len(only)} labels of the test file are not in the training file")
     everything = [*(test or []), *rows]
     groups = group_texts([row.text for row in everything])
-    given = len(test or [])
-    if test is None:
-        numbers = divide(groups, SHARES, seed)
-        left_out = 0
-    else:
-        near = set(groups.of[:given])
-        numbers = divide(groups, {name: SHARES[name] for name in ("train", "calibration")}, seed)
-        numbers = {name: [n for n in found if groups.of[n] not in near] for name, found in numbers.items()}
-        left_out = len(rows) - sum(map(len, numbers.values()))
-        numbers["test"] = list(range(given))
+    numbers = _sides(groups, len(test or []), seed)
+    left_out = len(everything) - sum(map(len, numbers.values()))
     ids = {label: number for number, label in enumerate(labels)}
     parts: dict[str, Part] = {}
     for name, found in numbers.items():
@@ -91,3 +83,34 @@ def divided(rows: Sequence[LabeledText], test: Sequence[LabeledText] | None = No
             )
         parts[name] = Part(tuple(everything[n].text for n in found), classes)
     return Task(labels, parts["train"], parts["calibration"], parts["test"], groups, left_out)
+
+
+def unlabeled(rows: Sequence[LabeledText], seed: int = 0) -> Task:
+    """Divides texts without a look at their labels, for a codebook. All have class 0.
+
+    Args:
+        rows: Texts; their labels are passed over.
+        seed: Another seed gives another division.
+
+    Raises:
+        ClassError: A part of the division has no text.
+    """
+    texts = [row.text for row in rows]
+    groups = group_texts(texts)
+    sides = _sides(groups, 0, seed)
+    if not all(sides.values()):
+        raise ClassError("a part of the division has no text: they are too few, or copies of each other")
+    parts = {
+        name: Part(tuple(texts[n] for n in found), np.zeros(len(found), np.int64)) for name, found in sides.items()
+    }
+    return Task((), parts["train"], parts["calibration"], parts["test"], groups, 0)
+
+
+def _sides(groups: Groups, given: int, seed: int) -> dict[str, list[int]]:
+    """Numbers of the texts of each part. The first ``given`` are the test part, and what is near to one is left out."""
+    if not given:
+        return divide(groups, SHARES, seed)
+    near = set(groups.of[:given])
+    numbers = divide(groups, {name: SHARES[name] for name in ("train", "calibration")}, seed)
+    numbers = {name: [n for n in found if groups.of[n] not in near] for name, found in numbers.items()}
+    return {**numbers, "test": list(range(given))}

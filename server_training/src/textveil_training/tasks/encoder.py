@@ -174,23 +174,18 @@ def figures(
         data: Name of the file.
     """
     shares = confusion.sum(axis=1) / confusion.sum()
-    clean = _accuracies(task.labels, shares, recalls(confusion, np.eye(len(shares))))
+    clean = accuracies(task.labels, shares, recalls(confusion, np.eye(len(shares))))
     texts = int(confusion.sum())
     clean["standard_error"] = _rounded(sqrt(clean["accuracy"] * (1 - clean["accuracy"]) / texts))
     return {
-        "data": data,
-        "texts": {name: len(getattr(task, name).texts) for name in ("train", "calibration", "test")},
-        "left_out": task.left_out,
-        "duplicates": task.groups.duplicates,
-        "largest_group": task.groups.largest,
-        "shared_words": SHARED_WORDS,
+        **divided_figures(task, data),
         "shares": {label: _rounded(share) for label, share in zip(task.labels, shares, strict=True)},
         "majority": _rounded(shares.max()),
         "clean": clean,
         "channels": {
             name: {
                 f"{staircase.level.epsilon:f}": {
-                    **_accuracies(task.labels, shares, recalls(confusion, staircase.matrix)),
+                    **accuracies(task.labels, shares, recalls(confusion, staircase.matrix)),
                     "abandoned": [label for label, base in zip(task.labels, staircase.base, strict=True) if not base],
                 }
                 for staircase in levels
@@ -200,7 +195,26 @@ def figures(
     }
 
 
-def _accuracies(labels: tuple[str, ...], shares: NDArray[np.float64], recall: NDArray[np.float64]) -> dict[str, Any]:
+def divided_figures(task: Task, data: str) -> dict[str, Any]:
+    """Returns what the card says of the division of a file."""
+    return {
+        "data": data,
+        "texts": {name: len(getattr(task, name).texts) for name in ("train", "calibration", "test")},
+        "left_out": task.left_out,
+        "duplicates": task.groups.duplicates,
+        "largest_group": task.groups.largest,
+        "shared_words": SHARED_WORDS,
+    }
+
+
+def accuracies(labels: tuple[str, ...], shares: NDArray[np.float64], recall: NDArray[np.float64]) -> dict[str, Any]:
+    """Returns accuracy, balanced accuracy, the worst recall, and the recall of each label.
+
+    Args:
+        labels: Names of the classes.
+        shares: Share of each among the texts, shape ``(classes,)``.
+        recall: How often a text of each is told right, shape ``(classes,)``.
+    """
     return {
         "accuracy": _rounded(float(shares @ recall)),
         "balanced_accuracy": _rounded(float(recall.mean())),
