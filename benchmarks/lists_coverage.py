@@ -20,6 +20,7 @@ from textveil.text import is_gap, is_string, key, segments, split_clitic
 ROOT = Path(__file__).parents[1]
 LISTS = ROOT / "artifacts" / "lists"
 KINDS = "weekday month number-word ordinal country nationality given-name family-name city organisation".split()
+KINDS += "street-word unit-word place-word institution-word organisation-word".split()
 
 
 def read(name: str) -> dict[str, str]:

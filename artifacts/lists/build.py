@@ -19,7 +19,7 @@ import importlib
 import json
 import pkgutil
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from importlib.metadata import version
 from pathlib import Path
@@ -36,6 +36,8 @@ GIVEN_OUTPUTS, FAMILY_OUTPUTS, CITY_OUTPUTS = 1_500, 2_500, 1_000
 CENSUS_FAMILY_NAMES, GIVEN_NAMES, FAMILY_NAMES, CITIES = 10_000, 8_000, 14_000, 20_500
 #: Share of the people of the census, in percent, from which a common word and a company's name are names too.
 COMMON_NAME, COMPANY_NAME = 0.02, 0.004
+#: From as many listed companies on, a word of their names is one that companies are called by.
+COMPANIES = 3
 #: A place's name is a place if nobody in the sources is called so, or by (people who live there, percent called so).
 PLACE_RULES = ((400_000, 0.03), (100_000, 0.004))
 OUTPUT_POPULATION = 200_000
@@ -117,10 +119,11 @@ def countries() -> tuple[list[str], list[str]]:
     return sorted(single), sorted({token for name in names for token in tokens(name) if len(token) > 2})
 
 
-def companies() -> list[str]:
-    """Returns the words of the names of the listed companies of `pytickersymbols`."""
+def companies() -> Counter[str]:
+    """Returns how many of the listed companies of `pytickersymbols` have a word in their name."""
     stocks = importlib.import_module("pytickersymbols").PyTickerSymbols().get_all_stocks()
-    return sorted({token for stock in stocks for token in tokens(stock["name"]) if len(token) > 2})
+    names = {stock["name"] for stock in stocks}
+    return Counter(token for name in names for token in set(tokens(name)) if len(token) > 2)
 
 
 class Builder:
@@ -215,6 +218,14 @@ class Builder:
         outputs = sorted(large, key=lambda e: (-self.frequency.get(e, 0), e))[:CITY_OUTPUTS]
         self.add("city", outputs, [*sorted(self.places), *cities])
 
+    def add_designations(self, kind: str, outputs: Iterable[str], only: Iterable[str]) -> None:
+        """Adds words that addresses, institutions or firms are called by: members with a capital only.
+
+        No member has a lower-case slot, so an output of such a kind may be a common word.
+        """
+        marks = dict.fromkeys(self.free(outputs), "capitalized")
+        self.kinds[kind] = marks | dict.fromkeys(set(self.free(only)) - marks.keys(), "capitalized,member-only")
+
     def build(self) -> dict[str, Marks]:
         """Builds the kinds by list."""
         for kind in ("weekday", "month", "number-word", "ordinal"):
@@ -229,8 +240,15 @@ class Builder:
         self.add_names()
         self.add_places()
         known, more = by_hand("organisation")
-        listed = [e for e in companies() if e not in self.drop and not self.is_word(e)]
+        named = companies()
+        listed = [e for e in sorted(named) if e not in self.drop and not self.is_word(e)]
         self.add("organisation", known, [*more, *listed])
+        for kind in ("street-word", "unit-word", "place-word", "institution-word"):
+            self.add_designations(kind, *by_hand(kind))
+        outputs, only = by_hand("organisation-word")
+        no_designation = {*by_hand("no-organisation-word")[0], *self.functions}
+        frequent = [e for e in sorted(named) if named[e] >= COMPANIES and e not in no_designation]
+        self.add_designations("organisation-word", outputs, [*only, *frequent])
         return self.kinds
 
 

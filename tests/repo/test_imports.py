@@ -6,6 +6,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import pytest
 from small_index import write_index
 
 _FORBIDDEN = (
@@ -50,6 +51,7 @@ def test_using_it_loads_no_network_and_no_framework() -> None:
     assert forbidden_among(loaded(use)) == set()
 
 
+@pytest.mark.slow
 def test_the_command_loads_no_network() -> None:
     """The command brings typer; with it comes the standard ``socket`` module (by way of ``email.utils``), unused.
 
@@ -164,6 +166,7 @@ def test_sanitizing_opens_no_socket_and_writes_no_file() -> None:
     assert json.loads(child(code)) == []
 
 
+@pytest.mark.slow
 def test_the_command_opens_no_socket_and_writes_no_file() -> None:
     code = (
         AUDIT

@@ -7,7 +7,7 @@ import typer
 from textveil.cli import run
 
 from textveil_export import __version__
-from textveil_export.cli import encoder, levels, table
+from textveil_export.cli import encoder, levels, staircase, table
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -28,6 +28,7 @@ def _root(
 
 
 app.command()(table.table)
+app.command()(staircase.staircase)
 app.command()(levels.certify)
 app.command()(levels.statistics)
 app.command()(levels.report)

@@ -1,6 +1,5 @@
 """The command that makes a text bundle: ``textveil-export table``."""
 
-import re
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Annotated
@@ -12,24 +11,32 @@ from textveil.mechanisms import CAPPED, EXACT
 
 from textveil_export.certify.certificate import certify
 from textveil_export.cli.progress_bars import bars
+from textveil_export.cli.staircase import (
+    DEFAULT_NEIGHBORS,
+    ENGLISH_VECTORS,
+    FunctionWordsOption,
+    KindOption,
+    StaircaseNeighborsOption,
+    WordFrequenciesOption,
+    frequencies,
+    skeleton,
+    vectors_of,
+)
 from textveil_export.errors import ExportError
 from textveil_export.leakage.statistics import measure
-from textveil_export.progress import Progress, no_progress
+from textveil_export.progress import Progress
 from textveil_export.text import sources
 from textveil_export.text.build import DEFAULT_K, DEFAULT_LEVEL, Recipe, build_bundle
 from textveil_export.text.build_staircase import StaircaseRecipe
 from textveil_export.text.calibrate_epsilon import DEFAULT_LEVELS
 from textveil_export.text.ranks import by_frequency
-from textveil_export.text.skeleton_lists import SkeletonLists, english_skeleton, read_skeleton_lists
-from textveil_export.text.staircase import StaircaseSettings, read_frequencies
+from textveil_export.text.staircase import StaircaseSettings
 from textveil_export.text.word_sets import LISTS, Policy, english_lists
 from textveil_export.text.write import write_bundle, write_certificate, write_statistics
 
 DEFAULT_TAILS = "exact,capped"
 DEFAULT_MECHANISMS = "staircase,santext"
 ENGLISH_WORDS = LISTS / "words" / "english-3.txt"
-ENGLISH_VECTORS = LISTS / "words" / "english-3-vectors.txt"
-ENGLISH_FREQUENCIES = LISTS / "words" / "english-3-frequencies.tsv"
 _MINILM_ATTRIBUTION = "Distances derive from sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)."
 _ENGLISH_ATTRIBUTION = (
     "The words and their frequencies derive from wordfreq (data CC BY-SA 4.0) and the BERT vocabulary (Apache-2.0)."
@@ -43,8 +50,6 @@ _SKELETON_ATTRIBUTION = (
     "(CC BY 4.0), Wikipedia (CC BY-SA), Faker and pytickersymbols (MIT): see artifacts/lists."
 )
 _SKELETON_LICENSE = "Apache-2.0 AND CC-BY-4.0 AND CC-BY-SA-4.0 AND MIT"
-#: Names of kinds are names of files, and are printed.
-_KIND_NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 _LISTS_ATTRIBUTION = "The list of words that are never drawn is based on LDNOOBW (CC BY 4.0)."
 
 
@@ -109,23 +114,10 @@ def table(
     mechanisms: Annotated[
         str, typer.Option(help="Comma-separated: staircase, santext (with santext+). The staircase is for words.")
     ] = DEFAULT_MECHANISMS,
-    staircase_neighbors: Annotated[
-        int, typer.Option(min=1, help="staircase: stored neighbors per word, itself included.")
-    ] = StaircaseSettings().k,
-    function_words: Annotated[
-        Path | None, typer.Option(help="staircase: function words of another language; the English ones if left out.")
-    ] = None,
-    kind: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="staircase: NAME=FILE, the words of one kind (repeatable, in the order that settles a word on two "
-            "lists); with --function-words. The English lists if both are left out."
-        ),
-    ] = None,
-    word_frequencies: Annotated[
-        Path | None,
-        typer.Option(help="staircase: public frequencies, a word, a tab and a count per line; else the order counts."),
-    ] = None,
+    staircase_neighbors: StaircaseNeighborsOption = DEFAULT_NEIGHBORS,
+    function_words: FunctionWordsOption = None,
+    kind: KindOption = None,
+    word_frequencies: WordFrequenciesOption = None,
     embeddings: Annotated[bool, typer.Option(help="Ship int8 embedding rows (distances on the device).")] = True,
     statistics: Annotated[
         bool, typer.Option(help="Measure what the levels do to words, for textveil levels and calibrate; minutes.")
@@ -153,9 +145,9 @@ def table(
     staircase = None
     if "staircase" in chosen:
         staircase = StaircaseRecipe(
-            lists=_skeleton(function_words, kind),
-            vectors=_vectors_of(ENGLISH_VECTORS) if english else None,
-            per_billion=_frequencies(word_frequencies, english),
+            lists=skeleton(function_words, kind),
+            vectors=vectors_of(ENGLISH_VECTORS) if english else None,
+            per_billion=frequencies(word_frequencies, english),
             settings=StaircaseSettings(k=staircase_neighbors),
             never_output=policy.never_output,
         )
@@ -208,7 +200,7 @@ def table(
         raise ExportError("the output folder exists (use --force)")
     with bars() as progress:
         if english and "santext" not in chosen:  # no encoder is needed
-            source = _vectors_of(ENGLISH_VECTORS, progress)
+            source = vectors_of(ENGLISH_VECTORS, progress)
         else:
             source = _source(encoder, vocabulary, vectors, max_words, progress)
         if corpus:
@@ -233,29 +225,6 @@ def _mechanisms(names: str, vocabulary: str) -> tuple[str, ...]:
             raise ExportError("the staircase is for words: leave it out with --vocabulary wordpiece")
         return ("santext",)
     return chosen
-
-
-def _skeleton(function_words: Path | None, kinds: list[str] | None) -> SkeletonLists:
-    if function_words is None:
-        if kinds:
-            raise ExportError("--kind goes with --function-words")
-        return english_skeleton()
-    named = [entry.partition("=") for entry in kinds or []]
-    if not all(name and path for name, _, path in named):
-        raise ExportError("--kind takes NAME=FILE")
-    if not all(_KIND_NAME.fullmatch(name) for name, _, _ in named):
-        raise ExportError("--kind: a name is of lower-case letters, with single hyphens between them")
-    return read_skeleton_lists(function_words, [(name, Path(path)) for name, _, path in named])
-
-
-def _vectors_of(path: Path, progress: Progress = no_progress) -> sources.Source:
-    return sources.read_vectors(path, 1 << 16, progress)
-
-
-def _frequencies(path: Path | None, english: bool) -> dict[str, int] | None:
-    if path is None:
-        return read_frequencies(ENGLISH_FREQUENCIES) if english else None
-    return read_frequencies(path)
 
 
 def _source(encoder: str, vocabulary: str, vectors: Path | None, max_words: int, progress: Progress) -> sources.Source:

@@ -25,6 +25,11 @@ ENGLISH_KINDS = (
     "family-name",
     "city",
     "organisation",
+    "street-word",
+    "unit-word",
+    "place-word",
+    "institution-word",
+    "organisation-word",
 )
 
 

@@ -50,7 +50,7 @@ def write_bundle(contents: Contents, folder: Path, *, force: bool = False) -> Bu
         WriteError: The target exists, or the disk is full or not writable. Nothing is left behind.
     """
     with whole_folder(folder, force=force) as partial:
-        _write_files(contents, partial)
+        write_files(contents, partial)
         Bundle(partial)
     return Bundle(folder)
 
@@ -120,7 +120,8 @@ def to_json(content: dict[str, Any]) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
-def _write_files(contents: Contents, folder: Path) -> None:
+def write_files(contents: Contents, folder: Path) -> None:
+    """Writes the files of a bundle into a folder of ``whole_folder``."""
     entries: dict[str, dict[str, object]] = {}
     for name, tensors in contents.tensors.items():
         entries[name] = add_file(folder, name, save_tensors(tensors))
