@@ -43,7 +43,7 @@ class Codebook:
 def learn_codebook(
     texts: Sequence[str], codes: int, public: PublicWords, settings: StaticSettings, report: Report
 ) -> Codebook:
-    """Learns at most so many codes. One with fewer than 20 different texts is dropped, and its texts go elsewhere.
+    """Finds at most so many codes. One with fewer than 20 different texts is dropped, and its texts go elsewhere.
 
     Args:
         texts: Training texts; of copies one is used.

@@ -27,7 +27,7 @@ Report = Callable[[str, int, int], None]
 
 
 def train_codebook(task: Task, codes: int, settings: EncoderSettings, report: Report) -> IndexContents:
-    """Learns, quantizes and measures.
+    """Finds codes, quantizes and measures.
 
     Args:
         task: The texts. Classes are used for figures alone, if there are labels.
