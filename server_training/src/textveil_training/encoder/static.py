@@ -8,6 +8,7 @@ directions of the vectors in the built-in English bundle. Cross entropy, Adam.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -122,6 +123,7 @@ class PublicWords:
     attribution: str
 
 
+@lru_cache(maxsize=2)  # takes a second
 def public_words(settings: StaticSettings) -> PublicWords:
     """Takes words and rows from the built-in English bundle: principal components of its vectors, scaled."""
     bundle = Bundle(DEFAULT_BUNDLE)
