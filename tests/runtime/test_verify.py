@@ -35,11 +35,10 @@ def either(request, tmp_path):
     return small(tmp_path / "either", request.param)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("pairs", [10_000, pytest.param(100_000, marks=pytest.mark.full)])
-def test_the_default_bundle_holds(pairs):
-    outcome = verify(Sanitizer.load().bundle, pairs=pairs)
-    assert outcome.pairs >= 0.8 * pairs  # where samples for exact tails coincide there are fewer pairs
+@pytest.mark.full  # every stored distance is computed again; tests/contract looks at some of them
+def test_the_default_bundle_holds():
+    outcome = verify(Sanitizer.load().bundle, pairs=100_000)
+    assert outcome.pairs >= 80_000  # where samples for exact tails coincide there are fewer pairs
     assert outcome.scores >= 100_000
     assert outcome.files >= 5
 

@@ -11,7 +11,8 @@ from textveil.audit.capped import CappedAudit
 from textveil.audit.exact import ExactAudit, largest_differences, log_totals
 from textveil.audit.staircase import verify_staircase
 from textveil.bundle.encoder_bundle import EncoderBundle
-from textveil.bundle.text_bundle import Bundle, Level
+from textveil.bundle.santext_files import Level
+from textveil.bundle.text_bundle import Bundle
 from textveil.errors import BundleDamaged, OptionError
 from textveil.mechanisms import entropy
 from textveil.mechanisms.metric import Floats, Metric

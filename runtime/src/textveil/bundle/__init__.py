@@ -30,24 +30,20 @@ from textveil.bundle.index_bundle import (
     open_index,
 )
 from textveil.bundle.safetensors_reader import open_tensors, unique_keys
+from textveil.bundle.santext_files import EMBEDDINGS, TABLE, TABLE_MECHANISMS, TAILS, Level
 from textveil.bundle.staircase_files import LAW, KindFile, SkeletonFiles
 from textveil.bundle.text_bundle import (
     CERTIFICATE,
     CERTIFICATE_FORMAT,
     CERTIFICATE_VERSION,
-    EMBEDDINGS,
     STAIRCASE,
     STATISTICS,
     STATISTICS_FORMAT,
     STATISTICS_VERSION,
-    TABLE,
-    TABLE_MECHANISMS,
-    TAILS,
     TEXT_FORMAT_VERSION,
     VISIBLE,
     VOCABULARY,
     Bundle,
-    Level,
 )
 
 __all__ = [
