@@ -91,6 +91,18 @@ def test_what_a_statement_says(encoder: IndexEncoder) -> None:
     assert float(statement.guess_gain) >= encoder.bundle.level("accuracy", "1").guess_gain
 
 
+def test_the_exact_distribution_of_a_label(encoder: IndexEncoder) -> None:
+    for channel, epsilon, labels in (("counts", "4", LABELS), ("accuracy", "1", LABELS[:2])):
+        staircase = encoder.bundle.level(channel, epsilon)
+        for code, label in enumerate(LABELS):
+            found = encoder.distribution(label, channel=channel, epsilon=epsilon)
+            assert found.words == labels
+            assert sum(map(found.probability, labels)) == 1
+            assert [float(found.probability(one)) for one in LABELS] == pytest.approx(staircase.matrix[code].tolist())
+    with pytest.raises(OptionError, match="no code"):
+        encoder.distribution(SECRET)
+
+
 def test_what_is_no_text_is_refused(encoder: IndexEncoder) -> None:
     for wrong in (None, b"bytes", 3):
         for call in (encoder.encode, encoder.secret_code):

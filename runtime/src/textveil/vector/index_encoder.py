@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from textveil.bundle.index_bundle import IndexBundle, open_index
-from textveil.errors import InputError
+from textveil.errors import InputError, OptionError
 from textveil.mechanisms import entropy
+from textveil.mechanisms.distribution import Distribution
 from textveil.vector.extractor import extractor_of
 from textveil.vector.index_statement import IndexStatement
 
@@ -149,6 +150,26 @@ class IndexEncoder:
     def statement(self, *, epsilon: float | str | None = None, channel: str | None = None) -> IndexStatement:
         """Returns what a call with these options promises. Nothing is drawn."""
         return IndexStatement(self.bundle.level(channel, epsilon), self.bundle.identity)
+
+    def distribution(
+        self, label: str, *, epsilon: float | str | None = None, channel: str | None = None
+    ) -> Distribution:
+        """Returns what may be released for a text of one code, with exact probabilities. Nothing is drawn.
+
+        Args:
+            label: The label of the code.
+            epsilon: As in ``encode``.
+            channel: As in ``encode``.
+
+        Raises:
+            OptionError: No code has that label.
+            UnknownLevel: The bundle has no such channel or level.
+        """
+        labels = self.bundle.labels
+        if label not in labels:
+            raise OptionError("no code has that label")
+        staircase = self.bundle.level(channel, epsilon)
+        return Distribution.of(labels, staircase.channel, labels.index(label))
 
     def secret_code(self, text: str) -> int:
         """Returns the code of a text before anything is drawn. It has no protection: for measurements on public text.

@@ -143,7 +143,7 @@ def codes_of(
 def fit_channels(
     calibration: NDArray[np.float64], levels: tuple[str, ...], report: Report
 ) -> dict[str, tuple[IndexStaircase, ...]]:
-    """Fits ``counts`` and ``accuracy`` to the decisions on the calibration texts, and makes integers of them.
+    """Makes the integers of ``counts``, and of ``accuracy``, which is fitted to decisions on the calibration texts.
 
     Args:
         calibration: Counts by true class (row) and decision (column).
@@ -156,7 +156,8 @@ def fit_channels(
         return {"counts": tuple(counts)}
     accuracy = []
     for done, level in enumerate(levels, 1):
-        best = accuracy_channel(calibration, drawn_epsilon(level))
+        # One right decision of each class is added: a class without any among few texts is not worthless.
+        best = accuracy_channel(calibration + np.eye(classes), drawn_epsilon(level))
         accuracy.append(integer_channel("accuracy", best, level))
         report("channels", done, len(levels))
     return {"counts": tuple(counts), "accuracy": tuple(accuracy)}
