@@ -8,10 +8,12 @@ import typer
 
 from textveil import __version__
 from textveil.audit import verify as audits
+from textveil.audit.index import verify_index
 from textveil.audit.levels import calibrate as find_level
 from textveil.bundle.encoder_bundle import EncoderBundle, open_encoder
-from textveil.bundle.files import ENCODER_BUNDLE, kind_of
-from textveil.cli import show_encoder, show_text
+from textveil.bundle.files import ENCODER_BUNDLE, encoder_version, kind_of
+from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION, IndexBundle, open_index
+from textveil.cli import show_encoder, show_index, show_text
 from textveil.cli.classify import classify
 from textveil.cli.console import run
 from textveil.cli.encode import encode
@@ -98,6 +100,10 @@ def info(
 
     It may be a bundle for texts or an encoder.
     """
+    if bundle is not None and encoder_version(bundle) == INDEX_FORMAT_VERSION:
+        index = _index(bundle, expect_id)
+        print(index.path if path else show_index.information(index, as_json=as_json))
+        return
     if bundle is not None and kind_of(bundle) == ENCODER_BUNDLE:
         encoder = _encoder(bundle, expect_id)
         print(encoder.path if path else show_encoder.information(encoder, as_json=as_json))
@@ -158,11 +164,14 @@ def verify(
     """Check a bundle on this device, and its bounds anew.
 
     Hashes, structure, certificate, and a fresh audit of random pairs of words. Of an encoder bundle: hashes, structure,
-    the model's operators, and the finished noise of every level.
+    the model's operators, and the finished noise or channel of every level.
     """
     if bundle is not None and kind_of(bundle) == ENCODER_BUNDLE:
         if pairs is not None:
             raise OptionError("--pairs is for bundles of words: the noise of an encoder is computed whole")
+        if encoder_version(bundle) == INDEX_FORMAT_VERSION:
+            print(verify_index(_index(bundle, expect_id)))
+            return
         print(audits.verify_encoder(_encoder(bundle, expect_id)))
         return
     print(
@@ -172,6 +181,13 @@ def verify(
 
 app.command()(encode)
 app.command()(classify)
+
+
+def _index(path: Path, expect_id: str | None) -> IndexBundle:
+    bundle = open_index(path)
+    if expect_id is not None:
+        bundle.require_identity(expect_id)
+    return bundle
 
 
 def _encoder(path: Path, expect_id: str | None) -> EncoderBundle:
