@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from textveil.mechanisms import Elements
-from textveil.text import fluent_draw, segments
-from textveil.text.mention_text import DRAWN, Reading
+from textveil.text import fluent_draw
+from textveil.text.mention_segments import DRAWN, Pieces
+from textveil.text.mention_text import Reading
 from textveil.text.mentions import MentionPlan
 
 Ints = NDArray[np.int64]
@@ -91,7 +92,9 @@ def _glosses(path: Path) -> Iterator[str]:
 
 
 def _seen(plan: MentionPlan, elements: Elements, texts: list[str]) -> tuple[Ints, Ints]:
-    reading = Reading(plan, map(segments, texts), None)
+    pieces = Pieces(plan)
+    cut = pieces.read(texts)
+    reading = Reading(plan, cut, pieces.segments, None)
     layout = fluent_draw.Layout.of(plan, reading, elements)
     token = np.maximum(layout.token, 0)
     drawn = (layout.token >= 0) & (reading.roles[token] == DRAWN)

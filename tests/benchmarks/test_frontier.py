@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from small_lists import small_rule
 from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable
-from textveil.text import mention_text, segments
+from textveil.text import mention_segments, segments
 from textveil.text.mentions import MentionPlan, Words
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "frontier"))
@@ -57,11 +57,11 @@ def plan(*, visible: bool = True, kinds: bool = True, consistent: bool = False, 
 def test_texts_are_read_as_the_product_reads_them(visible: bool, kinds: bool) -> None:
     of = plan(visible=visible, kinds=kinds)
     ours = release.of_mentions(release.Words(), of).read([segments(TEXT), segments("Cat.")])
-    product = mention_text.Reading(of, [segments(TEXT), segments("Cat.")], None)
+    product = of.read([segments(TEXT), segments("Cat.")])
     hidden = np.isin(ours.role, (DRAWN, KIND))
-    theirs = product.roles != mention_text.SHOWN
+    theirs = product.roles != mention_segments.SHOWN
     found = zip((ours.role[hidden] == DRAWN).tolist(), ours.index[hidden].tolist(), strict=True)
-    drawn = (product.roles[theirs] == mention_text.DRAWN).tolist()
+    drawn = (product.roles[theirs] == mention_segments.DRAWN).tolist()
     assert sorted(found) == sorted(zip(drawn, product.indices[theirs].tolist(), strict=True))
 
 

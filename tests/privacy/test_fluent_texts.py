@@ -16,7 +16,7 @@ from textveil.errors import OptionError
 from textveil.mechanisms import FluentStaircase, entropy
 from textveil.text import fluent_draw
 from textveil.text.fluent_draw import Layout
-from textveil.text.mention_text import DRAWN
+from textveil.text.mention_segments import DRAWN
 
 OTHER, DRAWN_ELEMENT, FIRST_KIND = len(WORDS), len(WORDS) + 1, len(WORDS) + 2
 FIRST_MARK = FIRST_KIND + len(KINDS) + 1
@@ -147,7 +147,7 @@ def _one_document(plan: Any, read: Any, layout: Layout) -> Layout:
 
 
 def _kinds_by_spelling(plan: Any, read: Any, layout: Layout) -> Layout:
-    odd = np.array([len(part) % 2 for part in read.parts])[read.part_of]
+    odd = np.array([len(part) % 2 for part in read.known.numbers])[read.segments][read.part_of]
     tokens = np.where(layout.token >= 0, layout.token, 0)
     kind = (layout.token >= 0) & (layout.shown >= FIRST_KIND) & (layout.shown < FIRST_MARK) & (odd[tokens] == 1)
     return Layout(np.where(kind, OTHER, layout.shown), layout.document, layout.token)
@@ -230,6 +230,12 @@ def test_a_long_run_of_drawn_words_is_drawn_side_by_side(small: Sanitizer, drawi
     words = released[0].split()
     after = sorted(WORDS.index(word) for place, word in enumerate(words[:-1], 1) if place % 32)
     assert sorted(context[1] for _, context, _ in seen if context[1] < len(WORDS)) == after
+
+
+def test_a_gap_is_one_element_however_it_is_cut(small: Sanitizer, drawing: Callable[..., Any]) -> None:
+    for gap in (" (", ' ("', " ( : ", " (; . "):
+        _, seen = drawing(small, [f"the{gap}doctor"], 1)
+        assert [context for _, context, _ in seen] == [(0, FIRST_MARK + MARKS.index("("), EDGE, EDGE)]
 
 
 def test_a_text_without_a_mention_and_an_empty_one(small: Sanitizer) -> None:

@@ -7,6 +7,7 @@ from textveil.mechanisms.distribution import UNKNOWN, Distribution
 from textveil.mechanisms.entropy import RandomUint64, random_uint64
 from textveil.mechanisms.fbdd import Fbdd, laplace_noise
 from textveil.mechanisms.fluent import FluentStaircase
+from textveil.mechanisms.index_staircase import MAX_CODES, IndexStaircase
 from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, Rows
 from textveil.mechanisms.metric import Floats, Metric, squared_distances
 from textveil.mechanisms.protocol import MECHANISMS, Mechanism, WeightedMechanism
@@ -14,7 +15,9 @@ from textveil.mechanisms.randomized_response import RandomizedResponse
 from textveil.mechanisms.santext import CappedSanText, ExactSanText, rounding_slack
 from textveil.mechanisms.santext_plus import ReplacementCoin, mixture_epsilon
 from textveil.mechanisms.scores import EqualityScores, MetricScores, Progress, Scores, StoredScores
+from textveil.mechanisms.staircase import G as STAIRCASE_UNIT
 from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable, output_role
+from textveil.mechanisms.staircase import factor as staircase_factor
 from textveil.mechanisms.table import (
     CAPPED,
     EXACT,
@@ -40,12 +43,14 @@ __all__ = [
     "KEPT",
     "L1",
     "L2",
+    "MAX_CODES",
     "MAX_TOTAL",
     "MECHANISMS",
     "OUTPUT_ROLE",
     "SANTEXT_OUTPUT",
     "SANTEXT_PLUS_OUTPUT",
     "SMALLEST_EXACT_WEIGHT",
+    "STAIRCASE_UNIT",
     "UNKNOWN",
     "CappedSanText",
     "Channel",
@@ -57,6 +62,7 @@ __all__ = [
     "Fbdd",
     "Floats",
     "FluentStaircase",
+    "IndexStaircase",
     "Integers",
     "LevelParameters",
     "Mechanism",
@@ -89,5 +95,6 @@ __all__ = [
     "random_uint64",
     "rounding_slack",
     "squared_distances",
+    "staircase_factor",
     "wrong_weight",
 ]

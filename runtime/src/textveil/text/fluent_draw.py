@@ -17,7 +17,8 @@ from textveil.mechanisms.context import CONTEXT_POSITIONS, Elements
 from textveil.mechanisms.fluent import FluentStaircase
 from textveil.mechanisms.integer_sampling import Integers
 from textveil.text import segmentation
-from textveil.text.mention_text import DRAWN, KIND, Reading
+from textveil.text.mention_segments import DRAWN, KIND
+from textveil.text.mention_text import Reading
 from textveil.text.strings import is_gap
 
 if TYPE_CHECKING:
@@ -48,26 +49,31 @@ class Layout:
     @classmethod
     def of(cls, plan: "MentionPlan", read: Reading, elements: Elements) -> "Layout":
         """Returns the elements of a reading, in order."""
-        sizes = np.bincount(read.part_of, minlength=len(read.parts))
+        sizes = np.bincount(read.part_of, minlength=len(read.segments))
         passed = np.flatnonzero(sizes == 0)
-        known = _Passed(plan, elements)
-        codes = np.fromiter(map(known.__getitem__, map(read.parts.__getitem__, passed.tolist())), np.int64, len(passed))
-        flat, starts, counts = known.arrays()
-        sizes[passed] = counts[codes]
+        numbers, copies = np.unique(read.segments[passed], return_inverse=True)
+        spelled = list(read.known.numbers)
+        found = [_passed(plan, elements, spelled[number]) for number in numbers.tolist()]
+        counts = np.array([len(of_segment) for of_segment in found], dtype=np.int64)[copies]
+        sizes[passed] = counts
         begins = np.cumsum(sizes) - sizes
         shown = np.empty(int(sizes.sum()), dtype=np.int64)
         token = np.full(len(shown), -1)
-        inside = _counted(counts[codes])
-        shown[np.repeat(begins[passed], counts[codes]) + inside] = flat[
-            np.repeat(starts[codes], counts[codes]) + inside
-        ]
-        # Tokens of one part stand in order, and together.
+        flat = np.array([element for of_segment in found for element in of_segment], dtype=np.int64)
+        starts = np.cumsum([0, *map(len, found)])[:-1][copies]
+        inside = _counted(counts)
+        shown[np.repeat(begins[passed], counts) + inside] = flat[np.repeat(starts, counts) + inside]
+        # Tokens of one segment stand in order, and together.
         change = np.flatnonzero(np.diff(read.part_of, prepend=-1))
-        inside = _counted(np.diff(change, append=len(read.part_of)))
-        place = begins[read.part_of] + inside
+        place = begins[read.part_of] + _counted(np.diff(change, append=len(read.part_of)))
         shown[place] = _as_shown(plan, read, elements)
         token[place] = np.arange(len(place))
-        return cls(shown, np.repeat(read.document_of_parts, sizes), token)
+        document = np.repeat(read.document_of_segments, sizes)
+        # A gap may be several segments: its first mark alone is an element.
+        mark = (shown >= elements.first_mark) & (shown < elements.edge)
+        kept = np.ones(len(shown), dtype=bool)
+        kept[1:] = ~(mark[1:] & mark[:-1] & (document[1:] == document[:-1]))
+        return cls(shown[kept], document[kept], token[kept])
 
     def around(self, places: Integers, edge: int) -> Integers:
         """Returns what the skeleton shows around some places, ``edge`` beyond a document, shape ``(n, 4)``."""
@@ -155,40 +161,13 @@ def _steps(before: Integers) -> Iterator[NDArray[np.intp]]:
         waiting = waiting[~free]
 
 
-class _Passed(dict[str, int]):
-    """The elements of segments that are passed through: visible words, and gaps, whose first mark is one element.
-
-    Privacy:
-        It holds what the skeleton shows, and lives as long as a draw.
-    """
-
-    def __init__(self, plan: "MentionPlan", elements: Elements) -> None:
-        super().__init__()
-        self._plan, self._elements = plan, elements
-        self._found: list[list[int]] = []
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}>"
-
-    def __missing__(self, segment: str) -> int:
-        code = self[segment] = len(self._found)
-        self._found.append(self._of(segment))
-        return code
-
-    def _of(self, segment: str) -> list[int]:
-        if not is_gap(segment):
-            pieces = self._plan.pieces(segment, starts_sentence=False)
-            return [visible_word(self._plan.bundle.ids, token.key or "", self._elements) for _, token in pieces]
+def _passed(plan: "MentionPlan", elements: Elements, segment: str) -> list[int]:
+    """The elements of a segment that is passed through: visible words, or the first mark of a gap."""
+    if not segment or is_gap(segment):
         mark = next((character for character in segment if not character.isspace()), None)
-        if mark is None:
-            return []
-        return [self._elements.mark(mark)]
-
-    def arrays(self) -> tuple[Integers, Integers, Integers]:
-        """All elements, where those of each segment start, and how many they are."""
-        counts = np.array([len(found) for found in self._found], dtype=np.int64)
-        flat = np.array([element for found in self._found for element in found], dtype=np.int64)
-        return flat, np.cumsum(counts) - counts, counts
+        return [] if mark is None or plan.terms.sanitize_punctuation else [elements.mark(mark)]
+    pieces = plan.pieces(segment, starts_sentence=False)
+    return [visible_word(plan.bundle.ids, token.key or "", elements) for _, token in pieces]
 
 
 def visible_word(ids: Mapping[str, int], key: str, elements: Elements) -> int:
@@ -201,7 +180,7 @@ def _as_shown(plan: "MentionPlan", read: Reading, elements: Elements) -> Integer
     roles, indices = read.roles, read.indices
     shown = np.where(roles == KIND, elements.first_kind + indices, elements.drawn)
     visible = np.flatnonzero((roles != KIND) & (roles != DRAWN))
-    words = map(segmentation.key, map(read.shown.__getitem__, indices[visible].tolist()))
+    words = map(segmentation.key, map(read.known.shown.__getitem__, indices[visible].tolist()))
     shown[visible] = [visible_word(plan.bundle.ids, word, elements) for word in words]
     return shown
 
