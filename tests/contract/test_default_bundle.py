@@ -76,7 +76,8 @@ RULES = [(visible, kinds) for visible in ("function-words", "none") for kinds in
 def read():
     """The staircase as the second reader reads it, which refuses one whose conditions do not hold."""
     law = json.loads((DEFAULT_BUNDLE / LAW).read_text(encoding="utf-8"))
-    names = [name for name in law["files"] if name.endswith(".txt")] + ["staircase.safetensors"]
+    names = [name for name in law["files"] if name.endswith(".txt")]
+    names += ["staircase.safetensors", "context.safetensors", "vocabulary.tsv"]
     return reader.read_staircase(law, {name: (DEFAULT_BUNDLE / name).read_bytes() for name in names})
 
 
