@@ -34,13 +34,18 @@ from rows import Releases
 from samples import SENTENCES
 
 TASKS = ("trec", "sick", "ag", "sst2")
-DRAWS = 5
+#: Draws of each task; of personal data as of most.
+DRAWS = {"trec": 8, "sick": 5, "ag": 5, "sst2": 5}
+PERSONAL_DRAWS = 5
 #: Rows without randomness are measured once.
 FIXED = ("raw", "delete", "blank")
 #: Nothing is left to name, or no attacker knows where.
 NOT_ATTACKED = ("raw", "delete", "uniform")
 #: The rows of the first table, attacked before the others.
 FIRST = "seen-10 krr-seen-10 seen-8 krr-seen-8 shipped-10 shipped-8 every-10 krr-every-10 every-8 krr-every-8".split()
+#: Rows whose draws the network of the attacks learns from.
+LEARNED = ("blank", "krr-seen-10", "every-10", "seen-8", "seen-10")
+VECTORS = ROOT / "artifacts" / "words" / "english-3-vectors.txt"
 LENGTHS = (5, 10, 20, 40)
 Job = dict[str, Any]
 
@@ -57,7 +62,8 @@ class Run:
     def __init__(self, data: Path, releases: Releases, *, quick: bool) -> None:
         self.data, self.releases, self.quick = data, releases, quick
         self._task: tuple[str, dict[str, corpora.Part], dict[str, dict[str, Reading]]] | None = None
-        self._known: attacks.Known | None = None
+        self._attacker: attacks.Attacker | None = None
+        self._paragraphs: tuple[list[list[str]], Any, dict[str, Reading]] | None = None
 
     def measure(self, job: Job) -> dict[str, Any]:
         """Returns what a job finds."""
@@ -96,12 +102,14 @@ class Run:
 
     def attack(self, row: Row, job: Job) -> dict[str, Any]:
         parts, readings = self._parts("sst2")
-        if self._known is None:
-            self._known = attacks.Known(parts["train"])
-        asked = self._asked(parts["test"])
+        if self._attacker is None:
+            learned = [self.releases.of(row) for row in ROWS if row.name in LEARNED]
+            self._attacker = attacks.Attacker(parts["train"], corpora.general(self.data), learned, VECTORS)
         release = self.releases.of(row)
-        read = self._read(release, parts, readings)
-        return attacks.attack(release, self._known, read, asked, self.releases.function_words)
+        if release.rule not in readings:
+            readings[release.rule] = {"test": release.read(parts["test"].cut)}
+        target = readings[release.rule]["test"]
+        return attacks.attack(release, self._attacker, target, self._asked(parts["test"]), self.releases.function_words)
 
     def personal(self, row: Row, job: Job) -> dict[str, Any]:
         records = corpora.personal(self.data / corpora.FILES["personal"][0])
@@ -110,18 +118,21 @@ class Run:
         return {"spans": found}
 
     def profile(self, row: Row, job: Job) -> dict[str, Any]:
-        cut, owner = self._paragraphs()
+        if self._paragraphs is None:
+            articles = [a for name in corpora.FILES["wikitext"] for a in corpora.articles(self.data / name)]
+            self._paragraphs = *profile_attacks.chosen(articles), {}
+        cut, owner, readings = self._paragraphs
         release = self.releases.of(row)
-        style = profile_attacks.style(release, cut, owner, self.releases.function_words)
+        if release.rule not in readings:
+            readings[release.rule] = release.read(cut)
+        reading = readings[release.rule]
+        outputs = release.draw(reading)
+        style = profile_attacks.style(release, reading, outputs, owner, self.releases.function_words)
         found: dict[str, Any] = {"paragraphs": len(cut), "articles": int(owner.max()) + 1, "style": style}
-        found["skeleton"] = {str(length): profile_attacks.skeleton(release, cut, length) for length in LENGTHS}
+        found["skeleton"] = {str(n): profile_attacks.skeleton(reading, outputs, n) for n in LENGTHS}
         if release.consistent:
-            found["pattern"] = {str(length): profile_attacks.pattern(release, cut, length) for length in LENGTHS}
+            found["pattern"] = {str(n): profile_attacks.pattern(reading, outputs, n) for n in LENGTHS}
         return found
-
-    def _paragraphs(self) -> Any:
-        files = corpora.FILES["wikitext"]
-        return profile_attacks.chosen([a for name in files for a in corpora.articles(self.data / name)])
 
     def sample(self, row: Row, job: Job) -> dict[str, Any]:
         return {"texts": self.releases.sample(row, list(SENTENCES))}
@@ -132,14 +143,14 @@ def jobs(only: str | None) -> Iterator[Job]:
     rest = [{"job": job, "row": row.name} for job in ("sample", "personal", "profile") for row in ROWS]
     tasks = [
         {"job": "task", "task": task, "row": row.name, "draw": draw}
-        for draw in range(DRAWS)
         for task in TASKS
+        for draw in range(DRAWS[task])
         for row in ROWS
         if not draw or row.name not in FIXED
     ]
     rest += [
         {"job": "personal", "row": row.name, "draw": draw}
-        for draw in range(1, DRAWS)
+        for draw in range(1, PERSONAL_DRAWS)
         for row in ROWS
         if row.name not in FIXED
     ]
@@ -147,11 +158,17 @@ def jobs(only: str | None) -> Iterator[Job]:
     attacked = [{"job": "attack", "row": name} for name in (*FIRST, *others)]
     first = [job for job in tasks if not job["draw"]]
     later = [job for job in tasks if job["draw"]]
-    parts = {"tasks": tasks, "attacks": attacked, "rest": rest}
+    # Later draws task by task: a corpus is read once for all of them.
+    parts = {"tasks": [*first, *later], "attacks": attacked, "rest": rest}
     yield from parts[only] if only else [*rest, *first, *attacked, *later]
 
 
-NEEDS = {"sample": (), "personal": ("personal",), "profile": ("wikitext",), "attack": ("sst2",)}
+NEEDS = {
+    "sample": (),
+    "personal": ("personal",),
+    "profile": ("wikitext",),
+    "attack": ("sst2", "ag", "trec", "sick", "wikitext", "qnli"),
+}
 
 
 def _key(record: Job) -> tuple[Any, ...]:

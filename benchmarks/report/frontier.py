@@ -16,7 +16,10 @@ from records import read_objects
 
 NAME = "frontier.jsonl"
 TASKS = {"ag": "AG News", "trec": "TREC", "sst2": "SST-2"}
-ATTACKS = {"bayes": "Bayes", "chain": "bigrams", "learned": "learned"}
+ATTACKS = {
+    "bayes": "Bayes", "chain": "bigrams", "masked": "masked", "counts": "counts", "network": "network",
+    "both": "counts and network",
+}  # fmt: skip
 SPANS = ("persons", "places", "addresses", "organizations")
 _DASH = "-"
 
