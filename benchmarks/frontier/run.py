@@ -1,6 +1,6 @@
 """What sanitized text is worth and what an attacker makes of it, for every mechanism, as records.
 
-    python benchmarks/frontier/run.py [--data DIR] [--quick] [--only tasks|attacks|rest] [-o RECORDS]
+    python benchmarks/frontier/run.py [--data DIR] [--quick] [--only tasks|attacks|rest|tuned] [-o RECORDS]
 
 A record is written as soon as it is measured; a run that was stopped goes on where it was. Records of another bundle
 are stale: they are taken out first, and measured anew. ``--quick`` trains on a part of the train texts and measures on
@@ -28,6 +28,7 @@ import classify
 import corpora
 import personal
 import profile_attacks
+import tuned
 from frontier_rows import ROWS, Row
 from release import Reading, Release
 from rows import Releases
@@ -46,6 +47,9 @@ FIRST = "seen-10 krr-seen-10 seen-8 krr-seen-8 shipped-10 shipped-8 every-10 krr
 #: Rows whose draws the network of the attacks learns from.
 LEARNED = ("blank", "krr-seen-10", "every-10", "seen-8", "seen-10")
 VECTORS = ROOT / "artifacts" / "words" / "english-3-vectors.txt"
+#: Rows that MiniLM is tuned on, and how often.
+TUNED = ("every-10", "krr-every-10", "seen-10", "krr-seen-10", "raw", "delete")
+SEEDS = 3
 LENGTHS = (5, 10, 20, 40)
 Job = dict[str, Any]
 
@@ -57,10 +61,11 @@ class Run:
         data: Folder of the data.
         releases: Makes the releases.
         quick: Whether to develop on train.
+        precision: Precision of fine-tuning.
     """
 
-    def __init__(self, data: Path, releases: Releases, *, quick: bool) -> None:
-        self.data, self.releases, self.quick = data, releases, quick
+    def __init__(self, data: Path, releases: Releases, *, quick: bool, precision: str = "bfloat16") -> None:
+        self.data, self.releases, self.quick, self.precision = data, releases, quick, precision
         self._task: tuple[str, dict[str, corpora.Part], dict[str, dict[str, Reading]]] | None = None
         self._attacker: attacks.Attacker | None = None
         self._paragraphs: tuple[list[list[str]], Any, dict[str, Reading]] | None = None
@@ -134,6 +139,9 @@ class Run:
             found["pattern"] = {str(n): profile_attacks.pattern(reading, outputs, n) for n in LENGTHS}
         return found
 
+    def tuned(self, row: Row, job: Job) -> dict[str, Any]:
+        return tuned.measure(self.releases, row, self.data, job["draw"], self.precision)
+
     def sample(self, row: Row, job: Job) -> dict[str, Any]:
         return {"texts": self.releases.sample(row, list(SENTENCES))}
 
@@ -159,14 +167,16 @@ def jobs(only: str | None) -> Iterator[Job]:
     first = [job for job in tasks if not job["draw"]]
     later = [job for job in tasks if job["draw"]]
     # Later draws task by task: a corpus is read once for all of them.
-    parts = {"tasks": [*first, *later], "attacks": attacked, "rest": rest}
-    yield from parts[only] if only else [*rest, *first, *attacked, *later]
+    fine = [{"job": "tuned", "row": name, "draw": seed} for seed in range(SEEDS) for name in TUNED]
+    parts = {"tasks": [*first, *later], "attacks": attacked, "rest": rest, "tuned": fine}
+    yield from parts[only] if only else [*rest, *first, *attacked, *later, *fine]
 
 
 NEEDS = {
     "sample": (),
     "personal": ("personal",),
     "profile": ("wikitext",),
+    "tuned": ("sst2",),
     "attack": ("sst2", "ag", "trec", "sick", "wikitext", "qnli"),
 }
 
@@ -196,8 +206,9 @@ def main() -> None:
     parser.add_argument("--bundle", type=Path, help="a bundle with a staircase; the built-in one if left out")
     parser.add_argument("--santext", type=Path, help="a bundle with SanText; the built-in one if left out")
     parser.add_argument("--quick", action="store_true", help="develop: train and measure on parts of train")
-    parser.add_argument("--only", choices=("tasks", "attacks", "rest"), help="a part of the jobs")
+    parser.add_argument("--only", choices=("tasks", "attacks", "rest", "tuned"), help="a part of the jobs")
     parser.add_argument("--rows", nargs="*", choices=[row.name for row in ROWS], help="some rows")
+    parser.add_argument("--precision", default="bfloat16", help="of fine-tuning; float32 is faster on older processors")
     parser.add_argument("-o", "--output", type=Path, help="the records")
     a = parser.parse_args()
     name = "frontier-quick.jsonl" if a.quick else "frontier.jsonl"
@@ -205,7 +216,7 @@ def main() -> None:
     releases = Releases(a.bundle, a.santext)
     by_name = {row.name: row for row in ROWS}
     done = kept(output, lambda row: releases.identity(by_name[row]), a.quick)
-    run = Run(a.data, releases, quick=a.quick)
+    run = Run(a.data, releases, quick=a.quick, precision=a.precision)
     lacking: set[str] = set()
     for job in jobs(a.only):
         if _key(job) in done or (a.rows and job["row"] not in a.rows):
