@@ -24,18 +24,18 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples in every run, and nothing is timed: neither chance nor a slow machine is a failure. `make fuzz`
 # searches at random.
-settings.register_profile("default", derandomize=True, deadline=None, database=None)
-settings.register_profile("full", settings.get_profile("default"))
-settings.register_profile("fuzz", settings.get_profile("default"), derandomize=False, max_examples=1000)
+settings.register_profile("full", derandomize=True, deadline=None, database=None)
+settings.register_profile("default", settings.get_profile("full"), max_examples=50)
+settings.register_profile("fuzz", settings.get_profile("full"), derandomize=False, max_examples=1000)
 settings.load_profile("default")
 
 
 def _examples(named: int, profile: str) -> int:
     """How many examples a test tries that names a number of its own: that many in ``full``.
 
-    By default it is a third of the large numbers, whose tests have examples of their own for what is rare.
+    By default it is a sixth of the large numbers, whose tests have examples of their own for what is rare.
     """
-    return {"full": named, "fuzz": 10 * named}.get(profile, min(named, max(300, named // 3)))
+    return {"full": named, "fuzz": 10 * named}.get(profile, min(named, max(100, named // 6)))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

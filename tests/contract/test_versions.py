@@ -1,7 +1,6 @@
 """Both versions of the format, by the reader written from docs/format.md and by the runtime."""
 
 import hashlib
-import importlib.util
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import reference_reader as reader
 from small_staircase import BASE, NEIGHBORS, small_staircase
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import TABLE_MECHANISMS, Bundle
@@ -21,19 +21,6 @@ VERSION_2 = Path(__file__).parents[1] / "fixtures" / "version_2" / "words"
 IDENTITY_2 = "33c7cd3be6da5609782b390a168f0a1bdc4cda64e9a075b1458cb710a6a3902c"
 DISTRIBUTIONS_2 = "61e083070099c8c2ebd29db57fdc60c45e4dd3614fc54e48e4fcf73c78b4293e"
 RULES = list(product((True, False), repeat=2))
-
-
-def load_reader() -> Any:
-    """The sibling module: there are no packages here, so it is loaded from its path."""
-    spec = importlib.util.spec_from_file_location("reference_reader", Path(__file__).with_name("reference_reader.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-reader = load_reader()
 
 
 # --- version 2 -----------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ def rates_of_each(bundle, **options):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("base", [False, True])
-@pytest.mark.parametrize("k", [1, 5, None])
+@pytest.mark.parametrize("k", [pytest.param(1, marks=pytest.mark.full), 5, None])
 @pytest.mark.parametrize("geometry", plain.GEOMETRIES)
 def test_one_release_is_exact(built, geometry, k, base):
     bundle, laws = built(geometry, k, base)
@@ -71,6 +71,7 @@ def faulty_rate(fault):
     return one_release
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["the mean posterior", "the prior of other words", "no base measure", "no coin"])
 def test_a_planted_fault_in_the_exact_rate_is_seen(built, monkeypatch, fault):
     monkeypatch.setattr(bayes, "one_release", faulty_rate(None))
@@ -106,7 +107,7 @@ def enumerated(tiny):
     return rates
 
 
-def errors(bundle, enumerated, trials=40_000):
+def errors(bundle, enumerated, trials=10_000):
     """By how many standard errors each simulated rate is off the enumerated one."""
     found = rates_of_each(bundle, trials=trials)
     off = []

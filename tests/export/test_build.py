@@ -34,8 +34,8 @@ def words(count):
 
 @pytest.fixture(scope="module")
 def source():
-    vectors = np.random.default_rng(0).standard_normal((1500, 40)).astype(np.float32)
-    return Source(words(1500), vectors, "word", {"vectors": "made up"})
+    vectors = np.random.default_rng(0).standard_normal((800, 40)).astype(np.float32)
+    return Source(words(800), vectors, "word", {"vectors": "made up"})
 
 
 @pytest.fixture(scope="module")
@@ -181,7 +181,7 @@ class TestCommand:
     @pytest.fixture
     def vectors(self, source, tmp_path):
         path = tmp_path / "vectors.txt"
-        lines = [f"{w} {' '.join(map(str, v))}" for w, v in zip(source.words[:400], source.vectors[:400], strict=True)]
+        lines = [f"{w} {' '.join(map(str, v))}" for w, v in zip(source.words[:150], source.vectors[:150], strict=True)]
         path.write_text("\n".join(lines) + "\n")
         return path
 
@@ -205,6 +205,7 @@ class TestCommand:
         assert bundle.table.roles[bundle.ids["aaa"]] & 4 == 0
         assert json.loads((target / "manifest.json").read_text())["provenance"]["vectors"] == "vectors.txt"
 
+    @pytest.mark.slow
     def test_from_an_encoder_folder(self, encoder_folder, tmp_path):
         words_file = tmp_path / "words.txt"
         words_file.write_text("the\nof\ndoctor\nnurse\nhospital\nclean\nboston\n")

@@ -45,7 +45,7 @@ def assert_as_defined(bundle, laws):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("base", [False, True])
-@pytest.mark.parametrize("k", [1, 5, None])
+@pytest.mark.parametrize("k", [pytest.param(1, marks=pytest.mark.full), 5, None])
 @pytest.mark.parametrize("geometry", plain.GEOMETRIES)
 def test_every_number_is_as_defined(built, geometry, k, base):
     assert_as_defined(*built(geometry, k, base))

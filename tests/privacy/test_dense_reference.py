@@ -215,7 +215,7 @@ def test_distances_of_the_statement(opened: Callable[..., Bundle], geometry: str
     """``Sanitizer.distance`` and ``Metric`` give the metric of the mechanism, ``<unk>`` included."""
     bundle = opened(geometry, 2)
     assert bundle.metric is not None
-    squared, sanitizer = squared_distances(bundle), Sanitizer(bundle)
+    squared, sanitizer = list(map(list, squared_distances(bundle))), Sanitizer(bundle)
     words = [*bundle.vocabulary, "quokka"]
     for x, first in enumerate(words):
         for y, second in enumerate(words):

@@ -99,6 +99,7 @@ def drawn_by_hand(
 ) -> tuple[list[int], list[int]]:
     """Outputs of one batch and how many words each step takes: docs/format.md, "Drawing", in plain Python."""
     mechanism, tail = options["mechanism"], options.get("tail", CAPPED)
+    laws = {x: law_by_hand(bundle, mechanism, tail, x) for x in set(tokens)}
     result = list(tokens)
     waiting = list(range(len(tokens)))
     taken: list[int] = []
@@ -114,7 +115,7 @@ def drawn_by_hand(
     if tail == EXACT:
         exact_weights = defined_weights(bundle, mechanism, bundle.levels[0].parameters[mechanism, EXACT])
     while waiting:
-        rows = [law_by_hand(bundle, mechanism, tail, tokens[i]) for i in waiting]
+        rows = [laws[tokens[i]] for i in waiting]
         totals = [sum(size for _, size in blocks) for _, blocks in rows]
         in_tail = []
         uniforms = uniform_by_hand(totals, words, taken)

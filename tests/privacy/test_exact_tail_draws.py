@@ -26,7 +26,7 @@ from textveil_export.text.write import write_bundle
 pytestmark = pytest.mark.statistical
 
 SIGNIFICANCE = 1e-9
-DRAWS = 70_000
+DRAWS = 40_000
 #: In the full run.
 MORE_DRAWS = 200_000
 #: No cell has a smaller expected count: the chi-square approximation holds far into its tail.

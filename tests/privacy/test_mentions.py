@@ -5,8 +5,6 @@ of the uniform integers enumerated, words must come out by the exact law, indepe
 the faults that a developer is likely to plant, and must fail.
 """
 
-import pickle
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
@@ -17,58 +15,32 @@ from typing import Any
 import numpy as np
 import pytest
 from faulty_mentions import FAULTS
+from mention_checks import (
+    CHECKS,
+    OF_A_KIND,
+    SPELLED,
+    check_consistent,
+    check_documents,
+    check_locality,
+    check_one_word,
+    check_secrets,
+    check_spellings,
+    check_statements,
+    check_two_words,
+    integers,
+    stream,
+)
 from small_staircase import NEIGHBORS, ROLES, WORDS, small_staircase
 from textveil import Sanitizer
 from textveil.errors import DocumentTooLong
 from textveil.mechanisms import entropy
 from textveil.mechanisms.staircase import Staircase, StaircaseLevel
 from textveil.text.options import cache_key
-from textveil.text.segmentation import segments
-
-#: Two symbols have odd spellings: one of them two, and one an apostrophe.
-SPELLED = [{"clean": "colour\tcolor", "dirty": "o'clock"}.get(word, word) for word in WORDS]
-OPTIONS: list[dict[str, Any]] = [
-    {**rule, **way}
-    for rule in ({}, {"visible": "none"}, {"kinds": False}, {"visible": (), "kinds": False})
-    for way in ({}, {"consistent": True}, {"sanitize_punctuation": True}, {"case": "drop", "level": "strong"})
-]
-#: Strings that the skeleton and the symbols do not tell apart, whatever the options; folded, they all differ.
-ALIKE = {
-    "unknown": "zorblax qwyxes spelt don'ts naïvely".split(),
-    "Unknown": "Blorgax Wyxes Äpfel Übermorgens O'Blorg".split(),
-    "UNKNOWN": "VIRPAX NUXES ÖLPEL".split(),
-}
-#: The same, where kinds are drawn from their lists.
-OF_A_KIND = {
-    "name": "john mary".split(),
-    "Name": "Mark May".split(),
-    "weekday": "friday monday".split(),
-    "number": ["7", "1,234", "$5", "-3%"],
-    "phone": ["555-0142", "+1 (555) 123-4567", "(617)555-0123"],
-    "email": ["kim@example.com", "Mary.Smith@boston.co.uk", "x(at)y.org"],
-    "emoticon": [":)", ":-(", ";cat", ":D"],
-    "other": ["x7-q", "covid-19", "C++", "b2b"],
-}
-#: Spellings of one symbol.
-SAME_SYMBOL = [
-    ("the colour", "the color"),
-    ("Colour or COLOR", "Color or COLOUR"),
-    ("my o'clock", "my o’clock"),
-    ("the doctor's nurse", "the doctor’s nurse"),
-    ("a ｄｏｃｔｏｒ", "a doctor"),
-    ("nurse", "nursE"),
-]
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
     return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("small"), words=SPELLED))
-
-
-def stream(seed: int) -> Callable[[int], Any]:
-    """An endless fixed stream in the place of the entropy."""
-    generator = np.random.Generator(np.random.Philox(seed))
-    return lambda count: generator.integers(0, 1 << 64, count, dtype=np.uint64)
 
 
 @pytest.fixture
@@ -90,28 +62,6 @@ def plant(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
 # --- spellings -----------------------------------------------------------------------------------------------------
 
 
-def alike(kinds: bool, seed: int) -> tuple[str, str]:
-    """Two texts with other strings of the same class in each place, and the same places equal."""
-    rng = np.random.default_rng(seed)
-    classes = {**ALIKE, **(OF_A_KIND if kinds else {})}
-    first, second = [], []
-    for name in rng.choice(list(classes), rng.integers(1, 9)).tolist():
-        members = classes[name]
-        place = int(rng.integers(len(members)))
-        around = str(rng.choice(["{} is", "the {} was", "doctor, my {}.", "The {}. A nurse", "DOCTOR {} /"]))
-        first.append(around.replace("{}", members[place]))
-        second.append(around.replace("{}", members[(place + 1) % len(members)]))
-    return "  ".join(first), "  ".join(second)
-
-
-def check_spellings(sanitizer: Sanitizer, drawing: Callable[..., Any]) -> None:
-    for number, options in enumerate(OPTIONS):
-        pairs = [alike(options.get("kinds", True), 40 * number + seed) for seed in range(40)]
-        for pair in [*pairs, *SAME_SYMBOL]:
-            one, other = (drawing(sanitizer, [text], stream(number), **options)[0] for text in pair)
-            assert (one.text, one.statement) == (other.text, other.statement), (pair, options)
-
-
 def test_what_comes_out_does_not_depend_on_spellings(small: Sanitizer, drawing: Callable[..., Any]) -> None:
     check_spellings(small, drawing)
 
@@ -129,25 +79,6 @@ def test_denied_words_are_unknown_ones(small: Sanitizer, drawing: Callable[..., 
 
 
 # --- skeletons -----------------------------------------------------------------------------------------------------
-
-
-def check_statements(sanitizer: Sanitizer, drawing: Callable[..., Any]) -> None:
-    """Texts of one skeleton have one statement, whatever is known in them and whatever comes out."""
-    for options in OPTIONS:
-        told = set()
-        for seed, drawn in product(range(5), ("doctor nurse", "zorblax nurse", "zorblax qwyx", "hospital clinic")):
-            (result,) = drawing(sanitizer, [f"the {drawn}, was"], stream(seed), **options)
-            told.add((result.tokens, result.statement.summary(), str(result.statement.to_dict())))
-        assert len(told) == 1
-
-
-def check_locality(sanitizer: Sanitizer, drawing: Callable[..., Any]) -> None:
-    """What a token becomes does not depend on the words after it, nor on the words before."""
-    for word in ("doctor", "Doctor", "DOCTOR", "zorblax", "Zorblax", "nurse"):
-        one, other = f"{word}, The {word}, the. The {word}", "doctor, The doctor, the. The doctor"
-        found = [[what for piece, what in sanitizer.preview(text) if piece in ("the", "The")] for text in (one, other)]
-        assert found[0] == found[1] == ["unknown", "visible", "visible"]
-        assert [drawing(sanitizer, [text], stream(2))[0].tokens for text in (one, other)] == [4, 4]
 
 
 def test_statements_count_what_the_skeleton_shows(small: Sanitizer, drawing: Callable[..., Any]) -> None:
@@ -177,80 +108,6 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
         small_law = Staircase.of(plan.staircase.table, LAW, allowed, unit=1)  # type: ignore[union-attr]
         sanitizer._plans[cache_key(options)] = replace(plan, staircase=small_law)  # type: ignore[type-var]
     return sanitizer
-
-
-def exact(sanitizer: Sanitizer, word: str) -> dict[str, Fraction]:
-    """The law of one word, from the integers."""
-    law = sanitizer.distribution(word)
-    return {output: Fraction(weight, law.total) for output, weight in zip(law.words, law.weights, strict=True)}
-
-
-def integers(sanitizer: Sanitizer, word: str) -> list[tuple[int, int]]:
-    """Every pair of uniform integers that a draw of a word takes."""
-    staircase = sanitizer._plan({}).staircase  # type: ignore[union-attr]
-    token = sanitizer.bundle.ids.get(word, sanitizer.bundle.symbols)
-    left = staircase.base_sum - int(staircase.budgets(np.array([token]))[1].sum())
-    return list(product(range(staircase.total), range(max(1, left))))
-
-
-def law_of(
-    sanitizer: Sanitizer, drawing: Callable[..., Any], text: str, drawn: list[str], **options: Any
-) -> dict[tuple[str, ...], Fraction]:
-    """The joint law of the words of a text, from all integers that its draws can take."""
-    every = np.array(list(product(*(integers(sanitizer, word) for word in drawn))), np.uint64)
-    script = [every[:, :, 0].ravel(), every[:, :, 1].ravel()]
-
-    def words(count: int) -> Any:
-        assert not count or count == len(script[0])
-        return script.pop(0) if count else np.zeros(0, np.uint64)
-
-    texts = [text] * len(every)
-    results = drawing(sanitizer, texts, words, **options)
-    assert not script
-    counts = Counter(tuple(part for part in segments(result.text) if part.isalpha()) for result in results)
-    return {outputs: Fraction(count, len(texts)) for outputs, count in counts.items()}
-
-
-def check_one_word(sanitizer: Sanitizer, drawing: Callable[..., Any]) -> None:
-    for word in ("doctor", "nurse", "cancer", "flu", "hospital", "colour", "zorblax", "qwyxes"):
-        for text, case in ((word, str), (word.upper(), str.upper), (word.title(), str.title)):
-            law = {(case(output),): share for output, share in exact(sanitizer, word).items()}
-            assert law_of(sanitizer, drawing, text, [word]) == law
-
-
-def independent(*laws: dict[str, Fraction]) -> dict[tuple[str, ...], Fraction]:
-    found: dict[tuple[str, ...], Fraction] = {}
-    for outputs in product(*laws):
-        share = Fraction(1)
-        for law, output in zip(laws, outputs, strict=True):
-            share *= law[output]
-        found[outputs] = share
-    return found
-
-
-def check_two_words(sanitizer: Sanitizer, drawing: Callable[..., Any]) -> None:
-    for first, second in (("doctor", "nurse"), ("doctor", "doctor"), ("zorblax", "zorblax"), ("doctor", "qwyx")):
-        law = independent(exact(sanitizer, first), exact(sanitizer, second))
-        assert law_of(sanitizer, drawing, f"{first}, {second}", [first, second]) == law
-
-
-def check_consistent(sanitizer: Sanitizer, drawing: Callable[..., Any]) -> None:
-    """One draw for equal words of a document, independent ones for others."""
-    for text, word in (("doctor, doctor", "doctor"), ("zorblax zorblax", "zorblax"), ("color colour", "colour")):
-        law = {(output, output): share for output, share in exact(sanitizer, word).items()}
-        assert law_of(sanitizer, drawing, text, [word], consistent=True) == law
-    for first, second in (("doctor", "nurse"), ("zorblax", "qwyx"), ("doctor", "zorblax")):
-        law = independent(exact(sanitizer, first), exact(sanitizer, second))
-        assert law_of(sanitizer, drawing, f"{first} {second}", [first, second], consistent=True) == law
-
-
-def check_documents(sanitizer: Sanitizer, drawing: Callable[..., Any]) -> None:
-    """Nothing is shared between documents, nor between calls."""
-    for options in ({}, {"consistent": True}):
-        results = drawing(sanitizer, ["doctor"] * 300, stream(3), **options)
-        assert len({result.text for result in results}) == 3
-        again = [drawing(sanitizer, ["doctor zorblax"], stream(seed), **options)[0].text for seed in range(40)]
-        assert len(set(again)) > 3
 
 
 def test_the_total_is_small(tiny: Sanitizer) -> None:
@@ -355,33 +212,12 @@ def test_a_split_document_is_several(small: Sanitizer, drawing: Callable[..., An
 # --- what nobody else may see ---------------------------------------------------------------------------------------
 
 
-def check_secrets(sanitizer: Sanitizer, drawing: Callable[..., Any]) -> None:
-    (result,) = drawing(sanitizer, ["Zorblax met Zorblax"], stream(4), consistent=True)
-    assert result.mapping is not None
-    for said in (repr(result), str(result), repr(result.mapping), str(vars(result.statement)), f"{result.mapping}"):
-        assert "orblax" not in said
-    assert b"orblax" not in pickle.dumps(result)
-    assert pickle.loads(pickle.dumps(result)) == result
-    with pytest.raises(TypeError, match="not pickled"):
-        pickle.dumps(result.mapping)
-
-
 def test_a_mapping_stays_where_it_is(small: Sanitizer, drawing: Callable[..., Any]) -> None:
     check_secrets(small, drawing)
 
 
 # --- planted faults ------------------------------------------------------------------------------------------------
 
-CHECKS = {
-    "spellings": check_spellings,
-    "statements": check_statements,
-    "locality": check_locality,
-    "one word": check_one_word,
-    "two words": check_two_words,
-    "consistent": check_consistent,
-    "documents": check_documents,
-    "secrets": check_secrets,
-}
 #: Which check is to see which fault.
 SEEN = {
     "the user's spelling is printed where the symbol is unchanged": "spellings",

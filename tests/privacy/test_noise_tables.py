@@ -34,7 +34,9 @@ def real(value: Fraction) -> Any:
 def laplace(table: NoiseTable, scale: Fraction) -> list[Any]:
     """Ideal counts of 0, 1, ..., reach, the last one a tail."""
     ratio = iv.exp(-1 / real(scale))
-    singles = [(1 - ratio) / (1 + ratio) * ratio**n * 2**table.bits for n in range(table.reach)]
+    singles = [(1 - ratio) / (1 + ratio) * 2**table.bits]
+    while len(singles) < table.reach:
+        singles.append(singles[-1] * ratio)
     return [*singles, ratio**table.reach / (1 + ratio) * 2**table.bits]
 
 

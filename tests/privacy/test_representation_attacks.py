@@ -107,6 +107,7 @@ def test_an_audit_catches_one_draw_for_all_coordinates() -> None:
     assert audit(releaser.release, first, second, differences, 20_000).epsilon < 4
 
 
+@pytest.mark.slow
 def test_an_audit_catches_an_l2_ball_with_laplace_noise() -> None:
     """ADePT's error (Habernal 2021): vectors of L2 norm 1 are 2 sqrt(k) apart in L1, and the noise is for 2."""
     parameters = ReleaseParameters("l1", 16, 1024, "2")

@@ -186,6 +186,7 @@ def test_a_clamp_that_is_too_wide_is_seen() -> None:
     assert worst(Tiny(tiny.parameters, tiny.margin + 1, tiny.table)) is None
 
 
+@pytest.mark.slow
 def test_an_l2_ball_with_laplace_noise_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error that Habernal (2021) found in ADePT: its L1 sensitivity is sqrt(k) times larger."""
     into_ball = representation._into_ball

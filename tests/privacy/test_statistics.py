@@ -7,9 +7,9 @@ batch that reuses words, a process that shares a stream with its child.
 
 A test of chance has two errors, and both are computed here. It rejects a faultless one with probability 1e-9 per
 word. And it is strong enough: for every word that has a likely output, the number of draws is the one at which a
-fault of 2 % in that one weight is rejected with probability above 0.999 (non-central chi-square). In the default run
-it is 3 % where draws of an exact tail take long, and 5 % through text, where most time goes into words. The same
-function is run on draws with that fault, from a seeded generator, and must reject them.
+fault of 2 % in that one weight is rejected with probability above 0.999 (non-central chi-square). That is the full run;
+in the default run it is 4 %, and 8 % through text, where most time goes into words. The same function is run on draws
+with that fault, from a seeded generator, and must reject them.
 """
 
 import os
@@ -39,6 +39,7 @@ POWER = 0.999
 SMALLEST_CELL = 500
 _SINGLE_CELLS, _GROUPS = 6, 8
 _BATCH = 200_000
+_PAIRS = 100_000  # pairs of tokens that are drawn at once
 
 Reals = NDArray[np.float64]
 
@@ -190,9 +191,9 @@ def sample(sanitizer: Sanitizer, kind: str, tail: str, word: str, host: str = ""
     else:
         eighth = np.flatnonzero((np.cumsum(law) > 0.5) & (np.cumsum(law) <= 0.625))
         faulty = raised(law, eighth, 1 + 3 * fault)
-    draws = 200_000
+    draws = 50_000
     while power(law, faulty, draws) <= POWER:
-        draws += 50_000
+        draws += draws // 8
     return Sample(kind, tail, word, host, law, faulty, draws)
 
 
@@ -237,13 +238,16 @@ KINDS = [
 #: Draws of an exact tail take several rounds: every kind of word, but fewer of each.
 EXACT_KINDS = [kind for kind in KINDS if kind.partition("-")[2] not in ("1", "3", "5", "7", "s")]
 CASES = [(kind, CAPPED) for kind in KINDS] + [(kind, EXACT) for kind in EXACT_KINDS]
-#: Through text, and with an exact tail, the default run draws one word of every kind.
+#: Through text, the default run draws one word of every kind.
 FIRST = {"kept-2", "sensitive-2", "sensitive-4", "never-output-0", "clitic-not", "mark", "unknown"}
 OF_TEXT = [
-    *((kind, tail, 0.05) for kind, tail in CASES if kind in FIRST),
+    *((kind, tail, 0.08) for kind, tail in CASES if kind in FIRST),
     *(pytest.param(kind, tail, 0.02, marks=pytest.mark.full) for kind, tail in CASES),
 ]
-OF_PLAN = [(kind, tail, 0.02 if tail == CAPPED else 0.03) for kind, tail in CASES if tail == CAPPED or kind in FIRST]
+OF_PLAN = [
+    *((kind, tail, 0.04) for kind, tail in CASES if tail == CAPPED or kind in FIRST),
+    *(pytest.param(kind, tail, 0.02, marks=pytest.mark.full) for kind, tail in CASES),
+]
 
 
 # Laws.
@@ -261,7 +265,7 @@ def test_the_law_of_a_word(
 def test_the_law_of_a_word_without_its_text(
     sanitizer: Sanitizer, samples: Callable[..., Sample], kind: str, tail: str, fault: float
 ) -> None:
-    """By the plan that a text is drawn with: words take no time, and faults of 2 % are seen."""
+    """By the plan that a text is drawn with: words take no time, and smaller faults are seen."""
     tested = samples(kind, tail, fault)
     assert not rejects(tested.counts_without_text(sanitizer), tested.law)
 
@@ -325,13 +329,13 @@ def pairs_to_find(law: Reals, share: float) -> int:
     The two cells of a pair are then the same with probability ``share``, else independent: the sum over pairs of cells
     of ``(p' - p)^2 / p`` is ``share^2 (cells - 1)``.
     """
-    pairs = _BATCH
+    pairs = _PAIRS
     while True:
         cells = len(Cells.of(law, pairs).probabilities)
         freedom = cells**2 - 1
         if ncx2.sf(chi2.isf(SIGNIFICANCE, freedom), freedom, pairs * share**2 * (cells - 1)) > POWER:
             return pairs
-        pairs += _BATCH
+        pairs += _PAIRS
 
 
 def through_text(sanitizer: Sanitizer, tested: Sample, count: int) -> NDArray[np.int64]:
@@ -345,8 +349,8 @@ def remembers(draw: Callable[[int], NDArray[np.int64]], tested: Sample, pairs: i
     cells = Cells.of(tested.law, pairs)
     count = len(cells.probabilities)
     table = np.zeros((count, count))
-    for _ in range(pairs // _BATCH):
-        found = cells.cell_of[draw(2 * _BATCH)]
+    for _ in range(pairs // _PAIRS):
+        found = cells.cell_of[draw(2 * _PAIRS)]
         table += np.bincount(found[0::2] * count + found[1::2], minlength=count * count).reshape(count, count)
     expected = np.outer(cells.probabilities, cells.probabilities) * pairs
     # Cells of a pair that expect too few are pooled into one.
@@ -374,40 +378,42 @@ def forgetful_but_for(share: float, seed: int) -> Callable[[int], NDArray[np.uin
 @pytest.mark.parametrize(
     ("kind", "tail", "share", "times"),
     [
-        ("sensitive-2", CAPPED, 0.01, 1),
-        ("kept-3", CAPPED, 0.01, 3),
-        ("sensitive-2", EXACT, 0.05, 1),
+        ("sensitive-2", CAPPED, 1, 1),
+        ("kept-3", CAPPED, 1, 3),
+        ("sensitive-2", EXACT, 5, 1),
     ],
 )
+@pytest.mark.parametrize("repeated", [0.03, pytest.param(0.01, marks=pytest.mark.full)])
 def test_tokens_in_a_row_are_independent(
     sanitizer: Sanitizer,
     samples: Callable[..., Sample],
     kind: str,
     tail: str,
-    share: float,
+    share: int,
     times: int,
+    repeated: float,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As many pairs as show a generator that repeats one word in a hundred, and the same function finds it.
+    """As many pairs as show a generator that repeats one to three words in a hundred, and the same function finds it.
 
-    With an exact tail most pairs are not from one round: there it is five in a hundred. A word that is mostly kept
+    With an exact tail most pairs are not from one round: there it is five times that. A word that is mostly kept
     hides most of its draws: three times as many pairs.
     """
     tested = samples(kind, tail)
-    pairs = times * pairs_to_find(tested.law, 0.01)
+    pairs = times * pairs_to_find(tested.law, repeated)
     draw = partial(tested.outputs, sanitizer)
     assert not remembers(draw, tested, pairs)
     monkeypatch.setattr(entropy, "random_uint64", forgetful_but_for(0.0, seed=54))
-    assert not remembers(draw, tested, _BATCH)
-    monkeypatch.setattr(entropy, "random_uint64", forgetful_but_for(share, seed=54))
+    assert not remembers(draw, tested, _PAIRS)
+    monkeypatch.setattr(entropy, "random_uint64", forgetful_but_for(share * repeated, seed=54))
     assert remembers(draw, tested, pairs)
 
 
 @pytest.mark.parametrize(
     ("kind", "tail", "pairs"),
     [
-        ("sensitive-2", CAPPED, _BATCH),
-        ("sensitive-2", EXACT, _BATCH),
+        ("sensitive-2", CAPPED, _PAIRS),
+        ("sensitive-2", EXACT, _PAIRS),
         pytest.param("sensitive-2", CAPPED, 2 * _BATCH, marks=pytest.mark.full),
         pytest.param("sensitive-2", EXACT, 2 * _BATCH, marks=pytest.mark.full),
         pytest.param("kept-3", CAPPED, 6 * _BATCH, marks=pytest.mark.full),

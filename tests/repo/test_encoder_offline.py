@@ -86,6 +86,7 @@ def test_the_trace_sees_what_it_is_for(tmp_path: Path) -> None:
     assert (place / "left").exists()
 
 
+@pytest.mark.slow
 def test_encoding_opens_no_socket_and_writes_no_file(bundle: Path, tmp_path: Path) -> None:
     """The whole command, from the first instruction of the interpreter to the last, all threads."""
     trace, place = traced(tmp_path, "-m", "textveil", "encode", "--bundle", bundle, "--text", "The doctor said.")

@@ -6,6 +6,8 @@ import sys
 import textwrap
 from pathlib import Path
 
+import pytest
+
 _FORBIDDEN = (
     "torch transformers onnx onnxruntime tokenizers huggingface_hub safetensors scipy requests urllib3 http.client "
     "urllib.request socket _socket ssl _ssl asyncio selectors ftplib smtplib xmlrpc sqlite3 typer click rich "
@@ -48,6 +50,7 @@ def test_using_it_loads_no_network_and_no_framework() -> None:
     assert forbidden_among(loaded(use)) == set()
 
 
+@pytest.mark.slow
 def test_the_command_loads_no_network() -> None:
     """The command brings typer; with it comes the standard ``socket`` module (by way of ``email.utils``), unused.
 
@@ -150,6 +153,7 @@ def test_sanitizing_opens_no_socket_and_writes_no_file() -> None:
     assert json.loads(child(code)) == []
 
 
+@pytest.mark.slow
 def test_the_command_opens_no_socket_and_writes_no_file() -> None:
     code = (
         AUDIT

@@ -73,7 +73,7 @@ def installed(dist: Callable[[str], Path], tmp_path_factory: pytest.TempPathFact
     if find_spec("pip") is None:
         pytest.skip("installing needs pip")
     target = tmp_path_factory.mktemp("installed")
-    options = ("--no-deps", "--no-index", "--no-compile", "--quiet", "--disable-pip-version-check")
+    options = ("--no-deps", "--no-index", "--quiet", "--disable-pip-version-check")
     run("-m", "pip", "install", *options, "--target", target, dist("wheel"), cwd=target)
     return target
 

@@ -1,6 +1,7 @@
-"""Sanitizers over the built-in bundle and over tiny bundles made here, and two ways to run the command line."""
+"""Sanitizers over the built-in bundle and over tiny bundles made here, and three ways to run the command line."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -8,15 +9,18 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import pytest
+from forked import run_forked
 from numpy.typing import NDArray
 from small_encoders import write_encoder
 from textveil import Sanitizer
 from textveil.cli.console import run
 from textveil.cli.main import app
+from textveil.mechanisms import entropy
+from textveil.mechanisms.santext_plus import ReplacementCoin
 from textveil.mechanisms.table import CAPPED, EXACT
 from textveil_export.text.build import Contents, Recipe, build_bundle
 from textveil_export.text.sources import Source
@@ -98,6 +102,12 @@ def tiny_path(make_bundle: Callable[..., Path]) -> Path:
     return make_bundle()
 
 
+@pytest.fixture
+def copy(tiny_path: Path, tmp_path: Path) -> Path:
+    """A copy of the tiny bundle, to damage."""
+    return Path(shutil.copytree(tiny_path, tmp_path / "copy"))
+
+
 @pytest.fixture(scope="session")
 def tiny(tiny_path: Path) -> Sanitizer:
     """A sanitizer over 40 words, two levels."""
@@ -132,6 +142,38 @@ def english() -> Sanitizer:
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an encoder bundle of a few kilobytes."""
     return write_encoder(tmp_path_factory.mktemp("encoder") / "tiny")
+
+
+@pytest.fixture
+def nearest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All random words are 0: common words are replaced, and every token becomes its nearest output."""
+    monkeypatch.setattr(entropy, "random_uint64", lambda count: np.zeros(count, np.uint64))
+
+
+@pytest.fixture(scope="session")
+def flat_bundle(make_bundle: Callable[..., Path]) -> Path:
+    """Two outputs and k = 1: every row is the base measure, and random words of 0 draw its first output."""
+    words = ["zz", "yy", "the", "doctor", "do"]
+    return make_bundle(words, share=1, never=words[2:], k=1)
+
+
+@pytest.fixture
+def constant(flat_bundle: Path, nearest: None) -> Sanitizer:
+    """Every token becomes ``zz``: what is left is what the text gives away."""
+    return Sanitizer.load(flat_bundle)
+
+
+@pytest.fixture
+def constant_clitic(make_bundle: Callable[..., Path], nearest: None) -> Sanitizer:
+    """Every token becomes ``'s``."""
+    words = ["'s", "yy", "the", "doctor"]
+    return Sanitizer.load(make_bundle(words, share=1, never=words[2:], k=1))
+
+
+@pytest.fixture
+def keep_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The coin of SanText+ always keeps."""
+    monkeypatch.setattr(ReplacementCoin, "replaced", lambda coin, words: np.zeros(len(words), bool))
 
 
 @dataclass(frozen=True)
@@ -176,6 +218,19 @@ def command(tmp_path: Path) -> Callable[..., Ran]:
             },
         )
         return Ran(done.returncode, done.stdout or b"", done.stderr or b"")
+
+    return start
+
+
+@pytest.fixture
+def forked(tmp_path: Path) -> Callable[..., Ran]:
+    """Runs the command line in a copy of this process, in an empty working folder: faster than ``command``."""
+    folder = tmp_path / "cwd"
+    folder.mkdir()
+
+    def start(*arguments: str | Path, **options: Any) -> Ran:
+        done = run_forked(list(map(str, arguments)), cwd=folder, **options)
+        return Ran(done.returncode, done.stdout, done.stderr)
 
     return start
 

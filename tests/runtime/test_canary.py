@@ -4,58 +4,29 @@ A canary is a string that must never come out. It is planted in texts, files, op
 message, log record, representation and file that a run leaves behind is searched for it.
 """
 
-import errno
 import itertools
 import json
 import logging
 import os
 import re
-import shutil
-import subprocess
-import sys
 import traceback
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from canaries import CANARIES, SECRET
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from textveil import Sanitizer, TextveilError
 from textveil.errors import InputError, OptionError
-from textveil.mechanisms import integer_sampling as sampling
 from textveil.text import segmentation
 from textveil.text.lexicon import Lexicon
-
-CANARIES = (
-    # rare names
-    "Zorblaxia", "zorblaxia", "ZORBLAXIA", "McQuibblethwaite", "Zorblax-Quimbleton", "O'Zorblaxia", "O’Zorblaxia",
-    "Zorblaxia’s", "zorblaxia's", "d'Zorblaxia", "Zorblax_Quimbleton", "ZorblaxQuimbleton", "Zorblàxïa", "Żorbłaxia",
-    # names spelled with what hides in them
-    "Zorb\u200blaxia", "Zorb\u00adlaxia", "Zorb\u200dlaxia", "Zorb\u200claxia", "Zorb\u2060laxia", "Zorb\ufefflaxia",
-    "Zor\u0301b\u0308laxia", "Ｚｏｒｂｌａｘｉａ", "Zоrblaxia", "Ζorblaxia", "𝐙𝐨𝐫𝐛𝐥𝐚𝐱𝐢𝐚", "Zorb\u202elaxia",
-    # known words spelled with what hides in them: common to the last letter, and still not to come out
-    "the\u200band", "in\u00adside", "the\u2060", "tһe", "аnd", "bоston", "d\u043ector", "the\u200dand",
-    # numbers
-    "48213977", "4,821,397", "+1-617-555-0199", "078-05-1120", "1984-06-07", "$48,213.97", "٤٨٢١٣٩", "４８２１３９",
-    "४८२१३", "½⅞", "①②③", "XⅧ", "10²³", "B2B48", "4️⃣8️⃣", "3.14159265", "48°12′", "0xDEADBEEF",
-    # addresses, also of known words
-    "doctor@boston.com", "the@and", "the.and@in.of", "@doctor", "@the", "@the_and", "zorblax@example.org",
-    "zorblax+tag@example.org", "почта@пример.рф", "doctor％40boston", "doctor%40boston.com", "the%20and",
-    "https://boston.com/doctor?name=the", "http://the.and/of", "www.the", "WWW.THE.COM", "boston.com/doctor",
-    "the.and/of",
-    "ftp://doctor:word@boston", "file:///home/doctor", "mailto:doctor@boston.com", "boston.doctor", "the.and", "::1",
-    "user:secret@the", "doctor＠boston．com",
-    # scripts and signs
-    "жук", "доктор", "Δοκτώρ", "博士", "の", "طبيب", "רופא", "डॉक्टर", "หมอ", "의사", "Zorбlaxia",
-    "🦄", "👩‍🚀", "🇨🇭", "☃", "❤️", "™", "€", "∑", "\u0007", "\x1b[31m", "\u200b", "\u202e", "\ue000", "\U0010ffff",
-)  # fmt: skip
 
 #: Common words are kept almost always: the lightest that SanText+ goes.
 LIGHTEST = {"mechanism": "santext+", "replacement_probability": "1e-18"}
 reading = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-SECRET = "Zorblaxia 48213977"
 
 
 def options_of(sanitizer: Sanitizer) -> list[dict[str, object]]:
@@ -127,12 +98,13 @@ def test_the_canaries_are_worth_planting(english: Sanitizer, known: set[str]) ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize("around", ["{}", "The {} said.", "({})", "“{}”, {}", "the\t{}\r\n{}\n"])
-def test_no_canary_comes_out(english: Sanitizer, known: set[str], around: str) -> None:
+@pytest.mark.parametrize("times", [2, pytest.param(5, marks=pytest.mark.full)])
+def test_no_canary_comes_out(english: Sanitizer, known: set[str], around: str, times: int) -> None:
     """``::1`` is two marks and a number, which may become another number that begins with 1: a chance find."""
     texts = [around.replace("{}", canary) for canary in CANARIES]
     gaps = set(re.findall(r"\W", around))
     for options in options_of(english):
-        for _ in range(5):
+        for _ in range(times):
             for canary, result in zip(CANARIES, english.sanitize_batch(texts, **options), strict=True):
                 found = [form for form in leaks(result.text, canary, known) if form not in gaps]
                 found = [form for form in found if not (prints_kinds(options) and form == "::1")]
@@ -279,224 +251,3 @@ def test_bad_bytes_do_not_tell(tiny: Sanitizer, tmp_path: Path) -> None:
         os.close(descriptor)
     assert "orblaxia" not in chain_of(refused.value)
     assert refused.value.__cause__ is None  # a UnicodeDecodeError holds the whole input
-
-
-# --- what the command says, and leaves -----------------------------------------------------------------------------
-
-
-def everything_in(folder: Path) -> Iterator[tuple[str, bytes]]:
-    for path in folder.rglob("*"):
-        yield str(path.relative_to(folder)), path.read_bytes() if path.is_file() else b""
-
-
-class Confined:
-    """Runs the command in a process whose home, temporary folder and working folder are one empty place."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        for name in ("home", "tmp", "cwd", "out"):
-            (root / name).mkdir()
-        self.inputs = root.parent / f"{root.name}-inputs"
-        self.inputs.mkdir()
-
-    def file(self, name: str, content: bytes) -> Path:
-        path = self.inputs / name
-        path.write_bytes(content)
-        return path
-
-    def run(self, *arguments: str | Path, stdin: bytes = b"", code: str = "", **options: object) -> tuple[int, str]:
-        """The exit code, and everything that was printed or is left in a file or in a file's name."""
-        temporary = str(self.root / "tmp")
-        environment = {
-            **os.environ,
-            **dict.fromkeys(
-                ("HOME", "USERPROFILE", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"), str(self.root / "home")
-            ),
-            **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), temporary),
-            "PYTHONDONTWRITEBYTECODE": "1",
-        }
-        start = ["-c", code + "\nfrom textveil.cli.main import main; main()"] if code else ["-m", "textveil"]
-        done = subprocess.run(  # type: ignore[call-overload]
-            [sys.executable, *start, *map(str, arguments)],
-            **{"input": stdin, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 120, **options},
-            cwd=self.root / "cwd",
-            env=environment,
-        )
-        left = [name.encode("utf-8", "replace") + content for name, content in everything_in(self.root)]
-        said = b"\n".join([done.stdout or b"", done.stderr, *left])
-        assert b"Traceback" not in done.stderr
-        return done.returncode, said.decode("utf-8", "replace")
-
-
-@pytest.fixture
-def confined(tmp_path: Path) -> Confined:
-    root = tmp_path / "root"
-    root.mkdir()
-    return Confined(root)
-
-
-def hidden(said: str) -> bool:
-    """Whether the secret, in any spelling, is nowhere in it."""
-    return not any(part in said.casefold() for part in ("zorblax", "48213977", "orblaxia"))
-
-
-GOOD = [
-    ["sanitize"],
-    ["sanitize", "--json"],
-    ["sanitize", "--sanitize-punctuation"],
-    ["sanitize", "-m", "krr", "-e", "30"],
-    ["sanitize", "-p", "1e-18", "-m", "santext+", "-l", "weakest"],
-    ["sanitize", "-o", "out.txt"],
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("arguments", GOOD, ids=" ".join)
-def test_good_runs_leave_nothing(confined: Confined, arguments: list[str]) -> None:
-    """Only the output, in the working folder if it was asked for there."""
-    text = "\n".join(f"the {canary} said {SECRET}." for canary in CANARIES if "\n" not in canary)
-    code, said = confined.run(*arguments, stdin=text.encode("utf-8"))
-    assert code == 0
-    assert hidden(said)
-    names = sorted(name for name, _ in everything_in(confined.root))
-    assert names == sorted(
-        ["home", "tmp", "cwd", "out", *([os.path.join("cwd", "out.txt")] if "-o" in arguments else [])]
-    )
-
-
-@pytest.mark.slow
-def test_a_text_and_a_word_on_the_command_line(confined: Confined) -> None:
-    for arguments in (["sanitize", "--text", SECRET], ["inspect", "Zorblaxia"], ["inspect", "Zorblaxia", "--json"]):
-        code, said = confined.run(*arguments)
-        assert code == 0
-        assert hidden(said)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        ([SECRET], 2),
-        (["sanitize", f"--{SECRET}"], 2),
-        (["sanitize", SECRET], 1),
-        (["sanitize", "--text", SECRET, "--level", SECRET], 1),
-        (["sanitize", "--text", SECRET, "--epsilon", SECRET], 1),
-        (["sanitize", "--text", SECRET, "--mechanism", SECRET], 1),
-        (["sanitize", "--text", SECRET, "--case", SECRET], 1),
-        (["sanitize", "--text", SECRET, "-p", SECRET], 1),
-        (["sanitize", "--text", SECRET, "--deny", SECRET], 1),
-        (["sanitize", "--text", SECRET, "--bundle", SECRET], 1),
-        (["sanitize", "--text", SECRET, "--expect-id", SECRET], 1),
-        (["sanitize", "--text", SECRET, "-o", f"{SECRET}/out.txt"], 1),
-        (["sanitize", "--text", SECRET, SECRET], 1),
-        (["inspect", SECRET], 1),
-        (["inspect", "the", SECRET], 2),
-        (["inspect", "the", "-n", SECRET], 2),
-        (["info", SECRET], 2),
-        (["info", "--bundle", SECRET], 1),
-    ],
-    ids=lambda value: " ".join(value).replace(SECRET, "SECRET") if isinstance(value, list) else str(value),
-)
-def test_wrong_runs_do_not_tell(confined: Confined, arguments: list[str], expected: int) -> None:
-    code, said = confined.run(*arguments)
-    assert code == expected
-    assert hidden(said)
-    assert len(list(everything_in(confined.root))) == 4
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("broken", "output"),
-    [(b"\xff", []), (b"\xc3", []), (b"\xed\xa0\x80", []), (b"\xff", ["-o", "out.txt"]), (b"\xff", ["--json"])],
-    ids=str,
-)
-def test_bad_bytes_after_the_secret(confined: Confined, broken: bytes, output: list[str]) -> None:
-    content = f"the {SECRET}\n{SECRET} ".encode() + broken + f" {SECRET}\n{SECRET}\n".encode()
-    for arguments, stdin in (([confined.file("in.txt", content)], b""), (["-"], content)):
-        code, said = confined.run("sanitize", *output, *arguments, stdin=stdin)
-        assert code == 1
-        assert "not UTF-8 at byte" in said
-        assert hidden(said)
-        assert len(list(everything_in(confined.root))) == 4
-
-
-def test_a_damaged_bundle_does_not_tell(confined: Confined, tiny_path: Path) -> None:
-    bundle = confined.inputs / SECRET
-    shutil.copytree(tiny_path, bundle)
-    (bundle / "law.json").write_bytes(b"{" + SECRET.encode())
-    code, said = confined.run("sanitize", "--bundle", bundle, "--text", SECRET)
-    assert code == 1
-    assert "bundle-damaged" in said
-    assert hidden(said)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-@pytest.mark.parametrize(
-    "arguments", [["sanitize"], ["sanitize", "--json"], ["sanitize", "--text", SECRET]], ids=" ".join
-)
-def test_a_full_disk_does_not_tell(confined: Confined, arguments: list[str]) -> None:
-    with open("/dev/full", "wb") as full:
-        code, said = confined.run(*arguments, stdin=SECRET.encode(), stdout=full)
-    assert code == 1
-    assert "standard output cannot be written" in said
-    assert hidden(said)
-
-
-def test_a_disk_that_fills_up_does_not_tell(confined: Confined) -> None:
-    fail = f"import os\ndef fail(number):\n    raise OSError({errno.ENOSPC}, {SECRET!r}, {SECRET!r})\nos.fsync = fail\n"
-    code, said = confined.run("sanitize", "-o", "out.txt", stdin=SECRET.encode(), code=fail)
-    assert code == 1
-    assert "textveil: output: the output file cannot be written: " in said
-    assert hidden(said)
-    assert len(list(everything_in(confined.root))) == 4
-
-
-BROKEN = {
-    "the draw": "from textveil.mechanisms import integer_sampling\ninteger_sampling.draw = fail",
-    "the segments": "from textveil.text import segmentation\nsegmentation.segments = fail",
-    "the entropy": "import os\nos.urandom = fail",
-    "the look-up": "from textveil.text.lexicon import Lexicon\nLexicon.word = fail",
-    "the writing": "from textveil.text.lexicon import Lexicon\nLexicon.write = fail",
-    "the statement": "from textveil.text.statement import PrivacyStatement\nPrivacyStatement.summary = fail",
-    "the bundle": "from textveil.mechanisms.table import Table\nTable.from_tensors = fail",
-}
-ERRORS = (
-    ValueError(SECRET),
-    KeyError(SECRET),
-    RuntimeError(SECRET),
-    OSError(errno.EIO, SECRET, SECRET),
-    MemoryError(SECRET),
-    RecursionError(SECRET),
-    AssertionError(SECRET),
-    UnicodeEncodeError("utf-8", SECRET, 0, 1, SECRET),
-)
-
-
-@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
-def test_internal_errors_do_not_tell(
-    here: Callable, tiny_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, tmp_path: Path
-) -> None:
-    """A bug of ours, or of a library, whose message holds the text."""
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-
-    def fail(*arguments: object, **options: object) -> None:
-        raise error
-
-    monkeypatch.setattr(sampling, "draw", fail)
-    for output in ([], ["--json"], ["-o", tmp_path / "out.txt"]):
-        ran = here("sanitize", "--bundle", tiny_path, "--text", SECRET, *output)
-        assert ran.code == 1
-        assert hidden(ran.text + ran.message)
-        assert ran.message.count("\n") == 1
-        assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("place", BROKEN.values(), ids=BROKEN.keys())
-def test_internal_errors_anywhere_do_not_tell(confined: Confined, tiny_path: Path, place: str) -> None:
-    code = f"def fail(*arguments, **options):\n    raise ValueError({SECRET!r}) from KeyError({SECRET!r})\n{place}"
-    ended, said = confined.run("sanitize", "--bundle", tiny_path, "-o", "out.txt", stdin=SECRET.encode(), code=code)
-    assert ended == 1
-    assert hidden(said)
-    assert len(list(everything_in(confined.root))) == 4

@@ -188,12 +188,13 @@ def test_what_was_cut_is_told_on_standard_error_alone(cli: Callable, tmp_path: P
     ],
     ids=str,
 )
-def test_nothing_tells(command: Callable, tiny_encoder: Path, tmp_path: Path, arguments: list[str], code: int) -> None:
+def test_nothing_tells(forked: Callable, tiny_encoder: Path, tmp_path: Path, arguments: list[str], code: int) -> None:
     home = tmp_path / "home"
     home.mkdir()
-    environment = {**os.environ, **dict.fromkeys(("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_STATE_HOME"), str(home))}
+    places = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_STATE_HOME")
+    environment = {**os.environ, **dict.fromkeys(places, str(home)), "PYTHONDONTWRITEBYTECODE": "1"}
     chosen = [] if "--bundle" in arguments else ["--bundle", tiny_encoder]
-    ran = command("encode", *chosen, *arguments, env={**environment, "PYTHONDONTWRITEBYTECODE": "1"})
+    ran = forked("encode", *chosen, *arguments, environment=environment)
     assert ran.code == code
     assert "orblaxia" not in ran.text + ran.message
     assert "48213977" not in ran.text + ran.message

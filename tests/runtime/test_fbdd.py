@@ -390,22 +390,22 @@ def test_words_of_all_kinds(tiny: Sanitizer, pieces: Sanitizer) -> None:
 
 
 @pytest.mark.slow
-def test_the_command(tiny_path: Path, tiny: Sanitizer, command: Callable, tmp_path: Path) -> None:
+def test_the_command(tiny_path: Path, tiny: Sanitizer, forked: Callable, tmp_path: Path) -> None:
     note = tmp_path / "note.txt"
     note.write_text("the doctor in Boston\n\nzzz, 17\n", "utf-8")
     shared = ["sanitize", "--bundle", tiny_path, "--mechanism", "fbdd", "--epsilon", "12"]
-    ran = command(*shared, note)
+    ran = forked(*shared, note)
     assert (ran.code, ran.text.count("\n")) == (0, 3)
     assert ran.text.split("\n")[1] == ""
     assert ran.message == (
         "textveil: input 1 of 1: 3 documents; fbdd: epsilon 12 d per token (textbook metric DP, floating point); "
         "6 tokens: 72 d in all\n"
     )
-    said = json.loads(command(*shared, "--json", "--case", "drop", "--text", "The doctor").text)
+    said = json.loads(forked(*shared, "--json", "--case", "drop", "--text", "The doctor").text)
     assert set(said["text"].split()) <= set(tiny.bundle.vocabulary)
     assert said["statement"]["epsilon_kind"] == "textbook metric DP"
     assert (said["statement"]["level"], said["statement"]["tail"]) == (None, None)
-    assert command(*shared[:-1], str(MAX_FBDD_EPSILON), "-q", "--text", "the doctor").text == "the doctor\n"
+    assert forked(*shared[:-1], str(MAX_FBDD_EPSILON), "-q", "--text", "the doctor").text == "the doctor\n"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from textveil import Sanitizer
 
 
+@pytest.mark.slow
 def test_info(here: Callable, english: Sanitizer) -> None:
     ran = here("info")
     assert (ran.code, ran.err) == (0, b"")
@@ -65,6 +66,7 @@ def test_the_identity_that_info_prints_is_the_one_to_expect(here: Callable, tiny
         assert here(*arguments, "--expect-id", identity).code == 1  # the built-in one is another
 
 
+@pytest.mark.slow
 def test_inspect(here: Callable, english: Sanitizer) -> None:
     ran = here("inspect", "Doctor", "--count", "5", "-m", "santext+")
     assert (ran.code, ran.err) == (0, b"")

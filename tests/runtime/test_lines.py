@@ -115,6 +115,8 @@ def test_any_bytes_in_any_portions(steady: Sanitizer, tmp_path: Path, content: b
         content.decode("utf-8")
     except UnicodeDecodeError as error:
         bad = error.start
+    is_wide = b"\0" in content[: content.find(b"\n") + 1 or None][:2]
+    bad = 0 if is_wide else bad
     good = content if bad is None else content[: content.rfind(b"\n", 0, bad) + 1]
     text = good.removeprefix(codecs.BOM_UTF8).decode("utf-8")
     documents = text.removesuffix("\n").split("\n") if text else []
@@ -123,7 +125,15 @@ def test_any_bytes_in_any_portions(steady: Sanitizer, tmp_path: Path, content: b
     texts, written, _, error = through(steady, tmp_path, content, read_bytes)
     assert texts == expected
     assert written == "\n".join(expected).encode() + (b"\n" if text.endswith("\n") else b"")
-    assert error == (None if bad is None else f"input 1: not UTF-8 at byte {bad}")
+    said = None if error is None else error.partition(" (UTF-16, or no text")[0]
+    assert said == (None if bad is None else f"input 1: not UTF-8 at byte {bad}")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_named(steady: Sanitizer, tmp_path: Path, encoding: str) -> None:
+    texts, written, _, error = through(steady, tmp_path, "the canary\nof\n".encode(encoding), 1 << 20)
+    assert (texts, written) == ([], b"")
+    assert error == "input 1: not UTF-8 at byte 0 (UTF-16, or no text: save it as UTF-8)"
 
 
 def test_a_directory_cannot_be_read(tiny: Sanitizer, tmp_path: Path) -> None:
@@ -156,11 +166,13 @@ def test_lines_are_answered_as_they_come(tiny: Sanitizer) -> None:
 
 
 @pytest.mark.slow
-def test_a_line_of_five_megabytes_in_small_portions(tiny: Sanitizer, tmp_path: Path) -> None:
-    content = b"the doctor said, zzz. " * 240_000
+@pytest.mark.parametrize("times", [40_000, pytest.param(240_000, marks=pytest.mark.full)])
+def test_a_long_line_in_small_portions(tiny: Sanitizer, tmp_path: Path, times: int) -> None:
+    """One and five megabytes."""
+    content = b"the doctor said, zzz. " * times
     texts, written, consumed, error = through(tiny, tmp_path, content, 1 << 16)
     assert (len(texts), error, consumed) == (1, None, [len(content)])
-    assert written.count(b", ") >= 240_000
+    assert written.count(b", ") >= times
 
 
 def test_options_reach_every_line(make_bundle: Callable[..., Path], tmp_path: Path) -> None:

@@ -181,7 +181,15 @@ def test_chunks_of_a_long_text_are_one_text(
     assert small.sanitize(text, **way) == whole
 
 
-@pytest.mark.parametrize("options", [{}, {"sanitize_punctuation": True}, {"consistent": True, "consistent_cap": 10**6}])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        pytest.param({"sanitize_punctuation": True}, marks=pytest.mark.full),
+        pytest.param({"consistent": True, "consistent_cap": 10**6}, marks=pytest.mark.full),
+    ],
+)
 def test_a_text_above_a_megabyte(small: Sanitizer, zeros: None, options: dict[str, Any]) -> None:
     line = "The doctor met, The nurse. The zorblax wasn't my John's 5\n"
     number = (1 << 20) // len(line) + 10

@@ -20,6 +20,7 @@ def statements() -> dict[str, Statement]:
     }
 
 
+@pytest.mark.slow
 def test_every_release_tells_its_losses_by_kind() -> None:
     kinds = {name: [type(loss) for loss in found.losses] for name, found in statements().items()}
     assert kinds == {

@@ -182,6 +182,7 @@ def test_without_an_unknown_symbol_only_known_text_encodes() -> None:
         closed.encode("a canary a")
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.text(st.characters()) | st.text(TRICKY))
 def test_tokens_are_clean_and_nothing_is_kept(text: str) -> None:
@@ -203,14 +204,14 @@ def test_tokens_are_clean_and_nothing_is_kept(text: str) -> None:
 def assigned() -> str:
     """Code points that mean something, and some of those that do not, or that stand in long rows of their kind.
 
-    One in sixteen is unassigned or for private use; of ideographs and Hangul, two in eight, with the ends of rows.
+    Of those unassigned or for private use it is one in 128; of ideographs and Hangul two in 64, the ends of blocks.
     """
 
     def is_tried(character: str) -> bool:
         point, category = ord(character), unicodedata.category(character)
         if category in ("Cn", "Co"):
-            return not point % 16
-        return category != "Lo" or point < 0x3400 or point % 8 in (0, 7)
+            return not point % 128
+        return category != "Lo" or point < 0x3400 or point % 64 in (0, 63)
 
     return "".join(filter(is_tried, EVERYTHING))
 
@@ -274,7 +275,7 @@ def test_a_newer_python_gives_the_same_tokens(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [8_000, pytest.param(30_000, marks=pytest.mark.full)])
+@pytest.mark.parametrize("count", [2_000, pytest.param(30_000, marks=pytest.mark.full)])
 def test_order_of_marks(both: tuple[Reference, WordPiece], count: int) -> None:
     """Marks of all combining classes, older and newer than the reference's tables, in random company."""
     seeded = random.Random(20181011)
@@ -284,6 +285,7 @@ def test_order_of_marks(both: tuple[Reference, WordPiece], count: int) -> None:
     assert first_difference(both, texts) is None
 
 
+@pytest.mark.slow
 def test_long_words(both: tuple[Reference, WordPiece]) -> None:
     units = ("a", "é", "e\u0301", "한", "中", "\u0378", "ß")
     texts = [unit * count for unit in units for count in range(30, 210)]

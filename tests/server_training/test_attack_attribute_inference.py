@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 Bits = NDArray[np.bool_]
 
 AG = Path(__file__).parents[3] / "shared" / "data" / "ag_private" / "ag_data.txt"
-SIZES = {"train": 2000, "dev": 600, "test": 1500}
+SIZES = {"train": 1200, "dev": 400, "test": 1500}
 QUICK = Settings(hidden=32, num_epochs=6, batch_size=32, learning_rate=5e-3, draws=2)
 
 
@@ -77,10 +77,11 @@ def test_several_attributes(seed: int) -> None:
 
 
 @pytest.mark.slow
-def test_standard_errors_are_the_spread_over_samples_of_texts() -> None:
+@pytest.mark.parametrize("samples", [60, pytest.param(150, marks=pytest.mark.full)])
+def test_standard_errors_are_the_spread_over_samples_of_texts(samples: int) -> None:
     generator = np.random.default_rng(5)
     found, apart = [], []
-    for _ in range(150):
+    for _ in range(samples):
         present = generator.random((200, 2)) < 0.4
         signal = present + generator.normal(size=(200, 2))
         scores, others = (1 / (1 + np.exp(-signal - generator.normal(size=(200, 2)))) for _ in range(2))
@@ -93,10 +94,10 @@ def test_standard_errors_are_the_spread_over_samples_of_texts() -> None:
         for results in (found, apart):
             spread = np.std([getattr(one, figure) for one in results], ddof=1)
             assert np.mean([getattr(one, error) for one in results]) == pytest.approx(
-                spread, rel=0.25
+                spread, rel=4 / (2 * samples) ** 0.5
             )  # four standard errors of a spread
     assert 0 < np.mean([one.significant(1.0) for one in apart]) < 0.6
-    assert np.mean([one.significant() for one in apart]) < 0.03
+    assert np.mean([one.significant() for one in apart]) < 0.05
 
 
 @pytest.mark.slow

@@ -152,6 +152,7 @@ def test_attributes_that_are_nowhere_cannot_be_inferred(trained: Path, run: Run)
     assert "every attribute" in err
 
 
+@pytest.mark.slow
 def test_a_grid_of_modes_levels_dropouts_and_a_checkpoint(trained: Path, run: Run) -> None:
     options = ("--mode", "l1:1", "--mode", "l2:2", "--mode", "box:2", "-e", "4", "--word-dropout", "0.5", "--no-attack")
     code, out, err = run("grid", "heads.toml", *GRID, "-o", "runs.jsonl", *options)

@@ -84,6 +84,7 @@ def test_mode_none_adds_nothing() -> None:
     assert noisy(points, "none", torch.ones(500, 1)) is points
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "delta"), [("l1", None), ("l2", "1e-6"), ("box", None)])
 def test_training_meets_the_noise_that_the_device_adds(mode: str, delta: str | None) -> None:
     levels = ("1", "3", "8")

@@ -43,6 +43,7 @@ def test_texts_are_cut_and_padded(tokenizer: Tokenizer) -> None:
     assert ids[2, :2].tolist() == [tokenizer.first, tokenizer.last]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("coins", ["training", "device"])
 def test_words_go_whole_and_positions_close_up(tokenizer: Tokenizer, coins: str) -> None:
     torch.manual_seed(0)

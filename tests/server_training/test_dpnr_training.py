@@ -64,6 +64,7 @@ def private(place: Path, name: str, report: Callable[[str, int, int], None] | No
     return run(place, private_recipe(**values), name, report, start=place / "clean")
 
 
+@pytest.mark.slow
 def test_twenty_steps_lower_the_loss_and_reach_every_layer_of_the_encoder(place: Path) -> None:
     recipe = recipe_of(place, private_recipe(dropout=0.0, levels='"4"'))
     task = load_task(recipe.data, place / "sentences.txt")
@@ -97,7 +98,10 @@ def test_twenty_steps_lower_the_loss_and_reach_every_layer_of_the_encoder(place:
     "values",
     [
         {"placed_epochs": 2, "head_epochs": 2, "num_epochs": 2},
-        {"placed_epochs": 2, "tuned": "false", "num_epochs": 0, "mode": "l2", "delta": "1e-3"},
+        pytest.param(
+            {"placed_epochs": 2, "tuned": "false", "num_epochs": 0, "mode": "l2", "delta": "1e-3"},
+            marks=pytest.mark.full,
+        ),
         {"num_epochs": 2, "mode": "box", "dimension": 3, "head_hidden": 0, "word_dropout": "0.3"},
     ],
 )

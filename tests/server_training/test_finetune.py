@@ -76,6 +76,7 @@ def tuned(chosen: Settings, task: Task, place: RunOptions, report: Report = no_r
     return finetune(chosen, task, {"data": task.described("tsv"), "release": None}, place, report)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learns", [True, False], ids=["tuned", "frozen"])
 def test_classes_are_learned_and_predicted_alike(encoder: Path, tmp_path: Path, learns: bool) -> None:
     task = classes()
@@ -101,6 +102,7 @@ def test_labels_without_meaning_are_not_learned(encoder: Path, tmp_path: Path) -
     assert 0.3 <= sum(accuracies) / 4 <= 0.7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learns", [True, False], ids=["tuned", "frozen"])
 def test_scores_of_pairs_are_learned(encoder: Path, tmp_path: Path, learns: bool) -> None:
     record = tuned(settings(encoder, tuned=learns), pairs(), RunOptions(tmp_path / "model"))

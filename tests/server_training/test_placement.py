@@ -59,7 +59,7 @@ def test_two_equal_classes_on_a_line_have_a_closed_form(epsilon: float) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("epsilon", [1.0, 6.0])
+@pytest.mark.parametrize("epsilon", [pytest.param(1.0, marks=pytest.mark.full), 6.0])
 def test_unequal_classes_in_the_plane_against_an_integral(epsilon: float) -> None:
     codes = np.array([[1, 0], [-1, 0], [0.3, -0.7], [0, 1]])
     accuracy, error = placed_accuracy(codes, LIKE_AG, epsilon)

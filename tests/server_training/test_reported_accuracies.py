@@ -24,6 +24,7 @@ def reported(path: Path) -> list[tuple[float, int, float]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", RECORDS, ids=[path.stem for path in RECORDS])
 def test_no_reported_accuracy_is_above_its_ceiling(path: Path) -> None:
     rows = reported(path)

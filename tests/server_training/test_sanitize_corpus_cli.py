@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from small_corpus import write_bundle
 from textveil.cli import console
 from textveil_training import cli
 from textveil_training.corpus.workspace import UNFINISHED
@@ -34,6 +35,12 @@ def run(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.M
         return code, *capfd.readouterr()
 
     return command
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundle that is opened faster than the built-in one."""
+    return write_bundle(tmp_path_factory.mktemp("small") / "bundle")
 
 
 def everything() -> str:
@@ -122,11 +129,13 @@ BAD = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "content", "said"), BAD, ids=[f"{n}: {s.split(':')[0]}" for n, _, s in BAD])
-def test_bad_input(write: Write, run: Run, canary: str, name: str, content: str | bytes, said: str) -> None:
+def test_bad_input(
+    write: Write, run: Run, small: Path, canary: str, name: str, content: str | bytes, said: str
+) -> None:
     """Also behind good files: nothing is drawn before all of the input has been read."""
     good = {"sst2": SST2, "text": "a\n", "jsonl": JSON}.get(name)
     inputs = [*([] if good is None else [write(good, "good.txt")]), write(content)]
-    code, out, err = run(*inputs, "--format", name)
+    code, out, err = run(*inputs, "--bundle", small, "--format", name)
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert err.startswith(f"textveil-train: {said}")
     assert canary not in err
@@ -155,9 +164,9 @@ def test_bad_input(write: Write, run: Run, canary: str, name: str, content: str 
         (["ROWS", "--format", "sst2", "-o", ".."], "output: the output folder is not empty"),
     ],
 )
-def test_bad_options(write: Write, run: Run, canary: str, arguments: list[str], said: str) -> None:
+def test_bad_options(write: Write, run: Run, small: Path, canary: str, arguments: list[str], said: str) -> None:
     path = str(write(SST2))
-    code, out, err = run(*(argument.replace("ROWS", path) for argument in arguments))
+    code, out, err = run("--bundle", small, *(argument.replace("ROWS", path) for argument in arguments))
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert err.startswith(f"textveil-train: {said}")
     assert canary not in err
@@ -202,12 +211,12 @@ def test_a_full_disk(write: Write, run: Run, canary: str, monkeypatch: pytest.Mo
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another matter there")
-def test_ctrl_c_and_going_on(write: Write, tmp_path: Path, canary: str) -> None:
+def test_ctrl_c_and_going_on(write: Write, small: Path, tmp_path: Path, canary: str) -> None:
     """As a terminal does it: the signal goes to the command and its workers alike."""
     lines = "".join(f"the {canary} film {number}\n" for number in range(60_000))
     path, output = write(lines), tmp_path / "out"
     command = [sys.executable, "-m", "textveil_training", "sanitize-corpus", str(path), "--format", "text"]
-    command += ["-o", str(output), "--workers", "2"]
+    command += ["-o", str(output), "--workers", "2", "--bundle", str(small)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True

@@ -9,6 +9,7 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from small_corpus import write_bundle
 from textveil_training.corpus import sanitize_corpus
 from textveil_training.corpus.layouts import cut_block, layout_of
 from textveil_training.data import FormatName, ReadOptions, load
@@ -22,6 +23,7 @@ from textveil_training.errors import (
 )
 
 Write = Callable[..., Path]
+Sanitized = Callable[..., bytes]
 
 SPLIT = "=" * 20
 SICK = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
@@ -54,11 +56,17 @@ SAMPLES = {
 HEADERS = {"sst2": 1, "qnli": 1, "sick": 1}
 
 
-def sanitized(path: Path, folder: Path, format_name: str, **options: Any) -> bytes:
-    sanitize_corpus(
-        [path], folder, format_name, **{"options": {"mechanism": "random"}, "workers": 1, "shard_lines": 2, **options}
-    )
-    return (folder / path.name).read_bytes()
+@pytest.fixture(scope="module")
+def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., bytes]:
+    """Sanitizes one file over a bundle of ten words; gives what was written."""
+    bundle = write_bundle(tmp_path_factory.mktemp("formats") / "bundle")
+
+    def sanitize(path: Path, folder: Path, format_name: str, **options: Any) -> bytes:
+        given = {"options": {"mechanism": "random"}, "bundle": bundle, "workers": 1, "shard_lines": 2}
+        sanitize_corpus([path], folder, format_name, **{**given, **options})
+        return (folder / path.name).read_bytes()
+
+    return sanitize
 
 
 def cut(content: bytes, format_name: str) -> list[list[str]]:
@@ -93,7 +101,7 @@ def test_the_texts_are_those_of_the_reader(write: Write, name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["\n", "\r\n", "no end", "mark"])
 @pytest.mark.parametrize("name", SAMPLES)
-def test_all_but_the_texts_is_carried(write: Write, tmp_path: Path, name: str, end: str) -> None:
+def test_all_but_the_texts_is_carried(write: Write, sanitized: Sanitized, tmp_path: Path, name: str, end: str) -> None:
     content = SAMPLES[name].replace("\n", end if end == "\r\n" else "\n")
     content = content.removesuffix("\n") if end == "no end" else content
     path = write("\ufeff" * (end == "mark") + content)
@@ -107,7 +115,7 @@ def test_all_but_the_texts_is_carried(write: Write, tmp_path: Path, name: str, e
     assert [(e.label, getattr(e, "attributes", None)) for e in load(name, tmp_path / "out" / path.name)] == labels
 
 
-def test_the_published_lines_read_as_before(write: Write, tmp_path: Path) -> None:
+def test_the_published_lines_read_as_before(write: Write, sanitized: Sanitized, tmp_path: Path) -> None:
     lines = sanitized(write(SAMPLES["sick"]), tmp_path / "sick", "sick").decode().split("\n")
     assert lines[0] + "\n" == SICK
     assert lines[1].startswith("12\t")
@@ -124,7 +132,7 @@ def test_the_published_lines_read_as_before(write: Write, tmp_path: Path) -> Non
     assert rows[1].startswith('  {"label":"b"  , "text":"')
 
 
-def test_several_keys(write: Write, tmp_path: Path) -> None:
+def test_several_keys(write: Write, sanitized: Sanitized, tmp_path: Path) -> None:
     path = write('{"q": "zorblax", "text": "kept zorblax", "a": "why zorblax"}\n')
     row = json.loads(sanitized(path, tmp_path / "out", "jsonl", text_keys=("a", "q")))
     assert list(row) == ["q", "text", "a"]
@@ -132,7 +140,7 @@ def test_several_keys(write: Write, tmp_path: Path) -> None:
     assert "zorblax" not in row["q"] + row["a"]
 
 
-def test_of_a_user_only_what_the_reader_uses_is_left(write: Write, tmp_path: Path) -> None:
+def test_of_a_user_only_what_the_reader_uses_is_left(write: Write, sanitized: Sanitized, tmp_path: Path) -> None:
     first, second, third = (
         sanitized(write(SAMPLES["trustpilot-users"]), tmp_path / "out", "trustpilot-users").decode().split("\n")[:3]
     )
@@ -145,7 +153,7 @@ def test_of_a_user_only_what_the_reader_uses_is_left(write: Write, tmp_path: Pat
         assert len(user["reviews"][0]["text"]) == 2
 
 
-def test_strict_and_dropped_case_keep_rows(write: Write, tmp_path: Path) -> None:
+def test_strict_and_dropped_case_keep_rows(write: Write, sanitized: Sanitized, tmp_path: Path) -> None:
     for number, options in enumerate(
         [{"sanitize_punctuation": True}, {"case": "drop", "mechanism": "krr", "epsilon": "3"}]
     ):
@@ -221,7 +229,7 @@ def test_bytes_that_changed_to_no_text(canary: str) -> None:
     assert caught.value.__context__ is None
 
 
-def test_the_options_of_the_check_reach_the_reader(write: Write, tmp_path: Path) -> None:
+def test_the_options_of_the_check_reach_the_reader(write: Write, sanitized: Sanitized, tmp_path: Path) -> None:
     path = write('{"text": "a", "label": 1}\n{"text": "b"}\n')
     assert len(list(load("jsonl", path, None, ReadOptions(label_key=None)))) == 2
     sanitized(path, tmp_path / "out", "jsonl")

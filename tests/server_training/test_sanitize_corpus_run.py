@@ -138,6 +138,7 @@ def killing() -> Callable[[str, int, int], None]:
     return report
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill processes like that")
 def test_a_worker_that_is_killed(run: Runner, tmp_path: Path, killing: Callable[[str, int, int], None]) -> None:
     with pytest.raises(WorkerFailed, match="ended from outside"):

@@ -88,6 +88,7 @@ def equal_groups(generator: np.random.Generator, texts: int = 500, columns: int 
     return correct.astype(np.float64), attributes.astype(np.float64)
 
 
+@pytest.mark.slow
 def test_equal_groups_are_seldom_called_different() -> None:
     """One table in twenty at most; with intervals for one attribute each it would be one in four."""
     generator = np.random.default_rng(2)

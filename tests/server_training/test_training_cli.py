@@ -169,6 +169,7 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
 
 
+@pytest.mark.slow
 def test_the_module_runs_and_passes_its_exit_code_on(write: Write) -> None:
     arguments = process("data", "inspect", str(write(SST2)), "--format", "sst2", "--json")
     done = subprocess.run(arguments, capture_output=True, text=True, check=False, env=environment())

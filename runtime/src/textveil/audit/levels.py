@@ -7,7 +7,8 @@ Nothing is drawn and no text is looked at here: a level is a public choice.
 from dataclasses import dataclass
 from typing import Any
 
-from textveil.bundle.text_bundle import STATISTICS, TABLE_MECHANISMS, Bundle, Level
+from textveil.bundle.santext_files import TABLE_MECHANISMS, Level
+from textveil.bundle.text_bundle import STATISTICS, Bundle
 from textveil.errors import BundleDamaged, NoStatistics, OptionError, UnknownMechanism, WishNotMet
 from textveil.text.options import find_tail, label
 

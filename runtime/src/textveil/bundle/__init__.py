@@ -14,24 +14,20 @@ from textveil.bundle.encoder_bundle import (
 )
 from textveil.bundle.files import ENCODER_BUNDLE, MANIFEST, TEXT_BUNDLE, read_checked, read_json
 from textveil.bundle.safetensors_reader import open_tensors, unique_keys
+from textveil.bundle.santext_files import EMBEDDINGS, TABLE, TABLE_MECHANISMS, TAILS, Level
 from textveil.bundle.staircase_files import LAW, KindFile, SkeletonFiles
 from textveil.bundle.text_bundle import (
     CERTIFICATE,
     CERTIFICATE_FORMAT,
     CERTIFICATE_VERSION,
-    EMBEDDINGS,
     STAIRCASE,
     STATISTICS,
     STATISTICS_FORMAT,
     STATISTICS_VERSION,
-    TABLE,
-    TABLE_MECHANISMS,
-    TAILS,
     TEXT_FORMAT_VERSION,
     VISIBLE,
     VOCABULARY,
     Bundle,
-    Level,
 )
 
 __all__ = [

@@ -53,6 +53,16 @@ def staircase_levels(table: StaircaseTable, constants: dict[str, Any]) -> tuple[
     return levels
 
 
+def check_default_level(names: list[str], default: str) -> None:
+    """Checks that the levels of a mechanism have different names, of which the default is one.
+
+    Raises:
+        BundleDamaged: They have not.
+    """
+    if default not in names or len(set(names)) != len(names):
+        raise BundleDamaged("the default level is not a level of law.json, or a level occurs twice")
+
+
 def read_skeleton(path: Path, entry: dict[str, Any]) -> SkeletonFiles:
     """Reads the lists of the skeleton, whose hashes have been checked.
 

@@ -5,22 +5,30 @@ hash, and carries license, provenance and the labels of levels. The *identity* o
 manifest, so that it covers everything a promise is read from; in format version 2 it was that of ``law.json`` alone.
 """
 
-import re
-from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from textveil.bundle.files import MANIFEST, TEXT_BUNDLE, check_files, open_manifest, read_json, require_identity
 from textveil.bundle.safetensors_reader import open_tensors
-from textveil.bundle.staircase_files import LAW, SkeletonFiles, read_skeleton, staircase_levels
+from textveil.bundle.santext_files import (
+    EMBEDDINGS,
+    SANTEXT_KEYS,
+    TABLE,
+    TABLE_MECHANISMS,
+    TAILS,
+    Level,
+    open_santext,
+)
+from textveil.bundle.staircase_files import (
+    LAW,
+    SkeletonFiles,
+    check_default_level,
+    read_skeleton,
+    staircase_levels,
+)
 from textveil.errors import BundleDamaged, BundleVersion, UnknownMechanism
-from textveil.mechanisms.integer_sampling import MAX_TOTAL
-from textveil.mechanisms.metric import Metric
 from textveil.mechanisms.staircase import StaircaseLevel, StaircaseTable
-from textveil.mechanisms.table import CAPPED, EXACT, LevelParameters, Table
+from textveil.mechanisms.table import Table
 
 FORMAT = TEXT_BUNDLE
 TEXT_FORMAT_VERSION = 3
@@ -31,24 +39,11 @@ VOCABULARY = "vocabulary.tsv"
 VISIBLE = ("function-words", "none")
 CERTIFICATE, CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "certificate.json", "textveil-certificate", 2
 STATISTICS, STATISTICS_FORMAT, STATISTICS_VERSION = "statistics.json", "textveil-statistics", 1
-TABLE, EMBEDDINGS, STAIRCASE = "table.safetensors", "embeddings.safetensors", "staircase.safetensors"
+STAIRCASE = "staircase.safetensors"
 TOKEN_KINDS = ("word", "wordpiece")
-TABLE_MECHANISMS = ("santext", "santext+")
-TAILS = (CAPPED, EXACT)
 
-_DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?")
-_SANTEXT_KEYS = {"neighbours", "grid", "median_squared_distance", "unknown_extra_squared_distance", "levels"}
-_VERSION_2_KEYS = {"tokens", "symbols", "defaults", "files"} | _SANTEXT_KEYS
+_VERSION_2_KEYS = {"tokens", "symbols", "defaults", "files"} | SANTEXT_KEYS
 _LAW_KEYS = {"tokens", "symbols", "santext", "staircase", "skeleton", "defaults", "files"}
-_SANTEXT_DEFAULTS = {"mechanism", "tail", "level", "replacement_probability"}
-
-
-@dataclass(frozen=True)
-class Level:
-    """One privacy level of SanText: its name, and its parameters by mechanism and tail, the same for all levels."""
-
-    name: str
-    parameters: dict[tuple[str, str], LevelParameters]
 
 
 class Bundle:
@@ -153,38 +148,10 @@ class Bundle:
             raise BundleDamaged(f"{LAW}: does not belong to the files beside it")
 
     def _open_santext(self, definition: dict[str, Any]) -> None:
-        constants, defaults = definition["santext"], definition["defaults"]
-        self._table: Table | None = None
-        self.metric: Metric | None = None
-        self.levels: tuple[Level, ...] = ()
-        self.default_table_mechanism = self.default_tail = self.default_level = ""
-        self.default_replacement_probability = "1"
-        if constants is None:
-            return
-        if set(constants) != _SANTEXT_KEYS:
-            raise BundleDamaged(f"{LAW}: unknown or missing keys")
-        constants = {**constants, "symbols": definition["symbols"], "files": definition["files"]}
-        self._table = Table.from_tensors(open_tensors(self.path / TABLE), constants)
-        self.metric = _open_metric(self.path, constants)
-        self.levels = tuple(self._level(entry) for entry in constants["levels"])
-        defaults = defaults["santext"]
-        self.default_table_mechanism = str(defaults["mechanism"])
-        self.default_tail = str(defaults["tail"])
-        self.default_level = str(defaults["level"])
-        self.default_replacement_probability = probability = str(defaults["replacement_probability"])
-        if not self.levels:
-            raise BundleDamaged(f"{LAW}: has no levels")
-        have = set(self.levels[0].parameters)
-        if any(set(level.parameters) != have for level in self.levels):
-            raise BundleDamaged(f"{LAW}: the levels have different mechanisms or tails")
-        if (
-            set(defaults) != _SANTEXT_DEFAULTS
-            or (self.default_table_mechanism, self.default_tail) not in have
-            or not _DECIMAL.fullmatch(probability)
-            or not 0 < Decimal(probability) <= 1
-        ):
-            raise BundleDamaged(f"{LAW}: a default is not supported")
-        _check_names([level.name for level in self.levels], self.default_level)
+        part = open_santext(self.path, definition)
+        self._table, self.metric, self.levels = part.table, part.metric, part.levels
+        self.default_table_mechanism, self.default_tail = part.mechanism, part.tail
+        self.default_level, self.default_replacement_probability = part.level, part.replacement_probability
 
     def _open_staircase(self, definition: dict[str, Any]) -> None:
         constants, skeleton = definition["staircase"], definition["skeleton"]
@@ -205,7 +172,7 @@ class Bundle:
         self.default_staircase_level, self.default_visible = str(defaults["level"]), str(defaults["visible"])
         if set(defaults) != {"level", "visible"} or self.default_visible not in VISIBLE:
             raise BundleDamaged(f"{LAW}: a default is not supported")
-        _check_names([level.name for level in self.staircase_levels], self.default_staircase_level)
+        check_default_level([level.name for level in self.staircase_levels], self.default_staircase_level)
 
     def require_identity(self, expected: str) -> None:
         """Raises ``IdentityMismatch`` unless ``expected`` is this bundle's identity."""
@@ -217,9 +184,6 @@ class Bundle:
         return tuple(
             tail for tail in TAILS if self.levels and (self.default_table_mechanism, tail) in self.levels[0].parameters
         )
-
-    def _has(self, tail: str) -> bool:
-        return bool(self.levels) and (self.default_table_mechanism, tail) in self.levels[0].parameters
 
     def certified_epsilon(self, level: Level, mechanism: str, tail: str) -> float | None:
         """Returns the certified epsilon that the manifest carries for a level, or ``None`` before certification."""
@@ -265,32 +229,6 @@ class Bundle:
             certified[mechanism, tail] = float(value)
         return certified
 
-    def _level(self, entry: dict[str, Any]) -> Level:
-        if set(entry) != {"name", "laws"} or set(entry["laws"]) != set(TABLE_MECHANISMS):
-            raise BundleDamaged(f"{LAW}: a level has unknown or missing keys")
-        if not isinstance(entry["name"], str):
-            raise BundleDamaged(f"{LAW}: the name of a level is not text")
-        tails = list(entry["laws"][TABLE_MECHANISMS[0]])
-        if not tails or any(set(entry["laws"][mechanism]) != set(tails) for mechanism in TABLE_MECHANISMS):
-            raise BundleDamaged(f"{LAW}: the mechanisms of a level have different tails, or none")
-        parameters = {
-            (m, tail): self._level_parameters(m, tail, entry["laws"][m][tail])
-            for m in TABLE_MECHANISMS
-            for tail in tails
-        }
-        return Level(entry["name"], parameters)
-
-    def _level_parameters(self, mechanism: str, tail: str, entry: dict[str, Any]) -> LevelParameters:
-        if set(entry) != {"exponent", "weights", "base"} or tail not in TAILS:
-            raise BundleDamaged(f"{LAW}: a level needs another version of this package")
-        if not _DECIMAL.fullmatch(entry["exponent"]):
-            raise BundleDamaged(f"{LAW}: an exponent is not a decimal number")
-        if tail == EXACT and self.metric is None:
-            raise BundleDamaged(f"{LAW}: an exact tail needs the embedding rows")
-        parameters = self.table.level_parameters(tail, Decimal(entry["exponent"]), entry["weights"], entry["base"])
-        self.table.base_measure(mechanism, parameters)  # checks it
-        return parameters
-
 
 def _as_version_3(definition: dict[str, Any]) -> dict[str, Any]:
     """Returns the definition of a version 2 bundle, which has SanText alone, as version 3 has it."""
@@ -299,34 +237,11 @@ def _as_version_3(definition: dict[str, Any]) -> dict[str, Any]:
     defaults = definition["defaults"]
     return {
         **{key: definition[key] for key in ("tokens", "symbols", "files")},
-        "santext": {key: definition[key] for key in _SANTEXT_KEYS},
+        "santext": {key: definition[key] for key in SANTEXT_KEYS},
         "staircase": None,
         "skeleton": None,
         "defaults": {"mechanism": defaults["mechanism"], "santext": defaults},
     }
-
-
-def _check_names(names: list[str], default: str) -> None:
-    if default not in names or len(set(names)) != len(names):
-        raise BundleDamaged("the default level is not a level of law.json, or a level occurs twice")
-
-
-def _open_metric(path: Path, definition: dict[str, Any]) -> Metric | None:
-    grid, median, extra = (
-        definition["grid"],
-        definition["median_squared_distance"],
-        definition["unknown_extra_squared_distance"],
-    )
-    if any(type(number) is not int for number in (grid, median, extra)) or min(grid, median) < 1 or extra < 0:
-        raise BundleDamaged(f"{LAW}: the constants of the metric are out of range")
-    if EMBEDDINGS not in definition["files"]:
-        return None
-    rows = open_tensors(path / EMBEDDINGS).get("rows")
-    if rows is None or rows.dtype != np.int8 or rows.ndim != 2 or len(rows) != definition["symbols"] + 1:
-        raise BundleDamaged(f"{EMBEDDINGS}: the rows do not fit the vocabulary")
-    if max((rows.shape[1] * 255**2 + extra) * grid**2, median) >= MAX_TOTAL:  # beyond what scores are computed in
-        raise BundleDamaged(f"{LAW}: the constants of the metric are out of range")
-    return Metric(rows, grid, median, extra)
 
 
 def _read_vocabulary(path: Path) -> tuple[list[str], dict[str, int]]:

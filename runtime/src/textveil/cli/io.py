@@ -48,7 +48,7 @@ def opened(path: str, name: str) -> Iterator[tuple[int, int]]:
         A file descriptor and the size of what it names, 0 if unknown.
 
     Raises:
-        InputError: It cannot be opened.
+        InputError: It cannot be opened, or is a folder.
     """
     if path == "-":
         if sys.stdin is None:
@@ -62,7 +62,10 @@ def opened(path: str, name: str) -> Iterator[tuple[int, int]]:
     except OSError as error:
         raise InputError(f"{name}: no readable file there (to give a text itself, use --text)") from error
     try:
-        yield descriptor, os.fstat(descriptor).st_size
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            raise InputError(f"{name}: a folder; give the files that are in it")
+        yield descriptor, status.st_size
     finally:
         os.close(descriptor)
 
@@ -125,12 +128,7 @@ def read_lines(descriptor: int, name: str) -> Iterator[Lines]:
         pending.append(chunk[:end])
         block = b"".join(pending)
         if block:
-            bad = None
-            try:
-                text = block.decode("utf-8")
-            except UnicodeDecodeError as error:
-                bad = error.start
-                text = block[: block.rfind(b"\n", 0, bad) + 1].decode("utf-8")
+            text, bad = _decoded(block, first=offset == 0)
             if offset == 0 and block.startswith(codecs.BOM_UTF8):
                 text = text[1:]
             ended = text.endswith("\n")
@@ -138,8 +136,24 @@ def read_lines(descriptor: int, name: str) -> Iterator[Lines]:
             if lines:
                 yield lines, ended, offset + len(block)
             if bad is not None:
-                raise InputError(f"{name}: not UTF-8 at byte {offset + bad}")
+                raise InputError(f"{name}: not UTF-8 at byte {offset + bad}{_hint(block) if offset + bad == 0 else ''}")
             offset += len(block)
         if not chunk:
             return
         pending = [chunk[end:]]
+
+
+def _decoded(block: bytes, *, first: bool) -> tuple[str, int | None]:
+    """Returns whole lines as text, and the place of the first bad byte after them, or ``None``."""
+    if first and _hint(block):  # UTF-16 without a mark is UTF-8 with a null beside every letter
+        return "", 0
+    try:
+        return block.decode("utf-8"), None
+    except UnicodeDecodeError as error:
+        return block[: block.rfind(b"\n", 0, error.start) + 1].decode("utf-8"), error.start
+
+
+def _hint(block: bytes) -> str:
+    """Says so if an input that begins like this is no UTF-8."""
+    wide = b"\0" in block[:2] or block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return " (UTF-16, or no text: save it as UTF-8)" if wide else ""

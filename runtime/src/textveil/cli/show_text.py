@@ -6,7 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from textveil.audit.levels import LevelSummary, Recovery, summaries, summary
-from textveil.bundle.text_bundle import TABLE_MECHANISMS, Bundle, Level
+from textveil.bundle.santext_files import TABLE_MECHANISMS, Level
+from textveil.bundle.text_bundle import Bundle
 from textveil.cli.show_staircase import staircase_facts, staircase_lines
 from textveil.release import round_up
 from textveil.text.options import Options, epsilon_text

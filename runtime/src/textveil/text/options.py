@@ -9,7 +9,8 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.text_bundle import TABLE_MECHANISMS, TAILS, Bundle, Level
+from textveil.bundle.santext_files import TABLE_MECHANISMS, TAILS, Level
+from textveil.bundle.text_bundle import Bundle
 from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
 from textveil.mechanisms import entropy
 from textveil.mechanisms.channel import Channel, ScoreChannel

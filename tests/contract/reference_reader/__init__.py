@@ -1,0 +1,24 @@
+"""A reader of textveil bundles written from docs/format.md alone: plain Python, and `regex` for Unicode properties.
+
+It is slow and shares no code with the runtime on purpose. `open_bundle` checks what the document demands and raises
+ValueError; `sanitize_batch` draws one batch from scripted random words, so that outputs can be compared exactly.
+NFKC and the case mappings are those of the Python that runs it; every other property comes from `regex`.
+Where the document leaves a choice to the asker, it follows the options of docs/golden/vectors.json.
+"""
+
+from .bundle import open_bundle, recompute_row, score
+from .draws import draw_staircase, find_law, sanitize_batch, uniform_below
+from .staircase import allowed_outputs, read_staircase, staircase_row
+
+__all__ = [
+    "allowed_outputs",
+    "draw_staircase",
+    "find_law",
+    "open_bundle",
+    "read_staircase",
+    "recompute_row",
+    "sanitize_batch",
+    "score",
+    "staircase_row",
+    "uniform_below",
+]

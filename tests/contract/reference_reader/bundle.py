@@ -1,0 +1,247 @@
+"""A bundle, opened and checked."""
+
+import hashlib
+import itertools
+import math
+import struct
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import regex
+
+from .files import Array, check, parse_object, parse_safetensors
+from .staircase import Staircase, read_staircase
+
+OUTPUT, OUTPUT_PLUS, MAY_KEEP = 1, 2, 4  # the role bits
+ROLE_OF_OUTPUTS = {"santext": OUTPUT, "santext+": OUTPUT_PLUS, "random": OUTPUT, "krr": OUTPUT}
+SMALLEST_WEIGHT = {"capped": 1, "exact": 2**12}
+DECIMAL = r"[0-9]+(\.[0-9]+)?"
+LOWEST = {"neighbours": 1, "grid": 1, "median_squared_distance": 1, "unknown_extra_squared_distance": 0}
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """What a bundle says, checked. Without SanText `law` has tokens and symbols alone, and there are no arrays."""
+
+    identity: str
+    law: dict[str, Any]  # tokens, symbols and the constants and levels of SanText
+    arrays: dict[str, Array]
+    embeddings: list[tuple[int, ...]] | None
+    spellings: list[list[str]]
+    ids: dict[str, int]  # by spelling
+    labels: dict[tuple[str, str, str], Decimal]  # by mechanism, tail and level name
+    defaults: dict[str, Any]  # of SanText
+    staircase: Staircase | None = None
+
+    @property
+    def unknown(self) -> int:
+        """The input id of <unk>, which is the number of symbols."""
+        return self.law["symbols"]
+
+    def look_up(self, spelling: str) -> int:
+        """The id of a spelling, or that of <unk>."""
+        return self.ids.get(spelling, self.unknown)
+
+
+def in_parts(law: dict[str, Any], version: int) -> dict[str, Any]:
+    """A law.json of either version with the keys of version 3."""
+    if version == 3:
+        check(set(law) == {"tokens", "symbols", "santext", "staircase", "skeleton", "defaults", "files"}, "keys")
+        return law
+    check(set(law) == {"tokens", "symbols", "levels", "defaults", "files", *LOWEST}, "law.json: keys")
+    santext = {key: law[key] for key in ("levels", *LOWEST)}
+    defaults = {"mechanism": law["defaults"]["mechanism"], "santext": law["defaults"]}
+    return {**law, "santext": santext, "staircase": None, "skeleton": None, "defaults": defaults}
+
+
+def check_parts(law: dict[str, Any], hashes: dict[str, str]) -> None:
+    """Refuse parts that do not belong together, or to the files that the manifest lists."""
+    check(law["tokens"] in ("word", "wordpiece"), "law.json: tokens")
+    check(type(law["symbols"]) is int and law["symbols"] >= 1, "law.json: symbols")
+    parts = {part for part in ("santext", "staircase") if law[part] is not None}
+    mechanisms = {"santext", "santext+"} if "santext" in parts else set()
+    check(set(law["defaults"]) == {"mechanism", *parts}, "law.json: defaults")
+    check(law["defaults"]["mechanism"] in mechanisms | (parts & {"staircase"}), "law.json: the default mechanism")
+    check(
+        (law["staircase"] is None) == (law["skeleton"] is None), "law.json: a staircase and a skeleton need each other"
+    )
+    named = ["vocabulary.tsv"]
+    if "santext" in parts:
+        named += ["table.safetensors", *(hashes.keys() & {"embeddings.safetensors"})]
+    if "staircase" in parts:
+        check(law["tokens"] == "word", "law.json: a staircase of pieces")
+        check(set(law["skeleton"]) == {"function_words", "kinds"}, "law.json: skeleton")
+        kinds = law["skeleton"]["kinds"]
+        check(all(set(kind) == {"name", "shape", "file"} for kind in kinds), "law.json: a kind")
+        named += ["staircase.safetensors", law["skeleton"]["function_words"], *(kind["file"] for kind in kinds)]
+    check(len(set(named)) == len(named), "law.json: a file is named twice")
+    check(law["files"] == {name: hashes[name] for name in named}, "law.json: hashes")
+
+
+def check_law(law: dict[str, Any], defaults: dict[str, Any], hashes: dict[str, str]) -> None:
+    """Refuse a definition of SanText with a key too many or too few, or a value out of range."""
+    check(set(law) == {"tokens", "symbols", "levels", *LOWEST}, "law.json: keys of santext")
+    check(all(type(law[key]) is int and law[key] >= lowest for key, lowest in LOWEST.items()), "law.json: constants")
+    check(law["levels"] and len({level["name"] for level in law["levels"]}) == len(law["levels"]), "law.json: levels")
+    tails = set(law["levels"][0]["laws"]["santext"])
+    check(tails and tails <= {"capped", "exact"}, "law.json: tails")
+    check("exact" not in tails or "embeddings.safetensors" in hashes, "an exact tail without rows")
+    for level in law["levels"]:
+        check(set(level) == {"name", "laws"} and set(level["laws"]) == {"santext", "santext+"}, "law.json: level")
+        check(all(set(laws) == tails for laws in level["laws"].values()), "law.json: different tails")
+        for one in (one for laws in level["laws"].values() for one in laws.values()):
+            check(set(one) == {"exponent", "weights", "base"}, "law.json: law")
+            check(regex.fullmatch(DECIMAL, one["exponent"]) and Decimal(one["exponent"]) > 0, "exponent")
+    check(set(defaults) == {"mechanism", "tail", "level", "replacement_probability"}, "law.json: defaults")
+    check(defaults["mechanism"] in ("santext", "santext+") and defaults["tail"] in tails, "law.json: a default")
+    check(any(level["name"] == defaults["level"] for level in law["levels"]), "law.json: the default level")
+    p = defaults["replacement_probability"]
+    check(regex.fullmatch(DECIMAL, p) and 0 < Decimal(p) <= 1, "law.json: the default probability")
+
+
+def check_table(law: dict[str, Any], arrays: dict[str, Array]) -> None:
+    """Refuse a table that breaks a condition of the document."""
+    symbols, k = law["symbols"], law["neighbours"]
+
+    def need(name: str, dtype: str, shape: list[int]) -> tuple[int, ...]:
+        check(arrays[name].dtype == dtype and arrays[name].shape == shape, f"{name}: type or shape")
+        return arrays[name].values
+
+    need("neighbours", "U32" if symbols > 65536 else "U16", [symbols + 1, k])
+    largest = max(need("scores", "U16", [symbols + 1, k]))
+    roles = need("roles", "U8", [symbols])
+    check(not any(role & ~(OUTPUT | OUTPUT_PLUS | MAY_KEEP) for role in roles), "roles: an unknown bit")
+    check(all(role & OUTPUT for role in roles if role & OUTPUT_PLUS), "roles: bit 2 without bit 1")
+    check(not any(role & OUTPUT_PLUS and role & MAY_KEEP for role in roles), "roles: bit 2 with bit 4")
+    check(any(role & OUTPUT_PLUS for role in roles), "roles: no bit 2")
+    check(all(roles[y] & OUTPUT for y in arrays["neighbours"].values), "a neighbor is no candidate")
+    check(all(len(set(row)) == k for row in arrays["neighbours"].rows()), "a neighbor is repeated")
+    scores = arrays["scores"].rows()
+    check(all(a <= b for row in scores for a, b in itertools.pairwise(row)), "scores decrease")
+    nearest_last = min(row[-1] for row in scores)
+    for level, mechanism in itertools.product(law["levels"], ("santext", "santext+")):
+        for tail, one in level["laws"][mechanism].items():
+            weights = need(one["weights"], "I64", [len(arrays[one["weights"]].values)])
+            check(len(weights) > largest and weights[-1] >= SMALLEST_WEIGHT[tail], "weights: too few, or too small")
+            check(all(a >= b for a, b in itertools.pairwise(weights)), "weights increase")
+            check(follow(weights, Decimal(one["exponent"]), law["grid"]), "weights do not follow the exponent")
+            base = (1,) * symbols
+            if one["base"] is not None:
+                base = need(one["base"], arrays[one["base"]].dtype, [symbols])
+                check(arrays[one["base"]].dtype in ("U8", "U16", "U32"), "base: type")
+            outputs = [q for q, role in zip(base, roles, strict=True) if role & ROLE_OF_OUTPUTS[mechanism]]
+            check(all(q >= 1 for q in outputs), "base: below 1 for an output")
+            total = weights[nearest_last] * sum(base) + weights[0] * max(base) * k
+            check(total < 2**62, "totals are too large")
+
+
+def follow(weights: tuple[int, ...], exponent: Decimal, grid: int) -> bool:
+    """Whether weights are `exp(-alpha s / G)` times a constant, to within what the document allows."""
+    exact = (weights[0] * math.exp(-float(exponent) * s / grid) for s in range(len(weights)))
+    return all(abs(weight - value) <= 1 + 1e-9 * value for weight, value in zip(weights, exact, strict=True))
+
+
+def read_labels(
+    manifest: dict[str, Any], law: dict[str, Any], certificate: dict[str, Any] | None
+) -> dict[tuple[str, str, str], Decimal]:
+    """The label of every law: the certified epsilon where that is a number, else twice the exponent."""
+    labels = {}
+    for level, mechanism, tail in itertools.product(
+        law["levels"], ("santext", "santext+"), law["levels"][0]["laws"]["santext"]
+    ):
+        place = level["name"], mechanism, tail
+        label = 2 * Decimal(level["laws"][mechanism][tail]["exponent"])
+        shown = at(manifest.get("levels", {}), place).get("epsilon_certified")
+        if shown is not None:
+            check(type(shown) in (int, Decimal) and shown > 0 and certificate is not None, "a label without proof")
+            check(shown >= at(certificate["levels"], place)["epsilon_certified"], "a label below what was proven")
+            label = Decimal(shown)
+        labels[mechanism, tail, level["name"]] = label
+    return labels
+
+
+def at(entries: dict[str, Any], place: tuple[str, ...]) -> dict[str, Any]:
+    """What nested objects hold at a place; an empty object where there is none."""
+    for key in place:
+        entries = entries.get(key, {})
+    return entries
+
+
+def read_record(data: bytes | None, name: str, version: int, identity: str) -> dict[str, Any] | None:
+    """A certificate or statistics, which must belong to the bundle."""
+    record = None if data is None else parse_object(data)
+    if record is not None:
+        check((record["format"], record["format_version"]) == (name, version), f"{name}: version")
+        check(record["identity"] == identity, f"{name}: of another bundle")
+    return record
+
+
+def open_bundle(folder: Path | str) -> Bundle:
+    """Open a bundle; ValueError if it breaks a rule of the format."""
+    try:
+        return read_bundle(Path(folder))
+    except (LookupError, TypeError, AttributeError, ArithmeticError, struct.error, OSError) as error:
+        raise ValueError(f"malformed bundle: {error!r}") from error
+
+
+def read_bundle(folder: Path) -> Bundle:
+    """Open a bundle; malformed structures raise whatever they raise."""
+    manifest = parse_object((folder / "manifest.json").read_bytes())
+    version = manifest["format_version"]
+    check(manifest["format"] == "textveil-bundle" and type(version) is int and version in (2, 3), "format or version")
+    check(manifest["files"].keys() >= {"law.json", "vocabulary.tsv"}, "a file is not listed")
+    check(all(Path(name).name == name and "\\" not in name for name in manifest["files"]), "not a plain file name")
+    data = {name: (folder / name).read_bytes() for name in manifest["files"]}
+    for name, entry in manifest["files"].items():
+        check(len(data[name]) == entry["bytes"], f"{name}: size")
+        check(hashlib.sha256(data[name]).hexdigest() == entry["sha256"], f"{name}: hash")
+    hashes = {name: entry["sha256"] for name, entry in manifest["files"].items()}
+    whole = in_parts(parse_object(data["law.json"]), version)
+    check_parts(whole, hashes)
+    law = {"tokens": whole["tokens"], "symbols": whole["symbols"]}
+    identity = (
+        hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest() if version == 3 else hashes["law.json"]
+    )
+    *lines, rest = data["vocabulary.tsv"].decode("utf-8").split("\n")
+    check(len(lines) == law["symbols"] and not rest, "vocabulary.tsv: number of lines")
+    spellings = [line.split("\t") for line in lines]
+    ids = {spelling: i for i, line in enumerate(spellings) for spelling in line}
+    check("" not in ids and len(ids) == sum(map(len, spellings)), "vocabulary.tsv: empty or repeated spelling")
+    staircase = None if whole["staircase"] is None else read_staircase(whole, data)
+    if whole["santext"] is None:
+        return Bundle(identity, law, {}, None, spellings, ids, {}, {}, staircase)
+    law |= whole["santext"]
+    defaults = whole["defaults"]["santext"]
+    check_law(law, defaults, hashes)
+    arrays, embeddings = parse_safetensors(data["table.safetensors"]), None
+    check_table(law, arrays)
+    if "embeddings.safetensors" in data:
+        ((name, stored),) = parse_safetensors(data["embeddings.safetensors"]).items()
+        check(name == "rows" and stored.dtype == "I8" and len(stored.shape) == 2, "embeddings: type")
+        check(stored.shape[0] == law["symbols"] + 1, "embeddings: shape")
+        squared = 255**2 * stored.shape[1] + law["unknown_extra_squared_distance"]
+        check(max(squared * law["grid"] ** 2, law["median_squared_distance"]) < 2**62, "constants are too large")
+        embeddings = stored.rows()
+    certificate = read_record(data.get("certificate.json"), "textveil-certificate", 2, hashes["law.json"])
+    read_record(data.get("statistics.json"), "textveil-statistics", 1, hashes["law.json"])
+    labels = read_labels(manifest, law, certificate)
+    return Bundle(identity, law, arrays, embeddings, spellings, ids, labels, defaults, staircase)
+
+
+def score(bundle: Bundle, x: int, y: int) -> int:
+    """The score of an input and a symbol, from the embeddings."""
+    law, rows = bundle.law, bundle.embeddings
+    squared = sum((a - b) ** 2 for a, b in zip(rows[x], rows[y], strict=True))
+    squared += law["unknown_extra_squared_distance"] if x == bundle.unknown else 0
+    return math.isqrt(squared * law["grid"] ** 2 // law["median_squared_distance"])
+
+
+def recompute_row(bundle: Bundle, x: int) -> list[tuple[int, int]]:
+    """The neighbors of an input and their scores, computed again from the embeddings."""
+    law, rows = bundle.law, bundle.embeddings
+    candidates = [y for y, role in enumerate(bundle.arrays["roles"].values) if role & OUTPUT]
+    distances = {y: sum((a - b) ** 2 for a, b in zip(rows[x], rows[y], strict=True)) for y in candidates}
+    nearest = sorted(candidates, key=lambda y: (distances[y], y))[: law["neighbours"]]
+    return [(y, score(bundle, x, y)) for y in nearest]

@@ -1,0 +1,176 @@
+"""Drawing: a mechanism in integers, the rule of accepted words, and the text that is written of the outputs."""
+
+import decimal
+import itertools
+import math
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from .bundle import MAY_KEEP, ROLE_OF_OUTPUTS, Bundle, score
+from .files import check
+from .inputs import CLITICS, Unit, denied_ids, read_text
+from .staircase import UNIT, Staircase, deal, factor_of, total_of
+
+AUXILIARIES = """do does did is are was were am ai has have had wo ca sha could would should must might may need dare
+ought""".split()
+
+
+@dataclass(frozen=True)
+class Law:
+    """A mechanism in integers: the base measure, and for an input its tail and its (output, excess) by distance.
+
+    Where the tail is exact, `weight` is that of an input and an output, by which proposals are kept.
+    """
+
+    base: list[int]
+    row: Callable[[int], tuple[int, list[tuple[int, int]]]]
+    weight: Callable[[int, int], int] | None = None
+
+
+def find_law(bundle: Bundle, mechanism: str, options: dict[str, Any]) -> Law:
+    """The mechanism that a request asks for: a tail, and a level by name or label; or krr with an epsilon."""
+    check(mechanism in ROLE_OF_OUTPUTS, f"no mechanism {mechanism}")
+    base = [1 if role & ROLE_OF_OUTPUTS[mechanism] else 0 for role in bundle.arrays["roles"].values]
+    epsilon = Decimal(str(options["epsilon"])) if "epsilon" in options else None
+    if mechanism == "random":
+        return Law(base, lambda x: (1, []))
+    if mechanism == "krr":
+        check(epsilon is not None and 0 < epsilon <= 30, "epsilon is out of range")
+        weight = Fraction(decimal.Context(prec=60).exp(epsilon)) * 2**15 * (1 - Fraction(1, 10**58))
+        excess = max(0, math.floor(weight) - 2**15)
+        return Law(base, lambda x: (2**15, [(x, excess)] if x != bundle.unknown and base[x] else []))
+    tail = options.get("tail", bundle.defaults["tail"])
+    called = [name for (*of, name), label in bundle.labels.items() if of == [mechanism, tail] and label == epsilon]
+    check(called or epsilon is None, "no level has this label")
+    named = called[0] if called else options.get("level", bundle.defaults["level"])
+    laws = [level["laws"][mechanism][tail] for level in bundle.law["levels"] if level["name"] == named]
+    check(laws, "no such level")
+    if laws[0]["base"] is not None:
+        base = [stored * output for stored, output in zip(bundle.arrays[laws[0]["base"]].values, base, strict=True)]
+    weights = bundle.arrays[laws[0]["weights"]].values
+    neighbors, scores = bundle.arrays["neighbours"].rows(), bundle.arrays["scores"].rows()
+
+    def row(x: int) -> tuple[int, list[tuple[int, int]]]:
+        last = weights[scores[x][-1]]
+        return last, [(y, base[y] * (weights[s] - last)) for y, s in zip(neighbors[x], scores[x], strict=True)]
+
+    def weight(x: int, y: int) -> int:
+        return weights[min(score(bundle, x, y), len(weights) - 1)]
+
+    return Law(base, row, weight if tail == "exact" else None)
+
+
+def uniform_below(totals: list[int], take: Callable[[int], list[int]]) -> list[int]:
+    """One integer below each total, by the rule of accepted words."""
+    drawn, waiting = [0] * len(totals), list(range(len(totals)))
+    while waiting:
+        for i, word in zip(waiting, take(len(waiting)), strict=True):
+            drawn[i] = word
+        waiting = [i for i in waiting if drawn[i] > 2**64 - 1 - 2**64 % totals[i]]
+    return [word % total for word, total in zip(drawn, totals, strict=True)]
+
+
+def draw_staircase(
+    staircase: Staircase, level: dict[str, str], outputs: set[int], inputs: list[int], take: Callable[[int], list[int]]
+) -> list[int]:
+    """One output for each input: first u of all of them, then w of all of them."""
+    rows = [deal(staircase, level, outputs, x) for x in inputs]
+    mass = sum(rows[0][0])
+    unused = [[q - dict(dealt).get(y, 0) for y, q in enumerate(b)] for b, dealt in rows]
+    us = uniform_below([total_of(level, mass)] * len(inputs), take)
+    ws = uniform_below([max(1, sum(rest)) for rest in unused], take)
+    drawn = []
+    for (b, dealt), rest, u, w in zip(rows, unused, us, ws, strict=True):
+        if u < UNIT * mass:
+            drawn.append(bisect_right(list(itertools.accumulate(b)), u // UNIT))
+            continue
+        v = (u - UNIT * mass) // factor_of(level)
+        near = bisect_right(list(itertools.accumulate(a for _, a in dealt)), v)
+        drawn.append(dealt[near][0] if near < len(dealt) else bisect_right(list(itertools.accumulate(rest)), w))
+    return drawn
+
+
+def draw(law: Law, inputs: list[int], take: Callable[[int], list[int]]) -> list[int]:
+    """One output for each input."""
+    cumulative = list(itertools.accumulate(law.base))
+    rows = [law.row(x) for x in inputs]
+    totals = [tail * cumulative[-1] + sum(excess for _, excess in excesses) for tail, excesses in rows]
+    outputs, pending = [0] * len(inputs), list(range(len(inputs)))
+    while pending:
+        in_tail = []
+        for i, u in zip(pending, uniform_below([totals[i] for i in pending], take), strict=True):
+            tail, excesses = rows[i]
+            sums = list(itertools.accumulate((excess for _, excess in excesses), initial=0))
+            found = next((y for (y, _), c in zip(excesses, sums[1:], strict=True) if u < c), None)
+            outputs[i] = bisect_right(cumulative, (u - sums[-1]) // tail) if found is None else found
+            if found is None:
+                in_tail.append(i)
+        if law.weight is None:
+            break
+        thresholds = uniform_below([rows[i][0] for i in in_tail], take)
+        pending = [i for i, t in zip(in_tail, thresholds, strict=True) if t >= law.weight(inputs[i], outputs[i])]
+    return outputs
+
+
+def write_text(bundle: Bundle, items: list[str | Unit], outputs: list[int], strict: bool) -> str:
+    """The output for one text; `outputs` are the drawn ids of its tokens in order."""
+    written, last, ids, after_unit = "", "", iter(outputs), False
+    for item in items:
+        printed = item
+        if isinstance(item, Unit):
+            spellings = [bundle.spellings[i][0] for i in itertools.islice(ids, len(item.ids))]
+            if bundle.law["tokens"] == "wordpiece":
+                spellings = [spelling.removeprefix("##") for spelling in spellings]
+            printed = "".join(spellings)
+            if item.case != "lower":
+                printed = printed.upper() if item.case == "UPPER" else printed[:1].upper() + printed[1:]
+            if after_unit and printed.lower() == "n't" and not strict and last.lower() not in AUXILIARIES:
+                printed = " NOT" if printed != printed.lower() else " not"
+            elif after_unit and (strict or printed.lower() not in CLITICS):
+                printed = " " + printed
+            last = printed.strip()
+        written, after_unit = written + printed, isinstance(item, Unit)
+    return written
+
+
+def sanitize_batch(
+    bundle: Bundle, texts: list[str], options: dict[str, Any], words: Callable[[int], list[int]]
+) -> tuple[list[str], list[int], int]:
+    """Sanitize one batch of texts with `words(count)` as the source of random 64-bit words.
+
+    Options, all of which may be missing: mechanism, tail, level (a name), epsilon (a label, or the epsilon of krr),
+    replacement_probability, deny (texts whose tokens are not kept), case ("drop" to drop it) and strict.
+    Returns the outputs, the numbers of tokens and the number of random words consumed.
+    """
+    consumed = []
+
+    def take(count: int) -> list[int]:
+        consumed.append(count)
+        return words(count)
+
+    mechanism = options.get("mechanism", bundle.defaults["mechanism"])
+    strict, drop_case = options.get("strict", False), options.get("case") == "drop"
+    law = find_law(bundle, mechanism, options)
+    read = [read_text(bundle, text, drop_case, strict) for text in texts]
+    counts = [sum(len(item.ids) for item in items if isinstance(item, Unit)) for items in read]
+    tokens = [(i, item.whole) for items in read for item in items if isinstance(item, Unit) for i in item.ids]
+    outputs: list[int | None] = [None] * len(tokens)
+    if mechanism == "santext+":
+        p = Fraction(str(options.get("replacement_probability", bundle.defaults["replacement_probability"])))
+        check(0 < p <= 1, "replacement_probability is out of range")
+        denied = {bundle.unknown, *(i for entry in options.get("deny", ()) for i in denied_ids(bundle, entry))}
+        roles = bundle.arrays["roles"].values
+        asked = [j for j, (i, whole) in enumerate(tokens) if whole and i not in denied and roles[i] & MAY_KEEP]
+        for j, word in zip(asked, take(len(asked)), strict=True):
+            outputs[j] = None if word < math.ceil(2**64 * p) else tokens[j][0]
+    fresh = iter(draw(law, [i for (i, _), kept in zip(tokens, outputs, strict=True) if kept is None], take))
+    final = iter([next(fresh) if kept is None else kept for kept in outputs])
+    written = [
+        write_text(bundle, items, list(itertools.islice(final, count)), strict)
+        for items, count in zip(read, counts, strict=True)
+    ]
+    return written, counts, sum(consumed)

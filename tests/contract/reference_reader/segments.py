@@ -1,0 +1,266 @@
+"""The segments of a text: gaps, words and strings."""
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import regex
+
+
+def one_of(pattern: str) -> Callable[[str], bool]:
+    """A test of single characters ("" is never one)."""
+    compiled = regex.compile(pattern, regex.V1)
+    return lru_cache(1 << 16)(lambda character: compiled.fullmatch(character) is not None)
+
+
+is_blank, is_mark = one_of(r"\p{White_Space}"), one_of(r"\p{P}")
+is_letter = one_of(r"[\p{L}&&\p{WB=ALetter}]")
+is_follower = one_of(r"[[\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}]--\p{S}]")
+is_inner = one_of(r"[\p{WB=MidLetter}\p{WB=MidNumLet}']")
+is_connector, is_alphanumeric = one_of(r"\p{Pc}"), one_of(r"[\p{L}\p{M}\p{N}]")
+is_number_part, is_digit = one_of(r"[\p{Nd}\p{Sc}+\-‐‑–−.,/%#]"), one_of(r"\p{Nd}")
+GAP = regex.compile(r"[\p{White_Space}\p{P}]*")
+QUOTES, SOFT, ENDS, AT = set('"“”„«»'), set("‹›()[]{};—…"), set(".,:!?'‘’*_"), set("@＠﹫")
+OPENING, CLOSING, JOINING = set("([{"), set(")]}"), set(" \u00a0\u2009\u202f")
+DOMAINS = (
+    "com org net io gov edu mil int info biz co uk de fr nl eu ru ch au ca jp cn br es pl se dk app dev xyz museum рф"
+)
+
+
+def is_hard(character: str) -> bool:
+    """Whether it is a hard break."""
+    return is_blank(character) or character in QUOTES
+
+
+def is_break(character: str) -> bool:
+    """Whether it is a break of either sort."""
+    return is_hard(character) or character in SOFT
+
+
+def is_solid(character: str) -> bool:
+    """Whether it is there, and neither a break nor an end."""
+    return character != "" and not is_break(character) and character not in ENDS
+
+
+def char(text: str, i: int) -> str:
+    """The character at a position, "" outside of the text."""
+    return text[i] if 0 <= i < len(text) else ""
+
+
+def skip(text: str, i: int, test: Callable[[str], bool]) -> int:
+    """The first position from i on where the test fails."""
+    while test(char(text, i)):
+        i += 1
+    return i
+
+
+def letters_from(text: str, i: int) -> int:
+    """The end of a letter and the letters and followers after it; i if there is no letter."""
+    return skip(text, i, lambda c: is_letter(c) or is_follower(c)) if is_letter(char(text, i)) else i
+
+
+def is_dot_of_host(text: str, i: int) -> bool:
+    """Whether the mark at i, between letters, is a dot that makes a string."""
+    after = skip(text, i + 2, is_follower)
+    return (
+        char(text, i) == "."
+        and is_letter(char(text, i + 1))
+        and (
+            is_letter(char(text, after))
+            or (i > 2 and text[i - 3 : i] in {a + b + c for a in "wW" for b in "wW" for c in "wW"})
+        )
+    )
+
+
+def word_from(text: str, i: int) -> int:
+    """The end of the ordinary word that starts at i; i if there is none."""
+    end = letters_from(text, i)
+    while end > i and is_inner(char(text, end)) and is_letter(char(text, end + 1)) and not is_dot_of_host(text, end):
+        end = letters_from(text, end + 1)
+    return end
+
+
+def quoted_from(text: str, i: int) -> int:
+    """The end of the quoted name that starts at i; i if there is none."""
+    end = skip(text, i + 1, lambda c: c not in ("", '"', "\n", "\r"))
+    first, last = char(text, i + 1), char(text, end - 1)
+    found = char(text, i) == char(text, end) == '"' and end > i + 1 and char(text, end + 1) in AT
+    return end + 1 if found and not (is_blank(first) or first in AT or is_blank(last)) else i
+
+
+def bracketed_from(text: str, i: int) -> int:
+    """The end of the word in brackets that starts at i; i if there is none."""
+    if char(text, i) not in OPENING or not is_solid(char(text, i - 1)):
+        return i
+    end = word_from(text, i + 1)
+    return end + 1 if end > i + 1 and char(text, end) in CLOSING and is_solid(char(text, end + 1)) else i
+
+
+def emoticon_from(text: str, i: int) -> int:
+    """The end of the emoticon that starts at i; i if there is none."""
+    if char(text, i) not in (":", ";") or not (i == 0 or is_blank(text[i - 1])):
+        return i
+    mouth = i + 1 + (char(text, i + 1) == "'")
+    mouth += char(text, mouth) == "-"
+    brackets = skip(text, mouth, lambda c: c in OPENING | CLOSING)
+    nose = i + 1 + (char(text, i + 1) == "-")
+    word = word_from(text, nose)
+    ends = [brackets] if brackets > mouth else [mouth + 1] if char(text, mouth) in ("/", "\\", "*") else []
+    ends += [word + 1] if word > nose and char(text, word) == ":" else []
+    ends += [word] if word > nose else []
+    for end in ends:
+        after = char(text, skip(text, end, lambda c: c in set(".,!?")))
+        if after == "" or is_blank(after):
+            return end
+    return i
+
+
+def trigger_from(text: str, i: int) -> int:
+    """The end of the trigger (but for an emoticon) that starts at i; i if there is none."""
+    c, before, after = text[i], char(text, i - 1), char(text, i + 1)
+    after_letter = is_letter(before) or is_follower(before)
+    if not (is_blank(c) or is_mark(c) or is_letter(c) or is_follower(c)) or (is_follower(c) and not after_letter):
+        return i + 1
+    if c in AT or c == "\\" or (c == "%" and is_letter(after)):
+        return i + 1
+    if text.startswith("://", i):
+        return i + 3
+    if is_connector(c) and after_letter and is_letter(char(text, skip(text, i, is_connector))):
+        return skip(text, i, is_connector)
+    if c == "." and (after_letter or text[i - 3 : i].lower() == "www") and is_dot_of_host(text, i):
+        return i + 1
+    end = skip(text, i + 1, lambda c: c not in ("", "/") and not is_break(c))
+    if c == "/" and not is_solid(before) and end > i + 1 and char(text, end) == "/":
+        return end + 1
+    return max(quoted_from(text, i), bracketed_from(text, i))
+
+
+def names_host(run: str) -> bool:
+    """Whether a run goes on to a hard break."""
+    if run[:1] in AT or GAP.fullmatch(run):
+        return False
+    if "://" in run or regex.search(r"(?i:www)\.[\p{L}\p{N}]", run):
+        return True
+    host = (
+        rf"[\p{{L}}\p{{M}}\p{{N}}]\.(\p{{L}}{{2,24}}[/?#:]|(?i:{DOMAINS.replace(' ', '|')})(?![\p{{L}}\p{{M}}\p{{N}}]))"
+    )
+    return not set(run) & (AT | OPENING) and regex.search(host, run) is not None
+
+
+def trimmed(text: str, start: int, end: int, more: set[str]) -> tuple[int, int]:
+    """A span without the ends at either side."""
+    while start < end and text[start] in ENDS:
+        start += 1
+    while start < end and text[end - 1] in ENDS | more:
+        end -= 1
+    return start, end
+
+
+def has_trigger(run: str) -> bool:
+    """Whether there is a trigger in a text."""
+    return any(trigger_from(run, i) > i or emoticon_from(run, i) > i for i in range(len(run)))
+
+
+def find_strings(text: str) -> list[tuple[int, int]]:
+    """The strings of a text, numbers not yet in groups."""
+    found, position, i = [], 0, 0
+    while i < len(text):
+        emoticon, trigger = emoticon_from(text, i), trigger_from(text, i)
+        if trigger == i and emoticon == i:
+            i += 1
+            continue
+        if trigger == i:
+            found.append((i, emoticon))
+            position = i = emoticon
+            continue
+        start = max([position, *(j + 1 for j in range(position, i) if is_break(text[j]))])
+        end = i
+        while (further := max(quoted_from(text, end), bracketed_from(text, end))) > end or (
+            end < len(text) and not is_break(text[end])
+        ):
+            end = further if further > end else end + 1
+        first, last = trimmed(text, start, end, set())
+        run = text[first:last]
+        if names_host(run):
+            while (further := quoted_from(text, end)) > end or (end < len(text) and not is_hard(text[end])):
+                end = further if further > end else end + 1
+            first, last = trimmed(text, start, end, SOFT)
+            found.append((first, last))
+            end = last
+        elif has_trigger(run) and not GAP.fullmatch(run):
+            found.append((first, last))
+            end = last
+        position = i = end
+    return found
+
+
+class Groups:
+    """Numbers in groups, by recursive descent: D = E (blank? E)*, E = number | "(" D ")"."""
+
+    def __init__(self, text: str, numbers: dict[int, int]) -> None:
+        self.text, self.numbers = text, numbers
+
+    def touches(self, i: int, step: int) -> bool:
+        """Whether there is a solid character here, or behind ends."""
+        while char(self.text, i) in ENDS:
+            i += step
+        return is_solid(char(self.text, i))
+
+    def element(self, i: int, free: bool) -> tuple[int, int, int] | None:
+        """The end of an E, and the span inside its brackets."""
+        if i in self.numbers:
+            return self.numbers[i], i, self.numbers[i]
+        if char(self.text, i) != "(" or (free and self.touches(i - 1, -1)):
+            return None
+        inside = self.group(i + 1, False)
+        if inside is None or char(self.text, inside[0]) != ")":
+            return None
+        end = inside[0] + 1
+        return (end, *inside[1:]) if end in self.numbers or not self.touches(end, 1) else None
+
+    def group(self, i: int, free: bool = True) -> tuple[int, int, int] | None:
+        """The end of a D, and the span of its string."""
+        found = self.element(i, free)
+        while found is not None:
+            more = self.element(found[0], False)
+            if more is None and char(self.text, found[0]) in JOINING:
+                more = self.element(found[0] + 1, False)
+            if more is None:
+                break
+            found = more[0], i, more[0]
+        return found
+
+
+def joined(text: str, strings: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The strings with numbers in groups."""
+    numbers = {a: b for a, b in strings if all(map(is_number_part, text[a:b])) and any(map(is_digit, text[a:b]))}
+    groups, found, position = Groups(text, numbers), [], 0
+    for a, b in strings:
+        if a not in numbers:
+            found.append((a, b))
+            position = b
+        while position <= a:
+            start = next(i for i in range(position, a + 1) if i == a or text[i:a].strip("(") == "")
+            group = groups.group(start)
+            if group is None:
+                position = start + 1
+            else:
+                found.append(group[1:])
+                position = group[0]
+    return found
+
+
+def find_segments(text: str) -> list[tuple[str, str]]:
+    """Cut a text into segments, each with its kind: "gap", "word" or "string"."""
+    segments: list[tuple[str, str]] = []
+    strings = dict(joined(text, find_strings(text)))
+    i = 0
+    while i < len(text):
+        if i in strings:
+            kind, end = "string", strings[i]
+        elif (end := word_from(text, i)) > i:
+            kind = "word"
+        else:
+            kind, end = "gap", i + 1
+        segments.append((kind, text[i:end]))
+        i = end
+    return segments

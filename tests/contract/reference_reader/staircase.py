@@ -1,0 +1,127 @@
+"""The staircase of a bundle: its lists and levels, and the exact row of an input."""
+
+import decimal
+import itertools
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import regex
+
+from .files import check, parse_safetensors
+
+UNIT = 2**20  # G
+
+
+@dataclass(frozen=True)
+class Staircase:
+    """The staircase of a bundle: levels as law.json has them, and what is drawn from."""
+
+    levels: list[dict[str, str]]
+    defaults: dict[str, str]
+    neighbors: list[tuple[int, ...]]
+    base: tuple[int, ...]
+    roles: tuple[int, ...]
+    function_words: dict[str, tuple[str, ...]]  # marks by word
+    kinds: dict[str, tuple[str | None, dict[str, tuple[str, ...]]]]  # shape and marks by entry, by name
+
+
+def read_list(data: bytes, marks: set[str]) -> dict[str, tuple[str, ...]]:
+    """A list: the marks of every entry."""
+    *lines, rest = data.decode("utf-8").split("\n")
+    check(lines and not rest, "a list is empty, or its last line incomplete")
+    split = [line.split("\t") for line in lines]
+    entries = {entry: tuple(mark for part in parts for mark in part.split(",")) for entry, *parts in split}
+    check(len(entries) == len(lines) and "" not in entries, "a list: an entry is empty or repeated")
+    check(all(len(parts) <= 2 for parts in split), "a list: more than two columns")
+    check(all(set(given) <= marks and len(set(given)) == len(given) for given in entries.values()), "a list: a mark")
+    return entries
+
+
+def read_staircase(law: dict[str, Any], data: dict[str, bytes]) -> Staircase:
+    """The staircase and its lists; refused unless the conditions of the theorem hold."""
+    arrays, symbols = parse_safetensors(data["staircase.safetensors"]), law["symbols"]
+    neighbors, base, roles = arrays["neighbours"], arrays["base"], arrays["roles"]
+    check(neighbors.dtype == ("U16" if symbols <= 65536 else "U32"), "stored ids: type")
+    check(len(neighbors.shape) == 2 and neighbors.shape[0] == symbols and neighbors.shape[1] >= 1, "stored ids: shape")
+    check((base.dtype, base.shape, roles.dtype, roles.shape) == ("U32", [symbols], "U8", [symbols]), "base or roles")
+    for x, row in enumerate(neighbors.rows()):
+        check(row[0] == x and max(row) < symbols and len(set(row)) == len(row), "a row of stored ids")
+    check(min(base.values) >= 1 and max(roles.values) < 16, "base or roles: values")
+    check(set(law["staircase"]) == {"levels"} and type(law["staircase"]["levels"]) is list, "staircase: keys")
+    levels, defaults = law["staircase"]["levels"], law["defaults"]["staircase"]
+    for level in levels:
+        check(set(level) == {"name", "epsilon", "share", "own_share"} and type(level["name"]) is str, "a level")
+        check(regex.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,9})?", level["epsilon"]), "a level: epsilon")
+        check(0 < Decimal(level["epsilon"]) <= 16, "a level: epsilon is out of range")
+        for key in ("share", "own_share"):
+            check(regex.fullmatch(r"[0-9]{1,9}(/[1-9][0-9]{0,8})?", level[key]), f"a level: {key}")
+        check(0 < Fraction(level["share"]) <= 1 and Fraction(level["own_share"]) <= 1, "a level: shares")
+        check(total_of(level, sum(base.values)) < 2**62, "a level: totals are too large")
+    strict = [Decimal(level["epsilon"]) for level in levels]
+    check(levels and all(a < b for a, b in itertools.pairwise(strict)), "levels are out of order")
+    names = [level["name"] for level in levels]
+    check(len(set(names)) == len(names) and set(defaults) == {"level", "visible"}, "levels: names")
+    check(defaults["level"] in names and defaults["visible"] in ("function-words", "none"), "staircase: defaults")
+    described = law["skeleton"]["kinds"]
+    for kind in described:
+        for text in (kind["name"], *([] if kind["shape"] is None else [kind["shape"]])):
+            check(regex.fullmatch(r"[a-z]+(-[a-z]+)*", text), "a kind: name or shape")
+    shapes = [kind["shape"] for kind in described if kind["shape"] is not None]
+    check(len(set(shapes)) == len(shapes), "a shape is repeated")
+    marks = {"capitalized", "member-only"}
+    kinds = {kind["name"]: (kind["shape"], read_list(data[kind["file"]], marks)) for kind in described}
+    check(len(kinds) == len(described), "a kind is repeated")
+    words = read_list(data[law["skeleton"]["function_words"]], {"name-like"})
+    return Staircase(levels, defaults, neighbors.rows(), base.values, roles.values, words, kinds)
+
+
+def factor_of(level: dict[str, str]) -> int:
+    """F."""
+    return math.floor((decimal.Context(prec=90).exp(Decimal(level["epsilon"])) - 1) * UNIT)
+
+
+def budget_of(level: dict[str, str], mass: int) -> int:
+    """H."""
+    return max(1, math.floor(Fraction(level["share"]) * mass))
+
+
+def total_of(level: dict[str, str], mass: int) -> int:
+    """G S + F H."""
+    return UNIT * mass + factor_of(level) * budget_of(level, mass)
+
+
+def allowed_outputs(staircase: Staircase, visible: bool, kinds: bool) -> set[int]:
+    """The symbols that may come out under a rule of the skeleton."""
+    bit = {(True, True): 1, (False, True): 2, (True, False): 4, (False, False): 8}[visible, kinds]
+    return {y for y, role in enumerate(staircase.roles) if role & bit}
+
+
+def deal(
+    staircase: Staircase, level: dict[str, str], outputs: set[int], x: int
+) -> tuple[list[int], list[tuple[int, int]]]:
+    """b, and the stored outputs of an input with their shares of the budget, in order."""
+    b = [weight if y in outputs else 0 for y, weight in enumerate(staircase.base)]
+    budget = left = budget_of(level, sum(b))
+    dealt = []
+    for y in staircase.neighbors[x] if x < len(b) else ():
+        cap = math.floor(Fraction(level["own_share"]) * budget) if y == x else budget
+        dealt.append((y, min(b[y], cap, left)))
+        left -= dealt[-1][1]
+    return b, dealt
+
+
+def staircase_row(staircase: Staircase, level: dict[str, str], outputs: set[int], x: int) -> list[Fraction]:
+    """The probability of every symbol as the output of one input."""
+    b, dealt = deal(staircase, level, outputs, x)
+    mass, missing = sum(b), budget_of(level, sum(b)) - sum(a for _, a in dealt)
+    shares = [0] * len(b)
+    for y, a in dealt:
+        shares[y] += a
+    rest, factor, total = mass - sum(shares), factor_of(level), total_of(level, mass)
+    # All probabilities have one denominator, so that whole numbers are added up.
+    scale = rest if missing else 1
+    scaled = [scale * a + (missing * (q - a) if missing else 0) for a, q in zip(shares, b, strict=True)]
+    return [Fraction(UNIT * scale * q + factor * a, scale * total) for a, q in zip(scaled, b, strict=True)]

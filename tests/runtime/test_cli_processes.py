@@ -1,0 +1,159 @@
+"""The ``textveil`` command as a process: pipes, signals, closed streams and full disks."""
+
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import textveil
+from processes import TIMEOUT, answer, start
+
+posix = pytest.mark.skipif(os.name != "posix", reason="signals and pipes as POSIX has them")
+full_device = pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+
+
+@pytest.fixture
+def note(tmp_path: Path) -> Path:
+    path = tmp_path / "note.txt"
+    path.write_bytes(b"The doctor, said.\n\nnurse zzz\n")
+    return path
+
+
+# --- data in, data out, as processes -------------------------------------------------------------------------------
+
+
+def test_a_sentence_with_the_built_in_bundle(command: Callable) -> None:
+    ran = command("sanitize", "--text", "My doctor in Boston said the biopsy was clean.")
+    assert ran.code == 0
+    assert len(ran.text.split()) == 9
+    assert ran.text.endswith(".\n")
+    assert re.fullmatch(
+        r"textveil: 10 nats per drawn mention\. Visible as they are: function words, punctuation and white space, "
+        r"case, kinds, .*\. Whole text: 10 x 4 drawn mentions = 40 nats: no protection of the text as a whole\.\n",
+        ran.message,
+    )
+    ran = command("sanitize", "-m", "santext+", "--text", "My doctor in Boston said the biopsy was clean.")
+    assert re.fullmatch(
+        r"textveil: santext\+, level moderate, (exact|capped) tail: epsilon [\d.]+ d \+ 1\.204 per token "
+        r"\(certified metric DP\); 9 tokens: [\d.]+ d \+ [\d.]+ in all"
+        r"; common words that are kept reveal themselves\n",
+        ran.message,
+    )
+
+
+def test_standard_input_to_standard_output(command: Callable, tiny_path: Path) -> None:
+    ran = command("sanitize", "--bundle", tiny_path, stdin=b"The doctor,\r\n\r\n  zzz\tof the\nlast line")
+    assert ran.code == 0
+    assert re.fullmatch(rb"\S+ \S+,\r\n\r\n  \S+\t\S+ \S+\n\S+ \S+", ran.out)
+    assert ran.message.startswith("textveil: standard input: 4 documents; santext+, level low, capped tail: ")
+    assert "7 tokens" in ran.message
+
+
+@pytest.mark.slow
+def test_the_module_and_the_script_are_one(command: Callable) -> None:
+    script = Path(sys.executable).with_name("textveil")
+    if not script.exists():
+        pytest.skip("the textveil script is not beside this Python")
+    done = subprocess.run([script, "--version"], capture_output=True, timeout=TIMEOUT, check=True)
+    assert done.stdout == command("--version").out == f"textveil {textveil.__version__}\n".encode()
+
+
+@posix
+def test_every_line_is_answered_before_the_next_is_read(tiny_path: Path) -> None:
+    with start("sanitize", "--bundle", tiny_path) as process:
+        assert process.stdin is not None
+        for line, expected in ((b"the doctor\n", rb"\S+ \S+\n"), (b"\n", rb"\n"), (b"zzz, of!\r\n", rb"\S+, \S+!\r\n")):
+            process.stdin.write(line)
+            process.stdin.flush()
+            assert re.fullmatch(expected, answer(process))
+        process.stdin.close()
+        assert process.wait(TIMEOUT) == 0
+
+
+@pytest.mark.slow
+@posix
+def test_a_closed_pipe_ends_quietly(tiny_path: Path, tmp_path: Path) -> None:
+    """``textveil sanitize FILE | head -1``"""
+    path = tmp_path / "long.txt"
+    path.write_bytes(b"the doctor said\n" * 300_000)
+    with start("sanitize", "--bundle", tiny_path, path, stdin=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline().count(b" ") == 2
+        process.stdout.close()
+        assert process.wait(TIMEOUT) in (-signal.SIGPIPE, 1)
+        assert process.stderr.read() == b""
+
+
+@pytest.mark.slow
+@posix
+@pytest.mark.parametrize("to_file", [False, True])
+def test_an_interrupt_ends_quietly(tiny_path: Path, tmp_path: Path, to_file: bool) -> None:
+    """Ctrl-C: exit code 130, no traceback, and no half of a file."""
+    target = tmp_path / "out.txt"
+    with start("sanitize", "--bundle", tiny_path, *(["-o", target] if to_file else [])) as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        process.stdin.write(b"the doctor\n" * (4000 if to_file else 1))
+        process.stdin.flush()
+        if to_file:
+            for _ in range(TIMEOUT * 100):  # until something is in the partial file: the signal falls into the work
+                if [path for path in tmp_path.iterdir() if path.stat().st_size]:
+                    break
+                select.select([], [], [], 0.01)
+        else:
+            answer(process)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(TIMEOUT) == 130
+        assert process.stderr.read() == b""
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@posix
+@full_device
+@pytest.mark.parametrize(
+    "arguments",
+    [["sanitize", "--text", "the"], ["sanitize", "--json", "--text", "the"], ["info"], ["info", "--json"],
+     ["info", "--path"], ["inspect", "the"], ["--version"], ["--help"]],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_full_disk_under_standard_output(forked: Callable, arguments: list[str], tiny_path: Path) -> None:
+    if arguments[0] in ("sanitize", "info", "inspect"):
+        arguments = [arguments[0], "--bundle", str(tiny_path), *arguments[1:]]
+    with open("/dev/full", "wb") as full:
+        ran = forked(*arguments, stdout=full)
+    assert ran.code == 1
+    assert ran.message == "textveil: output: standard output cannot be written\n"
+
+
+@pytest.mark.slow
+@posix
+@pytest.mark.parametrize("stream", [0, 1, 2])
+def test_a_closed_stream(tiny_path: Path, stream: int) -> None:
+    """``<&-``, ``>&-`` and ``2>&-``: a named error, or silence; never a message among the data."""
+    with start("sanitize", "--bundle", tiny_path, preexec_fn=lambda: os.close(stream)) as process:
+        out, err = process.communicate(b"the doctor\n", TIMEOUT)
+    assert b"textveil" not in out
+    assert b"internal" not in err
+    assert b"Traceback" not in err
+    assert process.returncode == (0 if stream == 2 else 1)
+    assert (out == b"") == (stream < 2)
+
+
+@posix
+def test_a_reader_of_messages_that_went_away(tiny_path: Path, tmp_path: Path, note: Path) -> None:
+    """Nobody reads standard error: the file is there all the same, whole, and nothing else."""
+    target = tmp_path / "out.txt"
+    receiver, sender = os.pipe()
+    os.close(receiver)
+    with start("sanitize", "--bundle", tiny_path, note, "-o", target, stderr=sender) as process:
+        os.close(sender)
+        process.wait(TIMEOUT)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["note.txt", "out.txt"]
+    assert target.read_bytes().count(b"\n") == 3

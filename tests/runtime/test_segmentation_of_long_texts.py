@@ -1,0 +1,70 @@
+"""Segments of long texts: cut in time that is linear in their length."""
+
+import pytest
+from textveil.text import segmentation
+
+# --- long input ----------------------------------------------------------------------------------------------------
+
+LONG = {
+    "letters": "a",
+    "letters é": "é",
+    "dots": ".",
+    "at signs": "@",
+    "digits": "1",
+    "emoji": "😀",
+    "joined emoji": "😀\u200d",
+    "flags": "\U0001f1e6",
+    "accents": "\u0301",
+    "abbreviation": "a.",
+    "schemes": "://",
+    "www": "www.",
+    "percent": "%aa",
+    "bare percent": "%a",
+    "underscores": "_",
+    "underscores é": "_é",
+    "quotes": "'",
+    "letters and quotes": "é'",
+    "hebrew and quotes": 'א"',
+    "domains": ".aaaaaaaaaaaaaaaaaaaaaaaaa",
+    "domains é": ".éééééééééééééééééééééééé",
+    "numbers": "1 ",
+    "numbers in brackets": "(1",
+    "numbers é": "é1 ",
+    "at signs in quotes": '@"',
+    "trimmed": "1................ ",
+    "ideographs": "中",
+    "katakana": "ア",
+    "new lines": "\r\n",
+    "blanks": " ",
+    "accented blanks": " \u0301",
+    "quoted names": '"a"@',
+    "words in brackets": "a(b)c",
+    "numbers in pairs of brackets": "((1) ",
+    "brackets that close nothing": "1)) (",
+    "emoticons": ":) ",
+    "short words after eyes": ":a",
+    "paths": "/a",
+    "backslashes": "\\",
+    "hosts": "a.com;",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("length", [40_000, pytest.param(250_000, marks=pytest.mark.full)])
+@pytest.mark.parametrize("unit", LONG.values(), ids=LONG.keys())
+def test_long_runs_are_cut_in_linear_time(unit: str, length: int) -> None:
+    """Up to a quarter of a million characters of one kind each; anything worse than linear would take minutes."""
+    text = unit * (length // len(unit))
+    assert "".join(segmentation.segments(text)) == text
+    assert "".join(segmentation.segments("é " + text)) == "é " + text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("length", [100_000, pytest.param(6_000_000, marks=pytest.mark.full)])
+@pytest.mark.parametrize(
+    "unit", ["a", "1", ".", "%aa", "://", "a.a.@1 (((((((((((((((((((((((((", "é", 'אב"', "😀\u200d", "_é"]
+)
+def test_a_long_line(unit: str, length: int) -> None:
+    """Very many characters, also in one word."""
+    text = unit * (length // len(unit)) + "é"
+    assert "".join(segmentation.segments(text)) == text
