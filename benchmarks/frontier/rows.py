@@ -62,7 +62,7 @@ class Releases:
             found = self.santext.sanitize_batch(texts, mechanism=name, epsilon=str(SANTEXT_EPSILON))
             return [result.text for result in found]
         if row.name not in (*_CONSTANT, "santext-textbook"):
-            return [found.text for found in self.plan(row).rewrite([segments(text) for text in texts])]
+            return self.plan(row).rewrite([segments(text) for text in texts]).texts
         made = self.of(row)
         reading = made.read([segments(text) for text in texts])
         outputs = made.draw(reading)

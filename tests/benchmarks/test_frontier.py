@@ -18,7 +18,7 @@ from candidates import Candidates
 from frontier import between
 from profile_attacks import pattern
 from release import DRAWN, KIND, MARK, NOTHING, SHOWN
-from textveil.text import mention_text, segments
+from textveil.text import mention_segments, segments
 from toy_release import VOCABULARY, considered, plan
 
 TEXT = "The nurse's dog, Mary, isn't US red-x7 and Will sleeps. We walk 12 dogs! DON'T; Cat cat zebra"
@@ -29,11 +29,11 @@ TEXT = "The nurse's dog, Mary, isn't US red-x7 and Will sleeps. We walk 12 dogs!
 def test_texts_are_read_as_the_product_reads_them(visible: bool, kinds: bool) -> None:
     of = plan(visible=visible, kinds=kinds)
     ours = release.of_mentions(release.Words(), of).read([segments(TEXT), segments("Cat.")])
-    product = mention_text.Reading(of, [segments(TEXT), segments("Cat.")], None)
+    product = of.read([segments(TEXT), segments("Cat.")])
     hidden = np.isin(ours.role, (DRAWN, KIND))
-    theirs = product.roles != mention_text.SHOWN
+    theirs = product.roles != mention_segments.SHOWN
     found = zip((ours.role[hidden] == DRAWN).tolist(), ours.index[hidden].tolist(), strict=True)
-    drawn = (product.roles[theirs] == mention_text.DRAWN).tolist()
+    drawn = (product.roles[theirs] == mention_segments.DRAWN).tolist()
     assert sorted(found) == sorted(zip(drawn, product.indices[theirs].tolist(), strict=True))
 
 

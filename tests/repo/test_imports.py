@@ -7,6 +7,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from small_index import write_index
 
 _FORBIDDEN = (
     "torch transformers onnx onnxruntime tokenizers huggingface_hub safetensors scipy requests urllib3 http.client "
@@ -79,6 +80,18 @@ def test_a_public_name_brings_what_it_needs_and_no_more() -> None:
     assert not {"textveil.text.sanitizer", "regex"} & vectors
     for modules in (text, vectors):
         assert not [name for name in modules if name.startswith("textveil.cli")]
+
+
+def test_an_index_needs_numpy_alone(tmp_path: Path) -> None:
+    folder = write_index(tmp_path / "bundle")
+    use = (
+        "from textveil import IndexEncoder, IndexServer; from pathlib import Path; "
+        f"e, s = IndexEncoder.load({str(folder)!r}), IndexServer(Path({str(folder)!r})); "
+        "r = s.receive(e.encode('The market’s 17').line, 1); s.classify(r); s.counts([r])"
+    )
+    modules = loaded(use)
+    assert forbidden_among(modules) == set()
+    assert "regex" not in modules
 
 
 def test_every_public_name_is_there() -> None:

@@ -117,10 +117,10 @@ def test_another_format(copy: Path, kind: Any) -> None:
     assert refused(copy) == "manifest.json: not a textveil-encoder"
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", None])
+@pytest.mark.parametrize("version", [0, 3, "1", None])
 def test_another_version(copy: Path, version: Any) -> None:
     sign_encoder(copy, {"format_version": version})
-    assert "format version 1 only" in refused(copy, BundleVersion)
+    assert "format version 1 and 2 only" in refused(copy, BundleVersion)
 
 
 # --- missing, truncated, altered -----------------------------------------------------------------------------------

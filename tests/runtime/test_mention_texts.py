@@ -4,14 +4,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from small_staircase import WORDS as PLAIN
 from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.errors import InputError, OptionError
 from textveil.mechanisms import entropy
 from textveil.text import sanitizer as module
-from textveil.text.segmentation import segments
+from textveil.text.mention_segments import AS_IT_IS, DRAWN, KIND, SHOWN, Pieces, Segments
+from textveil.text.mentions import MentionPlan
+from textveil.text.segmentation import LOWER, is_gap, segments
+from textveil.text.skeleton import Role
 
 WAYS: list[dict[str, Any]] = [
     {},
@@ -206,15 +210,57 @@ def test_a_text_above_a_megabyte(small: Sanitizer, zeros: None, options: dict[st
         assert (long.text, long.tokens) == (short.text * number, short.tokens * number)
 
 
-def test_public_words_are_looked_up_once_without_a_difference(
+def test_what_a_call_has_met_makes_no_difference(
     small: Sanitizer, zeros: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    line = "the doctor, The John's: don't 5. Zorblax zorblax was a cancer nurse\n" * 3
+    lines = ["the doctor, The John's: don't 5. Zorblax", "", "The", "was: a cancer; nurse\nThe zorblax JOHN's 5"] * 2
     for way in WAYS:
-        plain = small.sanitize(line, **way)
+        plain = [small.sanitize(line, **way) for line in lines]
         with monkeypatch.context() as patch:
-            patch.setattr("textveil.text.mention_text._MANY_PARTS", 1)
-            assert small.sanitize(line, **way) == plain
+            patch.setattr(module, "_BATCH_CHARACTERS", 1)
+            assert small.sanitize_batch(lines, **way) == plain
+
+
+@shared
+@given(st.lists(texts | st.text(st.sampled_from("aZé9 .,:;'@\n-\u00a0\u0301日)"), max_size=14), max_size=3))
+@example(["", "a:b1 c d", "x  (617) 555-0123 , :) . The", "www.a.b c"])
+def test_texts_are_cut_into_the_words_of_their_segments(small: Sanitizer, found: list[str]) -> None:
+    plan = small._plan({})
+    assert isinstance(plan, MentionPlan)
+    pieces = Pieces(plan)
+    cut = pieces.read(found)
+    spelled = list(pieces.segments.numbers)
+    starts = [0, *cut.ends.tolist()]
+    for text, start, end in zip(found, starts, cut.ends.tolist(), strict=False):
+        parts = [spelled[number] for number in cut.numbers[start:end].tolist()]
+        assert "".join(parts) == text
+        assert [part for part in parts if part and not is_gap(part)] == [
+            part for part in segments(text) if not is_gap(part)
+        ]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_plain_words_are_what_the_rule_says(small: Sanitizer, way: dict[str, Any]) -> None:
+    """Words of ASCII letters take a short cut."""
+    plan = small._plan(way)  # type: ignore[arg-type]
+    assert isinstance(plan, MentionPlan)
+    met = Segments(plan)
+    cases = str, str.lower, str.title, str.upper
+    words = sorted({case(word) for word in [*WORDS, *PLAIN, "nursE"] for case in cases})
+    words = [word for word in words if word.isascii() and word.isalpha()]
+    numbers = [met.numbers[word] for word in words]
+    met.look_up()
+    for word, number in zip(words, numbers, strict=True):
+        for starts in (False, True):
+            ((_, token),) = plan.pieces(word, starts_sentence=starts)
+            entry = met.entries[number]
+            row = met.rows[entry if entry >= 0 else met.ranges[-2 * (entry + 1) + starts][0]]
+            if token.role is Role.VISIBLE:
+                assert row[0] in (AS_IT_IS, SHOWN)
+                continue
+            index = plan.symbol(token) if token.kind is None else token.kind
+            case = LOWER if way.get("case") == "drop" or way.get("sanitize_punctuation") else token.case
+            assert tuple(row[:3]) == (DRAWN if token.kind is None else KIND, index, case)
 
 
 def test_a_batch_is_its_texts(small: Sanitizer, zeros: None) -> None:

@@ -229,6 +229,23 @@ def test_the_ascii_patterns_are_the_general_ones(text: str) -> None:
         assert spans == [match.span() for match in theirs.finditer(text)], name
 
 
+@settings(max_examples=500)
+@given(st.text(st.sampled_from("abwz09@/.:,+%#$_~&=?-éß日"), min_size=1, max_size=12))
+@example("www.a0")
+@example("a:d0")
+@example("0:d")
+@example("@a")
+@example("a.b@c.de")
+def test_what_is_known_without_a_search_is_one_segment(text: str) -> None:
+    if strings.is_solid(text):
+        assert segmentation.segments(text) == [text]
+        assert segmentation.is_string(text)
+    if strings.is_letters(text):
+        assert segmentation.segments(text) == [text]
+        assert not segmentation.is_string(text)
+        assert not segmentation.is_gap(text)
+
+
 @settings(max_examples=1000)
 @given(ascii_texts)
 def test_ascii_text_is_cut_the_same_in_company(text: str) -> None:

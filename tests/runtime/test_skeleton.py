@@ -149,6 +149,26 @@ def test_the_rule_is_exchangeable(name: str, examples: int) -> None:
     exchangeable(RULES[name], segments, examples)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'cat(at)"a"@b',
+        "cat(at)(617)555-0123 x",
+        "12 (3)(cat)dog",
+        "12 (3)(at)(617)555-0123",
+        '12 (3)[cat]"a"@b{dog}(1) 2',
+        "x7(at)(12) (3)(at)x7",
+    ],
+)
+def test_brackets_and_quotation_marks_of_strings_do_not_show(text: str) -> None:
+    """Where a string is glued to a word in brackets, it must not tell whether it begins or ends with a bracket."""
+    rule, found = RULES["visible"], segments(text)
+    for index, gap in places(found):
+        for new in stand_ins(rule, found, index, gap):
+            changed = "".join([*found[:index], new, *found[index + 1 :]])
+            assert rule.skeleton(segments(changed)) == rule.skeleton(found), (text, changed)
+
+
 @pytest.mark.parametrize("examples", [100, pytest.param(300, marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", RULES)
 def test_the_rule_is_local(name: str, examples: int) -> None:

@@ -163,12 +163,14 @@ def test_a_preview(here: Callable[..., Any], bundle: Path, file: Path) -> None:
         "10 tokens: 5 stay visible, 2 show their kind, 3 are drawn (1 of them unknown words)\n"
         "visible: the 2, 's, was, n't\n"
         "kinds: given-name, number\n"
-        "Visible too: punctuation, white space, case patterns, the number and order of words.\n"
+        "Visible too: punctuation and white space, case, the number and order of words.\n"
     )
     assert ran.err == b""
     colored = here("preview", "-b", bundle, "--color", "--text", "the zorblax")
     assert colored.text.startswith("\x1b[1mthe\x1b[0m \x1b[35mzorblax\x1b[0m\n")
     assert here("preview", "-b", bundle, "--text", "the", "--visible", "x").code == 1
+    bare = here("preview", "-b", bundle, "--sanitize-punctuation", "--text", "The zorblax!").text
+    assert bare.endswith("Visible too: the number and order of words.\n")
 
 
 def test_a_language_warning_does_not_tell(here: Callable[..., Any], bundle: Path, tmp_path: Path) -> None:
@@ -178,6 +180,19 @@ def test_a_language_warning_does_not_tell(here: Callable[..., Any], bundle: Path
     assert "over half of the drawn words are unknown" in ran.message
     assert "orblax" not in ran.message
     assert "over half" not in here("sanitize", "-q", "-b", bundle, path).message
+    assert "over half" in here("sanitize", "-b", bundle, "--text", path.read_text()).message
+
+
+def test_no_text_is_released_without_its_mapping(here: Callable[..., Any], bundle: Path, tmp_path: Path) -> None:
+    nowhere = tmp_path / "no folder" / "m.json"
+    ran = here("sanitize", "-b", bundle, "--consistent", "--keep-mapping", nowhere, "--text", "the zorblax")
+    assert (ran.code, ran.out) == (1, b"")
+    assert ran.message == "textveil: output: --keep-mapping: no folder there that can be written\n"
+
+
+def test_a_member_of_a_kind_is_no_drawn_mention(here: Callable[..., Any], bundle: Path) -> None:
+    for word, mentions in (("John", "0 drawn mentions = 0"), ("doctor", "1 drawn mention = 8"), ("zorblax", "1 drawn")):
+        assert f" x {mentions}" in here("inspect", "-b", bundle, word).text
 
 
 SMALL = Path(__file__).parents[2] / "artifacts" / "english-v3-small"

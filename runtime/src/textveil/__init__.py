@@ -8,10 +8,17 @@ if TYPE_CHECKING:
     from textveil.text.sanitizer import Result, Sanitizer
     from textveil.text.statement import PrivacyStatement
     from textveil.vector.encoder import Encoder, VectorRelease
+    from textveil.vector.index_encoder import IndexEncoder, IndexRelease
+    from textveil.vector.index_server import IndexServer
+    from textveil.vector.index_statement import IndexStatement
     from textveil.vector.statement import VectorStatement
 
 __all__ = [
     "Encoder",
+    "IndexEncoder",
+    "IndexRelease",
+    "IndexServer",
+    "IndexStatement",
     "PrivacyStatement",
     "Result",
     "Sanitizer",
@@ -31,6 +38,12 @@ def __getattr__(name: str) -> Any:
         from textveil.text import statement as module
     elif name in ("Encoder", "VectorRelease"):
         from textveil.vector import encoder as module
+    elif name in ("IndexEncoder", "IndexRelease"):
+        from textveil.vector import index_encoder as module
+    elif name == "IndexServer":
+        from textveil.vector import index_server as module
+    elif name == "IndexStatement":
+        from textveil.vector import index_statement as module
     elif name == "VectorStatement":
         from textveil.vector import statement as module
     else:

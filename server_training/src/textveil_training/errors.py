@@ -100,6 +100,12 @@ class WrongColumnCount(DataError):
     code = "data-columns"
 
 
+class MissingColumn(DataError):
+    """A table has no column, or two, of the name or number that was asked for."""
+
+    code = "data-column"
+
+
 class MissingText(DataError):
     """A row has no text."""
 
@@ -206,6 +212,12 @@ class EmptyClass(TrainingError):
     """A class of the training data has no example, or another split has a class that training has not."""
 
     code = "class-empty"
+
+
+class ClassError(TrainingError):
+    """Labels do not make a task: one class, too many, one with too few texts, or one that the test part alone has."""
+
+    code = "classes"
 
 
 class SubgroupError(TrainingError):

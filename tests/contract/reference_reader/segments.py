@@ -92,7 +92,8 @@ def bracketed_from(text: str, i: int) -> int:
     if char(text, i) not in OPENING or not is_solid(char(text, i - 1)):
         return i
     end = word_from(text, i + 1)
-    return end + 1 if end > i + 1 and char(text, end) in CLOSING and is_solid(char(text, end + 1)) else i
+    goes_on = is_solid(char(text, end + 1)) or quoted_from(text, end + 1) > end + 1
+    return end + 1 if end > i + 1 and char(text, end) in CLOSING and goes_on else i
 
 
 def emoticon_from(text: str, i: int) -> int:
@@ -200,7 +201,14 @@ class Groups:
         self.text, self.numbers = text, numbers
 
     def touches(self, i: int, step: int) -> bool:
-        """Whether there is a solid character here, or behind ends."""
+        """Whether there is a word in brackets here, or a solid character here or behind ends."""
+        first = i if step > 0 else i - 1
+        while step < 0 and first >= 0 and not is_break(self.text[first]):
+            first -= 1
+        end = word_from(self.text, first + 1)
+        closed = char(self.text, end) in CLOSING and (step > 0 or end == i)
+        if end > first + 1 and char(self.text, first) in OPENING and closed:
+            return True
         while char(self.text, i) in ENDS:
             i += step
         return is_solid(char(self.text, i))

@@ -2,6 +2,7 @@
 
 from textveil.audit.capped import LOG_MARGIN, CappedAudit, pure_ldp_levels
 from textveil.audit.exact import ExactAudit, largest_differences, log_totals
+from textveil.audit.index import verify_index
 from textveil.audit.levels import RELEASES, LevelSummary, Measures, summaries
 from textveil.audit.verify import Verification, verify_encoder, verify_text
 
@@ -18,5 +19,6 @@ __all__ = [
     "pure_ldp_levels",
     "summaries",
     "verify_encoder",
+    "verify_index",
     "verify_text",
 ]

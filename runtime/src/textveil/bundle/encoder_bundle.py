@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from textveil.bundle.files import (
-    ENCODER_BUNDLE,
+    VECTORS,
     check_files,
-    open_manifest,
+    open_encoder_manifest,
     parse_json,
     read_checked,
     require_identity,
@@ -22,7 +22,7 @@ from textveil.bundle.onnx_check import Outline, check_model
 from textveil.errors import BundleDamaged, OptionError, UnknownLevel
 from textveil.mechanisms.vector_parameters import ReleaseParameters
 
-ENCODER_FORMAT_VERSION = 1
+ENCODER_FORMAT_VERSION = VECTORS
 RELEASE, MODEL, PIECES = "release.json", "model.onnx", "vocabulary.txt"
 CLASSIFIER, CARD = "classifier.safetensors", "README.md"
 UNKNOWN, FIRST, LAST = "[UNK]", "[CLS]", "[SEP]"
@@ -106,7 +106,7 @@ def open_encoder(path: Path) -> tuple[EncoderBundle, bytes]:
         BundleDamaged: A file is missing, altered or malformed.
         ModelRefused: The model holds something that this package does not run.
     """
-    manifest, _ = open_manifest(path, ENCODER_BUNDLE, (ENCODER_FORMAT_VERSION,))
+    manifest, _ = open_encoder_manifest(path, ENCODER_FORMAT_VERSION)
     try:
         files = manifest["files"]
         check_files(path, files, (RELEASE, MODEL, PIECES))
@@ -124,7 +124,7 @@ def open_encoder(path: Path) -> tuple[EncoderBundle, bytes]:
             raise BundleDamaged(f"{RELEASE}: a value has another type")
         if not 3 <= release["max_tokens"] <= MAX_TOKENS:
             raise BundleDamaged(f"{RELEASE}: max_tokens must be from 3 to {MAX_TOKENS}")
-        vocabulary = _vocabulary(read_checked(path / PIECES, files[PIECES]["sha256"]))
+        vocabulary = read_pieces(read_checked(path / PIECES, files[PIECES]["sha256"]))
         model = read_checked(path / MODEL, files[MODEL]["sha256"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BundleDamaged(f"a key of the manifest or of {RELEASE} is missing or malformed") from error
@@ -162,7 +162,12 @@ def _levels(release: dict[str, Any]) -> tuple[ReleaseParameters, ...]:
     return levels
 
 
-def _vocabulary(content: bytes) -> dict[str, int]:
+def read_pieces(content: bytes) -> dict[str, int]:
+    """Reads ``vocabulary.txt``: id by piece.
+
+    Raises:
+        BundleDamaged: A piece is empty or occurs twice, or a symbol is missing.
+    """
     lines = content.decode("utf-8").split("\n")
     if lines.pop() != "":
         raise BundleDamaged(f"{PIECES}: the last line is incomplete")

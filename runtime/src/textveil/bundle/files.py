@@ -20,6 +20,8 @@ _KINDS = {
     TEXT_BUNDLE: "this is a bundle for text (textveil sanitize, Sanitizer.load), and holds no encoder",
     ENCODER_BUNDLE: "this is an encoder bundle (textveil encode, Encoder.load), and holds no table for text",
 }
+#: Versions of encoder bundles: what a device releases.
+VECTORS, INDICES = 1, 2
 _FILE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 
 
@@ -64,6 +66,32 @@ def kind_of(path: Path) -> str | None:
     except (BundleDamaged, ValueError):
         return None
     return kind if isinstance(kind, str) else None
+
+
+def open_encoder_manifest(path: Path, version: int) -> tuple[dict[str, Any], str]:
+    """Does what ``open_manifest`` does, for an encoder bundle of one version.
+
+    Raises:
+        WrongBundle: It is one of the other version.
+    """
+    manifest, identity = open_manifest(path, ENCODER_BUNDLE, (VECTORS, INDICES))
+    if manifest["format_version"] != version:
+        raise WrongBundle(
+            "this bundle releases an index (IndexEncoder.load), and no vectors"
+            if version == VECTORS
+            else "this bundle releases vectors (Encoder.load), and no index"
+        )
+    return manifest, identity
+
+
+def encoder_version(path: Path) -> int | None:
+    """Returns the format version of an encoder bundle, or ``None`` where there is no manifest of one."""
+    try:
+        manifest = read_json(path / MANIFEST)
+    except (BundleDamaged, ValueError):
+        return None
+    version = manifest.get("format_version")
+    return version if manifest.get("format") == ENCODER_BUNDLE and type(version) is int else None
 
 
 def check_files(path: Path, files: dict[str, Any], required: Collection[str]) -> None:

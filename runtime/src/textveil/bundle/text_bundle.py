@@ -248,12 +248,16 @@ def _read_vocabulary(path: Path) -> tuple[list[str], dict[str, int]]:
     lines = path.read_bytes().decode("utf-8").split("\n")
     if lines.pop() != "" or not lines:
         raise BundleDamaged(f"{path.name}: the last line is incomplete")
-    ids: dict[str, int] = {}
-    spellings = 0
-    for index, line in enumerate(lines):
-        for spelling in line.split("\t"):
-            ids[spelling] = index
-            spellings += 1
+    ids = dict(zip(lines, range(len(lines)), strict=True))
+    spellings = len(lines)
+    printed = lines
+    if several := [index for index, line in enumerate(lines) if "\t" in line]:
+        printed = list(lines)
+        for index in several:
+            ids.pop(lines[index], None)
+            printed[index], *_ = found = lines[index].split("\t")
+            spellings += len(found) - 1
+            ids.update(dict.fromkeys(found, index))
     if len(ids) != spellings or "" in ids:
         raise BundleDamaged(f"{path.name}: a spelling is empty or occurs twice")
-    return [line.partition("\t")[0] for line in lines], ids
+    return printed, ids

@@ -1,36 +1,74 @@
-"""``textveil classify``: what a server does with the vectors that devices send."""
+"""``textveil classify``: what a server does with what devices send."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from textveil.bundle.files import encoder_version
+from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION
+from textveil.cli.console import say
 from textveil.cli.io import opened, read_lines
-from textveil.vector.classifier import VectorClassifier
+from textveil.errors import OptionError
+from textveil.vector.classifier import Decision, VectorClassifier
+from textveil.vector.index_server import IndexServer
 
 
 def classify(
-    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="The encoder bundle that the devices have.")],
+    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="The bundle that the devices have.")],
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="Lines of textveil encode --json; - is standard input.")
+        str,
+        typer.Argument(
+            metavar="FILE", help="Lines of textveil encode, of vectors those of --json; - is standard input."
+        ),
     ] = "-",
+    counts: Annotated[
+        bool,
+        typer.Option("--counts", help="How many texts each label has, corrected for the noise, and standard errors."),
+    ] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object a line, with the scores of all labels.")
+        bool, typer.Option("--json", help="One JSON object a line, with probabilities or scores of all labels.")
     ] = False,
 ) -> None:
-    """Classify the vectors that devices released.
+    """Read what devices released: a label for each line, or counts.
 
-    Each line of textveil encode --json gives one line: the label and its score, separated by a tab. Scores rank
-    labels and are no probabilities.
+    A line of an index gives its label, and how likely the label is on texts like those that the bundle was made with. A
+    vector gives a label and its score; scores rank labels and are no probabilities. Counts are of the model's
+    decisions on the devices.
     """
-    classifier = VectorClassifier(bundle)
+    if encoder_version(bundle) != INDEX_FORMAT_VERSION:
+        if counts:
+            raise OptionError("--counts is for bundles that release an index")
+        classifier = VectorClassifier(bundle)
+        for number, line in _numbered(file):
+            _print(classifier.classify_line(line, number), as_json)
+        return
+    server = IndexServer(bundle)
+    received = (server.receive(line, number) for number, line in _numbered(file))
+    if not counts:
+        for one in received:
+            _print(server.classify(one), as_json)
+        return
+    found = server.counts(received)
+    for count in found:
+        plain = f"{count.label}\t{count.count:.1f}\t{count.standard_error:.1f}"
+        print(json.dumps(count.to_dict(), ensure_ascii=False) if as_json else plain)
+    say("textveil: label, estimated number of texts, standard error; what is counted are decisions of the model")
+
+
+def _print(decision: Decision, as_json: bool) -> None:
+    score = decision.scores[decision.label]
+    print(json.dumps(decision.to_dict()) if as_json else f"{decision.label}\t{score:.4f}", flush=True)
+
+
+def _numbered(file: str) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers, from 1."""
     number = 0
     name = "standard input" if file == "-" else "the input"
     with opened(file, name) as (descriptor, _):
         for lines, _, _ in read_lines(descriptor, name):
             for line in lines:
                 number += 1
-                decision = classifier.classify_line(line, number)
-                score = decision.scores[decision.label]
-                print(json.dumps(decision.to_dict()) if as_json else f"{decision.label}\t{score:.4f}", flush=True)
+                yield number, line

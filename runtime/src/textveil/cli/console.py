@@ -59,7 +59,9 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             return _fail(error.ctx.get_help(), 2)  # type: ignore[attr-defined]
         if getattr(error, "exit_code", None) == 2:
-            return _fail(f"{name}: usage: {_usage(error)} (see {name} --help)", 2)
+            # A path of our own words: a command that there is not is not in it. Some errors do not know where they are.
+            command = getattr(getattr(error, "ctx", None), "command_path", name)
+            return _fail(f"{name}: usage: {_usage(error)} (see {command} --help)", 2)
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{type(error).__name__} in {place.filename.rpartition('/')[2]} line {place.lineno}"
         return _fail(f"{name}: internal: {where}; please report this", 1)

@@ -1,16 +1,23 @@
-"""``textveil encode``: lines of text in, one noisy vector for each out."""
+"""``textveil encode``: lines of text in, one noisy vector or one index for each out."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from textveil.bundle.atomic import atomic_output
+from textveil.bundle.files import encoder_version
+from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION
 from textveil.cli.io import Write, opened, read_lines, refuse_overwriting, say_unless, standard_output
 from textveil.cli.progress import progress_bar
 from textveil.errors import OptionError
+from textveil.release import Statement
 from textveil.vector.encoder import Encoder, VectorRelease
+from textveil.vector.index_encoder import IndexEncoder, IndexRelease
+
+Release = VectorRelease | IndexRelease
 
 # About ten milliseconds of work for each line: a bar is worth its place long before that of ``sanitize``.
 _BAR_FROM_BYTES = 20_000
@@ -39,8 +46,15 @@ def encode(
             "word; that of the whole text stays."
         ),
     ] = "0",
+    channel: Annotated[
+        str | None,
+        typer.Option(help="Of a bundle that releases an index: counts or accuracy; the bundle's default if left out."),
+    ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object per document: vector, integers and statement.")
+        bool, typer.Option("--json", help="One JSON object per document: what is released, and the statement.")
+    ] = False,
+    whole_statement: Annotated[
+        bool, typer.Option("--statement", help="The whole privacy statement on standard error instead of one line.")
     ] = False,
     output: Annotated[
         Path | None,
@@ -51,19 +65,17 @@ def encode(
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
 ) -> None:
-    """Turn each text into one short vector with noise that covers all of it.
+    """Turn each text into one index, or a short vector with noise.
 
-    Each line is a document and gives one line: numbers separated by tabs. The privacy statement goes to standard
-    error. It also tells you how many texts were cut: keep that to yourself. Every run draws afresh, so encoding the
-    same text again is a second release, and the epsilons add up.
+    Each line is a document and gives one line: an index with the first digits of the bundle's identity, epsilon and
+    channel, or the numbers of a vector, separated by tabs. The privacy statement goes to standard error. It also tells
+    you how many texts were cut: keep that to yourself. Every run draws afresh, so encoding the same text again is a
+    second release, and the epsilons add up.
     """
     if text is not None and files:
         raise OptionError("--text and files exclude each other")
-    encoder = Encoder.load(bundle, expect_id=expect_id)
-    promised = encoder.statement(epsilon=epsilon, word_dropout=word_dropout)  # before any file is touched
-
-    def encoded(document: str) -> VectorRelease:
-        return encoder.encode(document, epsilon=epsilon, word_dropout=word_dropout)
+    encoded, promised = _encoder(bundle, expect_id, epsilon, word_dropout, channel)  # before any file is touched
+    said = str(promised) if whole_statement else promised.summary()
 
     paths = files or ["-"]
     if output is not None:
@@ -72,7 +84,7 @@ def encode(
         if text is not None:
             tally = _Tally()
             tally.write(encoded(text), write, as_json)
-            say_unless(promised.summary(), quiet)
+            say_unless(said, quiet)
             tally.say_notes(quiet)
             return
         for number, path in enumerate(paths, 1):
@@ -87,8 +99,25 @@ def encode(
                         tally.write(encoded(line), write, as_json)
                         advance(before + (consumed - before) * done // len(lines))
                     before = consumed
-            say_unless(f"{name}: {tally}{f'; {promised.summary()}' if tally.documents else ''}", quiet)
+            say_unless(f"{name}: {tally}{f'; {said}' if tally.documents else ''}", quiet)
             tally.say_notes(quiet)
+
+
+def _encoder(
+    bundle: Path | None, expect_id: str | None, epsilon: str | None, word_dropout: str, channel: str | None
+) -> tuple[Callable[[str], Release], Statement]:
+    """What encodes a text with these options, and what it promises."""
+    if bundle is not None and encoder_version(bundle) == INDEX_FORMAT_VERSION:
+        if word_dropout != "0":
+            raise OptionError("--word-dropout is for vectors: an index has one epsilon, for the whole text")
+        index = IndexEncoder.load(bundle, expect_id=expect_id)
+        promised = index.statement(epsilon=epsilon, channel=channel)
+        return lambda text: index.encode(text, epsilon=epsilon, channel=channel), promised
+    if channel is not None:
+        raise OptionError("--channel is for bundles that release an index")
+    encoder = Encoder.load(bundle, expect_id=expect_id)
+    promised = encoder.statement(epsilon=epsilon, word_dropout=word_dropout)
+    return lambda text: encoder.encode(text, epsilon=epsilon, word_dropout=word_dropout), promised
 
 
 class _Tally:
@@ -97,19 +126,11 @@ class _Tally:
     def __init__(self) -> None:
         self.documents = self.truncated = self.fixed_points = 0
 
-    def write(self, release: VectorRelease, write: Write, as_json: bool) -> None:
+    def write(self, release: Release, write: Write, as_json: bool) -> None:
         self.documents += 1
         self.truncated += release.notes.truncated
         self.fixed_points += release.notes.fixed_point
-        if as_json:
-            fields = {
-                "vector": release.vector.tolist(),
-                "integers": release.integers.tolist(),
-                "statement": release.statement.to_dict(),
-            }
-            write(json.dumps(fields, ensure_ascii=False) + "\n")
-        else:
-            write("\t".join(map(repr, release.vector.tolist())) + "\n")
+        write((json.dumps(release.to_dict(), ensure_ascii=False) if as_json else release.line) + "\n")
 
     def say_notes(self, quiet: bool) -> None:
         """Says what happened on this device, to its owner, in a line of its own: it is no part of the statement."""

@@ -8,10 +8,12 @@ import typer
 
 from textveil import __version__
 from textveil.audit import verify as audits
+from textveil.audit.index import verify_index
 from textveil.audit.levels import calibrate as find_level
 from textveil.bundle.encoder_bundle import EncoderBundle, open_encoder
-from textveil.bundle.files import ENCODER_BUNDLE, kind_of
-from textveil.cli import show_encoder, show_text
+from textveil.bundle.files import ENCODER_BUNDLE, encoder_version, kind_of
+from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION, IndexBundle, open_index
+from textveil.cli import show_encoder, show_index, show_text
 from textveil.cli.classify import classify
 from textveil.cli.console import run
 from textveil.cli.encode import encode
@@ -74,7 +76,7 @@ def inspect(
     as_json: JsonOption = False,
     expect_id: ExpectId = None,
 ) -> None:
-    """Show the likeliest replacements of a word with their exact probabilities. Nothing is drawn."""
+    """Show what a word may become, with exact probabilities."""
     options = Options(
         mechanism=mechanism,
         epsilon=epsilon,
@@ -94,7 +96,14 @@ def info(
     path: Annotated[bool, typer.Option("--path", help="Print only the folder of the bundle.")] = False,
     expect_id: ExpectId = None,
 ) -> None:
-    """Show what a bundle is, what its levels promise and what they do not. Works for encoder bundles too."""
+    """Show what a bundle is, what it promises and what not.
+
+    It may be a bundle for texts or an encoder.
+    """
+    if bundle is not None and encoder_version(bundle) == INDEX_FORMAT_VERSION:
+        index = _index(bundle, expect_id)
+        print(index.path if path else show_index.information(index, as_json=as_json))
+        return
     if bundle is not None and kind_of(bundle) == ENCODER_BUNDLE:
         encoder = _encoder(bundle, expect_id)
         print(encoder.path if path else show_encoder.information(encoder, as_json=as_json))
@@ -105,7 +114,7 @@ def info(
 
 @app.command()
 def levels(bundle: BundleOption = None, as_json: JsonOption = False, expect_id: ExpectId = None) -> None:
-    """List all levels for each tail and mechanism: what they promise and what they do to words."""
+    """List all levels: what they promise and do to words."""
     print(show_text.levels_table(Sanitizer.load(bundle, expect_id=expect_id).bundle, as_json=as_json))
 
 
@@ -133,9 +142,9 @@ def calibrate(
     as_json: JsonOption = False,
     expect_id: ExpectId = None,
 ) -> None:
-    """Find the level of santext+ or santext that meets a wish; print its options and what it promises.
+    """Find the level of santext+ or santext for a wish.
 
-    Nothing is drawn. The levels of the staircase are in textveil info.
+    Prints its options and what it promises. Nothing is drawn. The levels of the staircase are in textveil info.
     """
     opened = Sanitizer.load(bundle, expect_id=expect_id).bundle
     level = find_level(opened, unchanged=unchanged, bayes=bayes, releases=releases, mechanism=mechanism, tail=tail)
@@ -152,13 +161,17 @@ def verify(
     ] = None,
     expect_id: ExpectId = None,
 ) -> None:
-    """Check a bundle on this device: hashes, structure, certificate, and a fresh audit of random pairs of words.
+    """Check a bundle on this device, and its bounds anew.
 
-    Of an encoder bundle: hashes, structure, the model's operators, and the finished noise of every level.
+    Hashes, structure, certificate, and a fresh audit of random pairs of words. Of an encoder bundle: hashes, structure,
+    the model's operators, and the finished noise or channel of every level.
     """
     if bundle is not None and kind_of(bundle) == ENCODER_BUNDLE:
         if pairs is not None:
             raise OptionError("--pairs is for bundles of words: the noise of an encoder is computed whole")
+        if encoder_version(bundle) == INDEX_FORMAT_VERSION:
+            print(verify_index(_index(bundle, expect_id)))
+            return
         print(audits.verify_encoder(_encoder(bundle, expect_id)))
         return
     print(
@@ -168,6 +181,13 @@ def verify(
 
 app.command()(encode)
 app.command()(classify)
+
+
+def _index(path: Path, expect_id: str | None) -> IndexBundle:
+    bundle = open_index(path)
+    if expect_id is not None:
+        bundle.require_identity(expect_id)
+    return bundle
 
 
 def _encoder(path: Path, expect_id: str | None) -> EncoderBundle:

@@ -49,7 +49,10 @@ KindsOption = Annotated[
 ]
 ConsistentOption = Annotated[
     bool,
-    typer.Option("--consistent", help="staircase: equal words of a document become equal words; it shows which are."),
+    typer.Option(
+        "--consistent",
+        help="staircase: equal words of a document become equal words, and the text shows which are equal.",
+    ),
 ]
 CapOption = Annotated[
     int | None,
@@ -63,7 +66,7 @@ DenyOption = Annotated[
     Path | None,
     typer.Option(
         "--deny",
-        help="File of words, one per line, that are sensitive although common (santext+), or unknown (staircase).",
+        help="File of words to hide, one per line: they become unknown (staircase) or sensitive (santext+).",
     ),
 ]
 CaseOption = Annotated[str, typer.Option("--case", help="carry the case pattern of each word over, or drop it.")]

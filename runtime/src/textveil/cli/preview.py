@@ -9,6 +9,7 @@ import typer
 from textveil.cli.io import opened, read_lines, read_words, standard_output
 from textveil.cli.options import BundleOption, DenyOption, ExpectId, KindsOption, PunctuationOption, VisibleOption
 from textveil.errors import OptionError
+from textveil.text.mention_statement import MentionTerms
 from textveil.text.options import Options
 from textveil.text.sanitizer import Sanitizer
 
@@ -33,10 +34,10 @@ def preview(
     ] = None,
     expect_id: ExpectId = None,
 ) -> None:
-    """Show what of a text stays visible under the staircase, in color and as a list. Nothing is drawn.
+    """Show what of a text stays visible; nothing is drawn.
 
-    Function words show an author's habits, negation, tense and gender. The preview is as private as the text: it is
-    for this device.
+    In color and as a list, under the staircase. Function words show an author's habits, negation, tense and gender. The
+    preview is as private as the text: it is for this device.
     """
     if text is not None and files:
         raise OptionError("--text and files exclude each other")
@@ -46,7 +47,8 @@ def preview(
     if kinds is not None:
         options["kinds"] = kinds
     sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
-    sanitizer.terms(**options)
+    terms = sanitizer.terms(**options)
+    assert isinstance(terms, MentionTerms)
     counts: Counter[str] = Counter()
     shown: dict[str, Counter[str]] = {"visible": Counter(), "kinds": Counter()}
     with standard_output() as write:
@@ -61,7 +63,7 @@ def preview(
                     shown["kinds"][what] += 1
                 write(_marked(piece, what, role, colored))
             write("\n")
-        write("\n" + _summary(counts, shown))
+        write("\n" + _summary(counts, shown, terms))
 
 
 def _texts(text: str | None, files: list[str] | None) -> list[str]:
@@ -90,14 +92,16 @@ def _marked(piece: str, what: str, role: str, colored: bool) -> str:
     return f"{_COLORS[role]}{piece}{_END}" if colored else piece
 
 
-def _summary(counts: Counter[str], shown: dict[str, Counter[str]]) -> str:
+def _summary(counts: Counter[str], shown: dict[str, Counter[str]], terms: MentionTerms) -> str:
     tokens = sum(count for role, count in counts.items() if role != "gap")
+    listed = ("function words", "kinds")  # these have lines of their own
+    too = [part for part in terms.visible_parts if part not in listed]
     lines = [
         f"{tokens:,} tokens: {counts['visible']:,} stay visible, {counts['kind']:,} show their kind, "
         f"{counts['drawn'] + counts['unknown']:,} are drawn ({counts['unknown']:,} of them unknown words)",
         "visible: " + (_listed(shown["visible"]) or "no words"),
         "kinds: " + (_listed(shown["kinds"]) or "none"),
-        "Visible too: punctuation, white space, case patterns, the number and order of words.",
+        f"Visible too: {', '.join(too)}.",
     ]
     return "\n".join(lines) + "\n"
 

@@ -23,7 +23,9 @@ def restore(
         Path | None, typer.Option("--output", "-o", help="Write here, whole or not at all, for its owner alone.")
     ] = None,
 ) -> None:
-    """Restore the words of a reply about a text that was sanitized with --consistent --keep-mapping.
+    """Put the original words into a reply, on this device.
+
+    The reply is about a text that was sanitized with --consistent --keep-mapping.
 
     Only words whose outputs stand for one original are restored. The result is as private as the text was.
     """

@@ -32,7 +32,7 @@ from textveil.cli.options import (
 )
 from textveil.cli.progress import progress_bar
 from textveil.cli.show_text import Tally
-from textveil.errors import OptionError
+from textveil.errors import OptionError, OutputError
 from textveil.text.mention_statement import MentionTerms
 from textveil.text.options import Options
 from textveil.text.restore import Restorer
@@ -84,12 +84,12 @@ def sanitize(
     expect_id: ExpectId = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
 ) -> None:
-    """Rewrite a text: its words are drawn anew, and its skeleton stays visible.
+    """Rewrite a text with words drawn at random.
 
-    Each line is a document of plain text: of CSV or JSON, headings and keys would be rewritten too. The privacy
-    statement goes to standard error. It is about one word, for someone who knows every other word; the text as a whole
-    is not protected. Every run draws afresh, so sanitizing the same text again is a second release and weakens the
-    promise. See textveil preview for what stays visible.
+    Function words, punctuation, case and kinds of names stay visible: textveil preview shows them. Each line is a
+    document of plain text: of CSV or JSON, headings and keys would be rewritten too. The privacy statement goes to
+    standard error. It is about one word, for someone who knows every other word; the text as a whole is not protected.
+    Every run draws afresh, so sanitizing the same text again is a second release and weakens the promise.
     """
     if text is not None and files:
         raise OptionError("--text and files exclude each other")
@@ -116,14 +116,18 @@ def sanitize(
     for written in (output, keep_mapping):
         if written is not None:
             refuse_overwriting(paths if text is None else [], written)
+    if keep_mapping is not None and not os.access(Path(os.path.realpath(keep_mapping)).parent, os.W_OK):
+        raise OutputError("--keep-mapping: no folder there that can be written")  # known before a text is released
     mappings = _Mappings(keep_mapping)
     with atomic_output(output) if output is not None else standard_output() as write:
         if text is not None:
             result = sanitizer.sanitize(text, **options)
+            if not quiet:
+                _LanguageWarning(sanitizer, options)([text])
             mappings.add([result])
+            mappings.write()  # first: a text without its mapping could only be had back by a second release
             write(_render([result], as_json, ended=True))
             say_unless(result.statement.summary(), quiet)
-            mappings.write()
             return
         ended = True
         for number, path in enumerate(paths, 1):

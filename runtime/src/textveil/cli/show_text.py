@@ -10,6 +10,7 @@ from textveil.bundle.santext_files import TABLE_MECHANISMS, Level
 from textveil.bundle.text_bundle import Bundle
 from textveil.cli.show_staircase import staircase_facts, staircase_lines
 from textveil.release import round_up
+from textveil.text.mention_statement import MentionTerms
 from textveil.text.options import Options, epsilon_text
 from textveil.text.sanitizer import AnyTerms, Result, Sanitizer
 
@@ -191,12 +192,14 @@ def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *,
         for output, share in found.likeliest(count)
     ]
     rest = max(0.0, 1 - sum(row["probability"] for row in rows))
+    of_a_kind = isinstance(terms, MentionTerms) and found.symbol != "<unk>" and found.symbol not in sanitizer.bundle.ids
+    promised = terms.statement(0 if of_a_kind else 1)  # a member of a kind is no drawn mention
     others = len(found.words) - len(rows)
     if as_json:
         return json.dumps(
             {
                 "symbol": found.symbol,
-                "statement": terms.statement(1).to_dict(),
+                "statement": promised.to_dict(),
                 "replacements": rows,
                 "others": {"count": others, "probability": rest},
             },
@@ -205,10 +208,10 @@ def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *,
     header = found.symbol
     if header == "<unk>":
         header += " (this word is not in the vocabulary)"
-    elif header.startswith("<"):
+    elif of_a_kind:
         header += " (drawn from the public list of this kind, whatever the word is)"
     width = max(len(row["word"]) for row in rows)
-    lines = [header, terms.statement(1).summary(), "", f"{'becomes':<{width}}  probability  distance"]
+    lines = [header, promised.summary(), "", f"{'becomes':<{width}}  probability  distance"]
     for row in rows:
         distance = "" if row["distance"] is None else f"{row['distance']:8.2f}"
         lines.append(

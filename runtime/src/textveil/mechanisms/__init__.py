@@ -5,6 +5,7 @@ from textveil.mechanisms.discrete_noise import NoiseTable, discrete_gaussian, di
 from textveil.mechanisms.distribution import UNKNOWN, Distribution
 from textveil.mechanisms.entropy import RandomUint64, random_uint64
 from textveil.mechanisms.fbdd import Fbdd, laplace_noise
+from textveil.mechanisms.index_staircase import MAX_CODES, IndexStaircase
 from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, Rows
 from textveil.mechanisms.metric import Floats, Metric, squared_distances
 from textveil.mechanisms.protocol import MECHANISMS, Mechanism, WeightedMechanism
@@ -12,7 +13,9 @@ from textveil.mechanisms.randomized_response import RandomizedResponse
 from textveil.mechanisms.santext import CappedSanText, ExactSanText, rounding_slack
 from textveil.mechanisms.santext_plus import ReplacementCoin, mixture_epsilon
 from textveil.mechanisms.scores import EqualityScores, MetricScores, Progress, Scores, StoredScores
+from textveil.mechanisms.staircase import G as STAIRCASE_UNIT
 from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable, output_role
+from textveil.mechanisms.staircase import factor as staircase_factor
 from textveil.mechanisms.table import (
     CAPPED,
     EXACT,
@@ -36,12 +39,14 @@ __all__ = [
     "KEPT",
     "L1",
     "L2",
+    "MAX_CODES",
     "MAX_TOTAL",
     "MECHANISMS",
     "OUTPUT_ROLE",
     "SANTEXT_OUTPUT",
     "SANTEXT_PLUS_OUTPUT",
     "SMALLEST_EXACT_WEIGHT",
+    "STAIRCASE_UNIT",
     "UNKNOWN",
     "CappedSanText",
     "Channel",
@@ -50,6 +55,7 @@ __all__ = [
     "ExactSanText",
     "Fbdd",
     "Floats",
+    "IndexStaircase",
     "Integers",
     "LevelParameters",
     "Mechanism",
@@ -82,5 +88,6 @@ __all__ = [
     "random_uint64",
     "rounding_slack",
     "squared_distances",
+    "staircase_factor",
     "wrong_weight",
 ]

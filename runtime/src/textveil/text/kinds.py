@@ -9,18 +9,22 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import compress
 
 from textveil.errors import BundleDamaged
 from textveil.text import segmentation, strings
 from textveil.text.segmentation import LOWER
 
 CAPITALIZED, MEMBER_ONLY = "capitalized", "member-only"
+#: What stands after an entry: whether it is a member with a capital only, and whether it is an output.
 _MARKS = {
-    (): (False, True),
-    (CAPITALIZED,): (True, True),
-    (MEMBER_ONLY,): (False, False),
-    (f"{CAPITALIZED},{MEMBER_ONLY}",): (True, False),
+    "": (False, True),
+    f"\t{CAPITALIZED}": (True, True),
+    f"\t{MEMBER_ONLY}": (False, False),
+    f"\t{CAPITALIZED},{MEMBER_ONLY}": (True, False),
 }
+_ONLY_CAPITALIZED = {mark: capitalized for mark, (capitalized, _) in _MARKS.items()}
+_IS_OUTPUT = {mark: is_output for mark, (_, is_output) in _MARKS.items()}
 
 _EMAIL = re.compile(r"[^@＠﹫]+[@＠﹫][^@＠﹫]*\.[^@＠﹫.]+|.+[(\[{]at[)\]}].+", re.DOTALL)
 _PATH = re.compile(r"(?:/|~[/\\]|[A-Za-z]:[/\\]|\\)", re.DOTALL)
@@ -35,12 +39,12 @@ _GROUPED = re.compile(r"[+() \u00a0\u2009\u202f‐‑–-]|[./].*[./]")
 
 def shape_of(string: str) -> str:
     """Returns the shape of a string of ``segmentation.segments``: the name of exactly one of ``SHAPES``."""
+    if strings.is_numeric(string):
+        return _numeric_shape(string)
     if string[0] in "@＠﹫":
         return "handle"
     if strings.is_url(string):
         return "url"
-    if strings.is_numeric(string):
-        return _numeric_shape(string)
     if strings.is_emoticon(string):
         return "other"
     if string[0] == '"' or _EMAIL.fullmatch(string):
@@ -112,11 +116,9 @@ class Kinds:
         self._shapes = {kind.shape: index for index, kind in enumerate(kinds) if kind.shape is not None}
         self._lower: dict[str, int] = {}
         self._capitalized: dict[str, int] = {}
-        for index, kind in enumerate(kinds):
-            for member, only_capitalized in kind.members.items():
-                self._capitalized.setdefault(member, index)
-                if not only_capitalized:
-                    self._lower.setdefault(member, index)
+        for index, kind in reversed(list(enumerate(kinds))):  # what is on two lists is of the first
+            self._capitalized.update(dict.fromkeys(kind.members, index))
+            self._lower.update({member: index for member, capitalized in kind.members.items() if not capitalized})
 
     def find(self, segment: str, key: str, case: int) -> int | None:
         """Returns the index of the first kind that fits, or ``None``.
@@ -151,33 +153,51 @@ def read_kind(name: str, shape: str | None, text: str) -> Kind:
     """
     if shape is not None and shape not in SHAPES:
         raise BundleDamaged("a kind has an unknown shape")
-    members: dict[str, bool] = {}
-    outputs: list[str] = []
-    for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
-        entry, *marks = line.split("\t")
-        if tuple(marks) not in _MARKS or (marks and shape is not None):
-            raise BundleDamaged(f"line {number} of a kind has an unknown mark")
-        if entry in members or not (_is_listable(entry) if shape is None else _is_output(entry, shape)):
-            raise BundleDamaged(f"line {number} of a kind is there twice or is no entry of it")
-        members[entry], is_output = _MARKS[tuple(marks)]
-        if is_output:
-            outputs.append(entry)
+    # All lines at once: a bundle has tens of thousands of them, and every start reads them.
+    lines = text.removesuffix("\n").split("\n")
+    entries = [line.partition("\t")[0] for line in lines]
+    marks = [line[len(entry) :] for line, entry in zip(lines, entries, strict=True)]
+    if not _MARKS.keys() >= set(marks) or (shape is not None and any(marks)):
+        unknown = next(n for n, mark in enumerate(marks, 1) if mark not in _MARKS or (mark and shape is not None))
+        raise BundleDamaged(f"line {unknown} of a kind has an unknown mark")
+    members = dict(zip(entries, map(_ONLY_CAPITALIZED.__getitem__, marks), strict=True))
+    wrong = _first_wrong(entries, shape)
+    if wrong is None and len(members) < len(entries):
+        first = dict(zip(reversed(entries), range(len(entries) - 1, -1, -1), strict=True))
+        wrong = next(n for n, entry in enumerate(entries) if first[entry] < n)
+    if wrong is not None:
+        raise BundleDamaged(f"line {wrong + 1} of a kind is there twice or is no entry of it")
+    outputs = tuple(compress(entries, map(_IS_OUTPUT.__getitem__, marks)))
     if not outputs:
         raise BundleDamaged("a kind has no outputs")
-    return Kind(name, shape, members if shape is None else {}, tuple(outputs))
+    return Kind(name, shape, members if shape is None else {}, outputs)
+
+
+def _first_wrong(entries: Sequence[str], shape: str | None) -> int | None:
+    """The number of the first entry that a list, or a kind of a shape, cannot hold."""
+    if shape is not None:
+        return next((n for n, entry in enumerate(entries) if not _is_output(entry, shape)), None)
+    odd = [n for n, entry in enumerate(entries) if not (entry.isascii() and entry.isalpha() and entry.islower())]
+    return next((n for n in odd if not _is_listable(entries[n])), None)
 
 
 def _is_listable(entry: str) -> bool:
     """One folded word that nothing is cut off from: it could never be found otherwise."""
-    if entry.isascii() and entry.isalpha() and entry.islower():
+    if not entry or segmentation.key(entry) != entry:
+        return False
+    if strings.is_letters(entry):
         return True
-    if not entry or segmentation.key(entry) != entry or segmentation.segments(entry) != [entry]:
+    if segmentation.segments(entry) != [entry]:
         return False
     return not (strings.is_string(entry) or strings.is_gap(entry)) and segmentation.split_clitic(entry) is None
 
 
 def _is_output(entry: str, shape: str) -> bool:
     """One folded string of the shape. Emoticons stand between blanks only, so they are no outputs."""
-    if not entry or segmentation.key(entry) != entry or segmentation.segments(entry) != [entry]:
+    if not entry or segmentation.key(entry) != entry:
+        return False
+    if strings.is_solid(entry):
+        return shape_of(entry) == shape
+    if segmentation.segments(entry) != [entry]:
         return False
     return strings.is_string(entry) and not strings.is_emoticon(entry) and shape_of(entry) == shape

@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import chain
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textveil.bundle.text_bundle import Bundle
 from textveil.errors import OptionError
@@ -19,9 +20,10 @@ from textveil.mechanisms.distribution import Distribution
 from textveil.mechanisms.integer_sampling import Integers, uniform_below
 from textveil.mechanisms.staircase import Staircase
 from textveil.text import segmentation
+from textveil.text.mention_segments import DRAWN, KIND, Pieces
 from textveil.text.mention_statement import MentionTerms
-from textveil.text.mention_text import DRAWN, KIND, Public, Reading, Rewritten
-from textveil.text.segmentation import LOWER, NOT, TITLE, UPPER, apply_case
+from textveil.text.mention_text import Reading, Rewritten
+from textveil.text.segmentation import NOT
 from textveil.text.skeleton import Role, Rule, Token, sentence_start
 from textveil.text.strings import is_gap
 
@@ -40,7 +42,7 @@ class Words:
         counts: How many each kind has.
     """
 
-    printed: tuple[str, ...]
+    printed: NDArray[np.object_]
     count: int
     starts: Integers
     counts: Integers
@@ -51,7 +53,9 @@ class Words:
         lists = [*kinds, MARKS]
         counts = np.array([len(outputs) for outputs in lists], dtype=np.int64)
         words = [*vocabulary, *chain.from_iterable(lists)]
-        printed = tuple(apply_case(word, case) for case in (LOWER, TITLE, UPPER) for word in words)
+        # ``apply_case`` of each, without a call for each: every start prints them all.
+        cases = chain(words, [word[:1].upper() + word[1:] for word in words], map(str.upper, words))
+        printed = np.fromiter(cases, dtype=object, count=3 * len(words))
         return cls(printed, len(words), len(vocabulary) + np.cumsum(counts) - counts, counts)
 
 
@@ -132,7 +136,17 @@ class MentionPlan:
             return Distribution(kind.outputs, (1,) * len(kind.outputs), f"<{kind.name}>")
         return Distribution.of(self.bundle.vocabulary, self.channel, self.symbol(token))
 
-    def rewrite(self, documents: Iterable[Sequence[str]], before: str | None = None) -> list[Rewritten]:
+    def read(self, documents: Iterable[Sequence[str]], before: str | None = None) -> Reading:
+        """Reads documents, each a list of segments; nothing is drawn.
+
+        Args:
+            documents: Segments of each document.
+            before: The gap before the first segment of every document; ``None`` where it begins there.
+        """
+        known = Pieces(self)
+        return Reading(self, known.read_segments(documents), known.segments, before)
+
+    def rewrite(self, documents: Iterable[Sequence[str]], before: str | None = None) -> Rewritten:
         """Draws documents, each a list of segments, all together.
 
         Args:
@@ -145,9 +159,19 @@ class MentionPlan:
         Privacy:
             The release itself, with the operating system's entropy.
         """
-        read = Reading(self, documents, before)
-        outputs = self._draw(read)
-        return read.written(outputs)
+        read = self.read(documents, before)
+        return read.written(self._draw(read))
+
+    def rewrite_texts(self, texts: Iterable[str], known: Pieces) -> Rewritten:
+        """Draws texts, each a document, all together, as ``rewrite`` does.
+
+        Args:
+            texts: The documents.
+            known: What the call has met in other texts.
+        """
+        cut = known.read(texts)
+        read = Reading(self, cut, known.segments, None)
+        return read.written(self._draw(read))
 
     def _draw(self, read: Reading) -> Integers:
         """The word that every token becomes, an index of ``words``."""
@@ -163,9 +187,9 @@ class MentionPlan:
         return outputs
 
     @cached_property
-    def public(self) -> Public:
-        """What public words and gaps become."""
-        return Public.of(self)
+    def exceptions(self) -> frozenset[str]:
+        """Keys whose tokens the whole rule tells: function words and denied words."""
+        return self.denied.union(self.rule.function_words)
 
     @cached_property
     def marks(self) -> int:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -16,8 +16,8 @@ from textveil.release import Statement
 from textveil.text import segmentation
 from textveil.text.lexicon import Lexicon
 from textveil.text.mention_options import Mentions
+from textveil.text.mention_segments import Pieces
 from textveil.text.mention_statement import MentionTerms
-from textveil.text.mention_text import Rewritten
 from textveil.text.mentions import MentionPlan, last_gap, preview
 from textveil.text.options import Options, Plan, cache_key, make_plan
 from textveil.text.restore import Restorer
@@ -132,11 +132,11 @@ class Sanitizer:
         if isinstance(texts, str):
             raise InputError("a batch is a sequence of texts, not one string")
         plan = self._plan(options)
+        if isinstance(plan, MentionPlan):
+            known = Pieces(plan)
+            return list(chain.from_iterable(self._rewrite_batch(batch, plan, known) for batch in _batches(texts)))
         results: list[Result] = []
         for batch in _batches(texts):
-            if isinstance(plan, MentionPlan):
-                results += self._rewrite_batch(batch, plan)
-                continue
             if len(batch) == 1 and len(batch[0]) > _BATCH_CHARACTERS:
                 results.append(self._sanitize_long(batch[0], plan))
                 continue
@@ -216,23 +216,28 @@ class Sanitizer:
             self._plans[key] = plan
         return plan
 
-    def _rewrite_batch(self, batch: list[str], plan: MentionPlan) -> list[Result]:
+    def _rewrite_batch(self, batch: list[str], plan: MentionPlan, known: Pieces) -> list[Result]:
         if len(batch) == 1 and len(batch[0]) > _BATCH_CHARACTERS:
             return [self._rewrite_long(batch[0], plan)]
-        rewritten = plan.rewrite(map(segmentation.segments, batch))
-        if plan.terms.consistent:
-            return [_result([part], plan) for part in rewritten]
-        return [Result(part.text, part.mentions, plan.terms) for part in rewritten]
+        rewritten = plan.rewrite_texts(batch, known)
+        mappings = map(Restorer, rewritten.pairs) if plan.terms.consistent else repeat(None)
+        return list(map(Result, rewritten.texts, rewritten.mentions, repeat(plan.terms), mappings))
 
     def _rewrite_long(self, text: str, plan: MentionPlan) -> Result:
         """A long text in chunks. Consistent draws need it whole, or may split it anywhere."""
         segments, before = segmentation.iterate_segments(text), None
         size = _CHUNK_SEGMENTS if plan.split or not plan.terms.consistent else None
-        parts: list[Rewritten] = []
+        texts: list[str] = []
+        mentions, pairs = 0, list[tuple[str, str]]()
         while chunk := list(islice(segments, size)):
-            parts += plan.rewrite([chunk], before)
+            part = plan.rewrite([chunk], before)
+            texts += part.texts
+            mentions += sum(part.mentions)
+            pairs += chain.from_iterable(part.pairs)
             before = last_gap(chunk, before)
-        return _result(parts, plan)
+        blank = " " if plan.terms.sanitize_punctuation else ""
+        mapping = Restorer(pairs) if plan.terms.consistent else None
+        return Result(blank.join(filter(None, texts)), mentions, plan.terms, mapping)
 
     def _sanitize_long(self, text: str, plan: Plan) -> Result:
         parts: list[str] = []
@@ -280,13 +285,6 @@ class Sanitizer:
         if len(tokens) != 1:
             raise OptionError(f"one word is needed, and this is {len(tokens)} tokens")
         return tokens[0]
-
-
-def _result(parts: Sequence[Rewritten], plan: MentionPlan) -> Result:
-    blank = " " if plan.terms.sanitize_punctuation else ""
-    text, mentions = blank.join(part.text for part in parts if part.text), sum(part.mentions for part in parts)
-    mapping = Restorer(pair for part in parts for pair in part.pairs) if plan.terms.consistent else None
-    return Result(text, mentions, plan.terms, mapping)
 
 
 def _batches(texts: Sequence[str]) -> Iterator[list[str]]:

@@ -27,6 +27,7 @@ __all__ = [
     "key",
     "segments",
     "split_clitic",
+    "words_and_gaps",
 ]
 
 _CLITIC = re.compile(r"(.+?)(n't|'(?:s|m|d|re|ve|ll))", re.DOTALL)
@@ -64,6 +65,11 @@ def segments(text: str) -> list[str]:
         found.append(text[start:end])
         position = end
     return found + words(text[position:] if position else text)
+
+
+def words_and_gaps(text: str) -> list[str]:
+    """Cuts a text that has no string in it into segments."""
+    return patterns(text).segment.findall(text)
 
 
 def iterate_segments(text: str) -> Iterator[str]:

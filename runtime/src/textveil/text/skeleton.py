@@ -8,6 +8,8 @@ rule is
 
 Two exceptions are seen in the gaps. Emoticons are strings that fit between blanks only. And where two tokens touch, the
 second one is a clitic: any clitic, if function words are drawn.
+
+Without kinds, strings are not exchangeable with words: numbers join each other, and a string takes in what touches it.
 """
 
 import unicodedata
@@ -201,4 +203,5 @@ def _before_not(word: str) -> str | None:
 
 def _apostrophe(word: str, end: int) -> int:
     """The last place before ``end`` where an apostrophe is, near enough for a clitic; -1 if there is none."""
-    return max(word.rfind(mark, max(0, end - 3), end) for mark in _APOSTROPHES)
+    marks = _APOSTROPHES[:1] if word.isascii() else _APOSTROPHES
+    return max([word.rfind(mark, max(0, end - 3), end) for mark in marks])

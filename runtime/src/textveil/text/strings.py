@@ -69,9 +69,12 @@ def _quoted(c: _Classes) -> str:
 
 
 def _glued(c: _Classes) -> str:
-    """After a bracket: the rest of a word in brackets without a blank on either side, as in ``name(at)host``."""
+    """After a bracket: the rest of a word in brackets without a blank on either side, as in ``name(at)host``.
+
+    A quoted name after it is glued like any other: it must not tell that it is quoted.
+    """
     solid = rf"[^{c.blank}{_HARD}{_SOFT}{_TRIM}]"
-    return rf"(?<={solid}[(\[{{]){_word(c)}[)\]}}](?={solid})"
+    return rf'(?<={solid}[(\[{{]){_word(c)}[)\]}}](?={solid}|"{_quoted(c)})'
 
 
 def _emoticon(c: _Classes) -> str:
@@ -124,9 +127,13 @@ _ALNUM = r"[\p{L}\p{M}\p{N}]"
 _DOMAIN = regex.compile(rf"(?<={_ALNUM})\.(?:\p{{L}}{{2,24}}[/?#:]|(?i:{_DOMAINS})(?!{_ALNUM}))")
 _NO_DOMAIN = frozenset("@＠﹫([{")
 _SOLID = regex.compile(rf"[^\p{{White_Space}}{_HARD}{_SOFT}{_TRIM}]")
-_NUMERIC = regex.compile(r"(?=[^\p{Nd}]*+\p{Nd})[\p{Nd}\p{Sc}+\-‐‑–−.,/%#]++")
-_JOINED = str.maketrans("", "", "() \u00a0\u2009\u202f")
-_BETWEEN_NUMBERS = re.compile("[() \u00a0\u2009\u202f]+")
+_IN_NUMBERS, _BETWEEN = r"\p{Nd}\p{Sc}+\-‐‑–−.,/%#", "() \u00a0\u2009\u202f"
+_NUMERIC = regex.compile(rf"(?=[^\p{{Nd}}]*+\p{{Nd}})[{_IN_NUMBERS}]++")
+_GROUPED = regex.compile(rf"(?=[^\p{{Nd}}]*+\p{{Nd}})[{_IN_NUMBERS}{_BETWEEN}]++")
+_LETTERS = regex.compile(f"[{_ANY.letter}]++", regex.V1)
+_SOLID_STRING = re.compile(r"(?=[^0-9@]*[0-9@])@?[a-z0-9](?:[a-z0-9@/.:,+%#$_~&=?-]*[a-z0-9])?")
+_BETWEEN_NUMBERS = re.compile(f"[{_BETWEEN}]+")
+_BRACKETED = regex.compile(rf"[(\[{{]{_word(_ANY)}[)\]}}]", regex.V1)
 
 Span = tuple[int, int]
 
@@ -138,9 +145,22 @@ def patterns(text: str) -> _Patterns:
 
 def is_string(segment: str) -> bool:
     """Tells whether a segment is a string: always an unknown word, whatever the vocabulary holds."""
-    if _GAP.fullmatch(segment) is not None:
+    if not segment[:1].isalnum() and _GAP.fullmatch(segment) is not None:
         return is_emoticon(segment)
     return patterns(segment).trigger.search(segment) is not None
+
+
+def is_letters(text: str) -> bool:
+    """Tells whether a text is ordinary letters only: a word that is one segment, and no string."""
+    return _LETTERS.fullmatch(text) is not None
+
+
+def is_solid(text: str) -> bool:
+    """Tells whether a text plainly is one string: a digit or an at sign in it, no break, and no mark at its ends.
+
+    Other texts may be one string too. These are known without a search.
+    """
+    return _SOLID_STRING.fullmatch(text) is not None
 
 
 def is_emoticon(segment: str) -> bool:
@@ -150,16 +170,18 @@ def is_emoticon(segment: str) -> bool:
 
 def is_gap(segment: str) -> bool:
     """Tells whether a segment is white space and punctuation only, and no emoticon."""
-    return _GAP.fullmatch(segment) is not None and not is_emoticon(segment)
+    return not segment[:1].isalnum() and _GAP.fullmatch(segment) is not None and not is_emoticon(segment)
 
 
 def is_numeric(string: str) -> bool:
     """Tells whether a string is a number, or numbers in groups: digits, signs, currencies, joiners and brackets."""
-    return _NUMERIC.fullmatch(string.translate(_JOINED)) is not None
+    return _GROUPED.fullmatch(string) is not None
 
 
 def is_url(string: str) -> bool:
     """Tells whether a string is a URL or a domain name: it may hold brackets and goes on to a blank or a quote."""
+    if "." not in string and "://" not in string:  # as in most strings
+        return False
     first = patterns(string).run.match(string)
     return _names_a_host(first[0].strip(_TRIMMED))
 
@@ -274,10 +296,23 @@ def _groups(text: str, numbers: list[Span], after: int, before: int) -> Iterator
 
 
 def _touched(text: str, place: int, step: int) -> bool:
-    """Whether a run goes on here, or there are marks and then a run: a bracket would be within a run."""
+    """Whether a run goes on here, or there are marks and then a run: a bracket would be within a run.
+
+    Or there is a word in brackets, which a number without a bracket would be glued to.
+    """
+    if _bracketed(text, place, step):
+        return True
     while 0 <= place < len(text) and text[place] in _TRIMMED:
         place += step
     return 0 <= place < len(text) and _SOLID.match(text, place) is not None
+
+
+def _bracketed(text: str, place: int, step: int) -> bool:
+    """Whether a word in brackets begins here, or ends here if the step is back."""
+    if step > 0:
+        return _BRACKETED.match(text, place) is not None
+    before = _BREAK_BEFORE.search(text, 0, place) if place >= 0 and text[place] in ")]}" else None
+    return before is not None and _BRACKETED.fullmatch(text, before.start(), place + 1) is not None
 
 
 def _join_last(stack: list[tuple[str, Span, Span]]) -> None:

@@ -1,14 +1,31 @@
-"""Turns a text into a short vector with noise that covers the whole text, and classifies such vectors."""
+"""Turns a text into one index or a short vector, each with a bound for the whole text, and reads them on a server."""
 
 from textveil.vector.classifier import Decision, VectorClassifier
 from textveil.vector.encoder import Encoder, VectorRelease
+from textveil.vector.extractor import Extractor, StaticExtractor, extractor_of
+from textveil.vector.index_encoder import IndexEncoder, IndexRelease
+from textveil.vector.index_server import Count, IndexServer, condition, correction
+from textveil.vector.index_statement import IndexStatement
 from textveil.vector.statement import VectorStatement, vector_statement
+from textveil.vector.static import pair_buckets, words_of
 
 __all__ = [
+    "Count",
     "Decision",
     "Encoder",
+    "Extractor",
+    "IndexEncoder",
+    "IndexRelease",
+    "IndexServer",
+    "IndexStatement",
+    "StaticExtractor",
     "VectorClassifier",
     "VectorRelease",
     "VectorStatement",
+    "condition",
+    "correction",
+    "extractor_of",
+    "pair_buckets",
     "vector_statement",
+    "words_of",
 ]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,19 @@ class VectorRelease:
     integers: NDArray[np.int64]
     statement: VectorStatement
     notes: Notes = field(repr=False)
+
+    @property
+    def line(self) -> str:
+        """The numbers of the vector, with tabs between."""
+        return "\t".join(map(repr, self.vector.tolist()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain values for JSON."""
+        return {
+            "vector": self.vector.tolist(),
+            "integers": self.integers.tolist(),
+            "statement": self.statement.to_dict(),
+        }
 
 
 class Encoder:

@@ -1,0 +1,7 @@
+"""From probabilities and weights to a bundle whose devices release an index."""
+
+from textveil_export.index.contents import IndexContents, certificate, static_parts
+from textveil_export.index.integers import drawn_epsilon, integer_channel
+from textveil_export.index.write import write_index
+
+__all__ = ["IndexContents", "certificate", "drawn_epsilon", "integer_channel", "static_parts", "write_index"]

@@ -1,0 +1,137 @@
+"""The card of an index bundle: what it promises, what was measured, and what it is made from."""
+
+import textwrap
+from typing import Any
+
+from textveil.bundle import CODEBOOK
+
+
+def index_card(manifest: dict[str, Any], sizes: dict[str, int]) -> str:
+    """Returns the card as Markdown.
+
+    Args:
+        manifest: ``manifest.json`` without ``files``.
+        sizes: Bytes of every file but manifest and card.
+    """
+    release, measured = manifest["release"], manifest["measured"]
+    default = release["default"]
+    return f"""# {manifest["name"]}
+
+A textveil bundle: text to one of {release["codes"]} indices, with a bound for the whole text. {sum(sizes.values()):,}
+bytes; numpy alone.
+
+```sh
+textveil encode --bundle . --text "..."   # on the device: index, digits of the identity, epsilon, channel
+textveil classify . released.txt          # on the server: a label for each line
+textveil classify . released.txt --counts # how many texts each label has, corrected for the noise
+```
+
+`textveil info --bundle .` prints the identity. It covers this card, the labels, the certificate and all figures.
+
+## What it promises
+
+For any two texts, no index is more than exp(epsilon) times as likely for one as for the other: local differential
+privacy of the whole text. It holds whatever the extractor computes, also for texts that are empty or too long.
+Encoding the same text again is a second release, and epsilons add up. The default is channel {default["channel"]} at
+epsilon {default["epsilon"]}.
+
+## What it does not protect
+
+That the tool was used, how often and when. Timing shows the length of a text. **The bundle is not private toward the
+texts it was trained on.** Its words are those of a public list. No text is in it, and no row is about a word of fewer
+than {manifest["provenance"].get("min_texts", "some")} training texts.
+
+{_codes(manifest)}## Accuracy
+
+{_data(measured)}
+
+{_channels(measured, manifest["certificate"])}
+
+Every figure is an exact expectation over the draw, of the test texts. *Gain* is the most by which anybody's guess of a
+text's code gets likelier, on average. *Condition* is the condition number of the channel: the larger, the noisier are
+its counts. Where there is none, the channel cannot tell all labels apart, and counts are refused.
+
+{_labels(measured)}## Source
+
+{_source(manifest["provenance"])}
+
+License: {manifest["licence"]}.
+"""
+
+
+def _data(measured: dict[str, Any]) -> str:
+    texts = measured["texts"]
+    sizes = (
+        f"{texts['train']:,} texts of `{measured['data']}` for training, {texts['calibration']:,} for the channels, "
+        f"{texts['test']:,} for these figures."
+    )
+    near = (
+        f"Copies, contained texts and texts that share {measured['shared_words']} words in a row are on one side. "
+        f"{measured['duplicates']:,} texts are copies of another one, the largest group has "
+        f"{measured['largest_group']:,} texts, and {measured['left_out']:,} were left out because they are too close "
+        "to a given test text."
+    )
+    told = textwrap.fill(f"{sizes} {near}", 118)
+    if "clean" not in measured:
+        return told
+    clean = measured["clean"]
+    return f"""{told}
+
+Without noise {_percent(clean["accuracy"])} (standard error {_percent(clean["standard_error"])}), balanced
+{_percent(clean["balanced_accuracy"])}. The commonest label has {_percent(measured["majority"])}."""
+
+
+def _channels(measured: dict[str, Any], certificate: list[dict[str, Any]]) -> str:
+    lines = [
+        "| channel | epsilon | accuracy | balanced | worst label | gain | condition |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for entry in certificate:
+        found = measured.get("channels", {}).get(entry["channel"], {}).get(entry["epsilon"], {})
+        condition = "none" if entry["condition"] is None else f"{entry['condition']:.3g}"
+        figures = [_percent(found.get(key)) for key in ("accuracy", "balanced_accuracy", "worst_recall")]
+        cells = [entry["channel"], entry["epsilon"], *figures, f"{entry['guess_gain']:.3g}", condition]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _codes(manifest: dict[str, Any]) -> str:
+    if manifest["release"]["kind"] != CODEBOOK:
+        return ""
+    least = manifest["provenance"].get("min_texts_of_a_code", "some")
+    return f"""## Codes
+
+Codes are numbers. They were learned without labels, and each is the mean of at least {least} different texts. A server
+that knows the codes of some labeled texts tells labels from indices. Accuracies, if there are any below, are of that.
+
+"""
+
+
+def _labels(measured: dict[str, Any]) -> str:
+    if "shares" not in measured:
+        return ""
+    lines = ["| label | share of the test texts | recall without noise | never decided by |", "|---|---|---|---|"]
+    for label, share in measured["shares"].items():
+        given_up = [
+            f"{name} at {epsilon}"
+            for name, levels in measured["channels"].items()
+            for epsilon, found in levels.items()
+            if label in found["abandoned"]
+        ]
+        recall = measured["clean"]["recall"][label]
+        cells = [_cell(label), _percent(share), _percent(recall), ", ".join(given_up)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(["## By label", "", *lines, "", ""])
+
+
+def _source(provenance: dict[str, Any]) -> str:
+    told = {key: value for key, value in provenance.items() if value not in (None, "")}
+    return "\n".join(f"- {key.replace('_', ' ')}: {value}" for key, value in told.items())
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.2f} %"

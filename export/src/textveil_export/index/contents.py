@@ -1,0 +1,89 @@
+"""An index bundle in memory, and the integers of its extractor."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.bundle import DECISION, StaticParts
+from textveil.mechanisms import IndexStaircase
+from textveil.vector import condition
+
+Floats = NDArray[np.float32]
+#: Largest absolute value of an int8 row.
+_LARGEST = 127
+
+
+@dataclass(frozen=True)
+class IndexContents:
+    """Everything that an index bundle is made from.
+
+    Attributes:
+        name: Its name, as ``textveil info`` prints it.
+        labels: Name of every code.
+        extractor: The static extractor.
+        weight: From vector to scores of the codes, shape ``(codes, dimension)``.
+        bias: Added to them, shape ``(codes,)``.
+        channels: The levels of every channel, epsilon ascending.
+        default: Channel and epsilon that are meant where none is given.
+        kind: ``DECISION`` or ``CODEBOOK``.
+        probabilities: ``P(label | index)`` by ``channel.epsilon``, shape ``(codes, codes)``.
+        license: SPDX expression, or what is known.
+        provenance: Where data and weights come from, for people.
+        measured: Figures for people, as ``index_card`` reads them.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    extractor: StaticParts
+    weight: Floats
+    bias: Floats
+    channels: dict[str, tuple[IndexStaircase, ...]]
+    default: tuple[str, str]
+    kind: str = DECISION
+    probabilities: dict[str, Floats] = field(default_factory=dict)
+    license: str = "not stated"
+    provenance: dict[str, Any] = field(default_factory=dict)
+    measured: dict[str, Any] = field(default_factory=dict)
+
+
+def static_parts(words: dict[str, int], word_rows: Floats, pair_rows: Floats, max_characters: int) -> StaticParts:
+    """Rounds the rows of a static extractor to int8, with one scale for words and one for pairs.
+
+    A scale covers all but one in 10,000 numbers; those beyond are cut off.
+
+    Args:
+        words: Row by word, ascending from 0.
+        word_rows: Shape ``(words + 2, dimension)``.
+        pair_rows: Shape ``(pairs, dimension)``.
+        max_characters: Longer texts are cut.
+    """
+    quantized = [_int8(rows) for rows in (word_rows, pair_rows)]
+    scales = np.array([scale for _, scale in quantized], dtype=np.float32)
+    return StaticParts(words, quantized[0][0], quantized[1][0], scales, max_characters)
+
+
+def certificate(channels: dict[str, tuple[IndexStaircase, ...]]) -> list[dict[str, Any]]:
+    """Returns the integers of every channel that its bound is about, and what they say of it, for the manifest."""
+    return [
+        {
+            "channel": name,
+            "epsilon": f"{staircase.level.epsilon:f}",
+            "base_sum": staircase.base_sum,
+            "budget": staircase.budget,
+            "factor": staircase.factor,
+            "indices": int((staircase.base > 0).sum()),
+            "p_near": float(f"{staircase.near:.6g}"),
+            "guess_gain": float(f"{staircase.guess_gain:.6g}"),
+            "condition": float(f"{condition(staircase):.6g}") if np.isfinite(condition(staircase)) else None,
+        }
+        for name, levels in channels.items()
+        for staircase in levels
+    ]
+
+
+def _int8(rows: Floats) -> tuple[NDArray[np.int8], float]:
+    sizes = np.abs(rows[rows != 0])
+    largest = float(np.quantile(sizes, 0.9999)) if sizes.size else 1.0
+    scale = largest / _LARGEST
+    return np.clip(np.rint(rows / scale), -_LARGEST, _LARGEST).astype(np.int8), scale

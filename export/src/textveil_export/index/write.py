@@ -1,0 +1,105 @@
+"""Writes an index bundle so that it is there whole or not at all, and only if the device's reader opens it."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors.numpy import save as save_tensors
+from textveil.bundle import (
+    CARD,
+    CHANNELS,
+    CODES,
+    ENCODER_BUNDLE,
+    INDEX_FORMAT_VERSION,
+    LABELS,
+    MANIFEST,
+    ROWS,
+    STATIC,
+    WORDS,
+)
+from textveil.vector import IndexEncoder, IndexServer
+
+from textveil_export import __version__
+from textveil_export.atomic import whole_folder
+from textveil_export.index.card import index_card
+from textveil_export.index.contents import IndexContents, certificate
+from textveil_export.text.write import add_file, to_json
+
+
+def write_index(contents: IndexContents, folder: Path, *, force: bool = False) -> IndexEncoder:
+    """Writes, checks and publishes an index bundle.
+
+    Args:
+        contents: The bundle in memory.
+        folder: Where it goes. Its parent must exist.
+        force: Replace a bundle that is already there.
+
+    Returns:
+        The encoder, loaded from its place.
+
+    Raises:
+        WriteError: The target exists, or the disk is full or not writable. Nothing is left behind.
+        BundleError: The device's reader refuses it. Nothing is left behind.
+    """
+    with whole_folder(folder, force=force) as partial:
+        entries = {name: add_file(partial, name, data) for name, data in _files(contents).items()}
+        manifest = _manifest(contents)
+        sizes = {name: int(str(entry["bytes"])) for name, entry in entries.items()}
+        entries[CARD] = add_file(partial, CARD, index_card(manifest, sizes).encode())
+        add_file(partial, MANIFEST, to_json({**manifest, "files": entries}).encode())
+        IndexEncoder.load(partial)
+        IndexServer(partial)
+    return IndexEncoder.load(folder)
+
+
+def _files(contents: IndexContents) -> dict[str, bytes]:
+    parts = contents.extractor
+    rows = {"words": parts.word_rows, "pairs": parts.pair_rows, "scales": parts.scales}
+    channels = {
+        f"{name}.{staircase.level.epsilon:f}.{part}": tensor
+        for name, levels in contents.channels.items()
+        for staircase in levels
+        for part, tensor in (("base", staircase.base), ("dealt", staircase.dealt))
+    }
+    codes = {"weight": contents.weight.astype(np.float32), "bias": contents.bias.astype(np.float32)}
+    files = {
+        WORDS: "".join(f"{word}\n" for word in parts.words).encode(),
+        ROWS: save_tensors(rows),
+        CODES: save_tensors(codes),
+        CHANNELS: save_tensors({name: np.ascontiguousarray(tensor) for name, tensor in channels.items()}),
+    }
+    if contents.probabilities:
+        shares = {name: np.ascontiguousarray(table, np.float32) for name, table in contents.probabilities.items()}
+        files[LABELS] = save_tensors(shares)
+    return files
+
+
+def _manifest(contents: IndexContents) -> dict[str, Any]:
+    parts = contents.extractor
+    channel, epsilon = contents.default
+    return {
+        "format": ENCODER_BUNDLE,
+        "format_version": INDEX_FORMAT_VERSION,
+        "name": contents.name,
+        "licence": contents.license,
+        "provenance": contents.provenance,
+        "created_by": f"textveil-export {__version__}",
+        "labels": list(contents.labels),
+        "release": {
+            "kind": contents.kind,
+            "codes": len(contents.labels),
+            "extractor": {
+                "kind": STATIC,
+                "dimension": parts.word_rows.shape[1],
+                "pairs": len(parts.pair_rows),
+                "max_characters": parts.max_characters,
+            },
+            "channels": {
+                name: [f"{staircase.level.epsilon:f}" for staircase in levels]
+                for name, levels in contents.channels.items()
+            },
+            "default": {"channel": channel, "epsilon": epsilon},
+        },
+        "certificate": certificate(contents.channels),
+        "measured": contents.measured,
+    }

@@ -1,0 +1,190 @@
+"""``IndexEncoder``: turns a text into one index that says little of it. numpy alone where the extractor is static."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from textveil.bundle.index_bundle import IndexBundle, open_index
+from textveil.errors import InputError, OptionError
+from textveil.mechanisms import entropy
+from textveil.mechanisms.distribution import Distribution
+from textveil.vector.extractor import extractor_of
+from textveil.vector.index_statement import IndexStatement
+
+#: Digits of the identity in a released line.
+IDENTITY_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class IndexNotes:
+    """Remarks on how one text was encoded on the device. They depend on the secret text: never publish it.
+
+    Attributes:
+        truncated: Whether the text was longer than the extractor takes, and its end was left out.
+        fixed_point: Whether the extractor failed on this text, so that it has the code of the vector 0.
+    """
+
+    truncated: bool
+    fixed_point: bool
+
+
+@dataclass(frozen=True, eq=False)
+class IndexRelease:
+    """A released index and what it promises.
+
+    Attributes:
+        index: What was drawn, from 0.
+        statement: The epsilon of the whole text, and what is not protected.
+        notes: Remarks for the device alone; not part of the release.
+    """
+
+    index: int
+    statement: IndexStatement
+    notes: IndexNotes = field(repr=False)
+
+    @property
+    def line(self) -> str:
+        """Index, first digits of the bundle's identity, epsilon and channel, with tabs: 60 bytes at most."""
+        said = self.statement
+        return f"{self.index}\t{said.bundle[:IDENTITY_DIGITS]}\t{said.epsilon}\t{said.channel}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain values for JSON."""
+        return {"index": self.index, "line": self.line, "statement": self.statement.to_dict()}
+
+
+class IndexEncoder:
+    """Turns text into indices under local differential privacy, offline.
+
+    Safe to share between threads: it holds no random state. After a fork, load it anew.
+
+    Args:
+        bundle: An opened bundle.
+
+    Raises:
+        EncoderUnavailable, EncoderFailed: The bundle has a model that cannot be run here.
+    """
+
+    def __init__(self, bundle: IndexBundle) -> None:
+        self.bundle = bundle
+        self._extractor = extractor_of(bundle.extractor)
+
+    @classmethod
+    def load(cls, path: str | Path, *, expect_id: str | None = None) -> "IndexEncoder":
+        """Opens a bundle: every file and every channel is checked first.
+
+        Args:
+            path: Its folder.
+            expect_id: The identity the bundle must have (``textveil info`` prints it).
+
+        Raises:
+            BundleNotFound, BundleVersion, BundleDamaged, WrongBundle, ModelRefused: The bundle cannot be used.
+            IdentityMismatch: It is not the one expected.
+            EncoderUnavailable, EncoderFailed: See the class.
+        """
+        bundle = open_index(Path(path))
+        if expect_id is not None:
+            bundle.require_identity(expect_id)
+        return cls(bundle)
+
+    def encode(self, text: str, *, epsilon: float | str | None = None, channel: str | None = None) -> IndexRelease:
+        """Releases one index for one text.
+
+        The extractor gives a vector ``v``, and the text's code is the largest entry of ``W v + c``. The index is drawn
+        from the row of that code in the channel.
+
+        Args:
+            text: Any string, also an empty one.
+            epsilon: Loss of the whole text, exactly one of the channel's levels; the bundle's default if left out.
+            channel: ``counts`` or ``accuracy``; the bundle's default if left out.
+
+        Returns:
+            The index with its statement.
+
+        Raises:
+            UnknownLevel: The bundle has no such channel or level.
+            InputError: ``text`` is not a string.
+
+        Privacy:
+            For any two texts, no index is more than ``exp(epsilon)`` times as likely for one as for the other. A text
+            that is empty, too long, or that the extractor fails on has a code like any other, and is drawn: *no
+            release* would tell it from all others. Every call draws afresh, and epsilons add up.
+        """
+        if not isinstance(text, str):
+            raise InputError("the text is not a string")
+        staircase = self.bundle.level(channel, epsilon)
+        code, notes = self._code(text)
+        index = int(staircase.draw(np.array([code]), entropy.random_uint64)[0])
+        return IndexRelease(index, IndexStatement(staircase, self.bundle.identity), notes)
+
+    def encode_batch(
+        self,
+        texts: Sequence[str],
+        *,
+        epsilon: float | str | None = None,
+        channel: str | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> list[IndexRelease]:
+        """Releases an index for each of many texts. Other arguments, errors and privacy are those of ``encode``.
+
+        Args:
+            texts: The texts.
+            epsilon: As in ``encode``.
+            channel: As in ``encode``.
+            progress: Called after each text with how many are done.
+        """
+        if isinstance(texts, str):
+            raise InputError("a batch is a sequence of texts, not one string")
+        releases = []
+        for number, text in enumerate(texts, 1):
+            if not isinstance(text, str):
+                raise InputError(f"text {number} of {len(texts)} is not a string")
+            releases.append(self.encode(text, epsilon=epsilon, channel=channel))
+            if progress is not None:
+                progress(number)
+        return releases
+
+    def statement(self, *, epsilon: float | str | None = None, channel: str | None = None) -> IndexStatement:
+        """Returns what a call with these options promises. Nothing is drawn."""
+        return IndexStatement(self.bundle.level(channel, epsilon), self.bundle.identity)
+
+    def distribution(
+        self, label: str, *, epsilon: float | str | None = None, channel: str | None = None
+    ) -> Distribution:
+        """Returns what may be released for a text of one code, with exact probabilities. Nothing is drawn.
+
+        Args:
+            label: The label of the code.
+            epsilon: As in ``encode``.
+            channel: As in ``encode``.
+
+        Raises:
+            OptionError: No code has that label.
+            UnknownLevel: The bundle has no such channel or level.
+        """
+        labels = self.bundle.labels
+        if label not in labels:
+            raise OptionError("no code has that label")
+        staircase = self.bundle.level(channel, epsilon)
+        return Distribution.of(labels, staircase.channel, labels.index(label))
+
+    def secret_code(self, text: str) -> int:
+        """Returns the code of a text before anything is drawn. It has no protection: for measurements on public text.
+
+        Raises:
+            InputError: ``text`` is not a string.
+        """
+        if not isinstance(text, str):
+            raise InputError("the text is not a string")
+        return self._code(text)[0]
+
+    def _code(self, text: str) -> tuple[int, IndexNotes]:
+        with np.errstate(all="ignore"):  # a warning would tell something of the text
+            found = self._extractor.extract(text)
+            finite = bool(np.isfinite(found.vector).all())
+            vector = found.vector if finite else np.zeros_like(found.vector)
+            scores = self.bundle.weight @ vector + self.bundle.bias
+        return int(np.argmax(scores)), IndexNotes(found.truncated, not finite)

@@ -1,0 +1,81 @@
+"""The promise of a released index: one epsilon, for any two texts (docs/proofs/index.md)."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from textveil.mechanisms.index_staircase import IndexStaircase
+from textveil.release import Loss, Statement, WholeText, round_up
+
+_NOT_PROTECTED = (
+    "that a text was encoded, and with what parameters",
+    "encoding the same text again: each release is drawn afresh, and their epsilons add up",
+    "to whoever can time the device: how long the text is",
+)
+
+
+@dataclass(frozen=True)
+class IndexStatement(Statement):
+    """The promise of one released index: a function of public parameters alone, safe to publish beside it.
+
+    Attributes:
+        staircase: The mechanism of its channel and level.
+        bundle: Identity of the bundle.
+    """
+
+    staircase: IndexStaircase
+    bundle: str
+
+    @property
+    def channel(self) -> str:
+        """Name of the channel."""
+        return self.staircase.level.name
+
+    @property
+    def epsilon(self) -> str:
+        """The level, as the bundle spells it."""
+        return f"{self.staircase.level.epsilon:f}"
+
+    @property
+    def whole_text(self) -> WholeText:
+        """The promise: epsilon for any two texts."""
+        return WholeText(self.staircase.level.epsilon)
+
+    @property
+    def guess_gain(self) -> Decimal:
+        """``C``: a right guess of the code, by anybody, becomes at most so many times likelier on average."""
+        return Decimal(str(round_up(self.staircase.guess_gain, 2)))
+
+    @property
+    def identity(self) -> str:
+        """Identity of the bundle."""
+        return self.bundle
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """The loss of the whole text."""
+        return (self.whole_text,)
+
+    @property
+    def not_protected(self) -> tuple[str, ...]:
+        """What the release does not do, in plain words."""
+        return _NOT_PROTECTED
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain values for JSON."""
+        return {
+            "channel": self.channel,
+            "indices": self.staircase.codes,
+            "epsilon_whole_text": float(self.whole_text.epsilon),
+            "delta_whole_text": 0.0,
+            "guess_gain": float(self.guess_gain),
+            "bundle": self.bundle,
+            "not_protected": list(self.not_protected),
+        }
+
+    def summary(self) -> str:
+        """Returns one line for a terminal."""
+        return f"one of {self.staircase.codes} indices, channel {self.channel}: {self.whole_text}"
+
+    def _details(self) -> tuple[str, ...]:
+        return (f"a right guess of the text's code becomes at most {self.guess_gain} times likelier, on average",)

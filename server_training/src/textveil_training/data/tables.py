@@ -1,0 +1,154 @@
+"""A user's own file: CSV, TSV, JSON lines or Parquet, with the user's names for the columns.
+
+The ending of the file says what it is. CSV is quoted as RFC 4180 has it; TSV is not quoted, like all published files.
+A column is named, or numbered from 1 where the file has no header.
+"""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+from textveil_training.data.examples import LabeledText
+from textveil_training.data.json_lines import read_json_lines
+from textveil_training.data.rows import file_name, label_field, read_lines, split_columns, text_field
+from textveil_training.errors import (
+    DataOptionError,
+    EmptyData,
+    FileLocation,
+    MissingColumn,
+    MissingExtra,
+    MissingLabel,
+    UnreadableFile,
+    WrongColumnCount,
+    WrongLayout,
+)
+
+ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".parquet")
+#: How a missing label looks after a program that knows NaN has written it.
+_NOT_A_LABEL = frozenset({"nan", "none", "null", "<na>"})
+
+
+def read_table(path: Path, text: str, label: str | None) -> Iterator[LabeledText]:
+    """Streams the rows of a table as labeled texts. Other columns are passed over.
+
+    Args:
+        path: A file with one of ``ENDINGS``; ``.txt`` is TSV.
+        text: Name of the column with the texts, or its number from 1 in a CSV or TSV file without a header.
+        label: Name or number of the column with the labels. A label that is a number becomes its digits. ``None`` for
+            texts without labels: they get the label ``""``.
+
+    Raises:
+        DataOptionError: The ending is none of these, or one column has a name and the other a number.
+        MissingColumn: There is no such column, or two of that name.
+        MissingText, MissingLabel: A row has no text, or no label: empty, blank or NaN.
+        MissingExtra: Parquet needs pyarrow.
+        DataError: The file cannot be read, is empty or malformed.
+    """
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        raise DataOptionError(f"the file's ending is none of {', '.join(ENDINGS)}")
+    if ending in (".jsonl", ".ndjson"):
+        for row in read_json_lines(path, text_key=text, label_key=label):
+            yield _checked(row) if isinstance(row, LabeledText) else LabeledText(row.text, "")
+        return
+    if ending == ".parquet":
+        yield from _parquet(path, text, label)
+        return
+    rows = _csv_rows(path) if ending == ".csv" else _tsv_rows(path)
+    columns: list[int] = []
+    width, read = 0, 0
+    for location, row in rows:
+        if not columns:
+            width = len(row)
+            columns, header = _columns(row, [text] if label is None else [text, label], location)
+            if header:
+                continue
+        if len(row) != width:
+            raise WrongColumnCount(f"the row has {len(row)} columns instead of {width}", location)
+        yield _example(row[columns[0]], None if label is None else row[columns[1]], location)
+        read += 1
+    if not read:
+        raise EmptyData("there is no row", FileLocation(file_name(path)))
+
+
+def _columns(row: list[str], wanted: list[str], location: FileLocation) -> tuple[list[int], bool]:
+    """Places of the columns, and whether the row is a header."""
+    numbered = [name.isascii() and name.isdecimal() and name not in row for name in wanted]
+    if all(numbered):
+        places = [int(name) - 1 for name in wanted]
+        if not all(0 <= place < len(row) for place in places):
+            raise MissingColumn(f"there is no column of that number: there are {len(row)}", location)
+    elif any(numbered):
+        raise DataOptionError("name both columns, or number both")
+    else:
+        for option, name in zip(("text", "label"), wanted, strict=False):
+            if row.count(name) != 1:
+                found = "two columns" if name in row else "no column"
+                raise MissingColumn(f"{found} of the name given for the {option} ({len(row)} columns)", location)
+        places = [row.index(name) for name in wanted]
+    if len(set(places)) < len(places):
+        raise DataOptionError("text and label are one column")
+    return places, not all(numbered)
+
+
+def _tsv_rows(path: Path) -> Iterator[tuple[FileLocation, list[str]]]:
+    for location, line in read_lines(path):
+        yield location, split_columns(line, line.count("\t") + 1, location)
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[FileLocation, list[str]]]:
+    """Rows of a CSV file, each with the line that it ends on. Blank lines are passed over."""
+    name = file_name(path)
+    reader = csv.reader((f"{line}\n" for _, line in read_lines(path)), strict=True)
+    while True:
+        try:
+            row = next(reader, None)
+            malformed = False
+        except csv.Error:  # its message may hold what the file holds
+            row, malformed = None, True
+        location = FileLocation(name, reader.line_num)
+        if malformed:
+            raise WrongLayout("the line is no CSV", location)
+        if row is None:
+            return
+        if row:
+            yield location, [cell.removesuffix("\n") for cell in row]
+
+
+def _parquet(path: Path, text: str, label: str | None) -> Iterator[LabeledText]:
+    try:
+        from pyarrow import parquet  # type: ignore[import-not-found]
+    except ImportError as error:
+        raise MissingExtra("Parquet needs pyarrow: pip install pyarrow") from error
+    name = file_name(path)
+    table = None
+    try:
+        table = parquet.read_table(path)
+    except Exception:  # pyarrow's errors have no common base and may hold the path
+        table = None
+    if table is None:
+        raise UnreadableFile("the file cannot be read as Parquet")
+    for option, column in (("text", text), ("label", label)):
+        if column is not None and table.column_names.count(column) != 1:
+            raise MissingColumn(f"no single column of the name given for the {option}", FileLocation(name))
+    cells = table.column(text).to_pylist()
+    labels = table.column(label).to_pylist() if label is not None else [None] * len(cells)
+    number = 0
+    for number, (cell, value) in enumerate(zip(cells, labels, strict=True), 1):
+        location = FileLocation(name, number)
+        given = None if label is None else "" if value is None else str(value)
+        yield _example(cell if isinstance(cell, str) else "", given, location)
+    if not number:
+        raise EmptyData("there is no row", FileLocation(name))
+
+
+def _example(text: str, label: str | None, location: FileLocation) -> LabeledText:
+    if label is None:
+        return LabeledText(text_field(text, location), "")
+    return _checked(LabeledText(text_field(text, location), label_field(label, None, location)), location)
+
+
+def _checked(row: LabeledText, location: FileLocation | None = None) -> LabeledText:
+    if row.label.strip().lower() in _NOT_A_LABEL:
+        raise MissingLabel("the label is missing", location)
+    return row

@@ -1,0 +1,1 @@
+"""From a file of labeled texts to a bundle whose devices release an index."""

@@ -1,0 +1,116 @@
+"""A user's labeled texts, checked, and divided into texts for training, for the channels, and for the figures."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.mechanisms import MAX_CODES
+
+from textveil_training.data import LabeledText
+from textveil_training.encoder.grouped_split import Groups, divide, group_texts
+from textveil_training.errors import ClassError
+
+#: A class of fewer texts cannot be learned, calibrated and measured.
+MIN_CLASS_TEXTS = 20
+SHARES = {"train": 75, "calibration": 10, "test": 15}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One side of the division: texts, and the class id of each, int64, shape ``(texts,)``."""
+
+    texts: tuple[str, ...] = field(repr=False)
+    classes: NDArray[np.int64] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Labeled texts, divided.
+
+    Attributes:
+        labels: Names of the classes, sorted, as the file spells them.
+        train: What rows are trained on.
+        calibration: What channels are fitted on.
+        test: What figures are measured on.
+        groups: What belongs together, of all texts.
+        left_out: Texts that are not used because they are too close to a given test file.
+    """
+
+    labels: tuple[str, ...]
+    train: Part
+    calibration: Part
+    test: Part
+    groups: Groups
+    left_out: int
+
+
+def divided(rows: Sequence[LabeledText], test: Sequence[LabeledText] | None = None, seed: int = 0) -> Task:
+    """Checks labels and divides texts; copies and close texts stay on one side.
+
+    Args:
+        rows: Labeled texts.
+        test: Texts for the figures, if they are given; else a part of ``rows``. What is too close to one is left out.
+        seed: Another seed gives another division.
+
+    Raises:
+        ClassError: There is one class, or more than 256; a class has too few texts, or a part of the division has none
+            of it; or one is in the test file only. A class is named by its number among the sorted labels.
+    """
+    labels = tuple(sorted({row.label for row in rows}))
+    if not 2 <= len(labels) <= MAX_CODES:
+        raise ClassError(f"there are {len(labels)} different labels: from 2 to {MAX_CODES} are needed")
+    sizes = Counter(row.label for row in rows)
+    for number, label in enumerate(labels, 1):
+        if sizes[label] < MIN_CLASS_TEXTS:
+            raise ClassError(f"class {number} of {len(labels)} has {sizes[label]} texts: {MIN_CLASS_TEXTS} are needed")
+    if test is not None and (only := {row.label for row in test} - set(labels)):
+        raise ClassError(f"{len(only)} labels of the test file are not in the training file")
+    everything = [*(test or []), *rows]
+    groups = group_texts([row.text for row in everything])
+    numbers = _sides(groups, len(test or []), seed)
+    left_out = len(everything) - sum(map(len, numbers.values()))
+    ids = {label: number for number, label in enumerate(labels)}
+    parts: dict[str, Part] = {}
+    for name, found in numbers.items():
+        classes = np.array([ids[everything[n].label] for n in found], dtype=np.int64)
+        missing = np.flatnonzero(np.bincount(classes, minlength=len(labels)) == 0)
+        if len(missing):
+            raise ClassError(
+                f"class {missing[0] + 1} of {len(labels)} has no text in the part for {name}: it has too few texts, or "
+                "they are copies of each other"
+            )
+        parts[name] = Part(tuple(everything[n].text for n in found), classes)
+    return Task(labels, parts["train"], parts["calibration"], parts["test"], groups, left_out)
+
+
+def unlabeled(rows: Sequence[LabeledText], seed: int = 0) -> Task:
+    """Divides texts without a look at their labels, for a codebook. All have class 0.
+
+    Args:
+        rows: Texts; their labels are passed over.
+        seed: Another seed gives another division.
+
+    Raises:
+        ClassError: A part of the division has no text.
+    """
+    texts = [row.text for row in rows]
+    groups = group_texts(texts)
+    sides = _sides(groups, 0, seed)
+    if not all(sides.values()):
+        raise ClassError("a part of the division has no text: they are too few, or copies of each other")
+    parts = {
+        name: Part(tuple(texts[n] for n in found), np.zeros(len(found), np.int64)) for name, found in sides.items()
+    }
+    return Task((), parts["train"], parts["calibration"], parts["test"], groups, 0)
+
+
+def _sides(groups: Groups, given: int, seed: int) -> dict[str, list[int]]:
+    """Numbers of the texts of each part. The first ``given`` are the test part, and what is near to one is left out."""
+    if not given:
+        return divide(groups, SHARES, seed)
+    near = set(groups.of[:given])
+    numbers = divide(groups, {name: SHARES[name] for name in ("train", "calibration")}, seed)
+    numbers = {name: [n for n in found if groups.of[n] not in near] for name, found in numbers.items()}
+    return {**numbers, "test": list(range(given))}

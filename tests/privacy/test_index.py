@@ -1,0 +1,144 @@
+"""An index is drawn as its definition says, to the last integer, and tells no more of a text than is stated.
+
+Small channels are enumerated whole, and copies with a planted fault must be seen. What a hostile bundle may hold is
+refused, or keeps the bound.
+"""
+
+from collections import Counter
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from small_channels import CHANNELS, FAULTS, built, defined, faulty, largest_ratio
+from textveil.errors import BundleDamaged
+from textveil.mechanisms import MAX_CODES, IndexStaircase
+from textveil.mechanisms.staircase import G
+
+
+def drawn(staircase: IndexStaircase, code: int) -> list[Fraction]:
+    """The distribution of the draw, from every pair of uniform integers."""
+    rows = staircase._rows(np.array([code]))
+    left = int(rows.left[0])
+    u, w = np.divmod(np.arange(staircase.total * left), left)
+    counts = Counter(staircase._select(rows, np.zeros(len(u), np.intp), u, w).tolist())
+    return [Fraction(counts[y], len(u)) for y in range(staircase.codes)]
+
+
+def check_draws(kind: type[IndexStaircase]) -> None:
+    for channel in CHANNELS:
+        staircase = built(channel, kind)
+        assert [drawn(staircase, code) for code in range(staircase.codes)] == defined(channel)
+
+
+def test_every_integer_goes_to_its_index() -> None:
+    check_draws(IndexStaircase)
+    check_draws(faulty(None))
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_seen(fault: str) -> None:
+    with pytest.raises((AssertionError, BundleDamaged)):
+        check_draws(faulty(fault))
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+def test_the_output_distribution_is_the_definition(channel: Any) -> None:
+    staircase, rows = built(channel), defined(channel)
+    for code, row in enumerate(rows):
+        exact = staircase.channel.exact_row(code)
+        assert [Fraction(weight, sum(exact)) for weight in exact] == row
+    wanted = np.array([[float(p) for p in row] for row in rows])
+    np.testing.assert_allclose(staircase.matrix, wanted, rtol=1e-12)
+    np.testing.assert_allclose(
+        staircase.channel.columns(np.arange(staircase.codes))[:, :-1], wanted.T, rtol=1e-12
+    )  # the last input is no code: the base itself
+    exact = staircase.channel.exact_row(staircase.codes)
+    assert [Fraction(w, sum(exact)) for w in exact] == [Fraction(b, sum(channel[1])) for b in channel[1]]
+
+
+def test_the_bound_is_attained_and_not_passed() -> None:
+    for channel in CHANNELS[:-1]:
+        with localcontext(prec=50):
+            factor = int((Decimal(channel[0]).exp() - 1) * 3)
+        assert largest_ratio(defined(channel)) == 1 + Fraction(factor, 3)
+    assert largest_ratio(defined(CHANNELS[-1])) == 1
+
+
+@st.composite
+def channels(draw: Any) -> Any:
+    """Any integers that the certificate lets pass, by way of cards dealt from one pack."""
+    codes = draw(st.integers(2, 5))
+    base = draw(st.lists(st.integers(0, 9), min_size=codes, max_size=codes).filter(any))
+    cards = [y for y, b in enumerate(base) for _ in range(b)]
+    budget = draw(st.integers(1, len(cards)))
+    dealt = [Counter(draw(st.permutations(cards))[:budget]) for _ in range(codes)]
+    epsilon = draw(st.sampled_from(("0.000000001", "0.01", "0.7", "2", "8", "16")))
+    return epsilon, base, [[row[y] for y in range(codes)] for row in dealt]
+
+
+@given(channels())
+def test_no_channel_loses_more_than_is_stated(channel: Any) -> None:
+    staircase = built(channel, unit=G)
+    rows = [[Fraction(w) / sum(row) for w in row] for row in map(staircase.exact_row, range(staircase.codes + 1))]
+    ratio = largest_ratio(rows)
+    assert ratio is not None
+    assert ratio <= 1 + Fraction(staircase.factor, G)
+    with localcontext(prec=50):
+        assert Decimal(ratio.numerator) / Decimal(ratio.denominator) <= Decimal(channel[0]).exp()
+
+
+BIG = 2**62
+HOSTILE: dict[str, tuple[Any, Any, str]] = {
+    "no code": (np.zeros(0, np.int64), np.zeros((0, 0), np.int64), "shapes"),
+    "one code": (np.ones(1, np.int64), np.ones((1, 1), np.int64), "shapes"),
+    "too many codes": (
+        np.ones(MAX_CODES + 1, np.int64),
+        np.eye(MAX_CODES + 1, dtype=np.int64),
+        "shapes",
+    ),
+    "a base of another shape": (np.ones((2, 2), np.int64), np.eye(2, dtype=np.int64), "shapes"),
+    "no square": (np.ones(2, np.int64), np.ones((2, 3), np.int64), "shapes"),
+    "floats": (np.ones(2), np.eye(2), "types"),
+    "unsigned": (np.ones(2, np.uint64), np.eye(2, dtype=np.uint64), "types"),
+    "a negative base": (np.array([-1, 3]), np.array([[0, 1], [0, 1]]), "negative"),
+    "a base of zero": (np.zeros(2, np.int64), np.zeros((2, 2), np.int64), "zero"),
+    "a base that wraps": (np.full(4, BIG), np.zeros((4, 4), np.int64), "too large"),
+    "a base that is too large": (np.full(2, 2**42), np.array([[1, 0], [0, 1]]), "too large"),
+    "a budget that is too large": (np.full(2, 2**40), np.array([[2**40, 0], [0, 2**40]]), "too large"),
+    "more than the base": (np.array([1, 1]), np.array([[2, 0], [1, 1]]), "more than its base"),
+    "something of an index that is none": (np.array([0, 3]), np.array([[1, 1], [0, 2]]), "more than its base"),
+    "less than nothing": (np.array([2, 2]), np.array([[-1, 2], [0, 1]]), "more than its base"),
+    "different budgets": (np.array([2, 2]), np.array([[1, 0], [1, 1]]), "different budgets"),
+    "nothing": (np.array([2, 2]), np.zeros((2, 2), np.int64), "budgets, or none"),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_hostile_integers_are_refused(what: str) -> None:
+    base, dealt, message = HOSTILE[what]
+    with pytest.raises(BundleDamaged, match=message):
+        IndexStaircase.certified("a channel", Decimal(12), base, dealt)
+
+
+@pytest.mark.parametrize("epsilon", ["0", "-1", "16.1", "NaN", "Infinity"])
+def test_an_epsilon_out_of_range_is_refused(epsilon: str) -> None:
+    with pytest.raises(BundleDamaged, match=r"claims less|no number"):
+        IndexStaircase.certified("a channel", Decimal(epsilon), np.array([2, 2]), np.array([[1, 0], [0, 1]]))
+
+
+def test_as_much_entropy_for_every_code() -> None:
+    asked: list[int] = []
+
+    def words(count: int) -> Any:
+        asked.append(count)
+        return np.zeros(count, np.uint64)
+
+    staircase = built(CHANNELS[2])
+    for codes in ([0], [1], [3], [0, 1, 2, 3, 0]):
+        asked.clear()
+        staircase.draw(np.array(codes), words)
+        assert asked == [len(codes)] * 2

@@ -1,0 +1,73 @@
+"""Channels that release a decision: as accurate as any, private, whole after rounding; counts and their figures."""
+
+import math
+
+import numpy as np
+import pytest
+from textveil_export.index import drawn_epsilon, integer_channel
+from textveil_training.bounds.channels import InvalidChannel, best_channel, joint
+from textveil_training.bounds.decisions import accuracy_channel, counts_channel, label_probabilities, recalls
+
+LEVELS = ("0.5", "1", "2", "4", "8")
+
+
+def confusion(classes: int, seed: int) -> np.ndarray:
+    """Counts of a classifier that is right more often than not, with classes of different sizes."""
+    generator = np.random.default_rng(seed)
+    sizes = generator.integers(5, 400, classes)
+    rows = generator.dirichlet(np.ones(classes), classes) + 2 * np.eye(classes)
+    return np.stack([generator.multinomial(n, row / row.sum()) for n, row in zip(sizes, rows, strict=True)])
+
+
+def accuracy(counts: np.ndarray, channel: np.ndarray) -> float:
+    return float((joint(counts) * channel).sum())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_channel_is_more_accurate_and_integers_lose_next_to_nothing(seed: int) -> None:
+    counts = confusion(2 + seed, seed)
+    for level in LEVELS:
+        epsilon = drawn_epsilon(level)
+        found = accuracy_channel(counts, epsilon)
+        best = best_channel(joint(counts), epsilon).accuracy
+        assert accuracy(counts, found) == pytest.approx(best, abs=1e-6)
+        drawn = integer_channel("accuracy", found, level).matrix
+        assert accuracy(counts, drawn) == pytest.approx(best, abs=1e-6)
+        response = integer_channel("counts", counts_channel(len(counts), epsilon), level).matrix
+        assert accuracy(counts, response) <= best + 1e-6
+
+
+def test_on_balanced_classes_randomized_response_is_the_most_accurate() -> None:
+    counts = 80 * np.eye(4) + 5
+    for level in LEVELS:
+        epsilon = drawn_epsilon(level)
+        response = accuracy(counts, counts_channel(4, epsilon))
+        assert response == pytest.approx(accuracy(counts, accuracy_channel(counts, epsilon)), abs=1e-6)
+
+
+def test_a_rare_class_is_given_up_at_a_small_epsilon() -> None:
+    counts = np.array([[500, 0, 0], [0, 480, 0], [0, 0, 2]])
+    channel = integer_channel("accuracy", accuracy_channel(counts, drawn_epsilon("0.5")), "0.5")
+    assert channel.base[2] == 0
+    assert np.linalg.matrix_rank(channel.matrix) < 3
+
+
+def test_what_is_no_confusion_matrix_is_refused() -> None:
+    for wrong in ([[1, 2]], [[0, 0], [0, 0]], [[-1, 2], [1, 1]]):
+        with pytest.raises(InvalidChannel):
+            accuracy_channel(wrong, 1.0)
+
+
+def test_recalls_and_probabilities_by_hand() -> None:
+    counts, epsilon = np.array([[30, 10], [0, 60]]), math.log(3)
+    channel = counts_channel(2, epsilon)
+    np.testing.assert_allclose(channel, [[0.75, 0.25], [0.25, 0.75]])
+    np.testing.assert_allclose(recalls(counts, channel), [0.75 * 0.75 + 0.25 * 0.25, 0.75])
+    assert np.isnan(recalls([[0, 0], [1, 3]], channel)[0])
+    shares = label_probabilities(counts, channel)
+    smoothed = counts + 0.5
+    first = [0.75 * smoothed[k, 0] + 0.25 * smoothed[k, 1] for k in range(2)]
+    np.testing.assert_allclose(shares[0], np.array(first) / sum(first))
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    never = label_probabilities(counts, [[1, 0], [1, 0]])
+    np.testing.assert_allclose(never[1], smoothed.sum(axis=1) / smoothed.sum())
