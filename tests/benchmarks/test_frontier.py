@@ -14,6 +14,7 @@ import pytest
 import release
 import rows
 import run
+import tuned
 from candidates import Candidates
 from frontier import between
 from profile_attacks import pattern
@@ -154,3 +155,12 @@ def test_heights_between_levels() -> None:
     line = [(0.2, 0.5), (0.4, 0.7), (0.6, 0.8)]
     assert between(line, 0.3) == pytest.approx(0.6)
     assert between(line, 0.1) is None
+
+
+def test_an_encoder_is_always_tuned_on_the_same_rows() -> None:
+    lines = [f"row {number}" for number in range(100)]
+    few = tuned.chosen(lines, 10)
+    assert few == sorted(few, key=lines.index)
+    assert len(set(few)) == 10
+    assert set(few) <= set(tuned.chosen(lines, 20))
+    assert tuned.chosen(lines, 0) == lines
