@@ -36,6 +36,9 @@ GIVEN_OUTPUTS, FAMILY_OUTPUTS, CITY_OUTPUTS = 1_500, 2_500, 1_000
 CENSUS_FAMILY_NAMES, GIVEN_NAMES, FAMILY_NAMES, CITIES = 10_000, 8_000, 14_000, 20_500
 #: Share of the people of the census, in percent, from which a common word and a company's name are names too.
 COMMON_NAME, COMPANY_NAME = 0.02, 0.004
+#: A word that English texts have more often than 90 times in a million words (`800 - 100 log10`, from 10**-8) is no
+#: designation: it could not come out in lower case any more. But for these, which addresses are full of.
+FREQUENT, ADDRESS_WORDS = 395, frozenset(["box", "road", "street", "unit"])
 #: From as many listed companies on, a word of their names is one that companies are called by.
 COMPANIES = 3
 #: A place's name is a place if nobody in the sources is called so, or by (people who live there, percent called so).
@@ -221,10 +224,16 @@ class Builder:
     def add_designations(self, kind: str, outputs: Iterable[str], only: Iterable[str]) -> None:
         """Adds words that addresses, institutions or firms are called by: members with a capital only.
 
-        No member has a lower-case slot, so an output of such a kind may be a common word.
+        No member has a lower-case slot, so an output of such a kind may be a common word. Two letters are too often
+        something else (DR, CT, CO).
         """
-        marks = dict.fromkeys(self.free(outputs), "capitalized")
-        self.kinds[kind] = marks | dict.fromkeys(set(self.free(only)) - marks.keys(), "capitalized,member-only")
+
+        def chosen(entries: Iterable[str]) -> list[str]:
+            rare = (e for e in entries if e in ADDRESS_WORDS or self.frequency.get(e, 0) < FREQUENT)
+            return self.free(e for e in rare if len(e) > 2)
+
+        marks = dict.fromkeys(chosen(outputs), "capitalized")
+        self.kinds[kind] = marks | dict.fromkeys(set(chosen(only)) - marks.keys(), "capitalized,member-only")
 
     def build(self) -> dict[str, Marks]:
         """Builds the kinds by list."""

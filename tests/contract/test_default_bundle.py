@@ -12,6 +12,7 @@ import reference_reader as reader
 from scripts import load_script
 from textveil import Sanitizer
 from textveil.audit.staircase import kept_shares, staircase_summaries, verify_staircase
+from textveil.bundle import CONTEXT
 from textveil.bundle.defaults import DEFAULT_BUNDLE
 from textveil.bundle.defaults import DEFAULT_BUNDLE_ID as DEFAULT_IDENTITY
 from textveil.bundle.text_bundle import LAW, MANIFEST
@@ -39,7 +40,8 @@ def bundle():
 
 def test_its_size_and_identity(bundle):
     files = list(DEFAULT_BUNDLE.iterdir())
-    assert sum(path.stat().st_size for path in files) <= 19_000_000
+    assert sum(path.stat().st_size for path in files if path.name != CONTEXT) <= 19_000_000
+    assert (DEFAULT_BUNDLE / CONTEXT).stat().st_size <= 3_000_000
     assert (DEFAULT_BUNDLE / "staircase.safetensors").stat().st_size <= 3_000_000
     assert (DEFAULT_BUNDLE / "table.safetensors").stat().st_size <= 8_000_000
     assert bundle.identity == DEFAULT_IDENTITY == hashlib.sha256((DEFAULT_BUNDLE / MANIFEST).read_bytes()).hexdigest()
@@ -74,7 +76,8 @@ RULES = [(visible, kinds) for visible in ("function-words", "none") for kinds in
 def read():
     """The staircase as the second reader reads it, which refuses one whose conditions do not hold."""
     law = json.loads((DEFAULT_BUNDLE / LAW).read_text(encoding="utf-8"))
-    names = [name for name in law["files"] if name.endswith(".txt")] + ["staircase.safetensors"]
+    names = [name for name in law["files"] if name.endswith(".txt")]
+    names += ["staircase.safetensors", "context.safetensors", "vocabulary.tsv"]
     return reader.read_staircase(law, {name: (DEFAULT_BUNDLE / name).read_bytes() for name in names})
 
 

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 import reference_reader as reader
+from small_context import random_context
 from small_staircase import BASE, NEIGHBORS, small_staircase
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import TABLE_MECHANISMS, Bundle
-from textveil.mechanisms.staircase import Staircase
+from textveil.mechanisms import FluentStaircase, Staircase
 from wrong_staircases import LAWS, TABLES
 
 VERSION_2 = Path(__file__).parents[1] / "fixtures" / "version_2" / "words"
@@ -128,6 +129,25 @@ def test_exact_rows(name: str, request: pytest.FixtureRequest) -> None:
             assert [Fraction(weight, sum(exact)) for weight in exact] == wanted
             spread += sum(exact) != ours.total
     assert spread > 16  # in more rows than those of <unk> something is left over
+
+
+def test_exact_rows_in_contexts(tmp_path: Path) -> None:
+    """The base of a context is the document's, for elements at random, and so are the rows."""
+    folder = small_staircase(tmp_path / "b", context=random_context(3, weights=(1, 2, 7, 30)))
+    context = Bundle(folder).context
+    assert context is not None
+    different = set()
+    for number, (read, level, outputs, ours) in enumerate(both(folder)):
+        chance = np.random.default_rng(number)
+        for around in chance.integers(0, context.elements.count, (2, 4)).tolist():
+            there, inside = FluentStaircase(ours, context).at(np.array(around)), reader.in_context(read, around)
+            different.add(there.base_sum)
+            for x in (0, 7, 12, 15):
+                exact = there.exact_row(x)
+                wanted = reader.staircase_row(inside, level, outputs, x)
+                assert sum(wanted) == 1
+                assert [Fraction(weight, sum(exact)) for weight in exact] == wanted
+    assert len(different) > 6
 
 
 def scripted(seed: int) -> Callable[[int], list[int]]:

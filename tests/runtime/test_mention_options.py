@@ -30,7 +30,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     *(({"visible": wrong}, CHOICES) for wrong in ("x", "", ("x",), ["none", "function-words"], 5, True, [5])),
     *(
         ({name: wrong}, f"{name} is true or false")
-        for name in ("consistent", "kinds", "sanitize_punctuation")
+        for name in ("consistent", "kinds", "sanitize_punctuation", "fluent")
         for wrong in ("no", "false", 0, 1, [])
     ),
     ({"consistent": True, "split": "no"}, "split is true or false"),
@@ -156,6 +156,7 @@ def test_the_fields_of_a_statement(small: Sanitizer) -> None:
         ],
         "kinds": True,
         "consistent": False,
+        "fluent": False,
         "mentions": 2,
         "epsilon_document": 17.0,
         "case": "carry",

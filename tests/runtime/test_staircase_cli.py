@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from small_context import random_context
 from small_staircase import small_staircase
 from textveil import Sanitizer
 
@@ -50,7 +51,18 @@ def test_a_text_is_rewritten(here: Callable[..., Any], bundle: Path, file: Path)
     assert statement["kinds"] is False
 
 
+def test_words_that_fit(here: Callable[..., Any], file: Path, tmp_path: Path) -> None:
+    follows = small_staircase(tmp_path / "follows", context=random_context(1))
+    for options in ([], ["--consistent"], ["--visible", "none"], ["--sanitize-punctuation"]):
+        ran = here("sanitize", "-b", follows, "--fluent", "--document", "file", *options, file)
+        assert ran.code == 0
+        assert "drawn to fit what is visible and what was drawn before, for no more nats" in ran.message
+        assert "zorblax" not in ran.text + ran.message
+    assert b"where the base follows the text" in here("verify", follows).out
+
+
 REFUSED = [
+    (["--fluent"], "this bundle has no context.safetensors, so its base cannot follow the text (fluent)"),
     (["--visible", "x"], "visible must be one of function-words, none"),
     (["--level", "x"], "no such level; the staircase has the levels (epsilon) strong (6), usual (8.5)"),
     (["--tail", "exact"], "the staircase does not take tail"),

@@ -7,6 +7,7 @@ Where the document leaves a choice to the asker, it follows the options of docs/
 """
 
 from .bundle import open_bundle, recompute_row, score
+from .context import in_context
 from .draws import draw_staircase, find_law, sanitize_batch, uniform_below
 from .staircase import allowed_outputs, read_staircase, staircase_row
 
@@ -14,6 +15,7 @@ __all__ = [
     "allowed_outputs",
     "draw_staircase",
     "find_law",
+    "in_context",
     "open_bundle",
     "read_staircase",
     "recompute_row",

@@ -75,7 +75,8 @@ def check_parts(law: dict[str, Any], hashes: dict[str, str]) -> None:
         check(set(law["skeleton"]) == {"function_words", "kinds"}, "law.json: skeleton")
         kinds = law["skeleton"]["kinds"]
         check(all(set(kind) == {"name", "shape", "file"} for kind in kinds), "law.json: a kind")
-        named += ["staircase.safetensors", law["skeleton"]["function_words"], *(kind["file"] for kind in kinds)]
+        named += ["staircase.safetensors", *(hashes.keys() & {"context.safetensors"})]
+        named += [law["skeleton"]["function_words"], *(kind["file"] for kind in kinds)]
     check(len(set(named)) == len(named), "law.json: a file is named twice")
     check(law["files"] == {name: hashes[name] for name in named}, "law.json: hashes")
 

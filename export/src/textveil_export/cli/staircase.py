@@ -12,6 +12,7 @@ from textveil_export.errors import ExportError
 from textveil_export.progress import Progress, no_progress
 from textveil_export.text import sources
 from textveil_export.text.build_staircase import StaircaseRecipe
+from textveil_export.text.context import ContextModel, read_context_model
 from textveil_export.text.renew_staircase import renew_staircase
 from textveil_export.text.skeleton_lists import SkeletonLists, english_skeleton, read_skeleton_lists
 from textveil_export.text.staircase import StaircaseSettings, read_frequencies
@@ -19,6 +20,7 @@ from textveil_export.text.word_sets import LISTS, english_lists
 
 ENGLISH_VECTORS = LISTS / "words" / "english-3-vectors.txt"
 ENGLISH_FREQUENCIES = LISTS / "words" / "english-3-frequencies.tsv"
+ENGLISH_CONTEXT = LISTS / "words" / "english-3-context.txt"
 DEFAULT_NEIGHBORS = StaircaseSettings().k
 #: Names of kinds are names of files, and are printed.
 _KIND_NAME = re.compile(r"[a-z]+(-[a-z]+)*")
@@ -41,6 +43,10 @@ WordFrequenciesOption = Annotated[
     Path | None,
     typer.Option(help="staircase: public frequencies, a word, a tab and a count per line; else the order counts."),
 ]
+ContextOption = Annotated[
+    str | None,
+    typer.Option(help="staircase: lets the base follow the text (--fluent). english, or a file (docs/format.md)."),
+]
 
 
 def staircase(
@@ -54,6 +60,7 @@ def staircase(
     function_words: FunctionWordsOption = None,
     kind: KindOption = None,
     word_frequencies: WordFrequenciesOption = None,
+    context: ContextOption = None,
     lists: Annotated[
         str, typer.Option(help="english: the built-in list of words that never come out. none: no list.")
     ] = "english",
@@ -68,6 +75,7 @@ def staircase(
         per_billion=frequencies(word_frequencies, vectors is None),
         settings=StaircaseSettings(k=staircase_neighbors),
         never_output=english_lists()[1] if lists == "english" else frozenset(),
+        context=context_model(context),
     )
     with bars() as progress:
         renewed = renew_staircase(Bundle(bundle), recipe, output, force=force, progress=progress)
@@ -86,6 +94,13 @@ def skeleton(function_words: Path | None, kinds: list[str] | None) -> SkeletonLi
     if not all(_KIND_NAME.fullmatch(name) for name, _, _ in named):
         raise ExportError("--kind: a name is of lower-case letters, with single hyphens between them")
     return read_skeleton_lists(function_words, [(name, Path(path)) for name, _, path in named])
+
+
+def context_model(name: str | None) -> ContextModel | None:
+    """Returns the model of contexts that the option names."""
+    if name is None:
+        return None
+    return read_context_model(ENGLISH_CONTEXT if name == "english" else Path(name))
 
 
 def vectors_of(path: Path, progress: Progress = no_progress) -> sources.Source:

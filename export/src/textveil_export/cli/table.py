@@ -14,10 +14,12 @@ from textveil_export.cli.progress_bars import bars
 from textveil_export.cli.staircase import (
     DEFAULT_NEIGHBORS,
     ENGLISH_VECTORS,
+    ContextOption,
     FunctionWordsOption,
     KindOption,
     StaircaseNeighborsOption,
     WordFrequenciesOption,
+    context_model,
     frequencies,
     skeleton,
     vectors_of,
@@ -118,6 +120,7 @@ def table(
     function_words: FunctionWordsOption = None,
     kind: KindOption = None,
     word_frequencies: WordFrequenciesOption = None,
+    context: ContextOption = None,
     embeddings: Annotated[bool, typer.Option(help="Ship int8 embedding rows (distances on the device).")] = True,
     statistics: Annotated[
         bool, typer.Option(help="Measure what the levels do to words, for textveil levels and calibrate; minutes.")
@@ -150,9 +153,10 @@ def table(
             per_billion=frequencies(word_frequencies, english),
             settings=StaircaseSettings(k=staircase_neighbors),
             never_output=policy.never_output,
+            context=context_model(context),
         )
-    elif function_words is not None or kind or word_frequencies is not None:
-        raise ExportError("--function-words, --kind and --word-frequencies belong to the staircase")
+    elif function_words is not None or kind or word_frequencies is not None or context is not None:
+        raise ExportError("--function-words, --kind, --word-frequencies and --context belong to the staircase")
     english_lists_used = staircase is not None and function_words is None
     known = {
         _MINILM_ATTRIBUTION: default_encoder and "santext" in chosen,

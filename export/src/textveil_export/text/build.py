@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import (
     EMBEDDINGS,
-    STAIRCASE,
     TABLE,
     TABLE_MECHANISMS,
     TAILS,
@@ -32,6 +31,7 @@ from textveil_export.errors import ExportError
 from textveil_export.progress import Progress, no_progress
 from textveil_export.text.build_staircase import StaircaseRecipe, build_staircase
 from textveil_export.text.calibrate_epsilon import Key, by_certified_epsilon, by_unchanged_share
+from textveil_export.text.context import with_credit
 from textveil_export.text.near_duplicates import merge_near_duplicates
 from textveil_export.text.neighbors import nearest, smallest
 from textveil_export.text.quantize import quantize, unknown_row
@@ -151,20 +151,23 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
             "k": recipe.k,
         }
     if recipe.staircase is not None:
-        part = build_staircase(source.take(kept), recipe.staircase, progress)
-        tensors[STAIRCASE] = part.tensors
+        part = build_staircase(source.take(kept), recipe.staircase, progress, vocabulary=texts[VOCABULARY].encode())
+        tensors |= part.files
         texts |= part.texts
         law |= part.law
         law["defaults"]["staircase"] = part.defaults
         statistics["staircase_k"] = part.tensors["neighbours"].shape[1]
     law["defaults"]["mechanism"] = "staircase" if recipe.staircase is not None else "santext+"
+    attribution = recipe.attribution
+    if recipe.staircase is not None and recipe.staircase.context is not None:
+        attribution = with_credit(attribution, recipe.staircase.context)
     manifest = {
         "format": TEXT_BUNDLE,
         "format_version": TEXT_FORMAT_VERSION,
         "name": recipe.name,
         "label": "textbook",
         "licence": recipe.license,
-        "attribution": recipe.attribution,
+        "attribution": attribution,
         "levels": labels,
         "provenance": {
             **source.provenance,

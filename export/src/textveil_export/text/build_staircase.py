@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from textveil.bundle import CONTEXT, STAIRCASE
 from textveil.mechanisms import StaircaseLevel, output_role
 from textveil.text import Rule
 
 from textveil_export.errors import ExportError
 from textveil_export.progress import Progress, no_progress
+from textveil_export.text.context import ContextModel, context_arrays
 from textveil_export.text.skeleton_lists import FUNCTION_WORDS, SkeletonLists
 from textveil_export.text.sources import Source
 from textveil_export.text.staircase import StaircaseSettings, staircase_arrays
@@ -41,6 +43,7 @@ class StaircaseRecipe:
         default_level: The level used when a user names none.
         default_visible: What stays visible then.
         never_output: Words that must not come out.
+        context: What lets the base follow the text, or ``None``.
     """
 
     lists: SkeletonLists
@@ -51,6 +54,7 @@ class StaircaseRecipe:
     default_level: str = DEFAULT_LEVEL
     default_visible: str = DEFAULT_VISIBLE
     never_output: frozenset[str] = frozenset()
+    context: ContextModel | None = None
 
 
 @dataclass(frozen=True)
@@ -59,23 +63,33 @@ class StaircasePart:
 
     Attributes:
         tensors: The arrays of ``staircase.safetensors``.
+        context: The arrays of ``context.safetensors``; none without a model of contexts.
         texts: The lists of the skeleton, by file name.
         law: The parts of ``law.json``: ``staircase``, ``skeleton`` and the defaults.
     """
 
     tensors: dict[str, NDArray[Any]]
+    context: dict[str, NDArray[Any]]
     texts: dict[str, str]
     law: dict[str, Any]
     defaults: dict[str, str]
 
+    @property
+    def files(self) -> dict[str, dict[str, NDArray[Any]]]:
+        """Arrays by file."""
+        return {STAIRCASE: self.tensors, **({CONTEXT: self.context} if self.context else {})}
 
-def build_staircase(source: Source, recipe: StaircaseRecipe, progress: Progress = no_progress) -> StaircasePart:
+
+def build_staircase(
+    source: Source, recipe: StaircaseRecipe, progress: Progress = no_progress, *, vocabulary: bytes = b""
+) -> StaircasePart:
     """Builds the staircase of a bundle.
 
     Args:
         source: The vocabulary with its vectors, near-duplicates merged.
         recipe: Lists, levels and settings.
         progress: Called as stages advance.
+        vocabulary: The bytes of ``vocabulary.tsv``, which a table of contexts names.
 
     Raises:
         ExportError: The recipe does not fit the source.
@@ -102,8 +116,12 @@ def build_staircase(source: Source, recipe: StaircaseRecipe, progress: Progress 
         }
         for level in recipe.levels
     ]
+    context = {}
+    if recipe.context is not None:
+        context = context_arrays(recipe.context, source.words, list(files), vocabulary)
     return StaircasePart(
         tensors={**arrays, "roles": roles},
+        context=context,
         texts={
             FUNCTION_WORDS: recipe.lists.files.function_words,
             **{files[kind.name]: kind.content for kind in recipe.lists.files.kinds},

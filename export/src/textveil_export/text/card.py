@@ -2,11 +2,13 @@
 
 from typing import Any
 
-from textveil.bundle import EMBEDDINGS
+from textveil.bundle import CONTEXT, EMBEDDINGS
 
 from textveil_export.text.build import Contents
 
 CARD = "README.md"
+_FLUENT = """With `--fluent` words are drawn to fit the visible words around them and what was drawn before. The bound
+is the same, context by context."""
 
 
 def card(contents: Contents, table_bytes: dict[str, int]) -> str:
@@ -28,6 +30,8 @@ A textveil bundle: {numbers["symbols"]:,} {kind}; {tables}. `textveil info` prin
     ]
     if law["staircase"] is not None:
         parts.append(_staircase(law, numbers))
+        if CONTEXT in contents.tensors:
+            parts.append(_FLUENT)
     if law["santext"] is not None:
         parts.append(_santext(contents))
     parts.append(f"""## What it does not protect

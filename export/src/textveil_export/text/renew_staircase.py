@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from safetensors.numpy import load_file
-from textveil.bundle import CERTIFICATE, EMBEDDINGS, LAW, MANIFEST, STAIRCASE, STATISTICS, TABLE, VOCABULARY, Bundle
+from textveil.bundle import CERTIFICATE, EMBEDDINGS, LAW, MANIFEST, STATISTICS, TABLE, VOCABULARY, Bundle
 from textveil.mechanisms import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 
 from textveil_export.atomic import whole_folder
@@ -14,6 +14,7 @@ from textveil_export.errors import ExportError
 from textveil_export.progress import Progress, no_progress
 from textveil_export.text.build import Contents
 from textveil_export.text.build_staircase import StaircaseRecipe, build_staircase
+from textveil_export.text.context import with_credit
 from textveil_export.text.sources import Source
 from textveil_export.text.write import add_file, to_json, write_files
 
@@ -46,13 +47,17 @@ def renew_staircase(
         raise ExportError("the staircase needs vectors of its own")
     manifest, law = (json.loads((bundle.path / name).read_text("utf-8")) for name in (MANIFEST, LAW))
     vectors = np.zeros((bundle.symbols, 1), dtype=np.float32)  # the recipe's take their place
-    part = build_staircase(Source(bundle.vocabulary, vectors, bundle.tokens, {}), recipe, progress)
+    vocabulary = (bundle.path / VOCABULARY).read_bytes()
+    source = Source(bundle.vocabulary, vectors, bundle.tokens, {})
+    part = build_staircase(source, recipe, progress, vocabulary=vocabulary)
+    if recipe.context is not None:
+        manifest["attribution"] = with_credit(manifest["attribution"], recipe.context)
     tables = [name for name in (TABLE, EMBEDDINGS) if name in law["files"]]
     law |= part.law
     law["defaults"] = {**law["defaults"], "mechanism": "staircase", "staircase": part.defaults}
     contents = Contents(
-        tensors={name: load_file(bundle.path / name) for name in tables} | {STAIRCASE: part.tensors},
-        texts={VOCABULARY: (bundle.path / VOCABULARY).read_bytes().decode("utf-8")} | part.texts,
+        tensors={name: load_file(bundle.path / name) for name in tables} | part.files,
+        texts={VOCABULARY: vocabulary.decode("utf-8")} | part.texts,
         law={key: value for key, value in law.items() if key != "files"},
         manifest={key: value for key, value in manifest.items() if key != "files"},
         statistics=_statistics(bundle) | {"staircase_k": part.tensors["neighbours"].shape[1]},

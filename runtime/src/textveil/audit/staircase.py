@@ -112,10 +112,13 @@ def verify_staircase(bundle: Bundle) -> str:
                 if not rule.outputs_allowed(bundle.vocabulary[symbol]):
                     raise BundleDamaged(f"staircase.safetensors: symbol {symbol} may not come out under its rule")
             for level in bundle.staircase_levels:
-                Staircase.of(bundle.staircase, level, outputs)
+                staircase = Staircase.of(bundle.staircase, level, outputs)
+                if bundle.context is not None:
+                    mentions.fluent(staircase)
     rows, k = bundle.staircase.neighbors.shape
     levels = ", ".join(epsilon_text(float(level.epsilon)) for level in bundle.staircase_levels)
+    follows = "" if bundle.context is None else ", also where the base follows the text"
     return (
         f"staircase: {rows:,} rows of {k} distinct neighbors, one base, one budget; at most {levels} nats at its "
-        f"{len(bundle.staircase_levels)} levels, under all 4 rules of the skeleton"
+        f"{len(bundle.staircase_levels)} levels, under all 4 rules of the skeleton{follows}"
     )

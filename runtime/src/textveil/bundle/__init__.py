@@ -31,12 +31,11 @@ from textveil.bundle.index_bundle import (
 )
 from textveil.bundle.safetensors_reader import open_tensors, unique_keys
 from textveil.bundle.santext_files import EMBEDDINGS, TABLE, TABLE_MECHANISMS, TAILS, Level
-from textveil.bundle.staircase_files import LAW, KindFile, SkeletonFiles
+from textveil.bundle.staircase_files import CONTEXT, LAW, STAIRCASE, KindFile, SkeletonFiles
 from textveil.bundle.text_bundle import (
     CERTIFICATE,
     CERTIFICATE_FORMAT,
     CERTIFICATE_VERSION,
-    STAIRCASE,
     STATISTICS,
     STATISTICS_FORMAT,
     STATISTICS_VERSION,
@@ -55,6 +54,7 @@ __all__ = [
     "CLASSIFIER",
     "CODEBOOK",
     "CODES",
+    "CONTEXT",
     "DECISION",
     "DEFAULT_BUNDLE",
     "DEFAULT_ENCODER",

@@ -9,7 +9,7 @@ from pathlib import Path
 from textveil.errors import BundleNotFound
 
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v3"
-DEFAULT_BUNDLE_ID = "2e4acc67e7fb49bcc21e96b29f4b9e1b4cce5b67a93f98efa999243f9442d10d"
+DEFAULT_BUNDLE_ID = "f2fa8c91aaeb8f0c705d3f33132a4726c57f30919d4114876b92714379ffe69a"
 DEFAULT_ENCODER = "ag-topics-v1"
 DEFAULT_ENCODER_ID = "cd872b6529c6b9c188a33afc8535486f8cda4715084614eb82fcc4a6f9343efc"
 _PLACE = ("runtime", "src", "textveil", "bundle")

@@ -9,10 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from textveil.bundle.safetensors_reader import open_tensors
 from textveil.errors import BundleDamaged
+from textveil.mechanisms.context import ContextTable
+from textveil.mechanisms.fluent import FluentStaircase
 from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable
 
 LAW = "law.json"
+STAIRCASE, CONTEXT = "staircase.safetensors", "context.safetensors"
 _DECIMAL = re.compile(r"[0-9]{1,3}(\.[0-9]{1,9})?")
 _FRACTION = re.compile(r"[0-9]{1,9}(/[1-9][0-9]{0,8})?")
 _NAME = re.compile(r"[a-z]+(-[a-z]+)*")
@@ -51,6 +55,31 @@ def staircase_levels(table: StaircaseTable, constants: dict[str, Any]) -> tuple[
     if not levels or strictness != sorted(set(strictness)):
         raise BundleDamaged(f"{LAW}: levels of the staircase are out of order")
     return levels
+
+
+def open_context(
+    path: Path, table: StaircaseTable, levels: tuple[StaircaseLevel, ...], kinds: int, vocabulary: str
+) -> ContextTable:
+    """Opens ``context.safetensors``, whose hash has been checked, and certifies it at every level.
+
+    Args:
+        path: The folder of the bundle.
+        table: The staircase that draws in contexts.
+        levels: Its levels.
+        kinds: Number of kinds of the skeleton.
+        vocabulary: SHA-256 of ``vocabulary.tsv``, hexadecimal.
+
+    Raises:
+        BundleDamaged: It is of another vocabulary, malformed, or its totals may reach 2**62.
+    """
+    tensors = open_tensors(path / CONTEXT)
+    if tensors["vocabulary"].dtype != np.uint8 or tensors["vocabulary"].tobytes() != bytes.fromhex(vocabulary):
+        raise BundleDamaged(f"{CONTEXT}: belongs to another vocabulary")
+    context = ContextTable.from_tensors(tensors, table.symbols, kinds)
+    everything = np.ones(table.symbols, dtype=bool)
+    for level in levels:
+        FluentStaircase(Staircase.of(table, level, everything), context)
+    return context
 
 
 def check_default_level(names: list[str], default: str) -> None:

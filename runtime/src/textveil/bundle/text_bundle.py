@@ -20,13 +20,17 @@ from textveil.bundle.santext_files import (
     open_santext,
 )
 from textveil.bundle.staircase_files import (
+    CONTEXT,
     LAW,
+    STAIRCASE,
     SkeletonFiles,
     check_default_level,
+    open_context,
     read_skeleton,
     staircase_levels,
 )
 from textveil.errors import BundleDamaged, BundleVersion, UnknownMechanism
+from textveil.mechanisms.context import ContextTable
 from textveil.mechanisms.staircase import StaircaseLevel, StaircaseTable
 from textveil.mechanisms.table import Table
 
@@ -39,7 +43,6 @@ VOCABULARY = "vocabulary.tsv"
 VISIBLE = ("function-words", "none")
 CERTIFICATE, CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "certificate.json", "textveil-certificate", 2
 STATISTICS, STATISTICS_FORMAT, STATISTICS_VERSION = "statistics.json", "textveil-statistics", 1
-STAIRCASE = "staircase.safetensors"
 TOKEN_KINDS = ("word", "wordpiece")
 
 _VERSION_2_KEYS = {"tokens", "symbols", "defaults", "files"} | SANTEXT_KEYS
@@ -62,6 +65,7 @@ class Bundle:
         levels: Privacy levels of SanText, strictest first; none where the bundle has no SanText.
         staircase: Neighbors and base of the staircase, or ``None``.
         staircase_levels: Levels of the staircase, strictest first.
+        context: What the base makes of a context, or ``None`` where it cannot follow the text.
         skeleton: What the rule of the skeleton is made from, or ``None``.
         default_mechanism: The mechanism of a call that names none.
         default_table_mechanism, default_tail, default_level, default_replacement_probability: The same for SanText.
@@ -139,7 +143,8 @@ class Bundle:
             named += [TABLE, *([EMBEDDINGS] if EMBEDDINGS in self.manifest["files"] else [])]
         if definition["staircase"] is not None:
             skeleton = definition["skeleton"]
-            named += [STAIRCASE, skeleton["function_words"], *(kind["file"] for kind in skeleton["kinds"])]
+            named += [STAIRCASE, *([CONTEXT] if CONTEXT in self.manifest["files"] else [])]
+            named += [skeleton["function_words"], *(kind["file"] for kind in skeleton["kinds"])]
         listed = self.manifest["files"]
         for name in named:
             if name not in listed:
@@ -157,6 +162,7 @@ class Bundle:
         constants, skeleton = definition["staircase"], definition["skeleton"]
         self.staircase: StaircaseTable | None = None
         self.staircase_levels: tuple[StaircaseLevel, ...] = ()
+        self.context: ContextTable | None = None
         self.skeleton: SkeletonFiles | None = None
         self.default_staircase_level = self.default_visible = ""
         if constants is None:
@@ -168,6 +174,9 @@ class Bundle:
         self.staircase = StaircaseTable.from_tensors(open_tensors(self.path / STAIRCASE), self.symbols)
         self.staircase_levels = staircase_levels(self.staircase, constants)
         self.skeleton = read_skeleton(self.path, skeleton)
+        if CONTEXT in definition["files"]:
+            kinds, vocabulary = len(self.skeleton.kinds), definition["files"][VOCABULARY]
+            self.context = open_context(self.path, self.staircase, self.staircase_levels, kinds, vocabulary)
         defaults = definition["defaults"]["staircase"]
         self.default_staircase_level, self.default_visible = str(defaults["level"]), str(defaults["visible"])
         if set(defaults) != {"level", "visible"} or self.default_visible not in VISIBLE:

@@ -61,6 +61,12 @@ CapOption = Annotated[
 SplitOption = Annotated[
     bool, typer.Option("--split", help="With --consistent: release a longer document in parts instead of refusing it.")
 ]
+FluentOption = Annotated[
+    bool,
+    typer.Option(
+        "--fluent", help="staircase: words are drawn to fit the visible words and each other, for the same nats."
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
 DenyOption = Annotated[
     Path | None,
@@ -85,7 +91,12 @@ StrictOption = Annotated[bool, typer.Option("--strict", hidden=True, callback=_r
 
 
 def staircase_options(
-    visible: str | None, kinds: bool | None, consistent: bool, cap: int | None, split: bool
+    visible: str | None,
+    kinds: bool | None,
+    consistent: bool,
+    cap: int | None,
+    split: bool,
+    fluent: bool = False,
 ) -> dict[str, Any]:
     """Returns those options of the staircase that were given: other mechanisms refuse them."""
     given = {"visible": visible, "kinds": kinds, "consistent_cap": cap}
@@ -93,4 +104,5 @@ def staircase_options(
         **{name: value for name, value in given.items() if value is not None},
         **({"consistent": True} if consistent else {}),
         **({"split": True} if split else {}),
+        **({"fluent": True} if fluent else {}),
     }

@@ -19,6 +19,7 @@ from textveil.cli.options import (
     DenyOption,
     EpsilonOption,
     ExpectId,
+    FluentOption,
     KindsOption,
     LevelOption,
     MechanismOption,
@@ -59,6 +60,7 @@ def sanitize(
     consistent: ConsistentOption = False,
     consistent_cap: CapOption = None,
     split: SplitOption = False,
+    fluent: FluentOption = False,
     document: Annotated[
         str | None,
         typer.Option(
@@ -108,7 +110,7 @@ def sanitize(
         deny=read_words(deny, "--deny"),
         case=case,
         sanitize_punctuation=sanitize_punctuation,
-        **staircase_options(visible, kinds, consistent, consistent_cap, split),
+        **staircase_options(visible, kinds, consistent, consistent_cap, split, fluent),
     )
     sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
     sanitizer.terms(**options)  # options are checked before any file is touched

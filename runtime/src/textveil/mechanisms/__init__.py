@@ -1,10 +1,12 @@
 """The mechanisms, their output distribution, and the exact integer sampling that they draw with."""
 
 from textveil.mechanisms.channel import Channel, ScoreChannel
+from textveil.mechanisms.context import CONTEXT_MARKS, CONTEXT_POSITIONS, ContextTable, Elements
 from textveil.mechanisms.discrete_noise import NoiseTable, discrete_gaussian, discrete_laplace
 from textveil.mechanisms.distribution import UNKNOWN, Distribution
 from textveil.mechanisms.entropy import RandomUint64, random_uint64
 from textveil.mechanisms.fbdd import Fbdd, laplace_noise
+from textveil.mechanisms.fluent import FluentStaircase
 from textveil.mechanisms.index_staircase import MAX_CODES, IndexStaircase
 from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, Rows
 from textveil.mechanisms.metric import Floats, Metric, squared_distances
@@ -35,6 +37,8 @@ from textveil.mechanisms.vector_parameters import BOX, L1, L2, ReleaseParameters
 __all__ = [
     "BOX",
     "CAPPED",
+    "CONTEXT_MARKS",
+    "CONTEXT_POSITIONS",
     "EXACT",
     "KEPT",
     "L1",
@@ -50,11 +54,14 @@ __all__ = [
     "UNKNOWN",
     "CappedSanText",
     "Channel",
+    "ContextTable",
     "Distribution",
+    "Elements",
     "EqualityScores",
     "ExactSanText",
     "Fbdd",
     "Floats",
+    "FluentStaircase",
     "IndexStaircase",
     "Integers",
     "LevelParameters",

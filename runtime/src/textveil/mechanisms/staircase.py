@@ -290,9 +290,9 @@ class Staircase:
         k = rows.stored.shape[1]
         of_budget = u - self.unit * self.base_sum
         v = np.maximum(of_budget, 0) // self.factor if self.factor else np.zeros_like(u)
-        near = _at_most(rows.dealt, row_of, v)
+        near = at_most(rows.dealt, row_of, v)
         # What is left of the base: step over every removed interval that begins at or before w.
-        passed = _at_most(rows.shifted, row_of, w)
+        passed = at_most(rows.shifted, row_of, w)
         position = w + rows.removed.ravel()[row_of * (k + 1) + passed]
         position = np.where(of_budget < 0, np.minimum(u // self.unit, self.base_sum - 1), position)
         outputs = np.searchsorted(self.sums, position, side="right")
@@ -377,7 +377,7 @@ class StaircaseChannel(Channel):
         return row[order], budgets[row, place][order], starts, spread
 
 
-def _at_most(ascending: Integers, row_of: NDArray[np.intp], values: Integers) -> NDArray[np.intp]:
+def at_most(ascending: Integers, row_of: NDArray[np.intp], values: Integers) -> NDArray[np.intp]:
     """Returns how many entries of each row are at most the value: as many steps for every row and value."""
     k = ascending.shape[1]
     flat, before = ascending.ravel(), row_of * k - 1

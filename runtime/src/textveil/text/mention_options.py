@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from textveil.bundle.text_bundle import VISIBLE, Bundle
 from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
+from textveil.mechanisms.fluent import FluentStaircase
 from textveil.mechanisms.staircase import Staircase, StaircaseLevel
 from textveil.text import segmentation
 from textveil.text.kinds import Kinds, read_kind
@@ -28,6 +29,7 @@ _OPTIONS = {
     "consistent",
     "consistent_cap",
     "split",
+    "fluent",
     "deny",
     "case",
     "sanitize_punctuation",
@@ -67,6 +69,16 @@ class Mentions:
         """Returns the staircase of a level over the outputs that the rule leaves."""
         return Staircase.of(self._table, level, self.outputs(visible=visible, kinds=kinds))
 
+    def fluent(self, staircase: Staircase) -> FluentStaircase:
+        """Returns a staircase with a base that follows the text.
+
+        Raises:
+            OptionError: The bundle has no table of contexts.
+        """
+        if self.bundle.context is None:
+            raise OptionError("this bundle has no context.safetensors, so its base cannot follow the text (fluent)")
+        return FluentStaircase(staircase, self.bundle.context)
+
     def plan(self, options: Mapping[str, Any]) -> MentionPlan:
         """Resolves ``Options`` for the staircase.
 
@@ -89,24 +101,27 @@ class Mentions:
         if not consistent and ("consistent_cap" in given or _flag(given, "split")):
             raise OptionError("a cap and a split belong to consistent draws")
         staircase = self.staircase(level, visible=visible, kinds=kinds)
+        fluent = self.fluent(staircase) if _flag(given, "fluent") else None
         terms = MentionTerms(
             mechanism="staircase",
             level=level.name,
             epsilon=level.epsilon,
             share=str(level.share),
-            near=staircase.near,
-            guess_gain=guess_gain(staircase.guess_gain),
+            near=(fluent or staircase).near,
+            guess_gain=guess_gain((fluent or staircase).guess_gain),
             visible=visible,
             kinds=kinds,
             consistent=consistent,
             consistent_cap=cap,
+            fluent=fluent is not None,
             case="drop" if bare else case,
             sanitize_punctuation=bare,
             bundle=self.bundle.identity,
         )
         denied = frozenset(key for entry in given.get("deny", ()) for key in _keys(entry))
         rule = self.rule(visible=visible, kinds=kinds)
-        return MentionPlan(self.bundle, staircase, rule, self._words, denied, terms, _flag(given, "split"))
+        split = _flag(given, "split")
+        return MentionPlan(self.bundle, staircase, rule, self._words, denied, terms, split, fluent)
 
 
 def find_visible(bundle: Bundle, visible: Collection[str] | str | None) -> str:

@@ -38,6 +38,7 @@ class MentionTerms:
         kinds: Whether names, places, numbers and the like are drawn from their public lists.
         consistent: Whether equal words of a document become equal words.
         consistent_cap: The most drawn mentions that a document may have with ``consistent``.
+        fluent: Whether words are drawn to fit the text around them.
         case: ``"carry"`` or ``"drop"``.
         sanitize_punctuation: Whether punctuation is drawn too, and white space is not passed through.
         bundle: Identity of the bundle.
@@ -53,6 +54,7 @@ class MentionTerms:
     kinds: bool
     consistent: bool
     consistent_cap: int
+    fluent: bool
     case: str
     sanitize_punctuation: bool
     bundle: str
@@ -94,6 +96,10 @@ class MentionTerms:
         ]
         if self.visible != "none":
             items.append("the habits of its author, negation, tense and gender: function words show them")
+        if self.fluent:
+            items.append(
+                "what fits: words are drawn to fit the text around them, so a drawn word is taken for a true one"
+            )
         if self.consistent:
             items.append("a cipher: repeated words can be counted, and guessed by their pattern")
         return (*items, "repetition: the same text or word sanitized again is a second release, and weakens the first")
@@ -151,6 +157,7 @@ class MentionStatement(Statement):
             "visible": list(terms.visible_parts),
             "kinds": terms.kinds,
             "consistent": terms.consistent,
+            "fluent": terms.fluent,
             "mentions": self.mentions,
             "epsilon_document": float(self.epsilon_document),
             "case": terms.case,
@@ -163,12 +170,17 @@ class MentionStatement(Statement):
         """Returns one paragraph for a terminal."""
         terms, nats = self.terms, _plain(self.terms.epsilon)
         kinds = " A listed name or a number: nothing beyond its kind." if terms.kinds else ""
+        fluent = (
+            " Words are drawn to fit what is visible and what was drawn before, for no more nats."
+            if terms.fluent
+            else ""
+        )
         unit = terms.unit + ("" if self.mentions == 1 else "s")
         return (
             f"{nats} nats per {terms.unit}. Visible as they are: {', '.join(terms.visible_parts)}.{kinds} "
             "An unknown string: nothing beyond being unknown, and that only within "
             f"the {nats} nats. Any other word, to someone who knows all the rest: odds times at most "
-            f"{terms.largest_odds:,}. Whole text: {nats} x {self.mentions:,} {unit} = "
+            f"{terms.largest_odds:,}.{fluent} Whole text: {nats} x {self.mentions:,} {unit} = "
             f"{_plain(self.epsilon_document)} nats: no protection of the text as a whole."
         )
 

@@ -82,6 +82,26 @@ class Reading:
         ended = (end_before >= document_start) & (end_before > token_before)
         return ended | (is_first & self._plan.starts_sentence(self._before))
 
+    @property
+    def segments(self) -> Integers:
+        """The number of every segment of all documents, one after the other."""
+        return self._segments
+
+    @property
+    def part_of(self) -> Integers:
+        """The place of the segment of every token."""
+        return self._part_of
+
+    @property
+    def document_of_segments(self) -> Integers:
+        """The document of every segment."""
+        return np.repeat(np.arange(len(self._ends)), np.diff(self._ends, prepend=0))
+
+    @property
+    def known(self) -> Segments:
+        """The segments that are numbered."""
+        return self._known
+
     def distinct(self, tokens: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Tells which tokens are drawn, and the number of the draw of each: its own unless draws are consistent.
 

@@ -17,9 +17,10 @@ from textveil.errors import OptionError
 from textveil.mechanisms import entropy
 from textveil.mechanisms.channel import Channel
 from textveil.mechanisms.distribution import Distribution
+from textveil.mechanisms.fluent import FluentStaircase
 from textveil.mechanisms.integer_sampling import Integers, uniform_below
 from textveil.mechanisms.staircase import Staircase
-from textveil.text import segmentation
+from textveil.text import fluent_draw, segmentation
 from textveil.text.mention_segments import DRAWN, KIND, Pieces
 from textveil.text.mention_statement import MentionTerms
 from textveil.text.mention_text import Reading, Rewritten
@@ -71,6 +72,7 @@ class MentionPlan:
         denied: Keys that are unknown words in this call.
         terms: What statements say.
         split: Whether a document above the cap of consistent draws is split, or refused.
+        fluent: Draws mentions in their context; ``None`` where the base does not follow the text.
     """
 
     bundle: Bundle
@@ -80,11 +82,12 @@ class MentionPlan:
     denied: frozenset[str]
     terms: MentionTerms
     split: bool
+    fluent: FluentStaircase | None = None
 
     @property
     def channel(self) -> Channel:
-        """The output distribution of a drawn mention."""
-        return self.staircase.channel
+        """The output distribution of a drawn mention; where the base follows the text, of one that stands alone."""
+        return self.staircase.channel if self.fluent is None else self.fluent.alone.channel
 
     def pieces(self, segment: str, *, starts_sentence: bool) -> list[tuple[str, Token]]:
         """Returns the tokens of one segment that is no gap, each with its spelling; denied words are unknown ones."""
@@ -119,7 +122,7 @@ class MentionPlan:
         return self.bundle.symbols if token.key is None else self.bundle.ids.get(token.key, self.bundle.symbols)
 
     def distribution(self, word: str) -> Distribution:
-        """Returns the exact output distribution of one word inside a sentence.
+        """Returns the exact output distribution of one word inside a sentence; alone where the base follows the text.
 
         Raises:
             OptionError: It is more than one token, or visible.
@@ -178,8 +181,12 @@ class MentionPlan:
         role, index = read.roles, read.indices
         drawn, kind = np.flatnonzero(role == DRAWN), np.flatnonzero(role == KIND)
         outputs = np.zeros(len(role), dtype=np.int64)
-        one, copies = read.distinct(drawn)
-        outputs[drawn] = self.staircase.draw(index[drawn[one]], entropy.random_uint64)[copies]
+        if self.fluent is None:
+            one, copies = read.distinct(drawn)
+            outputs[drawn] = self.staircase.draw(index[drawn[one]], entropy.random_uint64)[copies]
+        else:
+            drawn, outputs_drawn = fluent_draw.draw(self, read, self.fluent)
+            outputs[drawn] = outputs_drawn
         one, copies = read.distinct(kind)
         kinds = index[kind[one]]
         chosen = uniform_below(self.words.counts[kinds], entropy.random_uint64)

@@ -50,6 +50,8 @@ class Options(TypedDict, total=False):
         consistent_cap: The most drawn mentions of a document with ``consistent``; 2,000 if left out.
         split: With ``consistent``: a document above the cap is released in parts, each as a document of its own,
             where it is refused otherwise.
+        fluent: Whether the base follows the text (``staircase``): words are drawn to fit the visible words around them
+            and what was drawn before, for the same nats. The bundle needs a table of contexts.
         level: The name of a level, instead of ``epsilon``; the bundle's default if both are left out.
         tail: ``"exact"`` or ``"capped"``: whether words that a row does not store have the weight of their own distance
             or share that of the last stored one; the bundle's default if left out (``santext``, ``santext+``).
@@ -71,6 +73,7 @@ class Options(TypedDict, total=False):
     consistent: bool
     consistent_cap: int
     split: bool
+    fluent: bool
     deny: Collection[str]
     case: str
     sanitize_punctuation: bool

@@ -1,0 +1,102 @@
+"""The staircase with a base that follows the text: its draws, and what an attacker knows of each output's context."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from candidates import Candidates
+from numpy.typing import NDArray
+from release import DRAWN, KIND, MARK, SHOWN, Reading, Release, Words, of_mentions
+from textveil.mechanisms import FluentStaircase
+from textveil.text.fluent_draw import Layout, draw_in_order
+from textveil.text.mentions import MentionPlan
+
+Ints = NDArray[Any]
+_BEFORE, _BLOCK = 1, 128
+
+
+@dataclass
+class FluentRelease(Release):
+    """A release whose base follows the text.
+
+    Attributes:
+        fluent: Draws mentions in their contexts.
+        ids: Symbols by word.
+    """
+
+    fluent: FluentStaircase | None = None
+    ids: dict[str, int] | None = None
+
+    def draw(self, reading: Reading) -> Ints:
+        """Returns what comes out for every element: a number of a word."""
+        assert self.fluent is not None
+        assert self.kinds is not None
+        outputs, members = reading.word.copy(), np.flatnonzero(reading.role == KIND)
+        outputs[members] = self.kinds(reading.index[members])
+        places = np.flatnonzero(reading.role == DRAWN)
+        each = np.arange(len(places))
+        drawn = draw_in_order(self.fluent, self._layout(reading), places, reading.index[places], each, each)
+        outputs[places] = self.printed[drawn]
+        return outputs
+
+    def _layout(self, reading: Reading) -> Layout:
+        assert self.fluent is not None
+        assert self.ids is not None
+        at, spelled = self.fluent.context.elements, self.words.spelled
+        symbol = np.array([self.ids.get(word, at.other) for word in spelled])
+        mark = np.array([at.mark(word[:1]) for word in spelled])
+        shown = np.select(
+            [reading.role == MARK, reading.role == SHOWN, reading.role == KIND],
+            [mark[reading.word], symbol[reading.word], at.first_kind + reading.index],
+            at.drawn,
+        )
+        return Layout(shown, reading.document, np.arange(len(shown)))
+
+    def in_context(self, reading: Reading, outputs: Ints, found: Candidates) -> Candidates:
+        """Returns candidates with their exact probabilities in the contexts that the released text shows.
+
+        Which words are considered at all comes from the staircase without contexts.
+        """
+        assert self.fluent is not None
+        rows = np.flatnonzero(reading.role[found.places] == DRAWN)
+        places, at = found.places[rows], self.fluent.context.elements
+        symbol = np.full(len(self.words.spelled), self.symbols)
+        symbol[self.printed] = np.arange(self.symbols)
+        contexts, before = self._layout(reading).around(places, at.edge), np.maximum(places - 1, 0)
+        drawn = (reading.document[before] == reading.document[places]) & (reading.role[before] == DRAWN) & (places > 0)
+        contexts[drawn, _BEFORE] = symbol[outputs[before[drawn]]]
+        likelihood = found.likelihood.copy()
+        for start in range(0, len(rows), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            words, there = symbol[np.maximum(found.words[rows[part]], 0)], found.words[rows[part]] >= 0
+            given = self._given(words, symbol[outputs[places[part]]], contexts[part])
+            likelihood[rows[part]] = np.where(there, np.log(given), -np.inf)
+        best = np.argsort(-(likelihood + found.prior), axis=1, kind="stable")
+        sorted_ = (np.take_along_axis(array, best, axis=1) for array in (found.words, likelihood, found.prior))
+        return Candidates(found.places, *sorted_)
+
+    def _given(self, inputs: Ints, outputs: Ints, contexts: Ints) -> Ints:
+        """``Pr[M_c(x) = y]``, shape ``(n, candidates)``, from the definition, in floating point."""
+        assert self.fluent is not None
+        plain, context = self.fluent.plain, self.fluent.context
+        factors = context.factors(contexts).astype(float)
+        mass = np.bincount(context.classes, weights=plain.base, minlength=factors.shape[1])
+        total = (factors @ mass)[:, None]
+        budget = np.maximum(1, np.floor(float(plain.level.share) * total))
+        known = inputs < plain.table.symbols
+        stored = plain.table.neighbors[np.where(known, inputs, 0)].astype(np.int64)
+        row = np.arange(len(inputs))
+        most = plain.base[stored] * factors[row[:, None, None], context.classes[stored]]
+        most[:, :, 0] = np.minimum(most[:, :, 0], float(plain.level.own_share) * budget)
+        most[~known] = 0
+        dealt = np.clip(budget[:, :, None] - (np.cumsum(most, axis=2) - most), 0, most)
+        own = np.where(stored == outputs[:, None, None], dealt, 0).sum(axis=2)
+        base, spent = (plain.base[outputs] * factors[row, context.classes[outputs]])[:, None], dealt.sum(axis=2)
+        near = own + (budget - spent) * (base - own) / np.maximum(1, total - spent)
+        return (plain.unit * base + plain.factor * near) / (plain.unit * total + plain.factor * budget)
+
+
+def of_fluent(words: Words, plan: MentionPlan) -> FluentRelease:
+    """Returns the release of a plan whose base follows the text."""
+    assert plan.fluent is not None
+    return FluentRelease(**vars(of_mentions(words, plan)), fluent=plan.fluent, ids=plan.bundle.ids)
