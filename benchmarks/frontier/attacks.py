@@ -22,7 +22,17 @@ TUNED_ON = 700
 FOLDS = 4
 
 
-class Attacker:
+class Known:
+    """Raw train texts, in a part to count and a part to weigh counts on; the first has nothing close to the second."""
+
+    def __init__(self, train: Part) -> None:
+        self.tune = held_out_rows(train.cut, TUNED_ON, seed=2)
+        close = near(train.cut, self.tune)
+        close[self.tune] = True
+        self.count = whole(train.cut, np.flatnonzero(~close))
+
+
+class Attacker(Known):
     """What an attacker has and learns: raw texts, a bigram model, and one network for all releases.
 
     Args:
@@ -33,10 +43,7 @@ class Attacker:
     """
 
     def __init__(self, train: Part, general: Cut, releases: Sequence[Release], vectors: Path) -> None:
-        self.tune = held_out_rows(train.cut, TUNED_ON, seed=2)
-        close = near(train.cut, self.tune)
-        close[self.tune] = True
-        self.count = whole(train.cut, np.flatnonzero(~close))
+        super().__init__(train)
         self._train, self._read = train, {}
         of_general = releases[0].read(general)
         counted = [self.reading(release).part(self.count) for release in releases]
