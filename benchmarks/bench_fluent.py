@@ -61,7 +61,8 @@ def learned_attack(release: Release, known: attacks.Known, read: dict[str, Readi
     inversion.learn(weighed, *prepared(weighed))
     outputs, found, chained = prepared(read["test"])
     named = read["test"].word.copy()
-    named[found.places] = inversion.guess(read["test"], outputs, found, chained)
+    scores = inversion.scores(read["test"], outputs, found, chained)
+    named[found.places] = found.words[np.arange(len(scores)), scores.argmax(axis=1)]
     return asked.shares(read["test"], named)["known"]
 
 

@@ -1,30 +1,80 @@
-"""All attacks that name words, on SST-2: without context, by a bigram model, and learned."""
+"""All attacks that name words, on SST-2: without context, by a bigram model, by counts and by a network."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+import network
 import numpy as np
 from candidates import Candidates, Considered
-from chain import Bigrams, posterior
-from corpora import Part, held_out_rows, near, whole
+from chain import Bigrams, crossed, posterior
+from corpora import Part, folds, held_out_rows, near, whole
 from inversion import Inversion
+from network import RANKED, Seen, word_vectors
 from numpy.typing import NDArray
-from release import DRAWN, KIND, Reading, Release
+from release import DRAWN, KIND, NOTHING, Cut, Reading, Release
 from textveil.text import is_gap, key, split_clitic
 
 Ints = NDArray[Any]
-#: Sentences of train on which the learned attack weighs its features.
+#: Sentences of train on which the attack by counts weighs its features.
 TUNED_ON = 700
+#: Parts of the train texts; the network learns from each with bigrams of the others.
+FOLDS = 4
 
 
 class Known:
-    """What the attacker has: raw train texts, in a part to count and a part to weigh."""
+    """Raw train texts, in a part to count and a part to weigh counts on; the first has nothing close to the second."""
 
     def __init__(self, train: Part) -> None:
         self.tune = held_out_rows(train.cut, TUNED_ON, seed=2)
         close = near(train.cut, self.tune)
         close[self.tune] = True
         self.count = whole(train.cut, np.flatnonzero(~close))
+
+
+class Attacker(Known):
+    """What an attacker has and learns: raw texts, a bigram model, and one network for all releases.
+
+    Args:
+        train: SST-2's train texts.
+        general: Texts of other kinds.
+        releases: Releases whose draws the network learns from, of one ``Words``.
+        vectors: File of word vectors.
+    """
+
+    def __init__(self, train: Part, general: Cut, releases: Sequence[Release], vectors: Path) -> None:
+        super().__init__(train)
+        self._train, self._read = train, {}
+        of_general = releases[0].read(general)
+        counted = [self.reading(release).part(self.count) for release in releases]
+        self.vectors = word_vectors(releases[0].words, vectors)
+        size = len(releases[0].words.spelled)
+        fold = folds(train.cut, self.count, FOLDS)
+        models = [Bigrams(counted[0].part(np.flatnonzero(fold != n)), size, of_general) for n in range(FOLDS)]
+        copies = [self._copy(release, models, fold, of) for release, of in zip(releases, counted, strict=True)]
+        self.network = network.train(self.vectors, copies)
+        self.bigrams = Bigrams(counted[0], size, of_general)
+
+    def reading(self, release: Release) -> Reading:
+        """Returns the train texts as a release reads them."""
+        if release.rule not in self._read:
+            self._read[release.rule] = release.read(self._train.cut)
+        return self._read[release.rule]
+
+    def _copy(self, release: Release, models: Sequence[Bigrams], fold: Ints, of: Reading) -> tuple[Seen, Ints]:
+        outputs = release.draw(of)
+        found = Considered(release, of).of(of, outputs).first(RANKED)
+        seen = Seen.of(self.vectors, of, outputs, found, crossed(models, fold, of, found))
+        right = found.words == of.word[found.places][:, None]
+        return seen, np.where(right.any(axis=1), right.argmax(axis=1), -1)
+
+    def network_scores(self, target: Reading, outputs: Ints, found: Candidates, chained: Ints) -> dict[str, Ints]:
+        """Scores candidates by the network: from all outputs; from what is visible and the word's own output alone."""
+        seen = Seen.of(self.vectors, target, outputs, found, chained)
+        blind, hidden = found.unseen, np.full(len(outputs), NOTHING)
+        alone = Seen.of(self.vectors, target, hidden, blind, posterior(self.bigrams, target, blind))
+        masked = self.network.scores(alone) + np.maximum(found.likelihood, -1e9)
+        return {"masked": masked, "network": self.network.scores(seen)}
 
 
 class Asked:
@@ -60,14 +110,14 @@ class Asked:
 
 
 def attack(
-    release: Release, known: Known, read: dict[str, Reading], asked: Asked, function_words: frozenset[str]
+    release: Release, attacker: Attacker, target: Reading, asked: Asked, function_words: frozenset[str]
 ) -> dict[str, Any]:
     """Runs all attacks on one release of the test texts.
 
     Args:
         release: The release.
-        known: What the attacker has.
-        read: Train and test as the release reads them.
+        attacker: What the attacker has.
+        target: The test texts as the release reads them.
         asked: What is to be named.
         function_words: What is no content word.
 
@@ -75,26 +125,29 @@ def attack(
         By attack the shares of ``Asked``; ``unchanged`` for taking what came out, ``closed_form`` for context-free
         Bayes over the train texts' drawn content words.
     """
-    reading, target = read["train"], read["test"]
-    counted, weighed = reading.part(known.count), reading.part(known.tune)
-    considered, bigrams = Considered(release, counted), Bigrams(counted, len(release.words.spelled))
+    reading = attacker.reading(release)
+    counted, weighed = reading.part(attacker.count), reading.part(attacker.tune)
+    considered = Considered(release, counted)
     inversion = Inversion(counted, release.draw)
 
     def prepared(of: Reading) -> tuple[Ints, Candidates, Any]:
         outputs = release.draw(of)
         found = considered.of(of, outputs)
-        return outputs, found, posterior(bigrams, of, found)
+        return outputs, found, posterior(attacker.bigrams, of, found)
 
     inversion.learn(weighed, *prepared(weighed))
     outputs, found, chained = prepared(target)
-    rows = np.arange(len(found.places))
-    guesses = {
-        "bayes": found.bayes,
-        "chain": found.words[rows, chained.argmax(axis=1)],
-        "learned": inversion.guess(target, outputs, found, chained),
+    few = found.first(RANKED)
+    scores = {
+        "chain": chained,
+        "counts": inversion.scores(target, outputs, found, chained),
+        **attacker.network_scores(target, outputs, few, chained),
     }
+    scores["both"] = scores["counts"][:, :RANKED] + scores["network"]
+    rows = np.arange(len(found.places))
+    guesses = {name: found.words[rows, score.argmax(axis=1)] for name, score in scores.items()}
     result: dict[str, Any] = {"unchanged": asked.shares(target, outputs)}
-    for name, guess in guesses.items():
+    for name, guess in {"bayes": found.bayes, **guesses}.items():
         everywhere = target.word.copy()
         everywhere[found.places] = guess
         result[name] = asked.shares(target, everywhere)

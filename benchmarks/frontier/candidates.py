@@ -5,7 +5,7 @@ drawn word the most probable originals are considered, ``prior(x) Pr[M(x) = y]``
 commonest members of that kind. Words that train lacks have a small prior too.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,15 @@ class Candidates:
     words: Ints
     likelihood: Floats
     prior: Floats
+
+    def first(self, count: int) -> "Candidates":
+        """Returns the most probable ones."""
+        return Candidates(self.places, self.words[:, :count], self.likelihood[:, :count], self.prior[:, :count])
+
+    @property
+    def unseen(self) -> "Candidates":
+        """The same words where nothing is known of what came out."""
+        return replace(self, likelihood=np.where(self.words >= 0, 0.0, -np.inf))
 
     @property
     def bayes(self) -> Ints:

@@ -18,6 +18,7 @@ FILES = {
     "sick": ("sick/SICK_train.txt", "sick/SICK_test_annotated.txt"),
     "wikitext": ("wikitext2/valid.txt", "wikitext2/test.txt"),
     "personal": ("pii/records.jsonl",),
+    "qnli": ("qnli/dev.tsv",),
 }
 #: Rows of train that ``--quick`` trains on, and those that it measures on.
 QUICK_TRAIN, QUICK_TEST = 12_000, 1_000
@@ -93,6 +94,25 @@ def near(cut: list[list[str]], rows: NDArray[Any]) -> NDArray[np.bool_]:
     return found
 
 
+def folds(cut: list[list[str]], rows: NDArray[Any], count: int) -> NDArray[Any]:
+    """Divides rows into folds at random; texts that share five words in a row are in one fold."""
+    parent = list(range(len(rows)))
+
+    def root(number: int) -> int:
+        while parent[number] != number:
+            parent[number] = number = parent[parent[number]]
+        return number
+
+    seen: dict[tuple[str, ...], int] = {}
+    for number, row in enumerate(rows.tolist()):
+        words = [part.lower() for part in cut[row] if not part.isspace()]
+        for at in range(len(words) - _NEAR):
+            other = seen.setdefault(tuple(words[at : at + _NEAR + 1]), number)
+            parent[root(number)] = root(other)
+    groups, group = np.unique([root(number) for number in range(len(rows))], return_inverse=True)
+    return np.random.default_rng(3).permutation(np.arange(len(groups)) % count)[group]
+
+
 def whole(cut: list[list[str]], rows: NDArray[Any]) -> NDArray[Any]:
     """Returns those rows whose text is part of no other row's: phrases would count the words of a sentence again."""
     words = {row: [part.lower() for part in cut[row] if not part.isspace()] for row in rows.tolist()}
@@ -147,6 +167,18 @@ def articles(path: Path) -> list[list[list[str]]]:
         elif text and not text.startswith("=") and found:
             found[-1].append(segments(text))
     return found
+
+
+def general(data: Path) -> list[list[str]]:
+    """Reads texts that are not SST-2's, for what an attacker knows of the language: 1.2 million words and marks."""
+    ag, trec, sick, qnli = (data / FILES[name][0] for name in ("ag", "trec", "sick", "qnli"))
+    cut = _ag(ag).cut + _trec(trec).cut + _sick(sick).cut
+    for name in FILES["wikitext"]:
+        cut += [paragraph for article in articles(data / name) for paragraph in article]
+    for line in qnli.read_text("utf-8").splitlines()[1:]:
+        _, question, sentence, _ = line.split("\t")
+        cut += [segments(question), segments(sentence)]
+    return cut
 
 
 def personal(path: Path) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""A learned inversion: it sees what came out here and beside, and was trained on sanitized copies of known texts.
+"""An inversion by counts: it sees what came out here and beside, and was trained on sanitized copies of known texts.
 
 Counts over ten sanitized copies of the train texts say how often a word stood between given outputs and visible words.
 A conditional logit weighs these counts, the prior, the exact probabilities of the mechanism and the forward-backward
@@ -126,19 +126,22 @@ class Inversion:
         truth = reading.word[found.places]
         first = self._features(reading, outputs, found, chained)
         self._first = _fit(first, found.words == truth[:, None])
-        named = self._named(first, self._first, found)
+        score = self._scores(first, self._first, found)
+        named = found.words[np.arange(len(score)), score.argmax(axis=1)]
         second = first + self._second_pass(reading, named, found)
         self._second = _fit(second, found.words == truth[:, None])
 
-    def guess(self, reading: Reading, outputs: Ints, found: Candidates, chained: Floats) -> Ints:
-        """Returns the word that each hidden element is believed to be, shape ``(n,)``."""
+    def scores(self, reading: Reading, outputs: Ints, found: Candidates, chained: Floats) -> Floats:
+        """Returns log-probabilities of the candidates of each hidden element, -inf for none, shape ``(n, COUNT)``."""
         assert self._first is not None
         assert self._second is not None
         first = self._features(reading, outputs, found, chained)
-        named = self._named(first, self._first, found)
+        score = self._scores(first, self._first, found)
         for _ in range(2):
-            named = self._named(first + self._second_pass(reading, named, found), self._second, found)
-        return named
+            named = found.words[np.arange(len(score)), score.argmax(axis=1)]
+            score = self._scores(first + self._second_pass(reading, named, found), self._second, found)
+        score = score - score.max(axis=1, keepdims=True)
+        return score - np.log(np.exp(score).sum(axis=1, keepdims=True))
 
     def _features(self, reading: Reading, outputs: Ints, found: Candidates, chained: Floats) -> list[Floats]:
         prior = np.maximum(found.prior, -30)
@@ -157,10 +160,9 @@ class Inversion:
         return [feature.astype(np.float32) for feature in features]
 
     @staticmethod
-    def _named(features: Sequence[Floats], weights: Floats, found: Candidates) -> Ints:
+    def _scores(features: Sequence[Floats], weights: Floats, found: Candidates) -> Floats:
         score = sum(weight * feature for weight, feature in zip(weights.tolist(), features, strict=True))
-        best = np.where(found.words >= 0, score, -np.inf).argmax(axis=1)
-        return found.words[np.arange(len(best)), best]
+        return np.where(found.words >= 0, score, -np.inf)
 
 
 def _fit(features: Sequence[Floats], right: Ints) -> Floats:

@@ -31,14 +31,12 @@ def chosen(articles: Sequence[Sequence[list[str]]]) -> tuple[list[list[str]], In
     return cut, np.array(owner)
 
 
-def style(release: Release, cut: Sequence[list[str]], owner: Ints, function_words: frozenset[str]) -> float:
+def style(release: Release, reading: Reading, outputs: Ints, owner: Ints, function_words: frozenset[str]) -> float:
     """Returns how often the article of a paragraph is named by the frequencies of its function words alone.
 
     Every paragraph is compared with the mean of the other paragraphs of each article, released by the same mechanism
     (Burrows's Delta with the cosine: Smith, Aldridge 2011). Where they are drawn, what came out as one counts.
     """
-    reading = release.read(cut)
-    outputs = release.draw(reading)
     numbers = [release.words.id(word) for word in sorted(function_words)]
     column = np.full(len(release.words.spelled) + 1, -1)
     column[numbers] = np.arange(len(numbers))
@@ -61,7 +59,7 @@ def style(release: Release, cut: Sequence[list[str]], owner: Ints, function_word
     return right / len(shares)
 
 
-def pattern(release: Release, cut: Sequence[list[str]], length: int) -> float:
+def pattern(reading: Reading, outputs: Ints, length: int) -> float:
     """Returns how often the first drawn words of a paragraph are told from all others by which of them are equal.
 
     The attacker has all paragraphs, and sees of the released one nothing but which of its drawn words are equal: no
@@ -70,12 +68,10 @@ def pattern(release: Release, cut: Sequence[list[str]], length: int) -> float:
     the known paragraphs only that their equal words came out equal.
 
     Args:
-        release: A release with consistent draws.
-        cut: The paragraphs.
+        reading: The paragraphs.
+        outputs: What came out of them, under consistent draws.
         length: How many drawn words are looked at.
     """
-    reading = release.read(cut)
-    outputs = release.draw(reading)
     known, seen = [], []
     for whole in _documents(reading, reading.role > 1):
         places = whole[:length]
@@ -91,13 +87,12 @@ def pattern(release: Release, cut: Sequence[list[str]], length: int) -> float:
     return float(((named == np.arange(len(seen_pairs))) & alone).mean())
 
 
-def skeleton(release: Release, cut: Sequence[list[str]], length: int) -> float:
+def skeleton(reading: Reading, outputs: Ints, length: int) -> float:
     """Returns how often the first elements of a paragraph are told from all others by what is visible alone.
 
     A drawn word counts as one whatever it is; case and spaces are not looked at.
     """
-    reading = release.read(cut)
-    there = release.draw(reading) != NOTHING
+    there = outputs != NOTHING
     seen: dict[tuple[Any, ...], int] = {}
     keys = []
     for whole in _documents(reading, there):

@@ -1,6 +1,6 @@
 """What sanitized text is worth and what an attacker makes of it, for every mechanism, as records.
 
-    python benchmarks/frontier/run.py [--data DIR] [--quick] [--only tasks|attacks|rest] [-o RECORDS]
+    python benchmarks/frontier/run.py [--data DIR] [--quick] [--only tasks|attacks|rest|tuned] [-o RECORDS]
 
 A record is written as soon as it is measured; a run that was stopped goes on where it was. Records of another bundle
 are stale: they are taken out first, and measured anew. ``--quick`` trains on a part of the train texts and measures on
@@ -28,19 +28,28 @@ import classify
 import corpora
 import personal
 import profile_attacks
+import tuned
 from frontier_rows import ROWS, Row
 from release import Reading, Release
 from rows import Releases
 from samples import SENTENCES
 
 TASKS = ("trec", "sick", "ag", "sst2")
-DRAWS = 5
+#: Draws of each task; of personal data as of most.
+DRAWS = {"trec": 8, "sick": 5, "ag": 5, "sst2": 5}
+PERSONAL_DRAWS = 5
 #: Rows without randomness are measured once.
 FIXED = ("raw", "delete", "blank")
 #: Nothing is left to name, or no attacker knows where.
 NOT_ATTACKED = ("raw", "delete", "uniform")
 #: The rows of the first table, attacked before the others.
 FIRST = "seen-10 krr-seen-10 seen-8 krr-seen-8 shipped-10 shipped-8 every-10 krr-every-10 every-8 krr-every-8".split()
+#: Rows whose draws the network of the attacks learns from.
+LEARNED = ("blank", "krr-seen-10", "every-10", "seen-8", "seen-10")
+VECTORS = ROOT / "artifacts" / "words" / "english-3-vectors.txt"
+#: Rows that MiniLM is tuned on, and how often.
+TUNED = ("every-10", "krr-every-10", "seen-10", "krr-seen-10", "raw", "delete")
+SEEDS = 3
 LENGTHS = (5, 10, 20, 40)
 Job = dict[str, Any]
 
@@ -52,12 +61,14 @@ class Run:
         data: Folder of the data.
         releases: Makes the releases.
         quick: Whether to develop on train.
+        precision: Precision of fine-tuning.
     """
 
-    def __init__(self, data: Path, releases: Releases, *, quick: bool) -> None:
-        self.data, self.releases, self.quick = data, releases, quick
+    def __init__(self, data: Path, releases: Releases, *, quick: bool, precision: str = "bfloat16") -> None:
+        self.data, self.releases, self.quick, self.precision = data, releases, quick, precision
         self._task: tuple[str, dict[str, corpora.Part], dict[str, dict[str, Reading]]] | None = None
-        self._known: attacks.Known | None = None
+        self._attacker: attacks.Attacker | None = None
+        self._paragraphs: tuple[list[list[str]], Any, dict[str, Reading]] | None = None
 
     def measure(self, job: Job) -> dict[str, Any]:
         """Returns what a job finds."""
@@ -96,12 +107,14 @@ class Run:
 
     def attack(self, row: Row, job: Job) -> dict[str, Any]:
         parts, readings = self._parts("sst2")
-        if self._known is None:
-            self._known = attacks.Known(parts["train"])
-        asked = self._asked(parts["test"])
+        if self._attacker is None:
+            learned = [self.releases.of(row) for row in ROWS if row.name in LEARNED]
+            self._attacker = attacks.Attacker(parts["train"], corpora.general(self.data), learned, VECTORS)
         release = self.releases.of(row)
-        read = self._read(release, parts, readings)
-        return attacks.attack(release, self._known, read, asked, self.releases.function_words)
+        if release.rule not in readings:
+            readings[release.rule] = {"test": release.read(parts["test"].cut)}
+        target = readings[release.rule]["test"]
+        return attacks.attack(release, self._attacker, target, self._asked(parts["test"]), self.releases.function_words)
 
     def personal(self, row: Row, job: Job) -> dict[str, Any]:
         records = corpora.personal(self.data / corpora.FILES["personal"][0])
@@ -110,18 +123,24 @@ class Run:
         return {"spans": found}
 
     def profile(self, row: Row, job: Job) -> dict[str, Any]:
-        cut, owner = self._paragraphs()
+        if self._paragraphs is None:
+            articles = [a for name in corpora.FILES["wikitext"] for a in corpora.articles(self.data / name)]
+            self._paragraphs = *profile_attacks.chosen(articles), {}
+        cut, owner, readings = self._paragraphs
         release = self.releases.of(row)
-        style = profile_attacks.style(release, cut, owner, self.releases.function_words)
+        if release.rule not in readings:
+            readings[release.rule] = release.read(cut)
+        reading = readings[release.rule]
+        outputs = release.draw(reading)
+        style = profile_attacks.style(release, reading, outputs, owner, self.releases.function_words)
         found: dict[str, Any] = {"paragraphs": len(cut), "articles": int(owner.max()) + 1, "style": style}
-        found["skeleton"] = {str(length): profile_attacks.skeleton(release, cut, length) for length in LENGTHS}
+        found["skeleton"] = {str(n): profile_attacks.skeleton(reading, outputs, n) for n in LENGTHS}
         if release.consistent:
-            found["pattern"] = {str(length): profile_attacks.pattern(release, cut, length) for length in LENGTHS}
+            found["pattern"] = {str(n): profile_attacks.pattern(reading, outputs, n) for n in LENGTHS}
         return found
 
-    def _paragraphs(self) -> Any:
-        files = corpora.FILES["wikitext"]
-        return profile_attacks.chosen([a for name in files for a in corpora.articles(self.data / name)])
+    def tuned(self, row: Row, job: Job) -> dict[str, Any]:
+        return tuned.measure(self.releases, row, self.data, job["draw"], self.precision)
 
     def sample(self, row: Row, job: Job) -> dict[str, Any]:
         return {"texts": self.releases.sample(row, list(SENTENCES))}
@@ -132,14 +151,14 @@ def jobs(only: str | None) -> Iterator[Job]:
     rest = [{"job": job, "row": row.name} for job in ("sample", "personal", "profile") for row in ROWS]
     tasks = [
         {"job": "task", "task": task, "row": row.name, "draw": draw}
-        for draw in range(DRAWS)
         for task in TASKS
+        for draw in range(DRAWS[task])
         for row in ROWS
         if not draw or row.name not in FIXED
     ]
     rest += [
         {"job": "personal", "row": row.name, "draw": draw}
-        for draw in range(1, DRAWS)
+        for draw in range(1, PERSONAL_DRAWS)
         for row in ROWS
         if row.name not in FIXED
     ]
@@ -147,11 +166,19 @@ def jobs(only: str | None) -> Iterator[Job]:
     attacked = [{"job": "attack", "row": name} for name in (*FIRST, *others)]
     first = [job for job in tasks if not job["draw"]]
     later = [job for job in tasks if job["draw"]]
-    parts = {"tasks": tasks, "attacks": attacked, "rest": rest}
-    yield from parts[only] if only else [*rest, *first, *attacked, *later]
+    # Later draws task by task: a corpus is read once for all of them.
+    fine = [{"job": "tuned", "row": name, "draw": seed} for seed in range(SEEDS) for name in TUNED]
+    parts = {"tasks": [*first, *later], "attacks": attacked, "rest": rest, "tuned": fine}
+    yield from parts[only] if only else [*rest, *first, *attacked, *later, *fine]
 
 
-NEEDS = {"sample": (), "personal": ("personal",), "profile": ("wikitext",), "attack": ("sst2",)}
+NEEDS = {
+    "sample": (),
+    "personal": ("personal",),
+    "profile": ("wikitext",),
+    "tuned": ("sst2",),
+    "attack": ("sst2", "ag", "trec", "sick", "wikitext", "qnli"),
+}
 
 
 def _key(record: Job) -> tuple[Any, ...]:
@@ -179,8 +206,9 @@ def main() -> None:
     parser.add_argument("--bundle", type=Path, help="a bundle with a staircase; the built-in one if left out")
     parser.add_argument("--santext", type=Path, help="a bundle with SanText; the built-in one if left out")
     parser.add_argument("--quick", action="store_true", help="develop: train and measure on parts of train")
-    parser.add_argument("--only", choices=("tasks", "attacks", "rest"), help="a part of the jobs")
+    parser.add_argument("--only", choices=("tasks", "attacks", "rest", "tuned"), help="a part of the jobs")
     parser.add_argument("--rows", nargs="*", choices=[row.name for row in ROWS], help="some rows")
+    parser.add_argument("--precision", default="bfloat16", help="of fine-tuning; float32 is faster on older processors")
     parser.add_argument("-o", "--output", type=Path, help="the records")
     a = parser.parse_args()
     name = "frontier-quick.jsonl" if a.quick else "frontier.jsonl"
@@ -188,7 +216,7 @@ def main() -> None:
     releases = Releases(a.bundle, a.santext)
     by_name = {row.name: row for row in ROWS}
     done = kept(output, lambda row: releases.identity(by_name[row]), a.quick)
-    run = Run(a.data, releases, quick=a.quick)
+    run = Run(a.data, releases, quick=a.quick, precision=a.precision)
     lacking: set[str] = set()
     for job in jobs(a.only):
         if _key(job) in done or (a.rows and job["row"] not in a.rows):

@@ -59,6 +59,8 @@ ACCURACY_FLOORS = {
 }
 #: Least points above deleting the rest.
 ABOVE_DELETING = {"seen-8": 6, "seen-10": 10}
+#: Least points of a fine-tuned encoder above k-RR where every word is drawn.
+TUNED_ABOVE_K_RR = 4
 #: An attack that names fewer content words is too weak to be believed.
 ATTACK_FLOORS = {"seen-8": 0.40, "seen-10": 0.56}
 #: Most spans of which any content word may come out at the default, in per cent.

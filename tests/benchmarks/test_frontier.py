@@ -2,54 +2,27 @@
 
 import itertools
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-import pytest
-from small_lists import small_rule
-from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable
-from textveil.text import mention_segments, segments
-from textveil.text.mentions import MentionPlan, Words
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "frontier"))
-
 import chain
+import numpy as np
 import personal
+import pytest
 import release
 import rows
 import run
-from candidates import Candidates, Considered
+import tuned
+from candidates import Candidates
 from frontier import between
-from inversion import Inversion
 from profile_attacks import pattern
 from release import DRAWN, KIND, MARK, NOTHING, SHOWN
+from textveil.text import mention_segments, segments
+from toy_release import VOCABULARY, considered, plan
 
-VOCABULARY = "dog cat house red blue walks sleeps nurse big tree".split()
 TEXT = "The nurse's dog, Mary, isn't US red-x7 and Will sleeps. We walk 12 dogs! DON'T; Cat cat zebra"
-
-
-def plan(*, visible: bool = True, kinds: bool = True, consistent: bool = False, epsilon: str = "3") -> MentionPlan:
-    rule = small_rule(visible, kinds)
-    symbols = len(VOCABULARY)
-    near = (np.arange(symbols)[:, None] + np.arange(3)) % symbols
-    table = StaircaseTable(near.astype(np.uint16), np.full(symbols, 5, np.uint32), np.full(symbols, 15, np.uint8))
-    level = StaircaseLevel("one", Decimal(epsilon), Fraction(1, 5), Fraction(1, 2))
-    staircase = Staircase.of(table, level, np.ones(symbols, dtype=bool))
-    ids = {word: number for number, word in enumerate(VOCABULARY)}
-    bundle: Any = SimpleNamespace(symbols=symbols, ids=ids, vocabulary=VOCABULARY)
-    terms: Any = SimpleNamespace(
-        visible="function-words" if visible else "none", kinds=kinds, consistent=consistent, consistent_cap=100,
-        case="carry", sanitize_punctuation=False,
-    )  # fmt: skip
-    words = Words.of(VOCABULARY, [kind.outputs for kind in rule.kinds.kinds])
-    return MentionPlan(bundle, staircase, rule, words, frozenset(), terms, False)
 
 
 @pytest.mark.parametrize("visible", [True, False])
@@ -98,18 +71,6 @@ def test_k_rr_keeps_the_word_with_the_ratio_of_its_epsilon() -> None:
     assert np.allclose(uniform, 1 / len(VOCABULARY), rtol=1e-5)
 
 
-def texts() -> list[list[str]]:
-    """A language in which the words beside a word tell it."""
-    pairs = [("red", "house"), ("blue", "tree"), ("big", "dog"), ("nurse", "sleeps")]
-    return [segments(f"the {a} {b} is the {a} {b}") for a, b in pairs] * 40
-
-
-def considered(epsilon: str) -> tuple[release.Release, Any, Considered]:
-    made = release.of_mentions(release.Words(), plan(epsilon=epsilon))
-    train = made.read(texts())
-    return made, train, Considered(made, train)
-
-
 def test_bayes_takes_the_most_probable_original() -> None:
     made, train, attacker = considered("3")
     outputs = made.draw(train)
@@ -153,31 +114,12 @@ def defined_posterior(model: chain.Bigrams, reading: Any, found: Candidates) -> 
     return total / total.sum(axis=1, keepdims=True)
 
 
-def test_the_learned_attack_names_what_its_neighbors_tell() -> None:
-    made, train, attacker = considered("2")
-    model = chain.Bigrams(train, len(made.words.spelled))
-    inversion = Inversion(train, made.draw)
-    right = {}
-    for name in ("learn", "guess"):
-        outputs = made.draw(train)
-        found = attacker.of(train, outputs)
-        chained = chain.posterior(model, train, found)
-        if name == "learn":
-            inversion.learn(train, outputs, found, chained)
-        truth = train.word[found.places]
-        right = {
-            "unchanged": (outputs[found.places] == truth).mean(),
-            "learned": (inversion.guess(train, outputs, found, chained) == truth).mean(),
-        }
-    assert right["unchanged"] < 0.6
-    assert right["learned"] > right["unchanged"] + 0.2
-
-
 def test_a_paragraph_is_told_by_which_of_its_words_are_equal() -> None:
     made = release.of_mentions(release.Words(), plan(consistent=True))
     cut = [segments(text) for text in ("dog cat dog", "dog cat cat", "dog dog cat")]
     # Unlike words may come out equal: not every draw is told.
-    assert max(pattern(made, cut, 3) for _ in range(30)) == 1
+    reading = made.read(cut)
+    assert max(pattern(reading, made.draw(reading), 3) for _ in range(30)) == 1
 
 
 def test_spans_that_come_out() -> None:
@@ -213,3 +155,12 @@ def test_heights_between_levels() -> None:
     line = [(0.2, 0.5), (0.4, 0.7), (0.6, 0.8)]
     assert between(line, 0.3) == pytest.approx(0.6)
     assert between(line, 0.1) is None
+
+
+def test_an_encoder_is_always_tuned_on_the_same_rows() -> None:
+    lines = [f"row {number}" for number in range(100)]
+    few = tuned.chosen(lines, 10)
+    assert few == sorted(few, key=lines.index)
+    assert len(set(few)) == 10
+    assert set(few) <= set(tuned.chosen(lines, 20))
+    assert tuned.chosen(lines, 0) == lines
