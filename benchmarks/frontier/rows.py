@@ -1,5 +1,7 @@
 """Makes the release of each row of the table (``benchmarks/report/frontier_rows.py``)."""
 
+import hashlib
+import json
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -13,8 +15,9 @@ from frontier_rows import Row
 from numpy.typing import NDArray
 from release import NOTHING, Release, Words
 from textveil import Sanitizer
+from textveil.bundle import EMBEDDINGS, LAW, TABLE, VOCABULARY, Bundle
 from textveil.mechanisms import EXACT, CappedSanText, ExactSanText
-from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable
+from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable, output_role
 from textveil.text import Lexicon, make_plan, segments
 from textveil_export.text.weights import Setting, level_parameters
 
@@ -42,8 +45,17 @@ class Releases:
         return Sanitizer.load(self._santext)
 
     def identity(self, row: Row) -> str:
-        """The identity of the bundle that a row is of: records of another one are stale."""
+        """The identity of the bundle that a row is of."""
         return (self.santext if row.name.startswith("santext") else self.staircase).bundle.identity
+
+    def source(self, row: Row) -> str:
+        """SHA-256 of what decides a row, of all that is in its bundle: records of anything else are stale.
+
+        Other lists of kinds leave the rows without kinds as they are.
+        """
+        if row.name.startswith("santext"):
+            return _santext_source(self.santext.bundle)
+        return _staircase_source(self.staircase.bundle, kinds="kinds" in row.visible)
 
     @cached_property
     def function_words(self) -> frozenset[str]:
@@ -121,6 +133,26 @@ def k_rr(staircase: Staircase, epsilon: str) -> Staircase:
     table = StaircaseTable(neighbors, np.ones(symbols, dtype=np.uint32), staircase.table.roles)
     level = StaircaseLevel("k-RR", Decimal(epsilon), Fraction(1, int(outputs.sum())))
     return Staircase.of(table, level, outputs)
+
+
+def _santext_source(bundle: Bundle) -> str:
+    law = json.loads((bundle.path / LAW).read_text("utf-8"))
+    hashes = [law["files"].get(name, "") for name in (VOCABULARY, TABLE, EMBEDDINGS)]
+    return hashlib.sha256(json.dumps([hashes, law["santext"]], sort_keys=True).encode()).hexdigest()
+
+
+def _staircase_source(bundle: Bundle, *, kinds: bool) -> str:
+    law = json.loads((bundle.path / LAW).read_text("utf-8"))
+    table = bundle.staircase
+    assert table is not None
+    roles = output_role(visible=True, kinds=kinds) | output_role(visible=False, kinds=kinds)
+    arrays = [table.neighbors, table.base, table.roles & roles]
+    lists = [name for name in law["files"] if name == law["skeleton"]["function_words"] or (kinds and "kind." in name)]
+    decided = [[law["files"][name] for name in (VOCABULARY, *lists)], law["staircase"]]
+    digest = hashlib.sha256(json.dumps(decided, sort_keys=True).encode())
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 def _largest_score(mechanism: Any) -> int:

@@ -2,9 +2,9 @@
 
     python benchmarks/frontier/run.py [--data DIR] [--quick] [--only tasks|attacks|rest|tuned] [-o RECORDS]
 
-A record is written as soon as it is measured; a run that was stopped goes on where it was. Records of another bundle
-are stale: they are taken out first, and measured anew. ``--quick`` trains on a part of the train texts and measures on
-another part of them, so that the test texts are read for the final tables only.
+A record is written as soon as it is measured; a run that was stopped goes on where it was. Records of other tables or
+lists are stale: they are taken out first, and measured anew. ``--quick`` trains on a part of the train texts and
+measures on another part of them, so that the test texts are read for the final tables only.
 """
 
 import os
@@ -185,14 +185,14 @@ def _key(record: Job) -> tuple[Any, ...]:
     return record["job"], record["row"], record.get("task"), record.get("draw", 0)
 
 
-def kept(path: Path, identity: Callable[[str], str], quick: bool) -> set[tuple[Any, ...]]:
+def kept(path: Path, source: Callable[[str], str], quick: bool) -> set[tuple[Any, ...]]:
     """Takes stale records out of the file and returns the keys of the others."""
     if not path.exists():
         return set()
     lines = path.read_text("utf-8").splitlines()
     records = [json.loads(line) for line in lines if line.endswith("}")]
     names = {row.name for row in ROWS}
-    fresh = [r for r in records if r["row"] in names and r["bundle"] == identity(r["row"]) and r["quick"] == quick]
+    fresh = [r for r in records if r["row"] in names and r["source"] == source(r["row"]) and r["quick"] == quick]
     if len(fresh) < len(lines):
         print(f"{len(lines) - len(fresh)} stale records are taken out", file=sys.stderr)
         path.write_text("".join(json.dumps(record) + "\n" for record in fresh), "utf-8")
@@ -215,7 +215,8 @@ def main() -> None:
     output: Path = a.output or ROOT / "benchmarks" / "results" / name
     releases = Releases(a.bundle, a.santext)
     by_name = {row.name: row for row in ROWS}
-    done = kept(output, lambda row: releases.identity(by_name[row]), a.quick)
+    sources = {row.name: releases.source(row) for row in ROWS}
+    done = kept(output, sources.__getitem__, a.quick)
     run = Run(a.data, releases, quick=a.quick, precision=a.precision)
     lacking: set[str] = set()
     for job in jobs(a.only):
@@ -228,7 +229,8 @@ def main() -> None:
             continue
         start = time.perf_counter()
         found = run.measure(job)
-        about = {"quick": a.quick, "bundle": releases.identity(by_name[job["row"]])}
+        identity = releases.identity(by_name[job["row"]])
+        about = {"quick": a.quick, "bundle": identity, "source": sources[job["row"]]}
         record = {**job, **about, **found, "seconds": round(time.perf_counter() - start, 1)}
         with output.open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")

@@ -142,10 +142,10 @@ class Saved:
         self.path.write_text("".join(json.dumps(record) + "\n" for record in records) + '{"cut sh')
 
 
-def test_records_of_another_bundle_are_stale(tmp_path: Path) -> None:
+def test_records_of_other_tables_are_stale(tmp_path: Path) -> None:
     saved = Saved(tmp_path / "records.jsonl")
-    fresh = {"job": "task", "task": "sst2", "row": "every-8", "draw": 0, "bundle": "a", "quick": False}
-    saved.write(fresh, fresh | {"draw": 1, "bundle": "b"}, fresh | {"draw": 2, "quick": True})
+    fresh = {"job": "task", "task": "sst2", "row": "every-8", "draw": 0, "source": "a", "quick": False}
+    saved.write(fresh, fresh | {"draw": 1, "source": "b"}, fresh | {"draw": 2, "quick": True})
     assert run.kept(saved.path, lambda row: "a", False) == {("task", "every-8", "sst2", 0)}
     assert [json.loads(line) for line in saved.path.read_text().splitlines()] == [fresh]
     assert run.kept(saved.path.with_name("none"), lambda row: "a", False) == set()
