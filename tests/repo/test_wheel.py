@@ -110,7 +110,9 @@ def test_the_wheel_holds_the_bundle_once(dist: Callable[[str], Path], names: lis
             assert content == (artifact / name.rpartition("/")[2]).read_bytes()
         manifest = wheel.read(f"{BUNDLE}/manifest.json")
     assert hashlib.sha256(manifest).hexdigest() == DEFAULT_IDENTITY
-    assert sum(path.stat().st_size for path in artifact.iterdir()) <= 19_000_000
+    contexts = (artifact / "context.safetensors").stat().st_size
+    assert contexts <= 3_000_000
+    assert sum(path.stat().st_size for path in artifact.iterdir()) - contexts <= 19_000_000
 
 
 def test_the_wheel_holds_its_license_and_what_it_needs(dist: Callable[[str], Path]) -> None:

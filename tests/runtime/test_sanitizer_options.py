@@ -226,4 +226,6 @@ def test_many_different_options_do_not_pile_up(tiny_path: Path) -> None:
 
 def test_public_names() -> None:
     text = {"PrivacyStatement", "Result", "Sanitizer", "TextveilError", "__version__"}
-    assert set(textveil.__all__) == text | {"Encoder", "VectorRelease", "VectorStatement"}
+    vectors = {"Encoder", "VectorRelease", "VectorStatement"}
+    indices = {"IndexEncoder", "IndexRelease", "IndexServer", "IndexStatement"}
+    assert set(textveil.__all__) == text | vectors | indices
