@@ -66,6 +66,12 @@ def test_an_unknown_level_lists_those_there_are(small: Sanitizer, options: dict[
     assert str(refused.value) == "no such level; the staircase has the levels (epsilon) strong (6), usual (8.5)"
 
 
+def test_a_plan_shows_no_denied_word(small: Sanitizer) -> None:
+    plan = small._plan({"mechanism": "staircase", "deny": ("canary",)})
+    assert "canary" in plan.denied
+    assert "canary" not in repr(plan)
+
+
 def test_levels_go_by_name_and_epsilon(small: Sanitizer) -> None:
     for options in ({}, {"epsilon": "8.50"}, {"epsilon": 8.5}, {"level": "usual"}, {"epsilon": 8.5, "level": "usual"}):
         assert small.terms(**options) == small.terms(level="usual", mechanism="staircase")

@@ -5,7 +5,7 @@ spelling is never printed, not even where a word is drawn as itself.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 
@@ -79,7 +79,7 @@ class MentionPlan:
     staircase: Staircase
     rule: Rule
     words: Words
-    denied: frozenset[str]
+    denied: frozenset[str] = field(repr=False)  # words of the user's own
     terms: MentionTerms
     split: bool
     fluent: FluentStaircase | None = None
