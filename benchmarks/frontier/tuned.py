@@ -35,7 +35,8 @@ def measure(releases: Releases, row: Row, data: Path, seed: int, precision: str)
             header, *lines = (data / name).read_text("utf-8").splitlines()
             texts, labels = zip(*(line.split("\t") for line in chosen(lines, count)), strict=True)
             released = releases.sample(row, [text.strip() for text in texts]) if row.name != "raw" else texts
-            rows = [f"{text}\t{label}" for text, label in zip(released, labels, strict=True)]
+            # A text of which nothing is left is a full stop: readers of data refuse an empty one.
+            rows = [f"{text.strip() or '.'}\t{label}" for text, label in zip(released, labels, strict=True)]
             (Path(folder) / Path(name).name).write_text("\n".join([header, *rows, ""]), "utf-8")
         command = [
             sys.executable, "-m", "textveil_training", "finetune", folder, "--format", "sst2", "-o", f"{folder}/model",
