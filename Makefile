@@ -14,7 +14,7 @@ lint:
 	.venv/bin/lint-imports --no-cache
 	.venv/bin/codespell .
 
-# A bit of everything: about three and a half minutes of processor time.
+# A bit of everything: about four minutes of processor time.
 quick:
 	$(PYTEST) -m "not full and not slow and not statistical"
 

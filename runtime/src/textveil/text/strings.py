@@ -112,8 +112,10 @@ class _Patterns:
     def __init__(self, compile: Any, c: _Classes) -> None:
         self.trigger = compile(_trigger(c))
         self.emoticon = compile(f"[:;]{_emoticon(c)}")
-        self.run = compile(rf"(?:\"{_quoted(c)}|[(\[{{]{_glued(c)}|[^{c.blank}{_HARD}{_SOFT}])*+")
-        self.url = compile(rf"(?:\"{_quoted(c)}|[^{c.blank}{_HARD}])*+")
+        # Most characters go in one step: a step for each would take more memory than long lines have.
+        solid = rf"[^{c.blank}{_HARD}{_SOFT}\"(\[{{]++|[^{c.blank}{_HARD}{_SOFT}]"
+        self.run = compile(rf"(?:\"{_quoted(c)}|[(\[{{]{_glued(c)}|{solid})*+")
+        self.url = compile(rf"(?:\"{_quoted(c)}|[^{c.blank}{_HARD}\"]++|[^{c.blank}{_HARD}])*+")
         #: Words, and what is between them. No gap of several marks begins as an emoticon does.
         self.segment = compile(f"{_word(c)}|[^{c.letter}:;]++|[:;]")
 
