@@ -18,6 +18,7 @@ from textveil.errors import EncoderFailed, InputError, OptionError
 from textveil.mechanisms.vector_noise import Releaser
 from textveil.mechanisms.vector_parameters import WordDropout
 from textveil.text.wordpiece import WordPiece
+from textveil.vector.batch import release_each
 from textveil.vector.onnx_session import OnnxSession
 from textveil.vector.statement import VectorStatement, vector_statement
 
@@ -175,16 +176,7 @@ class Encoder:
             word_dropout: As in ``encode``.
             progress: Called after each text with how many are done.
         """
-        if isinstance(texts, str):
-            raise InputError("a batch is a sequence of texts, not one string")
-        releases = []
-        for number, text in enumerate(texts, 1):
-            if not isinstance(text, str):
-                raise InputError(f"text {number} of {len(texts)} is not a string")
-            releases.append(self.encode(text, epsilon=epsilon, word_dropout=word_dropout))
-            if progress is not None:
-                progress(number)
-        return releases
+        return release_each(texts, lambda text: self.encode(text, epsilon=epsilon, word_dropout=word_dropout), progress)
 
     def statement(self, *, epsilon: float | str | None = None, word_dropout: float | str = "0") -> VectorStatement:
         """Returns what a call with these options promises. Nothing is drawn."""

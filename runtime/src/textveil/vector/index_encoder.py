@@ -11,6 +11,7 @@ from textveil.bundle.index_bundle import IndexBundle, open_index
 from textveil.errors import InputError, OptionError
 from textveil.mechanisms import entropy
 from textveil.mechanisms.distribution import Distribution
+from textveil.vector.batch import release_each
 from textveil.vector.extractor import extractor_of
 from textveil.vector.index_statement import IndexStatement
 
@@ -136,16 +137,7 @@ class IndexEncoder:
             channel: As in ``encode``.
             progress: Called after each text with how many are done.
         """
-        if isinstance(texts, str):
-            raise InputError("a batch is a sequence of texts, not one string")
-        releases = []
-        for number, text in enumerate(texts, 1):
-            if not isinstance(text, str):
-                raise InputError(f"text {number} of {len(texts)} is not a string")
-            releases.append(self.encode(text, epsilon=epsilon, channel=channel))
-            if progress is not None:
-                progress(number)
-        return releases
+        return release_each(texts, lambda text: self.encode(text, epsilon=epsilon, channel=channel), progress)
 
     def statement(self, *, epsilon: float | str | None = None, channel: str | None = None) -> IndexStatement:
         """Returns what a call with these options promises. Nothing is drawn."""
