@@ -21,7 +21,7 @@ from textveil_training.bounds.decisions import counts_channel, label_probabiliti
 from textveil_training.encoder.codebook import DIMENSION, learn_codebook
 from textveil_training.encoder.static import public_words
 from textveil_training.encoder.task import Task
-from textveil_training.tasks.encoder import EncoderSettings, accuracies, codes_of, divided_figures
+from textveil_training.tasks.encoder import EncoderSettings, accuracies, codes_of, divided_figures, provenance
 
 Report = Callable[[str, int, int], None]
 
@@ -73,10 +73,7 @@ def train_codebook(task: Task, codes: int, settings: EncoderSettings, report: Re
         },
         license=settings.license,
         provenance={
-            "data": settings.data,
-            "data_sha256": settings.data_sha256,
-            "words": f"the built-in English bundle {public.identity[:12]} ({public.license})",
-            "words_attribution": public.attribution,
+            **provenance(settings, public),
             "min_texts_of_a_code": min(book.sizes),
             **{key: asdict(static)[key] for key in ("dimension", "min_texts", "max_characters", "seed")},
         },

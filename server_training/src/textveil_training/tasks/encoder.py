@@ -23,7 +23,7 @@ from textveil_export.index import IndexContents, drawn_epsilon, integer_channel,
 
 from textveil_training.bounds.decisions import accuracy_channel, counts_channel, label_probabilities, recalls
 from textveil_training.encoder.grouped_split import SHARED_WORDS
-from textveil_training.encoder.static import StaticSettings, public_words, train_static
+from textveil_training.encoder.static import PublicWords, StaticSettings, public_words, train_static
 from textveil_training.encoder.task import Part, Task
 from textveil_training.errors import SettingError
 
@@ -114,14 +114,21 @@ def train_encoder(task: Task, settings: EncoderSettings, report: Report) -> Inde
         },
         license=settings.license,
         provenance={
-            "data": settings.data,
-            "data_sha256": settings.data_sha256,
-            "words": f"the built-in English bundle {public.identity[:12]} ({public.license})",
-            "words_attribution": public.attribution,
+            **provenance(settings, public),
             **asdict(settings.static),
         },
         measured=figures(task, confusion, channels, settings.data),
     )
+
+
+def provenance(settings: EncoderSettings, public: PublicWords) -> dict[str, str]:
+    """Returns what a bundle says of its data and of its words."""
+    return {
+        "data": settings.data,
+        "data_sha256": settings.data_sha256,
+        "words": f"the built-in English bundle {public.identity[:12]} ({public.license})",
+        "words_attribution": public.attribution,
+    }
 
 
 def codes_of(
