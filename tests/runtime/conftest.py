@@ -249,3 +249,17 @@ def here(capfdbinary: pytest.CaptureFixture[bytes]) -> Iterator[Callable[..., Ra
     yield start
     for number, handler in handlers.items():
         signal.signal(number, handler)
+
+
+@pytest.fixture
+def cli(here: Callable, tiny_path: Path) -> Callable:
+    """``textveil sanitize`` over the tiny bundle, in this process."""
+    return lambda *arguments: here("sanitize", "--bundle", tiny_path, *arguments)
+
+
+@pytest.fixture
+def note(tmp_path: Path) -> Path:
+    """A file of three documents: known words, none, and one known word."""
+    path = tmp_path / "note.txt"
+    path.write_bytes(b"The doctor, said.\n\nnurse zzz\n")
+    return path

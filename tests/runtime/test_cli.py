@@ -12,19 +12,6 @@ from textveil import Sanitizer
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and pipes as POSIX has them")
 
 
-@pytest.fixture
-def cli(here: Callable, tiny_path: Path) -> Callable:
-    """``textveil sanitize`` over the tiny bundle, in this process."""
-    return lambda *arguments: here("sanitize", "--bundle", tiny_path, *arguments)
-
-
-@pytest.fixture
-def note(tmp_path: Path) -> Path:
-    path = tmp_path / "note.txt"
-    path.write_bytes(b"The doctor, said.\n\nnurse zzz\n")
-    return path
-
-
 # --- inputs --------------------------------------------------------------------------------------------------------
 
 

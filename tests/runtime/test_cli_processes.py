@@ -17,13 +17,6 @@ posix = pytest.mark.skipif(os.name != "posix", reason="signals and pipes as POSI
 full_device = pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 
 
-@pytest.fixture
-def note(tmp_path: Path) -> Path:
-    path = tmp_path / "note.txt"
-    path.write_bytes(b"The doctor, said.\n\nnurse zzz\n")
-    return path
-
-
 # --- data in, data out, as processes -------------------------------------------------------------------------------
 
 
