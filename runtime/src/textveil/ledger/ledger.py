@@ -1,0 +1,319 @@
+"""``Ledger``: every draw is charged, on the disk, before its output leaves. The one class that applications use."""
+
+import os
+import sqlite3
+import time
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack, cast
+
+from textveil.bundle.atomic import atomic_bytes
+from textveil.errors import KeyFileError, OptionError
+from textveil.ledger import crypto, rows
+from textveil.ledger.account import Account, Budget
+from textveil.ledger.database import WAIT_S, create, transaction
+from textveil.ledger.keys import KEY_BYTES, read_key, tag
+from textveil.ledger.sources import Charged, IndexSource, TextSource, VectorSource, release
+from textveil.release import Charge
+
+if TYPE_CHECKING:
+    from textveil.text.options import Options
+    from textveil.text.sanitizer import Result, Sanitizer
+    from textveil.vector.encoder import Encoder
+    from textveil.vector.index_encoder import IndexEncoder
+
+#: The scope of releases for which none is named.
+DEFAULT_SCOPE = "default"
+_DEVICE_KEY, _MEMO_KEY = "the key of the ledger", "the key of the memo"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One draw that is to be charged.
+
+    Attributes:
+        scope: Name of its scope.
+        request: What was asked: two equal requests have equal bytes. As private as the text.
+        mechanism: Name of the mechanism.
+        charge: What it costs.
+        output: What a memo is to give again, or ``None``.
+    """
+
+    scope: str = field(repr=False)
+    request: bytes = field(repr=False)
+    mechanism: str
+    charge: Charge
+    output: bytes | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Entered:
+    """What became of an entry.
+
+    Attributes:
+        before: How many draws of an equal request its scope had before.
+        stored: The output that the memo has for it already: it is to be released instead, and nothing was charged.
+    """
+
+    before: int
+    stored: bytes | None = field(default=None, repr=False)
+
+
+class Ledger:
+    """A file that knows what was released: one SQLite database, with tags and numbers and no text.
+
+    Safe to share between threads and to use after a fork; any number of processes may use one file.
+
+    Args:
+        path: The file; made at first use, for its owner alone.
+        key: The device key, which makes tags; beside the ledger with ``.key`` after its name if left out. Made at the
+            ledger's first use. Without it the ledger cannot be used any more.
+        memo_key: Where it is given, outputs are stored, encrypted with this key, and equal requests get them again at
+            no charge. Made at first use. Not in the ledger's folder or below. Needs the extra ``crypto``.
+        wait_s: Seconds to wait for other processes.
+
+    Raises:
+        LedgerError, LedgerBusy, LedgerDamaged: The file cannot be used.
+        KeyFileError: A key is missing, not that of this ledger, not its owner's alone, or in the wrong folder.
+        CryptoUnavailable: A memo needs the package ``cryptography``.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        key: str | Path | None = None,
+        memo_key: str | Path | None = None,
+        wait_s: float = WAIT_S,
+    ) -> None:
+        self.path = Path(os.path.realpath(path))
+        self.key_path = _key_path(self.path, key)
+        self._wait_s = wait_s
+        if memo_key is not None:
+            crypto.require("a memo")
+            _refuse_beside(self.path, Path(memo_key))
+        self.created = create(self.path)
+        self._memo: bytes | None = None
+        with transaction(self.path, wait_s=wait_s) as connection:
+            found = connection.execute("SELECT device_check, memo_check FROM keys").fetchone()
+            self._key = read_key(self.key_path, _DEVICE_KEY, make=found is None)
+            check, memo_check = tag(self._key, "check"), None if found is None else found[1]
+            if found is None:
+                connection.execute("INSERT INTO keys VALUES (?, NULL)", (check,))
+            elif found[0] != check:
+                raise KeyFileError(f"{_DEVICE_KEY}: this is the key of another ledger")
+            if memo_key is not None:
+                self._memo = read_key(Path(memo_key), _MEMO_KEY, make=memo_check is None)
+                check = tag(self._memo, "check")
+                if memo_check not in (None, check):
+                    raise KeyFileError(f"{_MEMO_KEY}: the stored outputs are under another key")
+                if memo_check is None:
+                    connection.execute("UPDATE keys SET memo_check = ?", (check,))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a ledger is not pickled: it holds keys; open it again")
+
+    @property
+    def memo(self) -> bool:
+        """Whether outputs are stored and given again."""
+        return self._memo is not None
+
+    def sanitize(
+        self,
+        sanitizer: "Sanitizer",
+        text: str,
+        *,
+        scope: str = DEFAULT_SCOPE,
+        budget: Budget | None = None,
+        **options: "Unpack[Options]",
+    ) -> "Charged[Result]":
+        """Sanitizes one text and charges it: ``sanitize_batch`` of one."""
+        return self.sanitize_batch(sanitizer, [text], scope=scope, budget=budget, **options)[0]
+
+    def sanitize_batch(
+        self,
+        sanitizer: "Sanitizer",
+        texts: Sequence[str],
+        *,
+        scope: str | Sequence[str] = DEFAULT_SCOPE,
+        budget: Budget | None = None,
+        **options: "Unpack[Options]",
+    ) -> "list[Charged[Result]]":
+        """Sanitizes texts, each its own document, and charges them, all in one transaction or none.
+
+        Args:
+            sanitizer: What draws.
+            texts: The texts.
+            scope: The scope that all are charged to, or that of each text.
+            budget: The budget of every scope that is met: its first one, or a smaller one.
+            options: As in ``Sanitizer.sanitize``.
+
+        Returns:
+            Results, each with what the ledger says of it. One that the memo gives again has no mapping.
+
+        Raises:
+            BudgetError: A budget does not cover its release. Nothing is released of any text.
+            LedgerError, LedgerBusy: The ledger cannot be written. Nothing is released.
+            OptionError, InputError: As ``Sanitizer.sanitize_batch``; or there are not as many scopes as texts.
+
+        Privacy:
+            Charged are ``L`` for every drawn mention under the staircase, the pure level times all tokens under
+            ``santext``, ``krr`` and ``random``. ``santext+`` and ``fbdd`` have no finite charge: they are recorded, and
+            refused under a budget. The sums bound the loss of all that a scope released (docs/proofs/ledger.md).
+        """
+        return release(self, TextSource(sanitizer, options), texts, scope, budget)
+
+    def encode_batch(
+        self,
+        encoder: "Encoder | IndexEncoder",
+        texts: Sequence[str],
+        *,
+        scope: str | Sequence[str] = DEFAULT_SCOPE,
+        budget: Budget | None = None,
+        **options: Any,
+    ) -> list[Charged[Any]]:
+        """Encodes texts and charges them, all in one transaction or none.
+
+        Charged are epsilon and delta of the whole text. Other arguments and errors are those of ``sanitize_batch``;
+        ``options`` are those of the encoder's ``encode``.
+        """
+        if hasattr(encoder, "secret_code"):  # an index; no module of vectors is imported to ask
+            return release(self, IndexSource(cast("IndexEncoder", encoder), options), texts, scope, budget)
+        return release(self, VectorSource(cast("Encoder", encoder), options), texts, scope, budget)
+
+    def charge(self, entries: Iterable[Entry], *, budget: Budget | None = None) -> list[Entered]:
+        """Charges draws in one transaction, all or none, on the disk before it returns.
+
+        For draws that were not made by ``sanitize_batch`` or ``encode_batch``. Let their outputs leave only when it has
+        returned, and ``stored`` instead of them where it is given.
+
+        Raises:
+            BudgetError: A budget does not cover its release.
+            LedgerError, LedgerBusy, LedgerDamaged: The ledger cannot be written.
+        """
+        entries = list(entries)
+        if not entries:
+            return []
+        day = time.strftime("%Y-%m-%d", time.gmtime())
+        accounts: dict[bytes, Account] = {}
+        drawn: dict[bytes, int] = {}
+        entered: list[Entered] = []
+        with transaction(self.path, wait_s=self._wait_s) as connection:
+            for entry in entries:
+                scope, request = self._tags(entry.scope, entry.request)
+                stored = self._stored(connection, scope, request)
+                if stored is not None:
+                    entered.append(Entered(0, stored))
+                    continue
+                if scope not in accounts:
+                    found = rows.account(connection, scope)
+                    accounts[scope] = found if budget is None else found.limited(budget)
+                accounts[scope] = accounts[scope].charged(entry.charge, entry.mechanism)
+                if request not in drawn:
+                    drawn[request] = rows.count(connection, scope, request)
+                output = None if entry.output is None else self._sealed(entry.output, scope + request)
+                rows.add(connection, day, scope, request, entry.mechanism, entry.charge, output)
+                entered.append(Entered(drawn[request]))
+                drawn[request] += 1
+            for account in accounts.values():
+                rows.write(connection, account)
+        return entered
+
+    def stored(self, requests: Iterable[tuple[str, bytes]]) -> list[bytes | None]:
+        """Returns what the memo has for some scopes and requests; ``None`` where it has nothing."""
+        if self._memo is None:
+            return [None for _ in requests]
+        with transaction(self.path, write=False, wait_s=self._wait_s) as connection:
+            return [self._stored(connection, *self._tags(*request)) for request in requests]
+
+    def released_before(self, scope: str, request: bytes) -> int:
+        """Returns how many draws of an equal request a scope has."""
+        with transaction(self.path, write=False, wait_s=self._wait_s) as connection:
+            return rows.count(connection, *self._tags(scope, request))
+
+    def account(self, scope: str = DEFAULT_SCOPE) -> Account:
+        """Returns what a scope has spent."""
+        with transaction(self.path, write=False, wait_s=self._wait_s) as connection:
+            return rows.account(connection, self._scope(scope))
+
+    def accounts(self) -> list[tuple[Account, int]]:
+        """Returns the accounts of all scopes, by tag, each with its number of releases.
+
+        Raises:
+            LedgerDamaged: Sums are not those of the releases.
+        """
+        with transaction(self.path, write=False, wait_s=self._wait_s) as connection:
+            return rows.accounts(connection)
+
+    def export(self) -> dict[str, Any]:
+        """Returns all that the ledger holds but stored outputs, as plain values for JSON."""
+        scopes = [{**account.to_dict(), "releases": releases} for account, releases in self.accounts()]
+        with transaction(self.path, write=False, wait_s=self._wait_s) as connection:
+            releases = rows.releases(connection)
+        return {"format": "textveil-ledger", "format_version": 1, "scopes": scopes, "releases": releases}
+
+    def delete(self, scope: str) -> None:
+        """Forgets a scope: its account, its budget, its releases and their stored outputs.
+
+        Raises:
+            OptionError: The ledger has no such scope.
+        """
+        with transaction(self.path, wait_s=self._wait_s) as connection:
+            gone = connection.execute("DELETE FROM scopes WHERE scope = ?", (self._scope(scope),)).rowcount
+        if not gone:
+            raise OptionError("the ledger has no scope of that name")
+
+    def delete_outputs(self) -> None:
+        """Forgets all stored outputs and the key of the memo; charges stay."""
+        with transaction(self.path, wait_s=self._wait_s) as connection:
+            connection.execute("UPDATE releases SET output = NULL")
+            connection.execute("UPDATE keys SET memo_check = NULL")
+
+    @classmethod
+    def rotate(cls, path: str | Path, *, key: str | Path | None = None) -> "Ledger":
+        """Begins anew under a new device key. All accounts, budgets and stored outputs are forgotten.
+
+        The old key need not be there. Interrupted in between, a ledger has a key that is not its own, is refused, and
+        can be rotated again.
+        """
+        path = Path(os.path.realpath(path))
+        with transaction(path) as connection:
+            for table in ("releases", "scopes", "keys"):
+                connection.execute(f"DELETE FROM {table}")
+            with atomic_bytes(_key_path(path, key), private=True) as file:
+                file.write(os.urandom(KEY_BYTES))
+        return cls(path, key=key)
+
+    def _scope(self, name: str) -> bytes:
+        if not isinstance(name, str):
+            raise OptionError("the name of a scope is a string")
+        return tag(self._key, "scope", unicodedata.normalize("NFC", name).encode("utf-8", "surrogatepass"))
+
+    def _tags(self, scope: str, request: bytes) -> tuple[bytes, bytes]:
+        """Tags of a scope and of a request in it: equal requests of two scopes have unlike tags."""
+        of_scope = self._scope(scope)
+        return of_scope, tag(self._key, "request", of_scope, request)
+
+    def _stored(self, connection: sqlite3.Connection, scope: bytes, request: bytes) -> bytes | None:
+        if self._memo is None:
+            return None
+        found = rows.output(connection, scope, request)
+        return None if found is None else crypto.unseal(self._memo, found, scope + request)
+
+    def _sealed(self, output: bytes, context: bytes) -> bytes | None:
+        return None if self._memo is None else crypto.seal(self._memo, output, context)
+
+
+def _key_path(path: Path, key: str | Path | None) -> Path:
+    return path.with_name(path.name + ".key") if key is None else Path(key)
+
+
+def _refuse_beside(path: Path, memo_key: Path) -> None:
+    """Refuses a memo key that a copy of the ledger's folder would take along."""
+    if Path(os.path.realpath(memo_key)).is_relative_to(path.parent):
+        raise KeyFileError(f"{_MEMO_KEY}: not in the ledger's folder: who copies the folder would have all outputs")
