@@ -40,7 +40,7 @@ CREATE TABLE releases (
     mechanism TEXT NOT NULL,
     epsilon INTEGER CHECK (epsilon >= 0),
     delta INTEGER NOT NULL CHECK (delta >= 0),
-    output BLOB
+    output BLOB CHECK (typeof(output) IN ('blob', 'null'))
 );
 CREATE INDEX requests ON releases (scope, request);
 """
@@ -136,7 +136,7 @@ def _named(error: sqlite3.Error) -> LedgerError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return LedgerBusy("another process holds the ledger; nothing was released")
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+    if code in (0, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):  # 0: a value that is not of its column's type
         return LedgerDamaged("this file is no ledger, or it is damaged; nothing was released")
     if code == sqlite3.SQLITE_CONSTRAINT:
         return LedgerDamaged("the ledger refuses a number that cannot be; nothing was released")

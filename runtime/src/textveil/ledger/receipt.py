@@ -6,6 +6,7 @@ does not tell. It does confirm a guess of an output that was withheld.
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ NOTE = (
     "Who has this receipt and guesses the output can confirm the guess by its hash, also where the output is withheld. "
     "The key links all receipts that it signed."
 )
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 #: Parts of a statement that are said elsewhere in the receipt, or are no option.
 _NO_OPTIONS = {
     "mechanism",
@@ -194,7 +196,7 @@ def _sound(receipt: Receipt) -> bool:
     return (
         all(isinstance(text, str) and text.isprintable() and len(text) < 200 for text in texts)
         and all(type(count) is int for count in counts)
-        and all(set(number) <= set("0123456789.") for number in (receipt.delta, receipt.nats or "0"))
+        and all(_NUMBER.fullmatch(number) for number in (receipt.delta, receipt.nats or "0"))
     )
 
 
