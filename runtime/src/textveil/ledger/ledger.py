@@ -1,4 +1,7 @@
-"""``Ledger``: every draw is charged, on the disk, before its output leaves. The one class that applications use."""
+"""``Ledger``: every draw is charged, on the disk, before its output leaves. The one class that applications use.
+
+Proof that its sums bound the loss of a scope: docs/proofs/ledger.md.
+"""
 
 import os
 import sqlite3
