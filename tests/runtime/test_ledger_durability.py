@@ -85,9 +85,9 @@ def unknown(folder: Path, small: Sanitizer, outputs: bytes) -> list[int]:
 
 
 def test_no_output_leaves_that_the_ledger_does_not_know_wherever_it_is_killed(small: Sanitizer, folder: Path) -> None:
-    """The statements of a release: BEGIN, two of account and count, two of writing, COMMIT."""
+    """The statements of a release: BEGIN, three that read keys, account and count, two that write, COMMIT."""
     left = []
-    for case, (statement, after) in enumerate((n, after) for n in range(1, 8) for after in (False, True)):
+    for case, (statement, after) in enumerate((n, after) for n in range(1, 9) for after in (False, True)):
         (place := folder / str(case)).mkdir()
         outputs = killed_at(place, small, statement, after=after)
         assert unknown(place, small, outputs) == []

@@ -13,6 +13,8 @@ from textveil.bundle.atomic import write_new
 from textveil.errors import KeyFileError
 
 KEY_BYTES = 32
+#: What errors call keys.
+DEVICE_KEY, MEMO_KEY = "the key of the ledger", "the key of the memo"
 #: A pipe is refused and not waited for.
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
@@ -55,3 +57,14 @@ def tag(key: bytes, use: str, *parts: bytes) -> bytes:
         mac.update(len(part).to_bytes(8, "big"))
         mac.update(part)
     return mac.digest()
+
+
+def key_path_of(ledger: Path, key: str | Path | None) -> Path:
+    """Returns the file of the device key: the one that is named, else the one beside the ledger."""
+    return ledger.with_name(ledger.name + ".key") if key is None else Path(key)
+
+
+def refuse_beside(ledger: Path, memo_key: Path) -> None:
+    """Raises ``KeyFileError`` if a copy of the ledger's folder would take the key of the memo along."""
+    if Path(os.path.realpath(memo_key)).is_relative_to(ledger.parent):
+        raise KeyFileError(f"{MEMO_KEY}: not in the ledger's folder or below: a copy of it would hold all outputs")

@@ -7,8 +7,8 @@ import os
 import sqlite3
 import time
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
@@ -17,9 +17,9 @@ from textveil.errors import KeyFileError, OptionError
 from textveil.ledger import crypto, rows
 from textveil.ledger.account import Account, Budget
 from textveil.ledger.database import WAIT_S, create, transaction
-from textveil.ledger.keys import KEY_BYTES, read_key, tag
+from textveil.ledger.entry import Entered, Entry
+from textveil.ledger.keys import DEVICE_KEY, KEY_BYTES, MEMO_KEY, key_path_of, read_key, refuse_beside, tag
 from textveil.ledger.sources import Charged, IndexSource, TextSource, VectorSource, release
-from textveil.release import Charge
 
 if TYPE_CHECKING:
     from textveil.text.options import Options
@@ -29,39 +29,6 @@ if TYPE_CHECKING:
 
 #: The scope of releases for which none is named.
 DEFAULT_SCOPE = "default"
-_DEVICE_KEY, _MEMO_KEY = "the key of the ledger", "the key of the memo"
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One draw that is to be charged.
-
-    Attributes:
-        scope: Name of its scope.
-        request: What was asked: two equal requests have equal bytes. As private as the text.
-        mechanism: Name of the mechanism.
-        charge: What it costs.
-        output: What a memo is to give again, or ``None``.
-    """
-
-    scope: str = field(repr=False)
-    request: bytes = field(repr=False)
-    mechanism: str
-    charge: Charge
-    output: bytes | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True)
-class Entered:
-    """What became of an entry.
-
-    Attributes:
-        before: How many draws of an equal request its scope had before.
-        stored: The output that the memo has for it already: it is to be released instead, and nothing was charged.
-    """
-
-    before: int
-    stored: bytes | None = field(default=None, repr=False)
 
 
 class Ledger:
@@ -92,34 +59,47 @@ class Ledger:
         wait_s: float = WAIT_S,
     ) -> None:
         self.path = Path(os.path.realpath(path))
-        self.key_path = _key_path(self.path, key)
+        self.key_path = key_path_of(self.path, key)
         self._wait_s = wait_s
         if memo_key is not None:
             crypto.require("a memo")
-            _refuse_beside(self.path, Path(memo_key))
+            refuse_beside(self.path, Path(memo_key))
         self.created = create(self.path)
         self._memo: bytes | None = None
         with transaction(self.path, wait_s=wait_s) as connection:
-            found = connection.execute("SELECT device_check, memo_check FROM keys").fetchone()
-            self._key = read_key(self.key_path, _DEVICE_KEY, make=found is None)
-            check, memo_check = tag(self._key, "check"), None if found is None else found[1]
-            if found is None:
-                connection.execute("INSERT INTO keys VALUES (?, NULL)", (check,))
-            elif found[0] != check:
-                raise KeyFileError(f"{_DEVICE_KEY}: this is the key of another ledger")
+            device_check, memo_check = rows.checks(connection)
+            self._key = read_key(self.key_path, DEVICE_KEY, make=device_check is None)
             if memo_key is not None:
-                self._memo = read_key(Path(memo_key), _MEMO_KEY, make=memo_check is None)
-                check = tag(self._memo, "check")
-                if memo_check not in (None, check):
-                    raise KeyFileError(f"{_MEMO_KEY}: the stored outputs are under another key")
-                if memo_check is None:
-                    connection.execute("UPDATE keys SET memo_check = ?", (check,))
+                self._memo = read_key(Path(memo_key), MEMO_KEY, make=memo_check is None)
+            rows.write_checks(connection, *self._checks)
+            self._require_keys(connection)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
     def __reduce__(self) -> Any:
         raise TypeError("a ledger is not pickled: it holds keys; open it again")
+
+    @contextmanager
+    def _transaction(self, *, write: bool = True) -> Iterator[sqlite3.Connection]:
+        """A transaction on a ledger that still has these keys."""
+        with transaction(self.path, write=write, wait_s=self._wait_s) as connection:
+            self._require_keys(connection)
+            yield connection
+
+    @property
+    def _checks(self) -> tuple[bytes, bytes | None]:
+        """What tells the keys of a ledger from others, and does not tell the keys."""
+        return tag(self._key, "check"), None if self._memo is None else tag(self._memo, "check")
+
+    def _require_keys(self, connection: sqlite3.Connection) -> None:
+        """Raises ``KeyFileError`` if the ledger has other keys, or was rotated since it was opened."""
+        device_check, memo_check = self._checks
+        found_device, found_memo = rows.checks(connection)
+        if found_device != device_check:
+            raise KeyFileError(f"{DEVICE_KEY}: this is the key of another ledger")
+        if memo_check is not None and found_memo != memo_check:
+            raise KeyFileError(f"{MEMO_KEY}: the stored outputs are under another key")
 
     @property
     def memo(self) -> bool:
@@ -206,7 +186,7 @@ class Ledger:
         accounts: dict[bytes, Account] = {}
         drawn: dict[bytes, int] = {}
         entered: list[Entered] = []
-        with transaction(self.path, wait_s=self._wait_s) as connection:
+        with self._transaction() as connection:
             for entry in entries:
                 scope, request = self._tags(entry.scope, entry.request)
                 stored = self._stored(connection, scope, request)
@@ -231,17 +211,17 @@ class Ledger:
         """Returns what the memo has for some scopes and requests; ``None`` where it has nothing."""
         if self._memo is None:
             return [None for _ in requests]
-        with transaction(self.path, write=False, wait_s=self._wait_s) as connection:
+        with self._transaction(write=False) as connection:
             return [self._stored(connection, *self._tags(*request)) for request in requests]
 
     def released_before(self, scope: str, request: bytes) -> int:
         """Returns how many draws of an equal request a scope has."""
-        with transaction(self.path, write=False, wait_s=self._wait_s) as connection:
+        with self._transaction(write=False) as connection:
             return rows.count(connection, *self._tags(scope, request))
 
     def account(self, scope: str = DEFAULT_SCOPE) -> Account:
         """Returns what a scope has spent."""
-        with transaction(self.path, write=False, wait_s=self._wait_s) as connection:
+        with self._transaction(write=False) as connection:
             return rows.account(connection, self._scope(scope))
 
     def accounts(self) -> list[tuple[Account, int]]:
@@ -250,13 +230,13 @@ class Ledger:
         Raises:
             LedgerDamaged: Sums are not those of the releases.
         """
-        with transaction(self.path, write=False, wait_s=self._wait_s) as connection:
+        with self._transaction(write=False) as connection:
             return rows.accounts(connection)
 
     def export(self) -> dict[str, Any]:
         """Returns all that the ledger holds but stored outputs, as plain values for JSON."""
         scopes = [{**account.to_dict(), "releases": releases} for account, releases in self.accounts()]
-        with transaction(self.path, write=False, wait_s=self._wait_s) as connection:
+        with self._transaction(write=False) as connection:
             releases = rows.releases(connection)
         return {"format": "textveil-ledger", "format_version": 1, "scopes": scopes, "releases": releases}
 
@@ -266,16 +246,14 @@ class Ledger:
         Raises:
             OptionError: The ledger has no such scope.
         """
-        with transaction(self.path, wait_s=self._wait_s) as connection:
-            gone = connection.execute("DELETE FROM scopes WHERE scope = ?", (self._scope(scope),)).rowcount
-        if not gone:
-            raise OptionError("the ledger has no scope of that name")
+        with self._transaction() as connection:
+            if not rows.delete(connection, self._scope(scope)):
+                raise OptionError("the ledger has no scope of that name")
 
     def delete_outputs(self) -> None:
         """Forgets all stored outputs and the key of the memo; charges stay."""
-        with transaction(self.path, wait_s=self._wait_s) as connection:
-            connection.execute("UPDATE releases SET output = NULL")
-            connection.execute("UPDATE keys SET memo_check = NULL")
+        with self._transaction() as connection:
+            rows.delete_outputs(connection)
 
     @classmethod
     def rotate(cls, path: str | Path, *, key: str | Path | None = None) -> "Ledger":
@@ -286,9 +264,8 @@ class Ledger:
         """
         path = Path(os.path.realpath(path))
         with transaction(path) as connection:
-            for table in ("releases", "scopes", "keys"):
-                connection.execute(f"DELETE FROM {table}")
-            with atomic_bytes(_key_path(path, key), private=True) as file:
+            rows.delete_all(connection)
+            with atomic_bytes(key_path_of(path, key), private=True) as file:
                 file.write(os.urandom(KEY_BYTES))
         return cls(path, key=key)
 
@@ -310,13 +287,3 @@ class Ledger:
 
     def _sealed(self, output: bytes, context: bytes) -> bytes | None:
         return None if self._memo is None else crypto.seal(self._memo, output, context)
-
-
-def _key_path(path: Path, key: str | Path | None) -> Path:
-    return path.with_name(path.name + ".key") if key is None else Path(key)
-
-
-def _refuse_beside(path: Path, memo_key: Path) -> None:
-    """Refuses a memo key that a copy of the ledger's folder would take along."""
-    if Path(os.path.realpath(memo_key)).is_relative_to(path.parent):
-        raise KeyFileError(f"{_MEMO_KEY}: not in the ledger's folder: who copies the folder would have all outputs")

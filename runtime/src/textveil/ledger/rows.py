@@ -10,6 +10,19 @@ from textveil.release import DELTA_UNITS, NAT_UNITS, Charge
 _ACCOUNTS = "SELECT scope, epsilon, delta, unbounded, budget, delta_budget FROM scopes"
 
 
+def checks(connection: sqlite3.Connection) -> tuple[bytes | None, bytes | None]:
+    """Returns what tells the device key and the key of the memo from others; ``None`` where there was none yet."""
+    found = connection.execute("SELECT device_check, memo_check FROM keys").fetchone()
+    return (None, None) if found is None else found
+
+
+def write_checks(connection: sqlite3.Connection, device: bytes, memo: bytes | None) -> None:
+    """Writes those that are missing, and changes none."""
+    if checks(connection)[0] is None:
+        connection.execute("INSERT INTO keys (device_check) VALUES (?)", (device,))
+    connection.execute("UPDATE keys SET memo_check = ? WHERE memo_check IS NULL AND ? IS NOT NULL", (memo, memo))
+
+
 def account(connection: sqlite3.Connection, scope: bytes) -> Account:
     """Returns the account of a scope; an empty one where it has none."""
     found = connection.execute(_ACCOUNTS + " WHERE scope = ?", (scope,)).fetchone()
@@ -91,6 +104,23 @@ def releases(connection: sqlite3.Connection) -> list[dict[str, Any]]:
         }
         for day, scope, request, mechanism, epsilon, delta, stored in connection.execute(query).fetchall()
     ]
+
+
+def delete(connection: sqlite3.Connection, scope: bytes) -> bool:
+    """Forgets a scope with its releases; returns whether there was one."""
+    return connection.execute("DELETE FROM scopes WHERE scope = ?", (scope,)).rowcount > 0
+
+
+def delete_outputs(connection: sqlite3.Connection) -> None:
+    """Forgets stored outputs and what tells their key; charges stay."""
+    connection.execute("UPDATE releases SET output = NULL")
+    connection.execute("UPDATE keys SET memo_check = NULL")
+
+
+def delete_all(connection: sqlite3.Connection) -> None:
+    """Forgets everything."""
+    for table in ("releases", "scopes", "keys"):
+        connection.execute(f"DELETE FROM {table}")
 
 
 def _read(row: tuple[Any, ...]) -> Account:

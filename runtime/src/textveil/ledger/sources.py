@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from textveil.errors import InputError, OptionError
+from textveil.ledger.entry import Entry
 
 if TYPE_CHECKING:
     from textveil.ledger.account import Budget
@@ -157,8 +158,6 @@ def release(
     Draws are made before the transaction, so that others wait for its disk alone. A draw that the memo makes
     needless meanwhile is thrown away unseen.
     """
-    from textveil.ledger.ledger import Entry
-
     scopes = _scopes(texts, scope)
     options = canonical_bytes(source.canonical_options())
     wanted = [(name, request_bytes(options, text)) for name, text in zip(scopes, texts, strict=True)]
