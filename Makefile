@@ -14,11 +14,11 @@ lint:
 	.venv/bin/lint-imports --no-cache
 	.venv/bin/codespell .
 
-# A bit of everything: about four minutes of processor time.
+# A bit of everything: two to four minutes of processor time.
 quick:
 	$(PYTEST) -m "not full and not slow and not statistical"
 
-# The default run: the README's second command, without the installation; about ten minutes of processor time.
+# The default run: the README's second command, without the installation; five to ten minutes of processor time.
 test:
 	$(PYTEST)
 
