@@ -1,5 +1,5 @@
 # make check is exactly what CI runs.
-.PHONY: check lint quick test full fuzz lock bundle results docs docs-check
+.PHONY: check lint quick test full fuzz lock wheels bundle results docs docs-check
 
 PYTEST = .venv/bin/pytest -q -n 2 --dist loadfile
 RESULTS = benchmarks/results
@@ -40,6 +40,10 @@ lock:
 	grep -E '^(torch==|-e )' requirements-dev.in; \
 	.lock/bin/pip freeze --exclude-editable | sed 's/+.*//' | grep -v '^torch=='; } > requirements-dev.txt
 	rm -rf .lock
+
+# Builds wheels and source distributions of all three into dist/, checks them, and runs the command on each Python there is.
+wheels:
+	bash .ci/wheels
 
 # Rebuild the default bundle (about half an hour) and the one with the staircase alone; see artifacts/README.md.
 bundle:
