@@ -1,5 +1,5 @@
 # make check is exactly what CI runs.
-.PHONY: check lint quick test full fuzz lock wheels bundle results docs docs-check
+.PHONY: check lint quick test full fuzz lock wheels site bundle results docs docs-check
 
 PYTEST = .venv/bin/pytest -q -n 2 --dist loadfile
 RESULTS = benchmarks/results
@@ -58,6 +58,12 @@ docs-check:
 	.venv/bin/python docs/build.py --check
 	.venv/bin/python docs/prose.py
 	.venv/bin/python docs/proofs/record.py
+
+# The documentation as a site, in .site/html; a broken link fails. The first run installs mkdocs into .site/venv.
+site:
+	test -x .site/venv/bin/mkdocs || { python3 -m venv .site/venv && .site/venv/bin/pip install -q -r docs/site/requirements.txt; }
+	.venv/bin/python docs/site/pages.py
+	NO_MKDOCS_2_WARNING=1 .site/venv/bin/mkdocs build --strict -q -f docs/site/mkdocs.yml
 
 # Rewrite the generated tables and pictures of docs/results from the stored records; needs requirements-dev.txt.
 results:
