@@ -183,6 +183,11 @@ def test_a_refused_batch_releases_and_charges_nothing(small: Sanitizer, ledger: 
     with pytest.raises(BudgetError):
         ledger.sanitize_batch(small, ["doctor", "nurse", "flu"], scope=["a", "a", "b"], budget=Budget.of(8.5))
     assert ledger.accounts() == []
+    ledger.sanitize(small, "doctor", scope="a", budget=Budget.of(10))
+    before = ledger.export()
+    with pytest.raises(BudgetError):
+        ledger.sanitize_batch(small, ["the", "doctor"], scope="a")
+    assert ledger.export() == before
 
 
 def test_a_budget_is_lowered_and_never_raised(small: Sanitizer, ledger: Ledger) -> None:
@@ -354,6 +359,27 @@ def test_rotating_forgets_everything(small: Sanitizer, path: Path) -> None:
     with pytest.raises(LedgerError):
         Ledger.rotate(path.with_name("nothing"))
     assert not path.with_name("nothing").exists()
+
+
+def test_a_ledger_that_was_rotated_meanwhile_is_refused(small: Sanitizer, memo: Ledger, path: Path) -> None:
+    """Its tags would be of another key: accounts that nobody finds."""
+    Ledger.rotate(path)
+    for use in (lambda: memo.sanitize(small, "doctor"), memo.accounts, lambda: memo.delete("a")):
+        with pytest.raises(KeyFileError, match=r"^the key of the ledger: this is the key of another ledger$"):
+            use()
+    assert Ledger(path).accounts() == []
+
+
+def test_outputs_that_were_forgotten_are_not_in_the_file(small: Sanitizer, memo: Ledger, path: Path) -> None:
+    memo.sanitize_batch(small, ["doctor", "nurse", "flu"])
+    with sqlite3.connect(path) as other:
+        stored = [output for (output,) in other.execute("SELECT output FROM releases")]
+    other.close()
+    assert all(output in path.read_bytes() for output in stored)
+    memo.delete_outputs()
+    assert not any(output in path.read_bytes() for output in stored)
+    with pytest.raises(KeyFileError, match=r"^the key of the memo: "):
+        memo.sanitize(small, "doctor")  # it was opened before
 
 
 def test_a_scope_is_forgotten(small: Sanitizer, memo: Ledger) -> None:
