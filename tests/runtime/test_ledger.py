@@ -401,11 +401,32 @@ def test_an_equal_request_gets_its_output_again_at_no_charge(small: Sanitizer, m
     assert [charged.stored for charged in (first, *again)] == [False, True, True, True]
     assert {charged.release for charged in again} == {first.release}
     assert memo.account().spent == "51"
-    batch = memo.sanitize_batch(small, [text, "flu", "flu", "the"] * 2)
-    assert [charged.stored for charged in batch] == [True, False, True, False, True, True, True, True]
-    assert batch[1].release == batch[2].release == batch[6].release
-    assert memo.account().spent == "59.5"
     assert memo.sanitize_batch(small, []) == []
+
+
+def test_the_unit_of_a_memo_is_the_whole_call(small: Sanitizer, memo: Ledger) -> None:
+    """Given again word by word, a list of words would be a substitution cipher, and show which are equal."""
+    words = ["doctor"] * 40
+    first, again = memo.sanitize_batch(small, words), memo.sanitize_batch(small, words)
+    assert [charged.stored for charged in first] == [False] * 40
+    assert [charged.before for charged in first] == list(range(40))
+    assert [charged.release for charged in again] == [charged.release for charged in first]
+    assert all(charged.stored for charged in again)
+    assert memo.account().spent == "340"
+    others: list[tuple[list[str], Any]] = [
+        (words[1:], "default"),
+        (words[:1], "default"),
+        ([*words, "flu"], "default"),
+        (["flu", *words[1:]], "default"),
+        (words, ["default"] * 39 + ["b"]),
+    ]
+    for texts, scope in others:
+        assert not any(charged.stored for charged in memo.sanitize_batch(small, texts, scope=scope))
+
+
+def test_calls_that_join_to_the_same_text_are_others(small: Sanitizer, memo: Ledger) -> None:
+    for texts in (["doctor flu"], ["doctor", " flu"], ["doctor", "flu"], ["doctor\nflu"], ["", "doctor", "flu"]):
+        assert not any(charged.stored for charged in memo.sanitize_batch(small, texts))
 
 
 def test_another_scope_pays_for_itself(small: Sanitizer, memo: Ledger) -> None:
@@ -532,7 +553,7 @@ def test_a_stored_output_that_was_altered_or_moved_is_refused(small: Sanitizer, 
             other.execute(f"UPDATE releases SET output = {change} WHERE number = 1")
         other.close()
         with pytest.raises(KeyFileError, match=r"^a stored output cannot be read"):
-            memo.sanitize(small, "doctor")
+            memo.sanitize_batch(small, ["doctor", "nurse"])
 
 
 @pytest.mark.parametrize("where", ["memo.key", "below/memo.key", "../books/memo.key", "link/memo.key"])

@@ -77,6 +77,20 @@ def test_the_memo_gives_the_same_again(sanitize: HERE, tmp_path: Path, path: Pat
     assert "1 document charged, 43.5 nats" in other.message
 
 
+def test_the_lines_of_an_input_are_one_request_to_the_memo(
+    forked: HERE, bundle: Path, path: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("cryptography")
+    release = ("sanitize", "-b", bundle, "--ledger", path, "--memo", "--key", tmp_path / "memo.key")
+    first, again = (forked(*release, stdin=b"doctor\nflu\ndoctor\n") for _ in range(2))
+    assert again.out == first.out
+    assert first.out.count(b"\n") == 3
+    assert "0 documents charged, 25.5 nats spent in this scope; 3 documents given again" in again.message
+    other = forked(*release, stdin=b"doctor\nflu\n")
+    assert "2 documents charged, 42.5 nats" in other.message
+    assert forked(*release, stdin=b"").code == 0
+
+
 def test_mechanisms_without_a_bound(here: HERE, tiny_path: Path, path: Path) -> None:
     run = ("sanitize", "-b", tiny_path, "-m", "santext+", "--text", "the doctor", "--ledger", path)
     ran = here(*run)

@@ -11,7 +11,7 @@ from textveil.bundle.atomic import atomic_output
 from textveil.bundle.files import encoder_version
 from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION
 from textveil.cli.charging import Charging, ReceiptFile, charging, refuse_shared
-from textveil.cli.io import Write, opened, read_lines, refuse_overwriting, say_unless, standard_output
+from textveil.cli.io import Write, all_lines, opened, read_lines, refuse_overwriting, say_unless, standard_output
 from textveil.cli.options import (
     BudgetDeltaOption,
     BudgetOption,
@@ -127,7 +127,8 @@ def encode(
                 opened(path, name) as (descriptor, size),
                 progress_bar("encoding", size, quiet, output is not None, _BAR_FROM_BYTES) as advance,
             ):
-                for lines, _, consumed in read_lines(descriptor, name):
+                read = read_lines(descriptor, name)
+                for lines, _, consumed in all_lines(read) if memo else read:
                     for done, release in enumerate(_released(encoder, lines, options, charged), 1):
                         receipts.add([release])
                         tally.write(release, write, as_json)

@@ -11,7 +11,16 @@ import typer
 from textveil.bundle.atomic import atomic_output
 from textveil.cli.charging import ReceiptFile, charging, refuse_shared
 from textveil.cli.console import say
-from textveil.cli.io import Lines, opened, read_lines, read_words, refuse_overwriting, say_unless, standard_output
+from textveil.cli.io import (
+    Lines,
+    all_lines,
+    opened,
+    read_lines,
+    read_words,
+    refuse_overwriting,
+    say_unless,
+    standard_output,
+)
 from textveil.cli.options import (
     BudgetDeltaOption,
     BudgetOption,
@@ -180,7 +189,7 @@ def sanitize(
             ):
                 warn = None if quiet else _LanguageWarning(sanitizer, options)
                 documents = sanitize_lines(
-                    sanitizer, descriptor, name, document=document, look=warn, draw=draw, **options
+                    sanitizer, descriptor, name, document=document, whole=memo, look=warn, draw=draw, **options
                 )
                 for results, ended, consumed in documents:
                     mappings.add(results)
@@ -251,6 +260,7 @@ def sanitize_lines(
     name: str,
     *,
     document: str | None = None,
+    whole: bool = False,
     look: Callable[[list[str]], None] | None = None,
     draw: Callable[[list[str]], list[Result]] | None = None,
     **options: Unpack[Options],
@@ -262,6 +272,7 @@ def sanitize_lines(
         descriptor: An open file descriptor; read until its end, not closed.
         name: What errors call the input ("input 1").
         document: ``"line"`` or ``"file"``; ``None`` for lines, and for one line only with consistent draws.
+        whole: Whether all lines are read before the first is sanitized: they are one request to a memo.
         look: Called with the documents before they are sanitized.
         draw: What sanitizes documents in place of the sanitizer: with a ledger, say.
         options: As in ``Sanitizer.sanitize``.
@@ -273,7 +284,8 @@ def sanitize_lines(
         InputError: As ``read_lines``.
         OptionError: Draws are consistent, there are several lines, and it is not said what a document is.
     """
-    for lines, ended, consumed in _documents(descriptor, name, document, bool(options.get("consistent"))):
+    documents = _documents(descriptor, name, document, bool(options.get("consistent")))
+    for lines, ended, consumed in all_lines(documents) if whole else documents:
         if look is not None:
             look(lines)
         yield sanitizer.sanitize_batch(lines, **options) if draw is None else draw(lines), ended, consumed

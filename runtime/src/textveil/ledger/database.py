@@ -40,9 +40,11 @@ CREATE TABLE releases (
     mechanism TEXT NOT NULL,
     epsilon INTEGER CHECK (epsilon >= 0),
     delta INTEGER NOT NULL CHECK (delta >= 0),
-    output BLOB CHECK (typeof(output) IN ('blob', 'null'))
+    output BLOB CHECK (typeof(output) IN ('blob', 'null')),
+    whole BLOB
 );
 CREATE INDEX requests ON releases (scope, request);
+CREATE INDEX wholes ON releases (scope, whole) WHERE whole IS NOT NULL;
 """
 _PRAGMAS = (
     "synchronous = EXTRA",

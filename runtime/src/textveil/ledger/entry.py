@@ -15,6 +15,7 @@ class Entry:
         mechanism: Name of the mechanism.
         charge: What it costs.
         output: What a memo is to give again, or ``None``.
+        whole: What must be equal for that: the whole call, and the place of this text in it. As private as the texts.
     """
 
     scope: str = field(repr=False)
@@ -22,6 +23,7 @@ class Entry:
     mechanism: str
     charge: Charge
     output: bytes | None = field(default=None, repr=False)
+    whole: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,9 @@ class Ledger:
         path: The file; made at first use, for its owner alone.
         key: The device key, which makes tags; beside the ledger with ``.key`` after its name if left out. Made at the
             ledger's first use. Without it the ledger cannot be used any more.
-        memo_key: Where it is given, outputs are stored, encrypted with this key, and equal requests get them again at
-            no charge. Made at first use. Not in the ledger's folder or below. Needs the extra ``crypto``.
+        memo_key: Where it is given, outputs are stored, encrypted with this key, and an equal call gets them again
+            at no charge: one of the same options, scopes and texts, all of them. Made at first use. Not in the
+            ledger's folder or below. Needs the extra ``crypto``.
         wait_s: Seconds to wait for other processes.
 
     Raises:
@@ -189,7 +190,8 @@ class Ledger:
         with self._transaction() as connection:
             for entry in entries:
                 scope, request = self._tags(entry.scope, entry.request)
-                stored = self._stored(connection, scope, request)
+                whole = self._whole(scope, entry.whole) if entry.output is not None else None
+                stored = None if whole is None else self._stored(connection, scope, whole)
                 if stored is not None:
                     entered.append(Entered(0, stored))
                     continue
@@ -199,20 +201,24 @@ class Ledger:
                 accounts[scope] = accounts[scope].charged(entry.charge, entry.mechanism)
                 if request not in drawn:
                     drawn[request] = rows.count(connection, scope, request)
-                output = None if entry.output is None else self._sealed(entry.output, scope + request)
-                rows.add(connection, day, scope, request, entry.mechanism, entry.charge, output)
+                output = None if whole is None else self._sealed(entry.output or b"", scope + whole)
+                rows.add(connection, day, scope, request, entry.mechanism, entry.charge, output, whole)
                 entered.append(Entered(drawn[request]))
                 drawn[request] += 1
             for account in accounts.values():
                 rows.write(connection, account)
         return entered
 
-    def stored(self, requests: Iterable[tuple[str, bytes]]) -> list[bytes | None]:
-        """Returns what the memo has for some scopes and requests; ``None`` where it has nothing."""
+    def stored(self, wholes: Iterable[tuple[str, bytes]]) -> list[bytes | None]:
+        """Returns what the memo has for some scopes and places of whole calls; ``None`` where it has nothing."""
         if self._memo is None:
-            return [None for _ in requests]
+            return [None for _ in wholes]
+        wholes = list(wholes)
+        scopes = {scope: self._scope(scope) for scope, _ in wholes}
         with self._transaction(write=False) as connection:
-            return [self._stored(connection, *self._tags(*request)) for request in requests]
+            return [
+                self._stored(connection, scopes[scope], self._whole(scopes[scope], whole)) for scope, whole in wholes
+            ]
 
     def released_before(self, scope: str, request: bytes) -> int:
         """Returns how many draws of an equal request a scope has."""
@@ -279,11 +285,12 @@ class Ledger:
         of_scope = self._scope(scope)
         return of_scope, tag(self._key, "request", of_scope, request)
 
-    def _stored(self, connection: sqlite3.Connection, scope: bytes, request: bytes) -> bytes | None:
-        if self._memo is None:
-            return None
-        found = rows.output(connection, scope, request)
-        return None if found is None else crypto.unseal(self._memo, found, scope + request)
+    def _whole(self, scope: bytes, whole: bytes) -> bytes:
+        return tag(self._key, "whole", scope, whole)
+
+    def _stored(self, connection: sqlite3.Connection, scope: bytes, whole: bytes) -> bytes | None:
+        found = None if self._memo is None else rows.output(connection, scope, whole)
+        return None if found is None or self._memo is None else crypto.unseal(self._memo, found, scope + whole)
 
     def _sealed(self, output: bytes, context: bytes) -> bytes | None:
         return None if self._memo is None else crypto.seal(self._memo, output, context)

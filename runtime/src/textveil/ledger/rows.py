@@ -68,11 +68,13 @@ def add(
     mechanism: str,
     charge: Charge,
     output: bytes | None,
+    whole: bytes | None,
 ) -> None:
     """Adds a release."""
     connection.execute(
-        "INSERT INTO releases (day, scope, request, mechanism, epsilon, delta, output) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (day, scope, request, mechanism, charge.epsilon, charge.delta, output),
+        "INSERT INTO releases (day, scope, request, mechanism, epsilon, delta, output, whole) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (day, scope, request, mechanism, charge.epsilon, charge.delta, output, whole),
     )
 
 
@@ -82,10 +84,10 @@ def count(connection: sqlite3.Connection, scope: bytes, request: bytes) -> int:
     return connection.execute(query, (scope, request)).fetchone()[0]
 
 
-def output(connection: sqlite3.Connection, scope: bytes, request: bytes) -> bytes | None:
-    """Returns the stored output of a request, encrypted."""
-    query = "SELECT output FROM releases WHERE scope = ? AND request = ? AND output IS NOT NULL LIMIT 1"
-    found = connection.execute(query, (scope, request)).fetchone()
+def output(connection: sqlite3.Connection, scope: bytes, whole: bytes) -> bytes | None:
+    """Returns the stored output of one place of a whole call, encrypted."""
+    query = "SELECT output FROM releases WHERE scope = ? AND whole = ? AND output IS NOT NULL LIMIT 1"
+    found = connection.execute(query, (scope, whole)).fetchone()
     return None if found is None else found[0]
 
 
@@ -113,7 +115,7 @@ def delete(connection: sqlite3.Connection, scope: bytes) -> bool:
 
 def delete_outputs(connection: sqlite3.Connection) -> None:
     """Forgets stored outputs and what tells their key; charges stay."""
-    connection.execute("UPDATE releases SET output = NULL")
+    connection.execute("UPDATE releases SET output = NULL, whole = NULL")
     connection.execute("UPDATE keys SET memo_check = NULL")
 
 

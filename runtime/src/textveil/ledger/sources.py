@@ -1,5 +1,6 @@
 """What a ledger charges: texts, vectors and indices; what makes two requests equal; how a release is stored."""
 
+import hashlib
 import json
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -160,33 +161,29 @@ def release(
     """
     scopes = _scopes(texts, scope)
     options = canonical_bytes(source.canonical_options())
-    wanted = [(name, request_bytes(options, text)) for name, text in zip(scopes, texts, strict=True)]
-    known: dict[tuple[str, bytes], R] = {
-        asked: source.unpack(json.loads(packed))
-        for asked, packed in zip(wanted, ledger.stored(wanted), strict=True)
-        if packed is not None
-    }
-    to_draw = [number for number, asked in enumerate(wanted) if asked not in known]
-    if ledger.memo:  # equal requests of a batch are one draw
-        first: dict[tuple[str, bytes], int] = {}
-        to_draw = [number for number in to_draw if first.setdefault(wanted[number], number) == number]
-    drawn = source.draw([texts[number] for number in to_draw])
+    requests = [request_bytes(options, text) for text in texts]
+    wholes = whole_calls(scopes, requests) if ledger.memo else [b""] * len(texts)
+    stored = ledger.stored(zip(scopes, wholes, strict=True))
+    if stored and None not in stored:
+        return [Charged(source.unpack(json.loads(packed or b"")), 0, True) for packed in stored]
+    drawn = source.draw(texts)
     entries = [
         Entry(
-            *wanted[number],
+            name,
+            request,
             made.statement.mechanism,
             made.statement.charge,
             json.dumps(source.pack(made)).encode() if ledger.memo else None,
+            whole,
         )
-        for number, made in zip(to_draw, drawn, strict=True)
+        for name, request, made, whole in zip(scopes, requests, drawn, wholes, strict=True)
     ]
-    charged: dict[int, Charged[R]] = {}
-    for number, made, entered in zip(to_draw, drawn, ledger.charge(entries, budget=budget), strict=True):
-        if entered.stored is not None:
-            made = source.unpack(json.loads(entered.stored))
-        charged[number] = Charged(made, entered.before, entered.stored is not None)
-        known.setdefault(wanted[number], made)
-    return [charged.get(number) or Charged(known[asked], 0, True) for number, asked in enumerate(wanted)]
+    return [
+        Charged(made, entered.before, False)
+        if entered.stored is None
+        else Charged(source.unpack(json.loads(entered.stored)), 0, True)
+        for made, entered in zip(drawn, ledger.charge(entries, budget=budget), strict=True)
+    ]
 
 
 def canonical_bytes(options: Mapping[str, Any]) -> bytes:
@@ -199,6 +196,19 @@ def request_bytes(options: bytes, text: str) -> bytes:
     return options + b"\0" + unicodedata.normalize("NFC", text).encode("utf-8", "surrogatepass")
 
 
+def whole_calls(scopes: Sequence[str], requests: Sequence[bytes]) -> list[bytes]:
+    """Returns bytes for each request of a call that two share only in the same place of the same calls.
+
+    A memo of single texts of a call would show which of them are equal: a substitution cipher where they are words.
+    """
+    digest = hashlib.sha256()
+    for part in (*(scope.encode("utf-8", "surrogatepass") for scope in scopes), *requests):
+        digest.update(len(part).to_bytes(8, "big"))
+        digest.update(part)
+    whole = len(requests).to_bytes(8, "big") + digest.digest()
+    return [whole + place.to_bytes(8, "big") for place in range(len(requests))]
+
+
 def _scopes(texts: Sequence[str], scope: str | Sequence[str]) -> Sequence[str]:
     if isinstance(texts, str):
         raise InputError("a batch is a sequence of texts, not one string")
@@ -208,6 +218,8 @@ def _scopes(texts: Sequence[str], scope: str | Sequence[str]) -> Sequence[str]:
     scopes = [scope] * len(texts) if isinstance(scope, str) else scope
     if len(scopes) != len(texts):
         raise OptionError("there is one scope for all texts, or one for each")
+    if not all(isinstance(name, str) for name in scopes):
+        raise OptionError("the name of a scope is a string")
     return scopes
 
 
