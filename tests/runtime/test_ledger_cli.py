@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import answer, start
 from small_index import write_index
+from small_ledger import request_of
 from small_staircase import small_staircase
-from textveil import Ledger
+from textveil import Ledger, Sanitizer
 
 TEXT = "The doctor, John's zorblax: the Doctor wasn't 5."
 HERE = Callable[..., Any]
@@ -240,3 +242,24 @@ def test_a_ledger_is_opened_before_anything_is_drawn(sanitize: HERE, path: Path)
     ran = sanitize()
     assert (ran.code, ran.out) == (1, b"")
     assert re.fullmatch(r"textveil: ledger-damaged: this file is no ledger.*\n", ran.message)
+
+
+@pytest.mark.slow
+def test_a_command_that_is_killed_leaves_no_unknown_line(bundle: Path, path: Path) -> None:
+    lines = ["doctor", "nurse flu", "cancer"]
+    process = start("sanitize", "-q", "-b", bundle, "--ledger", path, "--scope", "stream")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    left = b""
+    for line in lines:
+        process.stdin.write(line.encode() + b"\n")
+        process.stdin.flush()
+        if line != lines[-1]:
+            left += answer(process)
+    process.kill()
+    left += process.communicate()[0]
+    assert left.count(b"\n") >= 2
+    ledger, sanitizer = Ledger(path), Sanitizer.load(bundle)
+    for line in lines[: left.count(b"\n")]:
+        assert ledger.released_before("stream", request_of(sanitizer, line)) == 1
+    ledger.accounts()
