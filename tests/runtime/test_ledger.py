@@ -23,6 +23,7 @@ from textveil import Budget, Encoder, IndexEncoder, Ledger, Sanitizer
 from textveil.audit import pure_ldp_levels
 from textveil.errors import BudgetError, CryptoUnavailable, InputError, KeyFileError, LedgerError, OptionError
 from textveil.ledger import Account, Entry, canonical_bytes, request_bytes
+from textveil.ledger.sources import whole_calls
 from textveil.mechanisms import entropy
 from textveil.mechanisms.vector_parameters import ReleaseParameters
 from textveil.release import DELTA_UNITS, NAT_UNITS, UNBOUNDED, Charge, PerToken, WholeText
@@ -427,6 +428,15 @@ def test_the_unit_of_a_memo_is_the_whole_call(small: Sanitizer, memo: Ledger) ->
 def test_calls_that_join_to_the_same_text_are_others(small: Sanitizer, memo: Ledger) -> None:
     for texts in (["doctor flu"], ["doctor", " flu"], ["doctor", "flu"], ["doctor\nflu"], ["", "doctor", "flu"]):
         assert not any(charged.stored for charged in memo.sanitize_batch(small, texts))
+
+
+def test_parts_of_a_call_do_not_run_into_each_other() -> None:
+    calls = [
+        (["s", "s"], [b"ab", b"c"]), (["s", "s"], [b"a", b"bc"]), (["s", "s"], [b"", b"abc"]),
+        (["ss", ""], [b"ab", b"c"]), (["s", "s"], [b"c", b"ab"]), (["s"], [b"sabc"]),
+    ]  # fmt: skip
+    places = [place for scopes, requests in calls for place in whole_calls(scopes, requests)]
+    assert len(set(places)) == len(places) == 11
 
 
 def test_another_scope_pays_for_itself(small: Sanitizer, memo: Ledger) -> None:

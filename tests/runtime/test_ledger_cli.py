@@ -93,6 +93,19 @@ def test_the_lines_of_an_input_are_one_request_to_the_memo(
     assert forked(*release, stdin=b"").code == 0
 
 
+def test_lines_that_arrive_one_by_one_are_one_request_too(
+    here: HERE, bundle: Path, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("cryptography")
+    monkeypatch.setattr("textveil.cli.io._READ_BYTES", 8)
+    (tmp_path / "all.txt").write_text("doctor\nflu\ndoctor\n")
+    (tmp_path / "first.txt").write_text("doctor\n")
+    memo = ("--ledger", path, "--memo", "--key", tmp_path / "memo.key")
+    for command, where in (("sanitize", bundle), ("encode", write_index(tmp_path / "index"))):
+        assert "3 documents charged" in here(command, "-b", where, tmp_path / "all.txt", *memo).message
+        assert "1 document charged" in here(command, "-b", where, tmp_path / "first.txt", *memo).message
+
+
 def test_mechanisms_without_a_bound(here: HERE, tiny_path: Path, path: Path) -> None:
     run = ("sanitize", "-b", tiny_path, "-m", "santext+", "--text", "the doctor", "--ledger", path)
     ran = here(*run)
