@@ -23,6 +23,7 @@ from textveil import Budget, Encoder, IndexEncoder, Ledger, Sanitizer
 from textveil.audit import pure_ldp_levels
 from textveil.errors import BudgetError, CryptoUnavailable, InputError, KeyFileError, LedgerError, OptionError
 from textveil.ledger import Account, Entry, canonical_bytes, request_bytes
+from textveil.ledger.keys import tag
 from textveil.ledger.sources import whole_calls
 from textveil.mechanisms import entropy
 from textveil.mechanisms.vector_parameters import ReleaseParameters
@@ -437,6 +438,8 @@ def test_parts_of_a_call_do_not_run_into_each_other() -> None:
     ]  # fmt: skip
     places = [place for scopes, requests in calls for place in whole_calls(scopes, requests)]
     assert len(set(places)) == len(places) == 11
+    tags = [tag(bytes(32), *parts) for parts in (("a", b"b"), ("ab",), ("a", b"", b"b"), ("a", b"b", b""), ("", b"ab"))]
+    assert len(set(tags)) == len(tags)
 
 
 def test_another_scope_pays_for_itself(small: Sanitizer, memo: Ledger) -> None:

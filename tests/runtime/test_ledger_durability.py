@@ -258,6 +258,25 @@ def test_threads_and_forks_lose_no_charge(folder: Path) -> None:
     assert ledger.account("scope").epsilon == 3 * (4 * 12 + 12 * 3)
 
 
+def test_a_fork_waits_until_no_transaction_is_open(folder: Path) -> None:
+    """SQLite remembers locks by process: a copy would believe that it has those of its original."""
+    ledger, is_open, entered = Ledger(folder / "ledger"), [], threading.Event()
+
+    def hold() -> None:
+        with database.transaction(ledger.path):
+            is_open.append(True)
+            entered.set()
+            threading.Event().wait(0.2)
+            is_open.clear()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    entered.wait()
+    child = in_a_copy(lambda: os._exit(len(is_open)))
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0
+
+
 def test_a_ledger_that_stays_locked_is_a_named_error(folder: Path) -> None:
     ledger = Ledger(folder / "ledger", wait_s=0.05)
     other = sqlite3.connect(ledger.path, isolation_level=None)
