@@ -14,7 +14,7 @@ from small_context import random_context
 from small_staircase import BASE, CASED_ROLES, CASED_WORDS, NEIGHBORS, small_staircase
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import TABLE_MECHANISMS, Bundle
-from textveil.mechanisms import FluentStaircase, Staircase
+from textveil.mechanisms import FluentStaircase, Staircase, entropy
 from wrong_staircases import LAWS, TABLES
 
 VERSION_2 = Path(__file__).parents[1] / "fixtures" / "version_2" / "words"
@@ -183,6 +183,28 @@ def test_the_same_words_give_the_same_outputs(name: str, request: pytest.Fixture
         words = scripted(3)
         drawn = ours.draw(np.array(inputs), lambda count, words=words: np.array(words(count), np.uint64))
         assert drawn.tolist() == reader.draw_staircase(read, level, outputs, inputs, scripted(3))
+
+
+@pytest.mark.parametrize("name", ["folder", "wider"])
+def test_the_same_words_give_the_same_outputs_in_slots_of_both_cases(
+    name: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From text to text: the reader draws what the runtime does, slots with a capital first."""
+    folder, chance = request.getfixturevalue(name), np.random.default_rng(2)
+    sanitizer, read = Sanitizer.load(folder), reader.open_bundle(folder).staircase
+    ids, words = sanitizer.bundle.ids, "doctor nurse cancer clinic hospital zorblax".split()
+    mentions = [(str(chance.choice(words)), bool(chance.integers(2))) for _ in range(90)]
+    text = " ".join(word if lower else word.upper() for word, lower in mentions)
+    inputs = [(ids.get(word, 15), lower) for word, lower in mentions]
+    for visible, kinds in product((True, False), repeat=2):
+        options = {"visible": "function-words" if visible else "none", "kinds": kinds}
+        for level in read.levels:
+            taken = scripted(6)
+            monkeypatch.setattr(entropy, "random_uint64", lambda count, taken=taken: np.array(taken(count), np.uint64))
+            outputs = sanitizer.sanitize(text, level=level["name"], **options).text.split()
+            told = reader.draw_slots(read, level, (visible, kinds), inputs, scripted(6))
+            assert [ids[output.lower()] for output in outputs] == told
+            assert [output.islower() for output in outputs] == [lower for _, lower in mentions]
 
 
 @pytest.mark.parametrize("change", LAWS.values(), ids=LAWS.keys())

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from small_context import random_context
 from small_staircase import CASED_ROLES, CASED_WORDS, LEVELS, ROLES, WORDS, small_staircase
 from textveil import Sanitizer
 from textveil.audit.staircase import staircase_summaries, verify_staircase
@@ -144,6 +145,13 @@ def test_distributions_are_those_of_the_slot(cased: Sanitizer) -> None:
     assert cased.distribution("doctor", kinds=False) == cased.distribution("Doctor", kinds=False)
     assert cased.distribution("Mark").symbol == "<given-name>"
     assert cased.distribution("mark").symbol == "mark"
+
+
+def test_a_base_that_follows_the_text_has_one_set_of_outputs(tmp_path: Path) -> None:
+    folder = small_staircase(tmp_path, words=CASED_WORDS, roles=CASED_ROLES, context=random_context(1))
+    plans = [Sanitizer.load(folder)._plan({"fluent": fluent}) for fluent in (False, True)]
+    assert [plan.slots.lower is plan.slots.strict for plan in plans] == [False, True]  # type: ignore[union-attr]
+    assert plans[0].slots.strict.base.tolist() == plans[1].fluent.plain.base.tolist()  # type: ignore[union-attr]
 
 
 def test_a_statement_has_the_worse_of_two_slots(cased: Sanitizer) -> None:
