@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import fluent
+import numpy as np
 import release
 from frontier_rows import Row
 from numpy.typing import NDArray
