@@ -1,0 +1,185 @@
+"""Draws blocks of documents, in this process or in several, and gives them back in order.
+
+A process is started afresh and is handed no randomness: all of it is the operating system's, so there is no seed to
+share. What a process meets comes back as one of our errors, without a cause that could hold text.
+"""
+
+import os
+import signal
+import threading
+import traceback
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import connection, get_context, parent_process
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from textveil.errors import DocumentTooLong, TextveilError, WorkerFailed
+from textveil.files.rows import Drawn
+from textveil.text.options import Options
+from textveil.text.sanitizer import Sanitizer
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+class Work(Protocol):
+    """Anything with documents to draw."""
+
+    @property
+    def documents(self) -> list[list[str]]:
+        """The texts of each document."""
+        ...
+
+
+Step = TypeVar("Step")
+
+
+def draw(sanitizer: Sanitizer, documents: list[list[str]], options: Options) -> list[Drawn]:
+    """Draws documents.
+
+    Args:
+        sanitizer: The sanitizer.
+        documents: The texts of each.
+        options: As in ``Sanitizer.sanitize``.
+
+    Returns:
+        The new texts of each document and its tokens, or ``None`` for one that is too long for consistent draws.
+
+    Privacy:
+        A release of every document. Where one is too long nothing of the others is released before they are drawn
+        again, one by one.
+    """
+    try:
+        return [*sanitizer.sanitize_documents(documents, **options)]
+    except DocumentTooLong:
+        if len(documents) == 1:
+            return [None]
+    return [one for document in documents for one in draw(sanitizer, [document], options)]
+
+
+class Drawer:
+    """Draws the blocks of a run.
+
+    Args:
+        sanitizer: The sanitizer of this process.
+        bundle: Folder of its bundle, ``None`` for the built-in one.
+        options: Options of the draws.
+        workers: Processes; with 1 the work is done in this one.
+    """
+
+    def __init__(self, sanitizer: Sanitizer, bundle: Path | None, options: Options, workers: int) -> None:
+        self._sanitizer, self._bundle, self._options, self._workers = sanitizer, bundle, options, workers
+
+    def draw_all(self, steps: Iterable[tuple[Step, Work | None]]) -> Generator[tuple[Step, list[Drawn]], None, None]:
+        """Yields every step with what was drawn for its block, in order; blocks ahead are drawn meanwhile.
+
+        Raises:
+            TextveilError: The first error met.
+            WorkerFailed: A process was ended from outside, or met an error that is not one of ours.
+        """
+        if self._workers == 1:
+            for step, work in steps:
+                yield step, [] if work is None else draw(self._sanitizer, work.documents, self._options)
+            return
+        with self._pool() as pool:
+            window: deque[tuple[Step, Future[list[Drawn] | TextveilError | MemoryError] | None]] = deque()
+            for step, work in steps:
+                window.append((step, None if work is None else pool.submit(_work, work.documents)))
+                if len(window) > 2 * self._workers + 1:
+                    yield _outcome(*window.popleft())
+            while window:
+                yield _outcome(*window.popleft())
+
+    @contextmanager
+    def _pool(self) -> Iterator[ProcessPoolExecutor]:
+        job = (self._bundle, self._sanitizer.bundle.identity, self._options)
+        with (
+            _one_thread_each(),
+            ProcessPoolExecutor(self._workers, get_context("spawn"), initializer=_begin, initargs=job) as pool,
+        ):
+            try:
+                with _ctrl_c_is_ours():  # the processes start with the first blocks
+                    for _ in range(self._workers):
+                        pool.submit(_work, [])
+                yield pool
+            except BaseException:
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+
+
+def _outcome(
+    step: Step, future: "Future[list[Drawn] | TextveilError | MemoryError] | None"
+) -> tuple[Step, list[Drawn]]:
+    if future is None:
+        return step, []
+    try:
+        outcome = future.result()
+    except BrokenProcessPool:
+        raise WorkerFailed("a process was ended from outside (not enough memory?)") from None
+    if isinstance(outcome, BaseException):
+        raise outcome
+    return step, outcome
+
+
+_job: list[tuple[Path | None, str, Options]] = []
+_sanitizers: list[Sanitizer] = []
+
+
+def _begin(bundle: Path | None, identity: str, options: Options) -> None:
+    parent = parent_process()
+    if parent is not None:
+        threading.Thread(target=_leave_with, args=(parent.sentinel,), daemon=True).start()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _job.append((bundle, identity, options))
+
+
+def _leave_with(sentinel: int) -> None:
+    """Ends this process when the one that started it has gone without a word."""
+    connection.wait([sentinel])
+    os._exit(1)
+
+
+def _work(documents: list[list[str]]) -> list[Drawn] | TextveilError | MemoryError:
+    """What was drawn for documents, or why nothing was, free of everything that could hold text."""
+    bundle, identity, options = _job[-1]
+    try:
+        if not _sanitizers:
+            _sanitizers.append(Sanitizer.load(bundle, expect_id=identity))
+        return draw(_sanitizers[-1], documents, options)
+    except TextveilError as error:
+        error.__cause__ = error.__context__ = None
+        return error.with_traceback(None)
+    except MemoryError:
+        return MemoryError()
+    except Exception as error:  # the last line of defense: only its type and its place may be told
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{type(error).__name__} in {Path(place.filename).name} line {place.lineno}"
+    return WorkerFailed(f"internal: {where}; please report this")
+
+
+@contextmanager
+def _ctrl_c_is_ours() -> Iterator[None]:
+    """Processes started inside pay no attention to Ctrl-C, which a terminal sends to all of them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Processes started inside use one thread for linear algebra, unless the environment says otherwise."""
+    mine = [name for name in _THREADS if name not in os.environ]
+    os.environ.update(dict.fromkeys(mine, "1"))
+    try:
+        yield
+    finally:
+        for name in mine:
+            os.environ.pop(name, None)
