@@ -28,7 +28,9 @@ class DelimitedLayout:
         delimiter = selection.delimiter or _DELIMITERS[selection.format]
         self.glue = delimiter.encode()
         self._selection, self._name = selection, name
-        self._plain = re.compile(rb"[^%b\r\n]*" % re.escape(self.glue))
+        plain = rb"[^%b\r\n]*+" % re.escape(self.glue)
+        self._plain = re.compile(plain)
+        self._cell = re.compile(rb'(%b|(?!")%b)%b' % (_QUOTED.pattern, plain, re.escape(self.glue)))
         self._to_quote = re.compile(rf'[{re.escape(delimiter)}"\r\n]')
         self._width = 0  # cells of a row; 0 until the first one is met
         self._places: list[int] = []
@@ -56,13 +58,13 @@ class DelimitedLayout:
             elif line in _ENDS:
                 yield Row(0, self._line, [line])
                 continue
-            elif b'"' in line:
-                record.begin(line, self._line)
             else:
-                content = line.rstrip(b"\n").removesuffix(b"\r")
-                broken = _BARE_RETURN if b"\r" in content else None
-                yield self._row_of(content.split(self.glue), line[len(content) :], line, self._line, broken)
-                continue
+                content = line.removesuffix(b"\n").removesuffix(b"\r")
+                cells = self._split(content)
+                if cells is not None:
+                    yield self._row_of(cells, line[len(content) :], line, self._line, None)
+                    continue
+                record.begin(line, self._line)
             raw = record.join()
             broken = self._cut(raw, record)
             if record.open:
@@ -80,6 +82,14 @@ class DelimitedLayout:
         if not text or self._to_quote.search(text):
             text = '"' + text.replace('"', '""') + '"'
         return text.encode(self._selection.codec, "replace")  # a word that an old encoding lacks becomes "?"
+
+    def _split(self, content: bytes) -> list[bytes] | None:
+        """Cuts a line that is one sound row; ``None`` for others."""
+        if b'"' not in content:
+            return None if b"\r" in content else content.split(self.glue)
+        cells = self._cell.findall(content + self.glue)
+        sound = sum(map(len, cells)) + len(cells) == len(content) + 1  # otherwise something fits no cell
+        return cells if sound else None
 
     def _cut(self, raw: bytes, record: "_Record") -> str | None:
         """Cuts a record with quotes into cells, from where it was left; returns what is wrong with it."""

@@ -49,7 +49,7 @@ class LinesLayout:
             raise FieldTooLong(f"{self._name}, line {self._line}: a document is longer than --max-field allows")
 
     def _read(self, raw: bytes, line: int) -> Row | Bad:
-        content = raw.removesuffix(b"\n")
+        content = raw.removesuffix(b"\n").removesuffix(b"\r")
         try:
             text = content.decode()
         except UnicodeDecodeError:

@@ -13,7 +13,7 @@ from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import connection, get_context, parent_process
+from multiprocessing import active_children, connection, get_context, parent_process
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -95,6 +95,7 @@ class Drawer:
 
     @contextmanager
     def _pool(self) -> Iterator[ProcessPoolExecutor]:
+        others = set(active_children())
         job = (self._bundle, self._sanitizer.bundle.identity, self._options)
         with (
             _one_thread_each(),
@@ -106,6 +107,8 @@ class Drawer:
                         pool.submit(_work, [])
                 yield pool
             except BaseException:
+                for process in set(active_children()) - others:
+                    process.terminate()  # what they draw would be thrown away
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
 
