@@ -27,7 +27,7 @@ class DelimitedLayout:
     def __init__(self, selection: Selection, name: str) -> None:
         delimiter = selection.delimiter or _DELIMITERS[selection.format]
         self.glue = delimiter.encode()
-        self._selection, self._name = selection, name
+        self._selection, self._name, self._codec = selection, name, selection.codec
         plain = rb"[^%b\r\n]*+" % re.escape(self.glue)
         self._plain = re.compile(plain)
         self._cell = re.compile(rb'(%b|(?!")%b)%b' % (_QUOTED.pattern, plain, re.escape(self.glue)))
@@ -81,7 +81,7 @@ class DelimitedLayout:
         """Returns a cell, in quotes where it needs them, whether the original had any or not."""
         if not text or self._to_quote.search(text):
             text = '"' + text.replace('"', '""') + '"'
-        return text.encode(self._selection.codec, "replace")  # a word that an old encoding lacks becomes "?"
+        return text.encode(self._codec, "replace")  # a word that an old encoding lacks becomes "?"
 
     def _split(self, content: bytes) -> list[bytes] | None:
         """Cuts a line that is one sound row; ``None`` for others."""
@@ -126,21 +126,19 @@ class DelimitedLayout:
             broken = f"{len(cells):,} cells, where the first row has {self._width:,}"
         if broken is not None:
             return Bad(number, line, broken, raw)
-        row = Row(number, line, cells, places := [], [], end)
         try:
-            for place in self._places:
-                if text := self._text(cells[place]):
-                    places.append(place)
-                    row.texts.append(text)
-            if self._key is not None:
-                row.key = self._text(cells[self._key])
+            texts = [self._text(cells[place]) for place in self._places]
+            key = None if self._key is None else self._text(cells[self._key])
         except UnicodeDecodeError:
             return Bad(number, line, f"a cell is not {self._selection.encoding}", raw)
-        return row
+        if all(texts):
+            return Row(number, line, cells, self._places, texts, end, key)
+        places = [place for place, text in zip(self._places, texts, strict=True) if text]
+        return Row(number, line, cells, places, [text for text in texts if text], end, key)
 
     def _find_columns(self, cells: list[bytes]) -> None:
         """Looks up the columns that were asked for in the first row."""
-        names = [cell.decode(self._selection.codec, "replace") for cell in cells]
+        names = [cell.decode(self._codec, "replace") for cell in cells]
         names = [name[1:-1].replace('""', '"') if name.startswith('"') else name for name in names]
         if not self._selection.header:
             names = [str(number) for number, _ in enumerate(cells, 1)]
@@ -159,7 +157,7 @@ class DelimitedLayout:
         return found[0]
 
     def _text(self, cell: bytes) -> str:
-        text = cell.decode(self._selection.codec)
+        text = cell.decode(self._codec)
         return text[1:-1].replace('""', '"') if text.startswith('"') else text
 
 

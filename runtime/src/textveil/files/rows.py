@@ -4,7 +4,7 @@ import codecs
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Protocol
 
 from textveil.errors import DocumentTooLong, FieldTooLong, InputError
@@ -85,29 +85,38 @@ class Block:
     @property
     def documents(self) -> list[list[str]]:
         """The texts of each document."""
-        texts = iter([text for row in self.rows for text in row.texts])
-        return [[next(texts) for _ in range(size)] for size in self.sizes]
+        texts = [text for row in self.rows for text in row.texts]
+        if len(texts) == len(self.sizes):  # one each, as they mostly have
+            return [[text] for text in texts]
+        rest = iter(texts)
+        return [[*islice(rest, size)] for size in self.sizes]
 
     def finish(self, drawn: Sequence[Drawn]) -> bytes:
         """Returns the rows with what was drawn for their texts. Rows of documents that are too long become bad rows."""
-        texts: list[str | None] = []
-        for size, one in zip(self.sizes, drawn, strict=True):
-            texts += [None] * size if one is None else one[0]
-        rest = iter(texts)
+        texts = self._without_long(drawn) if None in drawn else [text for one in drawn if one for text in one[0]]
+        cells = map(self._encode, texts)
         written: list[bytes] = []
-        kept: list[Row] = []
         for row in self.rows:
-            of_row = [next(rest) for _ in row.places]
+            parts = row.parts
+            for place in row.places:
+                parts[place] = next(cells)
+            written.append(self._glue.join(parts) + row.end)
+        return b"".join(written)
+
+    def _without_long(self, drawn: Sequence[Drawn]) -> list[str]:
+        """Makes bad rows of those that have a text of a document that is too long; returns the texts of the others."""
+        texts = [text for size, one in zip(self.sizes, drawn, strict=True) for text in (one or ([None] * size, 0))[0]]
+        rest, kept, rows = iter(texts), list[str](), list[Row]()
+        for row in self.rows:
+            of_row = [*islice(rest, len(row.places))]
             if None in of_row:
                 raw = self._glue.join(row.parts) + row.end
                 self.bad.append(Bad(row.number, row.line, "its document has more drawn mentions than the cap", raw))
-                continue
-            for place, text in zip(row.places, of_row, strict=True):
-                row.parts[place] = self._encode(text or "")
-            written.append(self._glue.join(row.parts) + row.end)
-            kept.append(row)
-        self.rows = kept
-        return b"".join(written)
+            else:
+                rows.append(row)
+                kept += [text for text in of_row if text is not None]
+        self.rows = rows
+        return kept
 
 
 def whole_lines(chunks: Iterable[bytes], most: int, name: str) -> Iterator[tuple[list[bytes], bool]]:
