@@ -34,7 +34,7 @@ def user_file() -> Path:
     return Path(typer.get_app_dir("textveil"), "config.toml")
 
 
-def say_configured(context: typer.Context, quiet: bool) -> None:
+def say_configured(context: typer.Context, quiet: bool = False) -> None:
     """Names the options that were taken from a configuration file, where there are any."""
     changed = configured(context)
     if changed:

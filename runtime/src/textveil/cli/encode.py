@@ -10,6 +10,7 @@ import typer
 from textveil.bundle.atomic import atomic_output
 from textveil.bundle.files import encoder_version
 from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION
+from textveil.cli.configuration import ConfigOption, say_configured
 from textveil.cli.io import Write, opened, read_lines, refuse_overwriting, say_unless, standard_output
 from textveil.cli.progress import progress_bar
 from textveil.errors import OptionError
@@ -24,6 +25,7 @@ _BAR_FROM_BYTES = 20_000
 
 
 def encode(
+    context: typer.Context,
     files: Annotated[
         list[str] | None,
         typer.Argument(metavar="FILE...", help="Text files, one document per line; - is standard input."),
@@ -63,6 +65,7 @@ def encode(
     expect_id: Annotated[
         str | None, typer.Option(help="Refuse the bundle unless this is its identity (see info).")
     ] = None,
+    config: ConfigOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
 ) -> None:
     """Turn each text into one index, or a short vector with noise.
@@ -85,6 +88,7 @@ def encode(
             tally = _Tally()
             tally.write(encoded(text), write, as_json)
             say_unless(said, quiet)
+            say_configured(context, quiet)
             tally.say_notes(quiet)
             return
         for number, path in enumerate(paths, 1):
@@ -101,6 +105,7 @@ def encode(
                     before = consumed
             say_unless(f"{name}: {tally}{f'; {said}' if tally.documents else ''}", quiet)
             tally.say_notes(quiet)
+    say_configured(context, quiet)
 
 
 def _encoder(

@@ -170,7 +170,7 @@ def blocks(layout: Layout, chunks: Iterable[bytes], selection: Selection, name: 
             (rows if isinstance(row, Row) else bad).append(row)  # type: ignore[arg-type]
         held = []
         if selection.document == "key":
-            rows, held = _whole_documents(rows, bad, seen, last=last)
+            rows, held = _whole_documents(rows, bad, seen, layout.glue, last=last)
             if sum(map(len, (part for row in held for part in row.parts))) > selection.max_row:
                 raise DocumentTooLong(f"{name}, row {held[0].number}: its document is longer than --max-field allows")
         if rows or bad or last:
@@ -188,7 +188,9 @@ def _without_mark(lines: list[bytes], name: str) -> list[Row]:
     return [Row(0, 1, [codecs.BOM_UTF8])]
 
 
-def _whole_documents(rows: list[Row], bad: list[Bad], seen: set[int], *, last: bool) -> tuple[list[Row], list[Row]]:
+def _whole_documents(
+    rows: list[Row], bad: list[Bad], seen: set[int], glue: bytes, *, last: bool
+) -> tuple[list[Row], list[Row]]:
     """Splits rows before the last document, which may go on. A document that comes back is made of bad rows."""
     good: list[Row] = []
     key, known = None, False
@@ -198,7 +200,8 @@ def _whole_documents(rows: list[Row], bad: list[Bad], seen: set[int], *, last: b
                 seen.add(hash(key))
             key, known = row.key, hash(row.key) in seen
         if known and row.number:
-            bad.append(Bad(row.number, row.line, "rows of its document stand further up: sort them by the key", b""))
+            raw = glue.join(row.parts) + row.end
+            bad.append(Bad(row.number, row.line, "rows of its document stand further up: sort them by the key", raw))
         else:
             good.append(row)
     if last or key is None:
