@@ -256,13 +256,13 @@ def test_names_in_messages_are_one_line(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_workers_draw_the_same_files(here: Callable, folder: Path, tmp_path: Path, tiny_path: Path) -> None:
     out = tmp_path / "out"
-    (folder / "a.csv").write_bytes(b"id,note\n" + b"".join(b"%d,the doctor\n" % number for number in range(200_000)))
+    (folder / "a.csv").write_bytes(b"id,note\n" + b"".join(b"%d,the doctor\n" % number for number in range(40_000)))
     arguments = ["sanitize", "--bundle", tiny_path, "--csv", "-c", "note", folder, "-o", out, "--workers", "2"]
     ran = here(*arguments)
     assert ran.code == 0
-    assert "200,003 documents" in ran.message
+    assert "40,003 documents" in ran.message
     rows = (out / "a.csv").read_bytes().splitlines()
-    assert [row.split(b",")[0] for row in rows[1:]] == [b"%d" % number for number in range(200_000)]
+    assert [row.split(b",")[0] for row in rows[1:]] == [b"%d" % number for number in range(40_000)]
     assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz", "deep/er/d.csv", RECORD]
 
 
@@ -283,7 +283,7 @@ def test_ctrl_c_in_the_middle(tiny_path: Path, folder: Path, tmp_path: Path, wor
     """A signal to the whole group, as a terminal sends it: exit code 130, no traceback, nothing half."""
     out = tmp_path / "out"
     with (folder / "deep" / "er" / "d.csv").open("wb") as file:
-        file.write(b"id,note\n" + b"1,the doctor said the biopsy was clean\n" * 3_000_000)
+        file.write(b"id,note\n" + b"1,the doctor said the biopsy was clean\n" * 500_000)
     arguments = ("sanitize", "--bundle", tiny_path, "--csv", "-c", "note", folder, "-o", out, "--workers", workers)
     with start(*arguments, start_new_session=True) as process:
         assert process.stderr is not None

@@ -15,6 +15,8 @@ EACH = None
 Node = dict["str | None", "Node"]
 _STEP = re.compile(r'"(?:[^"\\]|\\.)*"|[^."\[\]]+|\[\]')
 _BLANK = re.compile(r"[ \t\r\n]*")
+_COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
+_NEXT = re.compile(r"[ \t\r\n]*([,\]}])[ \t\r\n]*")
 # Numbers of any length are skipped, not kept.
 _skip = json.JSONDecoder(parse_int=float).scan_once  # type: ignore[attr-defined]
 
@@ -177,10 +179,10 @@ class _Cut:
             if text[at] != '"':
                 raise ValueError
             name, at = scanstring(text, at + 1, True)
-            at = self._after_blank(at)
-            if text[at] != ":":
+            colon = _COLON.match(text, at)
+            if colon is None:
                 raise ValueError
-            at = self._after_blank(at + 1)
+            at = colon.end()
             if name in node:
                 if name not in left:
                     raise _Unfit("a key is there twice")
@@ -202,15 +204,14 @@ class _Cut:
 
     def _next(self, at: int, close: str) -> int:
         """Where the next member begins, or the bracket that closes."""
-        at = self._after_blank(at)
-        if self._text[at] == close:
-            return at
-        if self._text[at] != ",":
+        match = _NEXT.match(self._text, at)
+        if match is None:
             raise ValueError
-        at = self._after_blank(at + 1)
-        if self._text[at] == close:
+        if match[1] != ",":
+            return match.start(1)
+        if self._text[match.end()] == close:
             raise ValueError
-        return at
+        return match.end()
 
     def _after_blank(self, at: int) -> int:
         match = _BLANK.match(self._text, at)
