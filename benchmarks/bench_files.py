@@ -25,6 +25,8 @@ from textveil import Sanitizer
 from textveil.bundle.atomic import atomic_output
 from textveil.cli.sanitize import sanitize_lines
 from textveil.files import Drawer, Selection, find_sources, sanitize_files
+from textveil.files.rows import Drawn
+from textveil.files.workers import NOTHING
 
 Run = Callable[[], object]
 
@@ -58,7 +60,7 @@ class NothingDrawn(Drawer):
 
     def draw_all(self, steps):  # type: ignore[no-untyped-def]
         for step, work in steps:
-            yield step, [] if work is None else [(texts, 0) for texts in work.documents]
+            yield step, NOTHING if work is None else Drawn(work.texts, [0] * len(work.sizes))
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from textveil.errors import FieldTooLong, InputError
 from textveil.files import Selection
 from textveil.files.delimited import DelimitedLayout
-from textveil.files.rows import Bad, Block, blocks
+from textveil.files.rows import Bad, Block, Drawn, blocks
 
 SHOUTED = Selection("csv", ("note",))
 
@@ -25,8 +25,7 @@ def shout(content: bytes, selection: Selection = SHOUTED, pieces: int = 0) -> tu
     written, bad = [], []
     for block in blocks(layout, [chunk for chunk in chunks if chunk], selection, "t.csv"):
         assert isinstance(block, Block)
-        drawn = [([text.upper() for text in texts], len(texts)) for texts in block.documents]
-        written.append(block.finish(drawn))
+        written.append(block.finish(Drawn([text.upper() for text in block.texts], [1] * len(block.sizes))))
         bad += block.bad
     return b"".join(written), bad
 

@@ -144,7 +144,8 @@ def test_texts_of_a_document_each_begin_a_sentence(english: Sanitizer) -> None:
 
 def test_long_documents_one_by_one(english: Sanitizer) -> None:
     options = {"consistent": True, "consistent_cap": 2}
-    drawn = draw(english, [["doctor nurse"], ["doctor", "nurse invoice"], ["doctor"]], options)  # type: ignore[arg-type]
-    assert [one if one is None else one[1] for one in drawn] == [2, None, 1]
+    texts, tokens = draw(english, ["doctor nurse", "doctor", "nurse invoice", "doctor"], [1, 2, 1], options)  # type: ignore[arg-type]
+    assert tokens == [2, None, 1]
+    assert [text is None for text in texts] == [False, True, True, False]
     with pytest.raises(DocumentTooLong):
         english.sanitize_documents([["doctor", "nurse invoice"]], **options)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from textveil.errors import ColumnError, FieldTooLong, OptionError, TextveilError
 from textveil.files import Selection
 from textveil.files.json_lines import EACH, JsonLinesLayout, parse_key
-from textveil.files.rows import Bad, Block, blocks
+from textveil.files.rows import Bad, Block, Drawn, blocks
 
 
 def shout(content: bytes, *keys: str, pieces: int = 0, **options: object) -> tuple[bytes, list[Bad]]:
@@ -20,7 +20,7 @@ def shout(content: bytes, *keys: str, pieces: int = 0, **options: object) -> tup
     written, bad = [], []
     for block in blocks(JsonLinesLayout(selection, "t.jsonl"), chunks, selection, "t.jsonl"):
         assert isinstance(block, Block)
-        written.append(block.finish([([text.upper() for text in texts], len(texts)) for texts in block.documents]))
+        written.append(block.finish(Drawn([text.upper() for text in block.texts], [1] * len(block.sizes))))
         bad += block.bad
     return b"".join(written), bad
 

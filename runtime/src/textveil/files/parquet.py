@@ -1,9 +1,8 @@
 """Parquet, by way of pyarrow: text columns are rewritten batch by batch, the others are passed on as they are."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any, BinaryIO
 
 from textveil.errors import BadRow, ColumnError, DocumentTooLong, ExtraMissing, FieldTooLong, InputError
@@ -24,16 +23,15 @@ class ParquetBlock:
     count: int
     name: str
     first: int
-    texts: list[list[str | None]]
+    cells: list[list[str | None]]
     bad: list[Bad] = field(default_factory=list)
 
     @property
-    def documents(self) -> list[list[str]]:
-        """The texts of each document, row by row."""
-        texts = (text for row in zip(*self.texts, strict=True) for text in row if text)
-        return [[next(texts) for _ in range(size)] for size in self.sizes]
+    def texts(self) -> list[str]:
+        """The texts of all rows."""
+        return [text for row in zip(*self.cells, strict=True) for text in row if text]
 
-    def finish(self, drawn: Sequence[Drawn]) -> Any:
+    def finish(self, drawn: Drawn) -> Any:
         """Returns the batch with what was drawn.
 
         Raises:
@@ -41,13 +39,13 @@ class ParquetBlock:
         """
         import pyarrow
 
-        if None in drawn:
+        if None in drawn.tokens:
             raise DocumentTooLong(
                 f"{self.name}, rows {self.first:,} to {self.first + self.count - 1:,}: a document has "
                 "more drawn mentions than the cap"
             )
-        rest = iter(chain.from_iterable(one[0] for one in drawn if one is not None))
-        rows = [[next(rest) if text else text for text in row] for row in zip(*self.texts, strict=True)]
+        rest = iter(drawn.texts)
+        rows = [[next(rest) if text else text for text in row] for row in zip(*self.cells, strict=True)]
         batch = self.batch
         for place, texts in zip(self.columns, zip(*rows, strict=True), strict=True):
             kind = batch.schema.field(place)

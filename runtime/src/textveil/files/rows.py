@@ -5,13 +5,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from itertools import groupby, islice
-from typing import Protocol
+from typing import NamedTuple, Protocol, cast
 
 from textveil.errors import DocumentTooLong, FieldTooLong, InputError
 from textveil.files.selection import Selection
 
-#: The texts of a document after the draw and the tokens that are charged, or ``None`` where it has too many.
-Drawn = tuple[list[str], int] | None
+
+class Drawn(NamedTuple):
+    """What was drawn for some documents.
+
+    Attributes:
+        texts: The new texts of all documents, one after the other; ``None`` for those of one with too many tokens.
+        tokens: The tokens that each document is charged; ``None`` for one with too many.
+    """
+
+    texts: list[str | None]
+    tokens: list[int | None]
 
 
 @dataclass(slots=True)
@@ -68,7 +77,7 @@ class Block:
     Attributes:
         rows: The rows.
         bad: Rows that cannot be rewritten.
-        sizes: How many texts each document has; the texts of all rows follow each other.
+        sizes: How many texts each document has, in the order of ``texts``.
     """
 
     rows: list[Row]
@@ -83,18 +92,14 @@ class Block:
         return sum(1 for row in self.rows if row.number)
 
     @property
-    def documents(self) -> list[list[str]]:
-        """The texts of each document."""
-        texts = [text for row in self.rows for text in row.texts]
-        if len(texts) == len(self.sizes):  # one each, as they mostly have
-            return [[text] for text in texts]
-        rest = iter(texts)
-        return [[*islice(rest, size)] for size in self.sizes]
+    def texts(self) -> list[str]:
+        """The texts of all rows."""
+        return [text for row in self.rows for text in row.texts]
 
-    def finish(self, drawn: Sequence[Drawn]) -> bytes:
+    def finish(self, drawn: Drawn) -> bytes:
         """Returns the rows with what was drawn for their texts. Rows of documents that are too long become bad rows."""
-        texts = self._without_long(drawn) if None in drawn else [text for one in drawn if one for text in one[0]]
-        cells = map(self._encode, texts)
+        texts = self._without_long(drawn.texts) if None in drawn.tokens else drawn.texts
+        cells = map(self._encode, cast(list[str], texts))
         written: list[bytes] = []
         for row in self.rows:
             parts = row.parts
@@ -103,10 +108,9 @@ class Block:
             written.append(self._glue.join(parts) + row.end)
         return b"".join(written)
 
-    def _without_long(self, drawn: Sequence[Drawn]) -> list[str]:
+    def _without_long(self, texts: list[str | None]) -> list[str | None]:
         """Makes bad rows of those that have a text of a document that is too long; returns the texts of the others."""
-        texts = [text for size, one in zip(self.sizes, drawn, strict=True) for text in (one or ([None] * size, 0))[0]]
-        rest, kept, rows = iter(texts), list[str](), list[Row]()
+        rest, kept, rows = iter(texts), list[str | None](), list[Row]()
         for row in self.rows:
             of_row = [*islice(rest, len(row.places))]
             if None in of_row:
@@ -114,7 +118,7 @@ class Block:
                 self.bad.append(Bad(row.number, row.line, "its document has more drawn mentions than the cap", raw))
             else:
                 rows.append(row)
-                kept += [text for text in of_row if text is not None]
+                kept += of_row
         self.rows = rows
         return kept
 

@@ -138,7 +138,7 @@ def _steps_of(source: Source, file: Reading, selection: Selection, look: Look) -
             yield _Step(file, table)
             for number, block in enumerate(found):
                 if not number:
-                    look(source.name, [text for texts in block.documents for text in texts])
+                    look(source.name, block.texts)
                 yield _Step(block=block, consumed=source.size * table.done // max(1, table.rows))
         return
     layout = _LAYOUTS[selection.format](selection, source.name)
@@ -146,14 +146,14 @@ def _steps_of(source: Source, file: Reading, selection: Selection, look: Look) -
     looked = False
     for block in blocks(layout, file.chunks(), selection, source.name):
         if not looked and block.sizes:
-            look(source.name, [text for row in block.rows for text in row.texts])
+            look(source.name, block.texts)
             looked = True
         yield _Step(block=block, consumed=file.consumed)
 
 
 def _write(
     source: Source,
-    steps: "Iterator[tuple[_Step, list[Drawn]]]",
+    steps: "Iterator[tuple[_Step, Drawn]]",
     record: Record | None,
     quarantine: Quarantine | None,
     tell: Report,
@@ -189,8 +189,8 @@ def _raise(step: _Step) -> None:
         raise step.error
 
 
-def _counts(block: Block | ParquetBlock, drawn: Sequence[Drawn]) -> Counts:
-    tokens = [one[1] for one in drawn if one is not None]
+def _counts(block: Block | ParquetBlock, drawn: Drawn) -> Counts:
+    tokens = [tokens for tokens in drawn.tokens if tokens is not None]
     return Counts(block.count, len(tokens), sum(tokens), max(tokens, default=0), len(block.bad))
 
 

@@ -13,6 +13,7 @@ from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from itertools import islice
 from multiprocessing import active_children, connection, get_context, parent_process
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -25,39 +26,53 @@ from textveil.text.sanitizer import Sanitizer
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
+#: Of a step without documents.
+NOTHING = Drawn([], [])
+
+
 class Work(Protocol):
     """Anything with documents to draw."""
 
     @property
-    def documents(self) -> list[list[str]]:
-        """The texts of each document."""
+    def texts(self) -> list[str]:
+        """The texts of all documents, one after the other."""
+        ...
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many texts each document has."""
         ...
 
 
 Step = TypeVar("Step")
 
 
-def draw(sanitizer: Sanitizer, documents: list[list[str]], options: Options) -> list[Drawn]:
+def draw(sanitizer: Sanitizer, texts: list[str], sizes: list[int], options: Options) -> Drawn:
     """Draws documents.
 
     Args:
         sanitizer: The sanitizer.
-        documents: The texts of each.
+        texts: The texts of all documents, one after the other.
+        sizes: How many texts each document has.
         options: As in ``Sanitizer.sanitize``.
 
-    Returns:
-        The new texts of each document and its tokens, or ``None`` for one that is too long for consistent draws.
-
     Privacy:
-        A release of every document. Where one is too long nothing of the others is released before they are drawn
-        again, one by one.
+        A release of every document. Where one is too long for consistent draws, nothing of the others is released
+        before they are drawn again, one by one.
     """
+    if not options.get("consistent") and len(texts) == len(sizes):
+        results = sanitizer.sanitize_batch(texts, **options)
+        return Drawn([result.text for result in results], [result.tokens for result in results])
+    rest = iter(texts)
+    documents = [[*islice(rest, size)] for size in sizes]
     try:
-        return [*sanitizer.sanitize_documents(documents, **options)]
+        drawn = sanitizer.sanitize_documents(documents, **options)
+        return Drawn([text for one in drawn for text in one.texts], [one.tokens for one in drawn])
     except DocumentTooLong:
         if len(documents) == 1:
-            return [None]
-    return [one for document in documents for one in draw(sanitizer, [document], options)]
+            return Drawn([None] * len(texts), [None])
+    alone = [draw(sanitizer, document, [len(document)], options) for document in documents]
+    return Drawn([text for one in alone for text in one.texts], [one.tokens[0] for one in alone])
 
 
 class Drawer:
@@ -73,7 +88,7 @@ class Drawer:
     def __init__(self, sanitizer: Sanitizer, bundle: Path | None, options: Options, workers: int) -> None:
         self._sanitizer, self._bundle, self._options, self._workers = sanitizer, bundle, options, workers
 
-    def draw_all(self, steps: Iterable[tuple[Step, Work | None]]) -> Generator[tuple[Step, list[Drawn]], None, None]:
+    def draw_all(self, steps: Iterable[tuple[Step, Work | None]]) -> Generator[tuple[Step, Drawn], None, None]:
         """Yields every step with what was drawn for its block, in order; blocks ahead are drawn meanwhile.
 
         Raises:
@@ -82,12 +97,12 @@ class Drawer:
         """
         if self._workers == 1:
             for step, work in steps:
-                yield step, [] if work is None else draw(self._sanitizer, work.documents, self._options)
+                yield step, NOTHING if work is None else draw(self._sanitizer, work.texts, work.sizes, self._options)
             return
         with self._pool() as pool:
-            window: deque[tuple[Step, Future[list[Drawn] | TextveilError | MemoryError] | None]] = deque()
+            window: deque[tuple[Step, Future[Drawn | TextveilError | MemoryError] | None]] = deque()
             for step, work in steps:
-                window.append((step, None if work is None else pool.submit(_work, work.documents)))
+                window.append((step, None if work is None else pool.submit(_work, work.texts, work.sizes)))
                 if len(window) > 2 * self._workers + 1:
                     yield _outcome(*window.popleft())
             while window:
@@ -104,7 +119,7 @@ class Drawer:
             try:
                 with _ctrl_c_is_ours():  # the processes start with the first blocks
                     for _ in range(self._workers):
-                        pool.submit(_work, [])
+                        pool.submit(_work, [], [])
                 yield pool
             except BaseException:
                 for process in set(active_children()) - others:
@@ -113,11 +128,9 @@ class Drawer:
                 raise
 
 
-def _outcome(
-    step: Step, future: "Future[list[Drawn] | TextveilError | MemoryError] | None"
-) -> tuple[Step, list[Drawn]]:
+def _outcome(step: Step, future: "Future[Drawn | TextveilError | MemoryError] | None") -> tuple[Step, Drawn]:
     if future is None:
-        return step, []
+        return step, NOTHING
     try:
         outcome = future.result()
     except BrokenProcessPool:
@@ -145,13 +158,13 @@ def _leave_with(sentinel: int) -> None:
     os._exit(1)
 
 
-def _work(documents: list[list[str]]) -> list[Drawn] | TextveilError | MemoryError:
+def _work(texts: list[str], sizes: list[int]) -> Drawn | TextveilError | MemoryError:
     """What was drawn for documents, or why nothing was, free of everything that could hold text."""
     bundle, identity, options = _job[-1]
     try:
         if not _sanitizers:
             _sanitizers.append(Sanitizer.load(bundle, expect_id=identity))
-        return draw(_sanitizers[-1], documents, options)
+        return draw(_sanitizers[-1], texts, sizes, options)
     except TextveilError as error:
         error.__cause__ = error.__context__ = None
         return error.with_traceback(None)
