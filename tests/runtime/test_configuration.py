@@ -92,7 +92,7 @@ def test_columns_of_a_table(here: Callable, flat_bundle: Path, nearest: None, tm
     ("content", "said"),
     [
         ('level = "secret"', "has a table for each command"),
-        ('[sanitise]\nlevel = "secret"', "has a table for each command"),
+        ('[sanitizer]\nlevel = "secret"', "has a table for each command"),
         ('[sanitize]\nsecret = "secret"', "option 1 of the command's table is none that a configuration file can have"),
         ('[sanitize]\nlevel = "low"\ntext = "secret"', "option 2 of the command's table is none"),
         ('[sanitize]\noutput = "secret"', "option 1 of the command's table is none"),

@@ -80,15 +80,17 @@ def find_sources(inputs: Sequence[str], format_name: str, output: Path | None) -
                     found.append((Path(path), os.path.relpath(path, given)))
                 else:
                     left_out += 1
-        elif not os.path.lexists(given) and glob.has_magic(given):
+        elif os.path.exists(given):
+            found.append((Path(given), os.path.basename(given)))
+        elif glob.has_magic(given):
             several = True
             base = _base(given)
             paths = [path for path in sorted(glob.glob(given, recursive=True)) if not os.path.isdir(path)]
             if not paths:
                 raise InputError(f"{name}: no file fits the pattern")
             found += [(Path(path), os.path.relpath(path, base)) for path in paths]
-        else:
-            found.append((Path(given), os.path.basename(given)))
+        else:  # what is not there may be a text where a path belongs, and is not named
+            raise InputError(f"{name}: no readable file there")
     folder = output if output is not None and (several or os.path.isdir(output)) else None
     _check(found, folder, output, several)
     files = [
