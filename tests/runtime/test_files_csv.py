@@ -119,6 +119,14 @@ def test_other_delimiters_and_encodings() -> None:
     assert shout("note\nÿ\n".encode("latin-1"), latin)[0] == b"note\n?\n", "no capital of it is in the encoding"
 
 
+def test_a_text_that_became_nothing_is_no_empty_cell() -> None:
+    """An empty cell is a null to many readers, and in a table of one column a line that is skipped."""
+    layout = DelimitedLayout(SHOUTED, "t.csv")
+    assert [layout.encode(text) for text in ("", "a", "a,b", 'a"', "a\nb", "a\r")] == [
+        b'""', b"a", b'"a,b"', b'"a"""', b'"a\nb"', b'"a\r"',
+    ]  # fmt: skip
+
+
 def test_columns_by_number() -> None:
     selection = Selection("csv", ("3", "1"), header=False)
     assert shout(b"a,b,c\nd,e,f\n", selection)[0] == b"A,b,C\nD,e,F\n"

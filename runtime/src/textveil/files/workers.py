@@ -4,6 +4,7 @@ A process is started afresh and is handed no randomness: all of it is the operat
 share. What a process meets comes back as one of our errors, without a cause that could hold text.
 """
 
+import gc
 import os
 import signal
 import threading
@@ -164,6 +165,7 @@ def _work(texts: list[str], sizes: list[int]) -> Drawn | TextveilError | MemoryE
     try:
         if not _sanitizers:
             _sanitizers.append(Sanitizer.load(bundle, expect_id=identity))
+            gc.freeze()  # as ``sanitize_files`` does
         return draw(_sanitizers[-1], texts, sizes, options)
     except TextveilError as error:
         error.__cause__ = error.__context__ = None
