@@ -11,18 +11,19 @@ import threading
 import traceback
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import islice
-from multiprocessing import active_children, connection, get_context, parent_process
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from textveil.errors import DocumentTooLong, TextveilError, WorkerFailed
 from textveil.files.rows import Drawn
 from textveil.text.options import Options
 from textveil.text.sanitizer import Sanitizer
+
+# Who draws in one process does not wait for what several need to be imported.
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -110,7 +111,10 @@ class Drawer:
                 yield _outcome(*window.popleft())
 
     @contextmanager
-    def _pool(self) -> Iterator[ProcessPoolExecutor]:
+    def _pool(self) -> "Iterator[ProcessPoolExecutor]":
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import active_children, get_context
+
         others = set(active_children())
         job = (self._bundle, self._sanitizer.bundle.identity, self._options)
         with (
@@ -130,6 +134,8 @@ class Drawer:
 
 
 def _outcome(step: Step, future: "Future[Drawn | TextveilError | MemoryError] | None") -> tuple[Step, Drawn]:
+    from concurrent.futures.process import BrokenProcessPool
+
     if future is None:
         return step, NOTHING
     try:
@@ -146,6 +152,8 @@ _sanitizers: list[Sanitizer] = []
 
 
 def _begin(bundle: Path | None, identity: str, options: Options) -> None:
+    from multiprocessing import parent_process
+
     parent = parent_process()
     if parent is not None:
         threading.Thread(target=_leave_with, args=(parent.sentinel,), daemon=True).start()
@@ -155,6 +163,8 @@ def _begin(bundle: Path | None, identity: str, options: Options) -> None:
 
 def _leave_with(sentinel: int) -> None:
     """Ends this process when the one that started it has gone without a word."""
+    from multiprocessing import connection
+
     connection.wait([sentinel])
     os._exit(1)
 
