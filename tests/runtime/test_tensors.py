@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save
-from textveil.bundle.safetensors_reader import open_tensors
+from textveil.bundle.files import open_tensors
 from textveil.errors import BundleDamaged
 
 reading = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

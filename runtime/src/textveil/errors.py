@@ -29,6 +29,12 @@ class BundleDamaged(BundleError):
     code = "bundle-damaged"
 
 
+class BundleTooLarge(BundleError):
+    """A file of the bundle, or all of them, are larger than the caller allows. A larger cap may be given."""
+
+    code = "bundle-too-large"
+
+
 class BundleVersion(BundleError):
     """The bundle was written for another version of the format."""
 
@@ -57,6 +63,12 @@ class IdentityMismatch(BundleError):
     """The bundle is sound, but not the one the caller asked for."""
 
     code = "bundle-identity"
+
+
+class NotTheMaker(BundleError):
+    """The bundle is not signed by the maker whose key the caller pinned."""
+
+    code = "bundle-maker"
 
 
 class OptionError(TextveilError):
@@ -89,6 +101,12 @@ class EncoderUnavailable(TextveilError):
     code = "encoder-unavailable"
 
 
+class CryptoUnavailable(TextveilError):
+    """The package that checks signatures is not installed."""
+
+    code = "crypto-unavailable"
+
+
 class EncoderFailed(TextveilError):
     """The model of an encoder bundle cannot be started, or fails on an input."""
 
@@ -117,3 +135,7 @@ class OutputError(TextveilError):
     """The output cannot be written."""
 
     code = "output"
+
+
+class OldFormat(UserWarning):
+    """A bundle of an older format was opened: its identity does not cover everything a promise is read from."""

@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from textveil.bundle.atomic import atomic_output
-from textveil.bundle.files import encoder_version
+from textveil.bundle.files import MAX_BUNDLE_BYTES, encoder_version
 from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION
 from textveil.cli.io import Write, opened, read_lines, refuse_overwriting, say_unless, standard_output
+from textveil.cli.options import ExpectId, Maker, MaxBundleBytes, Wanted
 from textveil.cli.progress import progress_bar
 from textveil.errors import OptionError
 from textveil.release import Statement
@@ -60,9 +61,9 @@ def encode(
         Path | None,
         typer.Option("--output", "-o", help="Write here, whole or not at all, instead of standard output."),
     ] = None,
-    expect_id: Annotated[
-        str | None, typer.Option(help="Refuse the bundle unless this is its identity (see info).")
-    ] = None,
+    expect_id: ExpectId = None,
+    maker: Maker = None,
+    max_bundle_bytes: MaxBundleBytes = MAX_BUNDLE_BYTES,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
 ) -> None:
     """Turn each text into one index, or a short vector with noise.
@@ -74,7 +75,9 @@ def encode(
     """
     if text is not None and files:
         raise OptionError("--text and files exclude each other")
-    encoded, promised = _encoder(bundle, expect_id, epsilon, word_dropout, channel)  # before any file is touched
+    encoded, promised = _encoder(
+        bundle, {"expect_id": expect_id, "maker": maker, "max_bytes": max_bundle_bytes}, epsilon, word_dropout, channel
+    )  # before any file is touched
     said = str(promised) if whole_statement else promised.summary()
 
     paths = files or ["-"]
@@ -104,18 +107,18 @@ def encode(
 
 
 def _encoder(
-    bundle: Path | None, expect_id: str | None, epsilon: str | None, word_dropout: str, channel: str | None
+    bundle: Path | None, wanted: Wanted, epsilon: str | None, word_dropout: str, channel: str | None
 ) -> tuple[Callable[[str], Release], Statement]:
     """What encodes a text with these options, and what it promises."""
     if bundle is not None and encoder_version(bundle) == INDEX_FORMAT_VERSION:
         if word_dropout != "0":
             raise OptionError("--word-dropout is for vectors: an index has one epsilon, for the whole text")
-        index = IndexEncoder.load(bundle, expect_id=expect_id)
+        index = IndexEncoder.load(bundle, **wanted)
         promised = index.statement(epsilon=epsilon, channel=channel)
         return lambda text: index.encode(text, epsilon=epsilon, channel=channel), promised
     if channel is not None:
         raise OptionError("--channel is for bundles that release an index")
-    encoder = Encoder.load(bundle, expect_id=expect_id)
+    encoder = Encoder.load(bundle, **wanted)
     promised = encoder.statement(epsilon=epsilon, word_dropout=word_dropout)
     return lambda text: encoder.encode(text, epsilon=epsilon, word_dropout=word_dropout), promised
 

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Unpack
 
 import typer
 
@@ -11,8 +11,9 @@ from textveil.audit import verify as audits
 from textveil.audit.index import verify_index
 from textveil.audit.levels import calibrate as find_level
 from textveil.bundle.encoder_bundle import EncoderBundle, open_encoder
-from textveil.bundle.files import ENCODER_BUNDLE, encoder_version, kind_of
+from textveil.bundle.files import ENCODER_BUNDLE, MAX_BUNDLE_BYTES, encoder_version, kind_of
 from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION, IndexBundle, open_index
+from textveil.bundle.maker import pin
 from textveil.cli import show_encoder, show_index, show_text
 from textveil.cli.classify import classify
 from textveil.cli.console import run
@@ -24,10 +25,13 @@ from textveil.cli.options import (
     JsonOption,
     KindsOption,
     LevelOption,
+    Maker,
+    MaxBundleBytes,
     MechanismOption,
     ReplacementOption,
     TailOption,
     VisibleOption,
+    Wanted,
     staircase_options,
 )
 from textveil.cli.preview import preview
@@ -95,20 +99,23 @@ def info(
     as_json: JsonOption = False,
     path: Annotated[bool, typer.Option("--path", help="Print only the folder of the bundle.")] = False,
     expect_id: ExpectId = None,
+    maker: Maker = None,
+    max_bundle_bytes: MaxBundleBytes = MAX_BUNDLE_BYTES,
 ) -> None:
     """Show what a bundle is, what it promises and what not.
 
     It may be a bundle for texts or an encoder.
     """
+    wanted: Wanted = {"expect_id": expect_id, "maker": maker, "max_bytes": max_bundle_bytes}
     if bundle is not None and encoder_version(bundle) == INDEX_FORMAT_VERSION:
-        index = _index(bundle, expect_id)
+        index = _index(bundle, **wanted)
         print(index.path if path else show_index.information(index, as_json=as_json))
         return
     if bundle is not None and kind_of(bundle) == ENCODER_BUNDLE:
-        encoder = _encoder(bundle, expect_id)
+        encoder = _encoder(bundle, **wanted)
         print(encoder.path if path else show_encoder.information(encoder, as_json=as_json))
         return
-    sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
+    sanitizer = Sanitizer.load(bundle, **wanted)
     print(sanitizer.bundle.path if path else show_text.information(sanitizer.bundle, as_json=as_json))
 
 
@@ -160,40 +167,39 @@ def verify(
         int | None, typer.Option(min=1, help=f"Pairs of words to audit anew; {audits.PAIRS:,} if left out.")
     ] = None,
     expect_id: ExpectId = None,
+    maker: Maker = None,
+    max_bundle_bytes: MaxBundleBytes = MAX_BUNDLE_BYTES,
 ) -> None:
     """Check a bundle on this device, and its bounds anew.
 
     Hashes, structure, certificate, and a fresh audit of random pairs of words. Of an encoder bundle: hashes, structure,
     the model's operators, and the finished noise or channel of every level.
     """
+    wanted: Wanted = {"expect_id": expect_id, "maker": maker, "max_bytes": max_bundle_bytes}
     if bundle is not None and kind_of(bundle) == ENCODER_BUNDLE:
         if pairs is not None:
             raise OptionError("--pairs is for bundles of words: the noise of an encoder is computed whole")
         if encoder_version(bundle) == INDEX_FORMAT_VERSION:
-            print(verify_index(_index(bundle, expect_id)))
+            print(verify_index(_index(bundle, **wanted)))
             return
-        print(audits.verify_encoder(_encoder(bundle, expect_id)))
+        print(audits.verify_encoder(_encoder(bundle, **wanted)))
         return
-    print(
-        audits.verify_text(Sanitizer.load(bundle, expect_id=expect_id).bundle, audits.PAIRS if pairs is None else pairs)
-    )
+    print(audits.verify_text(Sanitizer.load(bundle, **wanted).bundle, audits.PAIRS if pairs is None else pairs))
 
 
 app.command()(encode)
 app.command()(classify)
 
 
-def _index(path: Path, expect_id: str | None) -> IndexBundle:
-    bundle = open_index(path)
-    if expect_id is not None:
-        bundle.require_identity(expect_id)
+def _index(path: Path, **wanted: Unpack[Wanted]) -> IndexBundle:
+    bundle = open_index(path, max_bytes=wanted["max_bytes"])
+    pin(bundle, wanted["expect_id"], wanted["maker"])
     return bundle
 
 
-def _encoder(path: Path, expect_id: str | None) -> EncoderBundle:
-    bundle, _ = open_encoder(path)
-    if expect_id is not None:
-        bundle.require_identity(expect_id)
+def _encoder(path: Path, **wanted: Unpack[Wanted]) -> EncoderBundle:
+    bundle, _ = open_encoder(path, max_bytes=wanted["max_bytes"])
+    pin(bundle, wanted["expect_id"], wanted["maker"])
     return bundle
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Unpack
 import typer
 
 from textveil.bundle.atomic import atomic_output
+from textveil.bundle.files import MAX_BUNDLE_BYTES
 from textveil.cli.console import say
 from textveil.cli.io import Lines, opened, read_lines, read_words, refuse_overwriting, say_unless, standard_output
 from textveil.cli.options import (
@@ -22,6 +23,8 @@ from textveil.cli.options import (
     FluentOption,
     KindsOption,
     LevelOption,
+    Maker,
+    MaxBundleBytes,
     MechanismOption,
     PunctuationOption,
     ReplacementOption,
@@ -84,6 +87,8 @@ def sanitize(
         typer.Option("--output", "-o", help="Write here, whole or not at all, instead of standard output."),
     ] = None,
     expect_id: ExpectId = None,
+    maker: Maker = None,
+    max_bundle_bytes: MaxBundleBytes = MAX_BUNDLE_BYTES,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
 ) -> None:
     """Rewrite a text with words drawn at random.
@@ -112,7 +117,7 @@ def sanitize(
         sanitize_punctuation=sanitize_punctuation,
         **staircase_options(visible, kinds, consistent, consistent_cap, split, fluent),
     )
-    sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
+    sanitizer = Sanitizer.load(bundle, expect_id=expect_id, maker=maker, max_bytes=max_bundle_bytes)
     sanitizer.terms(**options)  # options are checked before any file is touched
     paths = files or ["-"]
     for written in (output, keep_mapping):

@@ -230,6 +230,7 @@ def make_plan(
         case="drop" if sanitize_punctuation else case,
         sanitize_punctuation=sanitize_punctuation,
         bundle=bundle.identity,
+        pinned=bundle.pinned,
     )
     return Plan(drawn_by, coin, keepable, terms)
 

@@ -9,6 +9,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
+from textveil.bundle.files import MAX_BUNDLE_BYTES
+from textveil.bundle.maker import pin
 from textveil.bundle.text_bundle import Bundle
 from textveil.errors import BundleError, InputError, OptionError, UnknownMechanism
 from textveil.mechanisms.distribution import Distribution
@@ -86,22 +88,31 @@ class Sanitizer:
         self._plans: dict[object, Plan | MentionPlan] = {}
 
     @classmethod
-    def load(cls, path: str | Path | None = None, *, expect_id: str | None = None) -> "Sanitizer":
+    def load(
+        cls,
+        path: str | Path | None = None,
+        *,
+        expect_id: str | None = None,
+        maker: str | None = None,
+        max_bytes: int = MAX_BUNDLE_BYTES,
+    ) -> "Sanitizer":
         """Opens a bundle: hashes and structure of every file are checked.
 
         Args:
             path: Folder of a bundle; the built-in English one if left out (its identity is pinned).
             expect_id: The identity the bundle must have (``textveil info`` prints it).
+            maker: Public key of the maker who must have signed it, 64 hexadecimal digits.
+            max_bytes: Most bytes of all its files together.
 
         Raises:
-            BundleNotFound, BundleVersion, BundleDamaged: The bundle cannot be used.
-            IdentityMismatch: It is not the one expected.
+            BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge: The bundle cannot be used.
+            IdentityMismatch, NotTheMaker: It is not the one expected.
+            CryptoUnavailable: A maker is given, and the extra ``crypto`` is not installed.
         """
-        bundle = Bundle(DEFAULT_BUNDLE if path is None else Path(path))
+        bundle = Bundle(DEFAULT_BUNDLE if path is None else Path(path), max_bytes=max_bytes)
         if path is None:
             bundle.require_identity(DEFAULT_BUNDLE_ID)
-        if expect_id is not None:
-            bundle.require_identity(expect_id)
+        pin(bundle, expect_id, maker)
         return cls(bundle)
 
     def sanitize(self, text: str, **options: Unpack[Options]) -> Result:

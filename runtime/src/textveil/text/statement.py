@@ -14,6 +14,8 @@ from textveil.release import Loss, PerDistance, PerToken, Statement
 
 #: Kinds of epsilon. Two kinds are never compared, added or printed as one another.
 TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", "pure local DP"
+#: What a certified epsilon rests on: a bundle or maker that the caller named, or the word of whoever wrote the bundle.
+PINNED, NOT_RECOMPUTED = "of the pinned bundle", "certificate not recomputed"
 
 _ALWAYS_VISIBLE = (
     "the number of tokens, their order and their boundaries",
@@ -51,6 +53,8 @@ class Terms:
         case: ``"carry"`` or ``"drop"``.
         sanitize_punctuation: Whether punctuation and white space were sanitized too.
         bundle: Identity of the bundle.
+        pinned: Whether the caller named the bundle's identity or its maker. A certified epsilon is what the bundle
+            says of itself otherwise: nothing here computes it again.
     """
 
     mechanism: str
@@ -64,6 +68,14 @@ class Terms:
     case: str
     sanitize_punctuation: bool
     bundle: str
+    pinned: bool = True
+
+    @property
+    def certificate(self) -> str | None:
+        """What a certified epsilon rests on; ``None`` for other kinds."""
+        if self.epsilon_kind != CERTIFIED:
+            return None
+        return PINNED if self.pinned else NOT_RECOMPUTED
 
     def statement(self, tokens: int) -> "PrivacyStatement":
         """Returns the promise for a text of so many tokens."""
@@ -144,6 +156,7 @@ class PrivacyStatement(Statement):
             "tail": terms.tail,
             "epsilon": terms.epsilon,
             "epsilon_kind": terms.epsilon_kind,
+            "certificate": terms.certificate,
             "epsilon_0": terms.epsilon_0,
             "rounding_slack": terms.rounding_slack,
             "replacement_probability": terms.replacement_probability,
@@ -165,6 +178,7 @@ class PrivacyStatement(Statement):
         level = f", level {terms.level}, {terms.tail} tail" if terms.level else ""
         distance = "" if terms.epsilon_kind == PURE_LDP else " d"
         kind = terms.epsilon_kind + (", floating point" if terms.mechanism == "fbdd" else "")
+        kind += f", {NOT_RECOMPUTED}" if terms.certificate == NOT_RECOMPUTED else ""
         constant = terms.epsilon_0 + terms.rounding_slack
         token_extra = f" + {_rounded_up(constant, 3)}" if constant else ""
         document_extra = f" + {_rounded_up(self.epsilon_0_document, 1)}" if constant else ""
