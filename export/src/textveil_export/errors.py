@@ -67,3 +67,9 @@ class SizeError(GateError):
     """The bundle is larger than a device is asked to hold."""
 
     code = "gate-size"
+
+
+class KeyFileError(TextveilError):
+    """A key to sign with is missing, is of another kind, or can be read by others."""
+
+    code = "key"

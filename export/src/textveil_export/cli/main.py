@@ -32,6 +32,7 @@ app.command()(staircase.staircase)
 app.command()(levels.certify)
 app.command()(levels.statistics)
 app.command()(levels.report)
+app.command()(levels.sign)
 app.command()(encoder.encoder)
 
 

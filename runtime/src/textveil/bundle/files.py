@@ -177,7 +177,10 @@ def read_files(
         raise BundleTooLarge(f"the files of this bundle have more than {max_bytes:,} bytes (max_bytes allows more)")
     found = {}
     for name, entry in files.items():
-        found[name] = content = read_file(path / name, max_bytes)
+        try:
+            found[name] = content = read_file(path / name, entry["bytes"])
+        except BundleTooLarge as error:
+            raise BundleDamaged(f"{name}: has another size than the manifest says") from error
         if len(content) != entry["bytes"]:
             raise BundleDamaged(f"{name}: has another size than the manifest says")
         if hashlib.sha256(content).hexdigest() != entry["sha256"]:
@@ -208,25 +211,28 @@ def open_tensors(path: Path, max_bytes: int = MAX_BUNDLE_BYTES) -> dict[str, NDA
     return parse_tensors(read_file(path, max_bytes), path.name)
 
 
-def parse_json(content: bytes, name: str) -> dict[str, Any]:
+def parse_json(content: bytes, name: str, *, most: int = MAX_JSON_BYTES, printable: bool = True) -> dict[str, Any]:
     """Reads a JSON object from bytes.
 
     Args:
         content: The whole file.
         name: What errors call it.
+        most: Most bytes it may have.
+        printable: Whether control characters are refused, which a terminal would obey.
 
     Raises:
         BundleDamaged: It is something else; a key is repeated; a number is NaN or not finite; or a text holds control
-            characters, which a terminal would obey.
-        BundleTooLarge: It has more than ``MAX_JSON_BYTES``.
+            characters.
+        BundleTooLarge: It has more bytes than ``most``.
     """
-    if len(content) > MAX_JSON_BYTES:
-        raise BundleTooLarge(f"{name}: has more than {MAX_JSON_BYTES:,} bytes")
+    if len(content) > most:
+        raise BundleTooLarge(f"{name}: has more than {most:,} bytes")
     try:
         parsed = json.loads(
             content.decode("utf-8"), object_pairs_hook=unique_keys, parse_constant=_refuse, parse_float=_finite
         )
-        _check_printable(parsed, name)
+        if printable:
+            _check_printable(parsed, name)
     except (ValueError, RecursionError) as error:
         raise BundleDamaged(f"{name}: is not readable JSON") from error
     if not isinstance(parsed, dict):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from textveil.bundle import onnx_schema as schema
 from textveil.bundle.onnx_cost import MAX_OPERATORS, Cost, cost
-from textveil.bundle.onnx_sizes import MOST_FOLLOWED, Node, Sizes, Unbounded
+from textveil.bundle.onnx_sizes import LONGEST, MAX_AXES, MOST_FOLLOWED, Node, Sizes, Unbounded
 from textveil.bundle.protobuf import Malformed, Refused, Schema, numbers, read, text
 from textveil.errors import BundleDamaged, ModelRefused
 
@@ -50,7 +50,6 @@ OPERATORS: Mapping[str, frozenset[str]] = {
 _TENSOR_TYPES = frozenset({1, 2, 3, 6, 7, 9, 10, 11, 21, 22})
 #: numpy's name of those that are whole numbers and may be followed.
 _WHOLE = {2: "u1", 3: "i1", 6: "<i4", 7: "<i8", 9: "u1"}
-_MAX_AXES = 16
 _PRINTABLE = re.compile(r"[A-Za-z0-9_.]{1,60}")
 
 
@@ -172,7 +171,9 @@ def _tensor(tensor: memoryview) -> tuple[str, Sizes]:
         raise Refused("a tensor of an unknown type")
     dims = numbers(fields["dims"])
     elements = prod(dims)
-    if len(dims) > _MAX_AXES or min(dims, default=0) < 0 or elements > 2 * len(tensor):  # two to a byte at most
+    if (
+        len(dims) > MAX_AXES or not all(0 <= axis <= LONGEST for axis in dims) or elements > 2 * len(tensor)
+    ):  # two to a byte at most
         raise Malformed("a tensor has another size than its data")
     values = _few_numbers(fields, kind, elements) if elements <= MOST_FOLLOWED else None
     ones = np.ones(1, np.int64)

@@ -6,13 +6,13 @@ for good, and may be computed when a session is made.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textveil.bundle.onnx_rules import RULES
-from textveil.bundle.onnx_sizes import LONGEST, Node, Of, Sizes, Unbounded
+from textveil.bundle.onnx_sizes import LONGEST, MAX_AXES, Computed, Node, Of, Sizes, Unbounded
 
 #: Most operators of a model, and entries of one tensor.
 MAX_OPERATORS, MAX_ELEMENTS = 10_000, 1 << 25
@@ -20,6 +20,8 @@ MAX_OPERATORS, MAX_ELEMENTS = 10_000, 1 << 25
 MAX_MULTIPLICATIONS = 1 << 35
 #: Most bytes of live tensors, at eight for an entry: this much, and four times the model.
 LIVE_BYTES, LIVE_OF_MODEL = 100_000_000, 4
+#: Most numbers that this computation itself holds.
+MAX_HELD = 1 << 22
 _BYTES = 8
 _INT64 = 7  # TensorProto.DataType
 
@@ -53,27 +55,33 @@ def cost(
         Unbounded: A limit is exceeded, or a size is not known from shapes.
     """
     counts = np.arange(1, tokens + 1)
-    known = {name: sizes.spread(counts) for name, sizes in stored.items()}
-    known |= {name: Sizes((np.ones_like(counts), counts), kind=_INT64) for name in inputs}
+    given = {name: Sizes((np.ones_like(counts), counts), kind=_INT64) for name in inputs}
+    # Results that nothing takes any more are ``None``: their names stay known, since no name may be given twice.
+    known: dict[str, Sizes | None] = {**{name: sizes.spread(counts) for name, sizes in stored.items()}, **given}
     last_use = {name: number for number, node in enumerate(nodes) for name in node.inputs}
     work, live, most = np.zeros(tokens), np.zeros(tokens), np.zeros(tokens)
+    held = 0
     for number, node in enumerate(nodes):
         taken = [_found(known, name) if name else None for name in node.inputs]
-        computed = RULES[node.kind](Of(node, taken, counts))
+        computed = _computed(Of(node, taken, counts))
         fixed = node.kind == "Constant" or (bool(taken) and all(one is None or one.constant for one in taken))
-        work = work + computed.multiplications
-        freed = {name for name in node.inputs if last_use[name] == number and name and not known[name].constant}
-        for name, sizes in zip(node.outputs, computed.outputs, strict=False):
-            _check(sizes)
+        done = {name: one for name, one in zip(node.inputs, taken, strict=True) if one and last_use[name] == number}
+        for name, found in zip(node.outputs, computed.outputs, strict=False):
             if name in known:
                 raise Unbounded("two operators give one result")
-            known[name] = Sizes(sizes.dims, sizes.values, sizes.kind, constant=fixed)
-            live = live + sizes.elements
-            if name not in last_use and not fixed:
-                freed.add(name)
-        most = np.maximum(most, live + computed.scratch)
-        live = live - sum((known[name].elements for name in freed if name not in inputs), start=np.zeros(tokens))
-    total = Cost(_whole(work), _whole(most * _BYTES))
+            known[name] = sizes = _checked(found, fixed)
+            live, held = live + sizes.elements, held + sizes.held
+            if name not in last_use:
+                done[name] = sizes
+        if held > MAX_HELD:
+            raise Unbounded("too many results wait to be used")
+        work, most = work + computed.multiplications, np.maximum(most, live + computed.scratch)
+        for name, sizes in done.items():
+            if name not in given and name not in stored:
+                known[name] = None
+                held -= sizes.held
+                live = live - (0.0 if sizes.constant else sizes.elements)
+    total = Cost(_largest(work), _largest(most * _BYTES))
     if total.multiplications > MAX_MULTIPLICATIONS:
         raise Unbounded("one text would take more work than any model here may take")
     if total.live_bytes > LIVE_BYTES + LIVE_OF_MODEL * model_bytes:
@@ -81,20 +89,34 @@ def cost(
     return total
 
 
-def _found(known: Mapping[str, Sizes], name: str) -> Sizes:
-    if name not in known:
+def _found(known: Mapping[str, Sizes | None], name: str) -> Sizes:
+    sizes = known.get(name)
+    if sizes is None:
         raise Unbounded("an operator takes what nothing before it gives")
-    return known[name]
+    return sizes
 
 
-def _check(sizes: Sizes) -> None:
-    if (
-        any((axis < 0).any() or (axis > LONGEST).any() for axis in sizes.dims)
-        or (np.asarray(sizes.elements) > MAX_ELEMENTS).any()
-    ):
+def _computed(of: Of) -> Computed:
+    if not of.node.outputs:
+        raise Unbounded("an operator gives nothing")
+    try:
+        return RULES[of.node.kind](of)
+    except Unbounded:
+        raise
+    except (ValueError, TypeError, IndexError, ArithmeticError, AttributeError) as error:
+        raise Unbounded("an operator has an attribute or an input of another kind") from error
+
+
+def _checked(sizes: Sizes, fixed: bool) -> Sizes:
+    """A result within the limits; an axis that is the same for each number of tokens is held once."""
+    axes = [np.asarray(axis) for axis in sizes.dims]
+    if len(axes) > MAX_AXES or any((axis < 0).any() or (axis > LONGEST).any() for axis in axes):
         raise Unbounded("a result is larger than any tensor here may be")
+    if (sizes.elements > MAX_ELEMENTS).any():
+        raise Unbounded("a result is larger than any tensor here may be")
+    dims = tuple(np.broadcast_to(axis[:1], axis.shape) if axis.min() == axis.max() else axis for axis in axes)
+    return replace(sizes, dims=dims, constant=fixed)
 
 
-def _whole(counts: Any) -> int:
-    largest = float(np.max(counts, initial=0.0))
-    return int(min(largest, 2.0**62))
+def _largest(counts: NDArray[np.float64]) -> int:
+    return int(min(float(counts.max()), 2.0**62))

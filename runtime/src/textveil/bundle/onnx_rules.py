@@ -37,7 +37,7 @@ _ARITHMETIC: dict[str, Callable[..., Any]] = {
 
 
 def elementwise(of: Of) -> Computed:
-    """Operators whose inputs are spread over one shape."""
+    """Measures operators whose inputs are spread over one shape."""
     given = [one for one in of.inputs if one is not None]
     dims = broadcast(*(one.dims for one in given))
     values = None
@@ -53,18 +53,18 @@ def elementwise(of: Of) -> Computed:
 
 
 def same(of: Of) -> Computed:
-    """Operators whose outputs have the shape of their first input, or are smaller."""
+    """Measures operators whose outputs have the shape of their first input, or are smaller."""
     values = of[0].values if of.node.kind == "Identity" else None
     return cheap(Sizes(of[0].dims, values, of[0].kind), of)
 
 
 def cast(of: Of) -> Computed:
-    """A cast keeps whole numbers where it is to whole numbers."""
+    """Measures a cast, which keeps whole numbers where it is to whole numbers."""
     return cheap(Sizes(of[0].dims, of[0].values if of.attribute("to", 0) in _INTEGERS else None), of)
 
 
 def reduced(of: Of) -> Computed:
-    """Sums and the like along some axes."""
+    """Measures sums and the like along some axes."""
     dims, axes = of[0].dims, of.fixed("axes", 1)
     if not axes:
         axes = [] if of.attribute("noop_with_empty_axes", 0) else list(range(len(dims)))
@@ -76,12 +76,12 @@ def reduced(of: Of) -> Computed:
 
 
 def quantized(of: Of) -> Computed:
-    """A tensor in bytes, what a step of it is worth, and its zero."""
+    """Measures a tensor in bytes, what a step of it is worth, and its zero."""
     return Computed([Sizes(of[0].dims), Sizes(()), Sizes(())][: max(1, len(of.node.outputs))], 16.0 * of[0].elements)
 
 
 def matrix_product(of: Of) -> Computed:
-    """Products of matrices, whatever their numbers are made of."""
+    """Measures products of matrices, whatever their numbers are made of."""
     first: tuple[Axis, ...] = of[0].dims
     second: tuple[Axis, ...] = of[3 if of.node.kind == "QLinearMatMul" else 1].dims
     if of.attribute("transBatchA", 0) or of.attribute("transBatchB", 0):
@@ -98,7 +98,7 @@ def matrix_product(of: Of) -> Computed:
 
 
 def packed_product(of: Of) -> Computed:
-    """A product with a matrix that stores several numbers in a byte."""
+    """Measures a product with a matrix that stores several numbers in a byte."""
     inner, columns = of.attribute("K", 0), of.attribute("N", 0)
     if not of[0].dims or inner < 1 or columns < 1:
         raise Unbounded("an operator lacks a size")
@@ -107,14 +107,14 @@ def packed_product(of: Of) -> Computed:
 
 
 def embedded(of: Of) -> Computed:
-    """Rows for ids, added and normalized."""
+    """Measures rows for ids, added and normalized."""
     width = of[2].dims[-1:]
     result = Sizes((*of[0].dims, *width))
     return Computed([result, Sizes(of[0].dims), result][: max(1, len(of.node.outputs))], 32.0 * result.elements)
 
 
 def attention(of: Of) -> Computed:
-    """Attention with its projections, or between queries, keys and values that are given."""
+    """Measures attention with its projections, or between queries, keys and values that are given."""
     query, packed = of[0].dims, of.node.kind != "com.microsoft.MultiHeadAttention"
     past = 8 if of.node.kind == "com.microsoft.QAttention" else 4 if packed else 6
     if len(query) != 3 or any(one is not None for one in of.inputs[past:]):

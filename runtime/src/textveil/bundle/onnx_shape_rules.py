@@ -7,6 +7,7 @@ import numpy as np
 from textveil.bundle.onnx_sizes import (
     LONGEST,
     MOST_FOLLOWED,
+    Axis,
     Computed,
     Of,
     Sizes,
@@ -25,7 +26,7 @@ UINT8 = 2  # TensorProto.DataType
 
 
 def stored(of: Of) -> Computed:
-    """A tensor in an attribute."""
+    """Measures a tensor in an attribute."""
     found = next((one for one in of.node.attributes.values() if isinstance(one, Sizes)), None)
     if found is not None:
         return Computed([found.spread(of.tokens)], 0.0)
@@ -34,6 +35,8 @@ def stored(of: Of) -> Computed:
         if name in of.node.attributes:
             given = of.attribute(name, 0)
             listed = isinstance(given, list)
+            if listed and len(given) > MOST_FOLLOWED:
+                return Computed([Sizes((len(given) * ones,), constant=True)], 0.0)
             dims = (len(given) * ones,) if listed else ()
             values = np.multiply.outer(np.array(given, np.int64), ones) if "int" in name else None
             return Computed([Sizes(dims, None if values is None else kept(values), constant=True)], 0.0)
@@ -41,7 +44,7 @@ def stored(of: Of) -> Computed:
 
 
 def shape(of: Of) -> Computed:
-    """The axes of a tensor, as numbers."""
+    """Measures the axes of a tensor, as numbers."""
     rank = len(of[0].dims)
     axes = of[0].dims[slice(of.attribute("start", 0), of.attribute("end", rank))]
     values = np.array(axes, np.int64).reshape(len(axes), len(of.tokens))
@@ -49,7 +52,7 @@ def shape(of: Of) -> Computed:
 
 
 def reshape(of: Of) -> Computed:
-    """A shape from a list in which 0 copies an axis and -1 takes what is left."""
+    """Measures a shape from a list in which 0 copies an axis and -1 takes what is left."""
     wanted, copies = as_axes(of.numbers("shape", 1)), not of.attribute("allowzero", 0)
     axes = []
     for number, axis in enumerate(wanted):
@@ -69,7 +72,7 @@ def reshape(of: Of) -> Computed:
 
 
 def flatten(of: Of) -> Computed:
-    """Two axes."""
+    """Measures two axes."""
     at = of.attribute("axis", 1)
     at = at if 0 <= at <= len(of[0].dims) else place(at, len(of[0].dims))
     halves = [Sizes(of[0].dims[:at]).elements, Sizes(of[0].dims[at:]).elements]
@@ -77,7 +80,7 @@ def flatten(of: Of) -> Computed:
 
 
 def transpose(of: Of) -> Computed:
-    """Axes in another order."""
+    """Measures axes in another order."""
     order = of.attribute("perm", list(range(len(of[0].dims)))[::-1])
     if sorted(order) != list(range(len(of[0].dims))):
         raise Unbounded("an operator names an axis that is not there")
@@ -85,7 +88,7 @@ def transpose(of: Of) -> Computed:
 
 
 def squeeze(of: Of) -> Computed:
-    """Axes of size 1 left out."""
+    """Measures axes of size 1 left out."""
     dims, axes = of[0].dims, of.fixed("axes", 1)
     if axes is None:
         axes = [number for number, axis in enumerate(dims) if constant((axis == 1).astype(np.int64))]
@@ -97,7 +100,7 @@ def squeeze(of: Of) -> Computed:
 
 
 def unsqueeze(of: Of) -> Computed:
-    """Axes of size 1 added."""
+    """Measures axes of size 1 added."""
     axes = of.fixed("axes", 1) or []
     rank = len(of[0].dims) + len(axes)
     new = {place(axis, rank) for axis in axes}
@@ -109,7 +112,7 @@ def unsqueeze(of: Of) -> Computed:
 
 
 def concat(of: Of) -> Computed:
-    """Tensors one after the other along an axis."""
+    """Measures tensors one after the other along an axis."""
     given = [of[number] for number in range(len(of.inputs))]
     at = of.axis("axis", 0, len(given[0].dims))
     if not given[0].dims or len({len(one.dims) for one in given}) > 1:
@@ -123,17 +126,22 @@ def concat(of: Of) -> Computed:
 
 
 def split(of: Of) -> Computed:
-    """Parts of a tensor along an axis."""
+    """Measures parts of a tensor along an axis."""
     dims, at, parts = of[0].dims, of.axis("axis", 0, len(of[0].dims)), len(of.node.outputs)
     sizes = of.numbers("split", 1)
-    each = as_axes(sizes) if sizes is not None else [-(-dims[at] // parts)] * parts
+    each = as_axes(sizes) if sizes is not None else _even(dims[at], parts)
     if len(each) != parts or any((axis < 0).any() for axis in each):
         raise Unbounded("an operator gives another number of parts than it names")
     return Computed([Sizes((*dims[:at], axis, *dims[at + 1 :])) for axis in each], of[0].elements)
 
 
+def _even(axis: Axis, parts: int) -> list[Axis]:
+    each = -(-axis // parts)
+    return [np.clip(axis - number * each, 0, each) for number in range(parts)]
+
+
 def slices(of: Of) -> Computed:
-    """From, to and step along some axes."""
+    """Measures from, to and step along some axes."""
     starts, ends = of.numbers("starts", 1), of.numbers("ends", 2)
     if starts is None or ends is None or len(starts) != len(ends):
         raise Unbounded("an operator lacks an input")
@@ -158,7 +166,7 @@ def slices(of: Of) -> Computed:
 
 
 def gather(of: Of) -> Computed:
-    """Rows by number."""
+    """Measures rows by number."""
     data, rows = of[0], of[1]
     at = of.axis("axis", 0, len(data.dims))
     dims = (*data.dims[:at], *rows.dims, *data.dims[at + 1 :])
@@ -171,7 +179,7 @@ def gather(of: Of) -> Computed:
 
 
 def gather_blocks(of: Of) -> Computed:
-    """Rows by number, of a table that stores several numbers in a byte."""
+    """Measures rows by number, of a table that stores several numbers in a byte."""
     data, rows = of[0], of[1]
     at = of.axis("gather_axis", 0, len(data.dims))
     factor = 8 // max(1, of.attribute("bits", 4)) if data.kind == UINT8 else 1
@@ -181,7 +189,7 @@ def gather_blocks(of: Of) -> Computed:
 
 
 def gather_nd(of: Of) -> Computed:
-    """Entries by their places."""
+    """Measures entries by their places."""
     data, places = of[0].dims, of[1].dims
     if not places:
         raise Unbounded("an operator lacks an input")
@@ -189,12 +197,12 @@ def gather_nd(of: Of) -> Computed:
 
 
 def expand(of: Of) -> Computed:
-    """A tensor spread over a larger shape."""
+    """Measures a tensor spread over a larger shape."""
     return cheap(Sizes(broadcast(of[0].dims, as_axes(of.numbers("shape", 1)))), of)
 
 
 def tile(of: Of) -> Computed:
-    """A tensor repeated along each axis."""
+    """Measures a tensor repeated along each axis."""
     times = as_axes(of.numbers("repeats", 1))
     if len(times) != len(of[0].dims):
         raise Unbounded("an operator lacks an input")
@@ -202,7 +210,7 @@ def tile(of: Of) -> Computed:
 
 
 def filled(of: Of) -> Computed:
-    """A tensor of one number, of a shape that is given."""
+    """Measures a tensor of one number, of a shape that is given."""
     dims = as_axes(of.numbers("shape", 0))
     value = of.attribute("value", None)
     fill = value.spread(of.tokens).values if isinstance(value, Sizes) else np.zeros((1, len(of.tokens)), np.int64)
@@ -213,7 +221,7 @@ def filled(of: Of) -> Computed:
 
 
 def span(of: Of) -> Computed:
-    """Numbers from, to and by a step."""
+    """Measures numbers from, to and by a step."""
     start, limit, step = (followed(of[number]).reshape(-1).astype(np.float64) for number in range(3))
     with np.errstate(all="ignore"):
         count = np.ceil((limit - start) / step)

@@ -19,6 +19,8 @@ Axis = NDArray[np.int64]  # one entry for each number of tokens
 MOST_FOLLOWED = 64
 #: Longest axis.
 LONGEST = 1 << 31
+#: Most axes of a tensor.
+MAX_AXES = 16
 
 
 class Unbounded(ValueError):
@@ -46,6 +48,12 @@ class Sizes:
         """How many entries it has, for each number of tokens."""
         one = np.ones(1)
         return reduce(lambda product, axis: product * axis.astype(np.float64), self.dims, one)
+
+    @property
+    def held(self) -> int:
+        """How many numbers hold it in memory; an axis that is the same for each number of tokens is one."""
+        arrays = [*self.dims, *([] if self.values is None else [self.values])]
+        return sum(array.size if array.strides[-1] else 1 for array in arrays)
 
     def spread(self, tokens: Axis) -> "Sizes":
         """Returns a tensor of the file, which is the same for each number of tokens."""
@@ -101,6 +109,8 @@ class Of:
             Unbounded: It is an input whose entries depend on the text.
         """
         if name in self.node.attributes:
+            if np.size(self.attribute(name, [])) > MOST_FOLLOWED:
+                raise Unbounded("an operator has too long a list")
             return np.multiply.outer(np.array(self.attribute(name, []), np.int64), np.ones_like(self.tokens))
         given = self.optional(number)
         return None if given is None else followed(given).reshape(-1, len(self.tokens))
