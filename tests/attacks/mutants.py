@@ -293,8 +293,7 @@ def attack(original: Path, count: int, seed: int, *, apart: bool = False) -> tup
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as place:
         folder = Path(place)
         _write(folder, files, {})
-        if not apart:
-            use(folder)
+        use(folder)  # what is imported late is there then, also in the processes that come
         before = _peak_kilobytes()
         there = files
         for number in range(count):
