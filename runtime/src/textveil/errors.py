@@ -131,6 +131,12 @@ class DocumentTooLong(InputError):
     code = "document-too-long"
 
 
+class EntropyFailed(TextveilError):
+    """The operating system gives no random bytes, or too few. Nothing was released."""
+
+    code = "entropy"
+
+
 class OutputError(TextveilError):
     """The output cannot be written."""
 

@@ -24,6 +24,7 @@ from textveil.errors import (
     BundleTooLarge,
     BundleVersion,
     IdentityMismatch,
+    OptionError,
     WrongBundle,
 )
 
@@ -164,7 +165,10 @@ def read_files(
     Raises:
         BundleDamaged: A file is not listed, missing, altered, or outside the bundle. It is named.
         BundleTooLarge: The files have more bytes than ``max_bytes``; none was read.
+        OptionError: ``max_bytes`` is no number of bytes.
     """
+    if type(max_bytes) is not int or max_bytes < 1:
+        raise OptionError("max_bytes is a whole number of bytes, at least 1")
     for name in required:
         if name not in files:
             raise BundleDamaged(f"{MANIFEST}: does not list {name}")
@@ -247,6 +251,8 @@ def is_printable(text: str) -> bool:
 
 def require_identity(identity: str, expected: str) -> None:
     """Raises ``IdentityMismatch`` unless ``expected`` is the identity of the bundle that was opened."""
+    if not isinstance(expected, str):
+        raise OptionError("an expected identity is text: 64 hexadecimal digits")
     if expected.strip().lower() != identity:
         raise IdentityMismatch(f"the bundle has another identity: {identity}")
 
