@@ -44,6 +44,8 @@ from textveil.text.sanitizer import Result, Sanitizer
 
 #: Characters of an input that are looked at to tell whether its language is the bundle's.
 _LOOKED_AT = 20_000
+#: Characters that are written at once.
+_PIECE = 1 << 20
 
 
 def sanitize(
@@ -133,7 +135,8 @@ def sanitize(
                 _LanguageWarning(sanitizer, options)([text])
             mappings.add([result])
             mappings.write()  # first: a text without its mapping could only be had back by a second release
-            write(_render([result], as_json, ended=True))
+            for piece in _rendered([result], as_json, ended=True):
+                write(piece)
             say_unless(result.statement.summary(), quiet)
             return
         ended = True
@@ -151,7 +154,8 @@ def sanitize(
                     sanitizer, descriptor, name, document=document, look=warn, **options
                 ):
                     mappings.add(results)
-                    write(_render(results, as_json, ended=ended))
+                    for piece in _rendered(results, as_json, ended=ended):
+                        write(piece)
                     tally.add(results)
                     advance(consumed)
             say_unless(f"{name}: {tally}", quiet)
@@ -239,6 +243,17 @@ def sanitize_lines(
         if look is not None:
             look(lines)
         yield sanitizer.sanitize_batch(lines, **options), ended, consumed
+
+
+def _rendered(results: list[Result], as_json: bool, *, ended: bool) -> Iterator[str]:
+    """What is written, a long text in pieces: all of it at once would be held three times."""
+    if as_json or len(results) != 1 or len(results[0].text) < _PIECE:
+        yield _render(results, as_json, ended=ended)
+        return
+    text = results[0].text
+    yield from (text[start : start + _PIECE] for start in range(0, len(text), _PIECE))
+    if ended:
+        yield "\n"
 
 
 def _render(results: list[Result], as_json: bool, *, ended: bool) -> str:
