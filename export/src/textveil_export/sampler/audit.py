@@ -21,6 +21,8 @@ from textveil_export.sampler.clopper_pearson import lower, tail, upper
 
 DRAWS = 1_000_000
 _AT_ONCE = 1 << 18
+#: Groups of outputs that are compared: the likeliest ones alone, and as many parts of the rest.
+_GROUPS = 32
 #: Chance that a sound sampler is called faulty, for each comparison of an audit.
 ALPHA = 1e-6
 #: Confidence of the bounds of epsilon that are printed: an error of 2.5 % on either side.
@@ -74,7 +76,9 @@ def audit_sampler(staircase: Staircase, draws: int = DRAWS) -> Finding:
         faults.append("an output favors one input by more than is promised")
     bounds = lower(int(first[output]), draws, _SIDE), upper(int(second[output]), draws, _SIDE)
     realized = math.log(bounds[0] / bounds[1]) if bounds[0] > 0 else 0.0
-    smallest = (-math.log(ALPHA) * 2 + 2.6) / math.sqrt(max(1.0, draws * q)) if q else math.inf
+    # A deviate of ALPHA shared by all comparisons (its Chernoff bound), and 2.4 for 99 %.
+    deviates = math.sqrt(-2 * math.log(ALPHA / (2 * _GROUPS))) + 2.4
+    smallest = deviates / math.sqrt(max(1.0, draws * q))
     return Finding(staircase.level.name, promised, math.log(p / q), max(0.0, realized), tuple(faults), smallest)
 
 
@@ -158,10 +162,10 @@ def _unlike(staircase: Staircase, one: int, counts: Integers, draws: int) -> Seq
     row = staircase.exact_row(one)
     total = sum(row)
     order = sorted(range(len(row)), key=row.__getitem__, reverse=True)
-    alone = order[:16]
+    alone = order[: _GROUPS // 2]
     groups = [[output] for output in alone]
-    rest = sorted(order[16:])  # by id: a tail that is drawn otherwise moves mass between them
-    groups += [part.tolist() for part in np.array_split(np.array(rest, dtype=np.int64), 16) if len(part)]
+    rest = sorted(order[_GROUPS // 2 :])  # by id: a tail that is drawn otherwise moves mass between them
+    groups += [part.tolist() for part in np.array_split(np.array(rest, dtype=np.int64), _GROUPS // 2) if len(part)]
     for group in groups:
         share = sum(row[output] for output in group) / total
         found = int(counts[group].sum())
