@@ -23,7 +23,7 @@ _HINT = "make one with: openssl genpkey -algorithm ed25519 -out FILE"
 
 
 def sign_bundle(folder: Path, key: Path) -> str:
-    """Signs a bundle that opens without an error, and puts the signature beside its manifest.
+    """Puts the signature of a maker beside a bundle that opens without an error.
 
     Args:
         folder: The bundle.

@@ -57,7 +57,7 @@ class Finding:
 
 
 def audit_sampler(staircase: Staircase, draws: int = DRAWS) -> Finding:
-    """Audits the sampler of one level of a staircase, also of an index, with the operating system's entropy.
+    """Checks the sampler of one level of a staircase, also of an index, with the operating system's entropy.
 
     Args:
         staircase: The mechanism as it is loaded.

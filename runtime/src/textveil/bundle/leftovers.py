@@ -38,14 +38,14 @@ def name_file(descriptor: int, path: Path) -> None:
 
 
 def claim(descriptor: int) -> None:
-    """Marks a temporary file or folder as one that is being written, as long as its descriptor is open."""
+    """Keeps a temporary file or folder from being removed as a leftover, as long as its descriptor is open."""
     if fcntl is not None:
         with suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def remove_leftovers(folder: Path, prefix: str) -> None:
-    """Removes this user's temporary files and folders of a prefix that no process writes any more."""
+    """Cleans away temporary files and folders of this user and a prefix that no process writes any more."""
     if fcntl is None:
         return
     with suppress(OSError):
