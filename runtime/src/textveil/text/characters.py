@@ -41,7 +41,10 @@ def two_letters(c: Classes) -> str:
 
 
 def word(c: Classes) -> str:
-    """Returns the pattern of ordinary letters, with single marks between two of them (UAX #29: WB4 to WB7), and no dots of a domain name."""
+    """Returns the pattern of ordinary letters, with single marks between two of them (UAX #29: WB4 to WB7).
+
+    Dots of a domain name are none of these marks.
+    """
     letters = f"[{c.letter}][{c.letter}{c.attached}]*+"
     dot = rf"(?!\.{two_letters(c)}|(?<=[wW]{{3}})\.)"
     return f"{letters}(?:{dot}[{c.inner}]{letters})*+"
