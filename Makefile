@@ -1,5 +1,5 @@
 # make check is exactly what CI runs.
-.PHONY: check lint quick test full fuzz lock wheels site bundle results docs docs-check
+.PHONY: check lint quick test full fuzz lock wheels site bundle results docs docs-check sbom
 
 PYTEST = .venv/bin/pytest -q -n 2 --dist loadfile
 RESULTS = benchmarks/results
@@ -64,6 +64,16 @@ site:
 	test -x .site/venv/bin/mkdocs || { python3 -m venv .site/venv && .site/venv/bin/pip install -q -r docs/site/requirements.txt; }
 	.venv/bin/python docs/site/collect.py
 	NO_MKDOCS_2_WARNING=1 .site/venv/bin/mkdocs build --strict -q -f docs/site/mkdocs.yml
+
+# The runtime's bill of materials and the hashes of its dependencies, by tools in an environment of their own.
+sbom:
+	rm -rf .lock && python3 -m venv .lock/tools && python3 -m venv .lock/runtime
+	.lock/tools/bin/pip install -q cyclonedx-bom pip-tools
+	.lock/runtime/bin/pip install -q './runtime[cli,encoder,crypto]'
+	.lock/tools/bin/cyclonedx-py environment .lock/runtime/bin/python --output-format JSON --output-reproducible -o .lock/sbom.json
+	.lock/tools/bin/python docs/sbom.py .lock/sbom.json docs/sbom.json
+	.lock/tools/bin/pip-compile -q --generate-hashes --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-header --no-annotate --strip-extras --extra cli --extra encoder --extra crypto -o runtime/requirements-hashes.txt runtime/pyproject.toml
+	rm -rf .lock
 
 # Rewrite the generated tables and pictures of docs/results from the stored records; needs requirements-dev.txt.
 results:

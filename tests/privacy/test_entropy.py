@@ -30,6 +30,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import Bundle
+from textveil.errors import EntropyFailed
 from textveil.mechanisms import entropy
 from textveil.mechanisms.table import CAPPED, EXACT, KEPT
 
@@ -227,8 +228,31 @@ def test_nothing_is_drawn_without_a_source(bundle: Bundle, monkeypatch: pytest.M
         raise NotImplementedError("no source of entropy")
 
     monkeypatch.setattr(os, "urandom", absent)
-    with pytest.raises(NotImplementedError):
+    with pytest.raises(EntropyFailed):
         Sanitizer(bundle).sanitize(" ".join(bundle.vocabulary))
+
+
+@pytest.mark.parametrize("given", [b"", b"\0" * 8, b"\0" * 7, None, "text", bytearray(10**6)], ids=repr)
+@pytest.mark.parametrize("mechanism", ["santext+", "santext", "krr", "random", "fbdd"])
+def test_a_short_read_releases_nothing(
+    bundle: Bundle, monkeypatch: pytest.MonkeyPatch, given: object, mechanism: str
+) -> None:
+    """Eight bytes for many words would be spread over all of them: every token would become the same word."""
+    monkeypatch.setattr(os, "urandom", lambda count: given[:20] if isinstance(given, bytearray) else given)
+    epsilon = {"epsilon": 4} if mechanism in ("krr", "fbdd") else {}
+    with pytest.raises(EntropyFailed) as caught:
+        Sanitizer(bundle).sanitize(" ".join(bundle.vocabulary), mechanism=mechanism, **epsilon)
+    assert "nothing is released" in str(caught.value)
+
+
+@pytest.mark.parametrize("error", [OSError(5, "secret"), ValueError("secret"), MemoryError(), RuntimeError()], ids=repr)
+def test_an_error_of_the_source_is_named(bundle: Bundle, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def failing(count: int) -> bytes:
+        raise error
+
+    monkeypatch.setattr(os, "urandom", failing)
+    with pytest.raises(EntropyFailed, match="no random bytes"):
+        entropy.random_uint64(3)
 
 
 _CHILD = """

@@ -1,10 +1,11 @@
 """Files and folders appear whole or not at all."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
-from textveil.bundle import atomic_bytes, atomic_folder, atomic_output
+from textveil.bundle import atomic_bytes, atomic_folder, atomic_output, leftovers
 from textveil.errors import OutputError
 
 
@@ -95,3 +96,65 @@ def test_a_rename_that_fails_puts_the_old_folder_back(tmp_path: Path, monkeypatc
         (partial / "new").write_text("2")
     assert names(folder) == ["kept"]
     assert names(tmp_path) == ["folder"]
+
+
+# --- after kill -9 ---------------------------------------------------------------------------------------------------
+
+
+def killed_while(write: str, folder: Path) -> None:
+    """Runs a writer in a process that is killed in the middle of it."""
+    child = os.fork()
+    if child == 0:
+        try:
+            if write == "file":
+                with atomic_bytes(folder / "out") as file:
+                    file.write(b"half" * 10_000)
+                    file.flush()
+                    os.kill(os.getpid(), signal.SIGKILL)
+            with atomic_folder(folder / "out") as partial:
+                (partial / "half").write_text("half")
+                os.kill(os.getpid(), signal.SIGKILL)
+        finally:
+            os._exit(1)
+    _, status = os.waitpid(child, 0)
+    assert os.WTERMSIG(status) == signal.SIGKILL
+
+
+def test_an_unnamed_file_leaves_nothing(tmp_path: Path) -> None:
+    descriptor = leftovers.unnamed_file(tmp_path)
+    if descriptor is None:
+        pytest.skip("this file system has no unnamed files")
+    os.close(descriptor)
+    killed_while("file", tmp_path)
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_what_was_left_is_removed_at_the_next_start(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where there are no unnamed files, and of no other name, user or form."""
+    monkeypatch.setattr("textveil.bundle.atomic.unnamed_file", lambda folder: None)
+    killed_while(kind, tmp_path)
+    (left,) = names(tmp_path)
+    assert left.startswith(".out.")
+    others = [".out.txt", ".out.toolong12", ".other.abcdefgh", ".out.UPPER123"]
+    for name in others:
+        (tmp_path / name).write_text("theirs")
+    (tmp_path / ".out.abcdefgh").symlink_to(tmp_path / ".out.txt")
+    with atomic_bytes(tmp_path / "out") as file:
+        file.write(b"whole")
+    assert names(tmp_path) == sorted([*others, ".out.abcdefgh", "out"])
+
+
+def test_what_is_being_written_is_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("textveil.bundle.atomic.unnamed_file", lambda folder: None)
+    with atomic_bytes(tmp_path / "out") as first:
+        first.write(b"first")
+        with atomic_bytes(tmp_path / "out") as second:
+            second.write(b"second")
+        assert (tmp_path / "out").read_bytes() == b"second"
+    assert (tmp_path / "out").read_bytes() == b"first"
+    with atomic_folder(tmp_path / "folder") as partial:
+        (partial / "a").write_text("a")
+        leftovers.remove_leftovers(tmp_path, ".folder.")
+        assert (partial / "a").exists()
+    assert names(tmp_path) == ["folder", "out"]

@@ -72,7 +72,7 @@ def test_a_file_that_exists_is_kept_on_any_error(cli: Callable, tmp_path: Path, 
         assert os.listdir(folder) == ["out.txt"]
 
 
-@pytest.mark.parametrize("call", ["fsync", "replace", "chmod"])
+@pytest.mark.parametrize("call", ["fsync", "replace", "fchmod"])
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
 def test_a_disk_that_fails(
     cli: Callable, note: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, call: str, number: int

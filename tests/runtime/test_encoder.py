@@ -343,7 +343,7 @@ def test_more_tokens_than_positions(tmp_path: Path) -> None:
 
 def test_a_graph_that_does_not_fit_together(tmp_path: Path) -> None:
     model = model_of()
-    model.graph.node[-1].input[0] = "nowhere"
+    model.graph.node[-1].input[0] = "input_ids"  # no numbers of one type
     assert failing(tmp_path, model) == "onnxruntime does not start the model of this bundle"
 
 

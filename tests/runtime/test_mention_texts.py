@@ -181,6 +181,7 @@ def test_chunks_of_a_long_text_are_one_text(
     text = "The doctor. The nurse, The zorblax! \n The John's: don't 5 5. Will ...The May may. THE\n\nA :) A"
     whole = small.sanitize(text, **way)
     monkeypatch.setattr(module, "_BATCH_CHARACTERS", 10)
+    monkeypatch.setattr(module, "_LONG_CHARACTERS", 10)
     monkeypatch.setattr(module, "_CHUNK_SEGMENTS", chunk)
     assert small.sanitize(text, **way) == whole
 
@@ -218,6 +219,7 @@ def test_what_a_call_has_met_makes_no_difference(
         plain = [small.sanitize(line, **way) for line in lines]
         with monkeypatch.context() as patch:
             patch.setattr(module, "_BATCH_CHARACTERS", 1)
+            patch.setattr(module, "_LONG_CHARACTERS", 1)
             assert small.sanitize_batch(lines, **way) == plain
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
-from small_encoders import DIMENSION, inputs, model_of, value
+from small_encoders import DIMENSION, POSITIONS, inputs, model_of, value
 from textveil.bundle.onnx_check import OPERATORS, check_model
 from textveil.errors import BundleDamaged, ModelRefused
 
@@ -20,7 +20,7 @@ CONTENT = SOUND.SerializeToString()
 def refused(content: bytes, error: type[Exception] = ModelRefused) -> str:
     """The message with which a model is refused: one line."""
     with pytest.raises(error) as caught:
-        check_model(content, DIMENSION)
+        check_model(content, DIMENSION, POSITIONS)
     assert caught.type is error
     message = str(caught.value)
     assert message.startswith("model.onnx: ")
@@ -57,7 +57,7 @@ def block(number: int, content: bytes) -> bytes:
 @pytest.mark.parametrize("mode", ["l1", "l2", "box"])
 def test_a_sound_model(mode: str) -> None:
     model = model_of(mode)
-    outline = check_model(model.SerializeToString(), DIMENSION)
+    outline = check_model(model.SerializeToString(), DIMENSION, POSITIONS)
     assert sum(outline.operators.values()) == len(model.graph.node)
     assert outline.operators["Gather"] == 3
     assert outline.tensors == len(model.graph.initializer)
@@ -80,7 +80,7 @@ def test_a_sound_model(mode: str) -> None:
     ],
 )
 def test_what_may_differ(change: Change) -> None:
-    assert check_model(changed(change), DIMENSION).tensors == 12
+    assert check_model(changed(change), DIMENSION, POSITIONS).tensors == 12
 
 
 def test_nothing_on_the_list_draws_holds_state_branches_or_loops() -> None:
@@ -266,7 +266,7 @@ def test_a_file_of_two_formats() -> None:
     assert content[4:8] == b"ORTM"
     assert onnx.load_from_string(content).producer_name == "??ORTM"
     assert refused(content) == "model.onnx: is not in the ONNX format"
-    assert check_model(content.replace(b"ORTM", b"ORTN"), DIMENSION)
+    assert check_model(content.replace(b"ORTM", b"ORTN"), DIMENSION, POSITIONS)
 
 
 # --- signature -----------------------------------------------------------------------------------------------------
@@ -433,7 +433,7 @@ def mutated(draw: st.DrawFn) -> bytes:
 @given(mutated())
 def test_what_is_accepted_is_sound_to_the_official_reader(content: bytes) -> None:
     try:
-        check_model(content, DIMENSION)
+        check_model(content, DIMENSION, POSITIONS)
     except (ModelRefused, BundleDamaged):
         return
     assert sound(onnx.load_from_string(content))

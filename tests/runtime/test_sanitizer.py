@@ -215,6 +215,7 @@ def test_batches_of_any_size_give_the_same(
     whole = [tiny.sanitize(text, sanitize_punctuation=strict) for text in texts]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sanitizer_module, "_BATCH_CHARACTERS", limit)
+        patch.setattr(sanitizer_module, "_LONG_CHARACTERS", limit)
         patch.setattr(sanitizer_module, "_CHUNK_SEGMENTS", limit)
         assert tiny.sanitize_batch(texts, sanitize_punctuation=strict) == whole
 
@@ -239,6 +240,7 @@ def test_a_long_text_is_written_like_a_short_one(constant: Sanitizer, text: str,
     whole = constant.sanitize(text, sanitize_punctuation=strict)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sanitizer_module, "_BATCH_CHARACTERS", limit)
+        patch.setattr(sanitizer_module, "_LONG_CHARACTERS", limit)
         patch.setattr(sanitizer_module, "_CHUNK_SEGMENTS", limit)
         patch.setattr(sanitizer_module, "_CHUNK_SEGMENTS", limit)
         assert constant.sanitize(text, sanitize_punctuation=strict) == whole
@@ -251,7 +253,7 @@ PARTS = [1 << 15, pytest.param(1 << 19, marks=pytest.mark.full)]
 @pytest.mark.slow
 @pytest.mark.parametrize("segments", PARTS)
 def test_a_text_of_many_parts(english: Sanitizer, segments: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert sanitizer_module._CHUNK_SEGMENTS == 1 << 19
+    assert sanitizer_module._CHUNK_SEGMENTS == 1 << 15
     monkeypatch.setattr(sanitizer_module, "_CHUNK_SEGMENTS", segments)
     times = segments // 5
     result = english.sanitize("The doctor, said zzyzx7! " * times, mechanism="random")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import textveil
 from textveil import Sanitizer, TextveilError
-from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
+from textveil.errors import InputError, OptionError, UnknownLevel, UnknownMechanism
 from textveil.mechanisms import protocol as mechanisms
 from textveil.text.lexicon import Lexicon
 
@@ -229,3 +229,40 @@ def test_public_names() -> None:
     vectors = {"Encoder", "VectorRelease", "VectorStatement"}
     indices = {"IndexEncoder", "IndexRelease", "IndexServer", "IndexStatement"}
     assert set(textveil.__all__) == text | vectors | indices
+
+
+@pytest.mark.parametrize("mechanism", ["staircase", "santext+", "santext", "krr"])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *((name, value) for name in ("sanitize_punctuation",) for value in ("no", 0, 1, [], "true")),
+        *((name, value) for name in ("kinds", "consistent", "split", "fluent") for value in ("no", 1)),
+        *((name, value) for name in ("level", "tail", "case", "mechanism") for value in (5, True, ["weak"], b"weak")),
+        *(
+            (name, value)
+            for name in ("epsilon", "replacement_probability")
+            for value in (True, [4], b"4", 1j, object())
+        ),
+        ("deny", "word"),
+        ("deny", [5]),
+        ("visible", 5),
+        ("unknown", 1),
+    ],
+)
+def test_values_of_another_type_are_named_errors(english: Sanitizer, mechanism: str, name: str, value: object) -> None:
+    for call in (english.sanitize, english.distribution):
+        with pytest.raises(OptionError) as caught:
+            call("secretword", **{"mechanism": mechanism, name: value})  # type: ignore[arg-type]
+        assert "secretword" not in str(caught.value)
+
+
+@pytest.mark.parametrize("texts", [None, 5, b"text", "text", [b"text"], [None], [["text"]]])
+def test_texts_of_another_type_are_named_errors(english: Sanitizer, texts: object) -> None:
+    with pytest.raises(InputError):
+        english.sanitize_batch(texts)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("options", [{"expect_id": 5}, {"max_bytes": "5"}, {"max_bytes": 0}, {"max_bytes": True}])
+def test_loading_with_another_type(english: Sanitizer, options: dict[str, object]) -> None:
+    with pytest.raises(OptionError):
+        Sanitizer.load(english.bundle.path, **options)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ import pytest
 import regex
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from textveil.text import segmentation, strings
+from textveil.text import number_groups, segmentation, strings
 
 WHITE_SPACE = regex.compile(r"\p{White_Space}")
 PICTOGRAPH = regex.compile(r"\p{Extended_Pictographic}")
@@ -315,8 +315,8 @@ def test_brackets_that_join_what_touches_a_word_are_seen(
     direction: int, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A planted fault: only one side of a bracket is looked at."""
-    real = strings._touched
-    monkeypatch.setattr(strings, "_touched", lambda *place: place[2] != direction and real(*place))
+    real = number_groups._touched
+    monkeypatch.setattr(number_groups, "_touched", lambda *place: place[2] != direction and real(*place))
     with pytest.raises(AssertionError):
         test_a_bracket_that_touches_a_word_joins_no_numbers(text)
 

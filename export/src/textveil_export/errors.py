@@ -67,3 +67,15 @@ class SizeError(GateError):
     """The bundle is larger than a device is asked to hold."""
 
     code = "gate-size"
+
+
+class KeyFileError(TextveilError):
+    """A key to sign with is missing, is of another kind, or can be read by others."""
+
+    code = "key"
+
+
+class SamplerFault(TextveilError):
+    """The installed sampler does not draw what it promises."""
+
+    code = "sampler"

@@ -30,6 +30,12 @@ class BundleDamaged(BundleError):
     code = "bundle-damaged"
 
 
+class BundleTooLarge(BundleError):
+    """A file of the bundle, or all of them, are larger than the caller allows. A larger cap may be given."""
+
+    code = "bundle-too-large"
+
+
 class BundleVersion(BundleError):
     """The bundle was written for another version of the format."""
 
@@ -58,6 +64,12 @@ class IdentityMismatch(BundleError):
     """The bundle is sound, but not the one the caller asked for."""
 
     code = "bundle-identity"
+
+
+class NotTheMaker(BundleError):
+    """The bundle is not signed by the maker whose key the caller pinned."""
+
+    code = "bundle-maker"
 
 
 class OptionError(TextveilError):
@@ -162,6 +174,12 @@ class WorkerFailed(TextveilError):
     code = "worker"
 
 
+class EntropyFailed(TextveilError):
+    """The operating system gives no random bytes, or too few. Nothing was released."""
+
+    code = "entropy"
+
+
 class OutputError(TextveilError):
     """The output cannot be written."""
 
@@ -214,3 +232,7 @@ class ResumeError(OutputError):
     """An output folder cannot be gone on with."""
 
     code = "resume"
+
+
+class OldFormat(UserWarning):
+    """A bundle of an older format was opened: its identity does not cover everything a promise is read from."""

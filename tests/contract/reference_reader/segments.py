@@ -266,7 +266,7 @@ def find_segments(text: str) -> list[tuple[str, str]]:
         if i in strings:
             kind, end = "string", strings[i]
         elif (end := word_from(text, i)) > i:
-            kind = "word"
+            kind = "word" if end - i <= 1000 else "string"
         else:
             kind, end = "gap", i + 1
         segments.append((kind, text[i:end]))

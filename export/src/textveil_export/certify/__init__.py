@@ -2,7 +2,7 @@
 
 from textveil_export.certify.all_scores import AllScores
 from textveil_export.certify.capped import worst_ratios
-from textveil_export.certify.certificate import Attained, Certificates, LevelCertificate, certify
+from textveil_export.certify.certificate import Attained, Certificates, LevelCertificate, certify, false_labels
 from textveil_export.certify.exact import worst_exact_ratios
 from textveil_export.certify.worst_pair import sensitive_inputs
 
@@ -12,6 +12,7 @@ __all__ = [
     "Certificates",
     "LevelCertificate",
     "certify",
+    "false_labels",
     "sensitive_inputs",
     "worst_exact_ratios",
     "worst_ratios",

@@ -101,6 +101,20 @@ def certify(bundle: Bundle, progress: Progress = no_progress) -> Certificates:
     return certificates
 
 
+def false_labels(bundle: Bundle, certificates: Certificates) -> list[str]:
+    """Returns what the bundle calls certified and is not: labels below what was proven now, one line for each."""
+    found = []
+    for level in bundle.levels:
+        for mechanism, tail in level.parameters:
+            said, proven = bundle.certified_epsilon(level, mechanism, tail), certificates[level.name][mechanism][tail]
+            if said is not None and said < proven.epsilon_certified:
+                found.append(
+                    f"false label: level {level.name}, {mechanism}, {tail} tail says {said:g}; "
+                    f"proven is {proven.epsilon_certified:g}"
+                )
+    return found
+
+
 _Finished = list[tuple[Level, str, CappedSanText]]
 
 

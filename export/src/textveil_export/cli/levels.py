@@ -9,8 +9,10 @@ from textveil.cli import levels_table
 
 from textveil_export.certify import certificate
 from textveil_export.cli.progress_bars import bars
+from textveil_export.errors import CertificationError
 from textveil_export.leakage.bayes import TRIALS
 from textveil_export.leakage.statistics import SEED, measure
+from textveil_export.sign import sign_bundle
 from textveil_export.text.write import write_certificate, write_statistics
 
 BundleArgument = Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle.")]
@@ -22,14 +24,18 @@ def certify(
 ) -> None:
     """Compute the epsilon of every level over all pairs of the finished table, and label the levels with it.
 
-    The identity of the bundle stays. An interruption leaves the bundle as it was, or without a certificate.
+    A label that was less than that is false, and named; with --dry-run it is an error. The identity of the bundle
+    changes, since it covers the labels. An interruption leaves the bundle as it was, or without a certificate.
     """
     opened = Bundle(bundle)
     with bars() as progress:
         certificates = certificate.certify(opened, progress)
+    false = certificate.false_labels(opened, certificates)
     if not dry_run:
         write_certificate(opened, certificates)
-    print(_certificate_table(certificates))
+    print("\n".join([_certificate_table(certificates), *false]))
+    if false and dry_run:
+        raise CertificationError(f"{len(false)} labels of this bundle are less than what was proven")
 
 
 def statistics(
@@ -39,12 +45,25 @@ def statistics(
 ) -> None:
     """Measure what every level does to words, and write it into the bundle for textveil levels and calibrate.
 
-    The identity of the bundle stays. An interruption leaves the bundle as it was, or without statistics.
+    The identity of the bundle changes. An interruption leaves the bundle as it was, or without statistics.
     """
     opened = Bundle(bundle)
     with bars() as progress:
         measured = measure(opened, progress, trials=trials, seed=seed)
     print(levels_table(write_statistics(opened, measured)))
+
+
+def sign(
+    bundle: BundleArgument,
+    key: Annotated[
+        Path, typer.Option(help="Private Ed25519 key in PEM, as openssl genpkey -algorithm ed25519 makes it.")
+    ],
+) -> None:
+    """Sign a bundle as its maker, and print the public key that users pin with --maker.
+
+    The signature lies beside the manifest, in manifest.json.sig. Whatever changes the bundle makes it void.
+    """
+    print(sign_bundle(bundle, key))
 
 
 def report(

@@ -7,7 +7,7 @@ import typer
 from textveil.cli import run
 
 from textveil_export import __version__
-from textveil_export.cli import encoder, levels, staircase, table
+from textveil_export.cli import audit, encoder, levels, staircase, table
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -32,6 +32,8 @@ app.command()(staircase.staircase)
 app.command()(levels.certify)
 app.command()(levels.statistics)
 app.command()(levels.report)
+app.command()(levels.sign)
+app.command()(audit.audit)
 app.command()(encoder.encoder)
 
 

@@ -20,6 +20,7 @@ from textveil.bundle import (
     CERTIFICATE_VERSION,
     LAW,
     MANIFEST,
+    SIGNATURE,
     STATISTICS,
     STATISTICS_FORMAT,
     STATISTICS_VERSION,
@@ -149,6 +150,7 @@ def _write(bundle: Bundle, name: str, text: str, label: Callable[[dict[str, Any]
     replace_file(bundle.path / name, text)
     manifest["files"][name] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
     label(manifest, True)
+    (bundle.path / SIGNATURE).unlink(missing_ok=True)  # it is of the manifest that was
     replace_file(bundle.path / MANIFEST, to_json(manifest))
     return Bundle(bundle.path)
 

@@ -12,7 +12,18 @@ from textveil.bundle.encoder_bundle import (
     EncoderBundle,
     open_encoder,
 )
-from textveil.bundle.files import ENCODER_BUNDLE, MANIFEST, TEXT_BUNDLE, read_checked, read_json
+from textveil.bundle.files import (
+    ENCODER_BUNDLE,
+    MANIFEST,
+    MAX_BUNDLE_BYTES,
+    TEXT_BUNDLE,
+    encoder_version,
+    is_printable,
+    kind_of,
+    open_tensors,
+    read_checked,
+    read_json,
+)
 from textveil.bundle.index_bundle import (
     CHANNELS,
     CODEBOOK,
@@ -29,7 +40,8 @@ from textveil.bundle.index_bundle import (
     StaticParts,
     open_index,
 )
-from textveil.bundle.safetensors_reader import open_tensors, unique_keys
+from textveil.bundle.maker import SIGNATURE, signed_message
+from textveil.bundle.safetensors_reader import unique_keys
 from textveil.bundle.santext_files import EMBEDDINGS, TABLE, TABLE_MECHANISMS, TAILS, Level
 from textveil.bundle.staircase_files import CONTEXT, LAW, STAIRCASE, KindFile, SkeletonFiles
 from textveil.bundle.text_bundle import (
@@ -65,11 +77,13 @@ __all__ = [
     "LABELS",
     "LAW",
     "MANIFEST",
+    "MAX_BUNDLE_BYTES",
     "MODEL",
     "ONNX",
     "PIECES",
     "RELEASE",
     "ROWS",
+    "SIGNATURE",
     "STAIRCASE",
     "STATIC",
     "STATISTICS",
@@ -95,10 +109,14 @@ __all__ = [
     "atomic_folder",
     "atomic_output",
     "default_encoder",
+    "encoder_version",
+    "is_printable",
+    "kind_of",
     "open_encoder",
     "open_index",
     "open_tensors",
     "read_checked",
     "read_json",
+    "signed_message",
     "unique_keys",
 ]

@@ -1,6 +1,7 @@
 """The only writer of files and folders: each appears whole or not at all.
 
-Everything is written under a temporary name beside its place, flushed to the disk, and renamed.
+Everything is written beside its place, without a name where the system can do that and else under a temporary one,
+flushed to the disk, and renamed. What a killed process left is removed when the same user writes there again.
 """
 
 import os
@@ -11,6 +12,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from textveil.bundle.leftovers import claim, name_file, remove_leftovers, unnamed_file
 from textveil.errors import OutputError
 
 
@@ -56,13 +58,23 @@ def atomic_bytes(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
                 yield device  # type: ignore[misc]
             return
         path = Path(os.path.realpath(path))
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        prefix = f".{path.name}."
+        remove_leftovers(path.parent, prefix)
+        descriptor = unnamed_file(path.parent)
+        named = descriptor is None
+        if descriptor is None:
+            descriptor, temporary = tempfile.mkstemp(prefix=prefix, dir=path.parent)
+            claim(descriptor)
         with open(descriptor, "wb") as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
-        if not private:  # a temporary file is its owner's alone
-            os.chmod(temporary, path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask())
+            if not private and hasattr(os, "fchmod"):  # a temporary file is its owner's alone
+                os.fchmod(descriptor, path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask())
+            os.fsync(descriptor)
+            if not named:
+                temporary = tempfile.mktemp(prefix=prefix, dir=path.parent)  # a name alone: it must be free
+                name_file(descriptor, Path(temporary))
+        assert temporary is not None
         os.replace(temporary, path)
     except OSError as error:
         raise OutputError(f"the output file cannot be written: {os.strerror(error.errno or 0)}") from error
@@ -123,8 +135,13 @@ def atomic_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
     try:
         _refuse(path, replace)
         path = Path(os.path.realpath(path))
-        temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+        prefix = f".{path.name}."
+        remove_leftovers(path.parent, prefix)
+        temporary = Path(tempfile.mkdtemp(prefix=prefix, dir=path.parent))
+        claimed = os.open(temporary, os.O_RDONLY) if os.name == "posix" else None
         try:
+            if claimed is not None:
+                claim(claimed)
             yield temporary
             _flush_tree(temporary)
             os.chmod(temporary, 0o777 & ~_umask())
@@ -133,6 +150,8 @@ def atomic_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
             _flush(path.parent)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
+            if claimed is not None:
+                os.close(claimed)
     except OSError as error:
         raise OutputError(f"the output folder cannot be written: {os.strerror(error.errno or 0)}") from error
 

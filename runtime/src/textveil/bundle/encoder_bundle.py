@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from textveil.bundle.files import (
+    MAX_BUNDLE_BYTES,
     VECTORS,
-    check_files,
+    is_printable,
     open_encoder_manifest,
     parse_json,
-    read_checked,
+    read_files,
     require_identity,
 )
+from textveil.bundle.maker import require_maker
 from textveil.bundle.onnx_check import Outline, check_model
 from textveil.errors import BundleDamaged, OptionError, UnknownLevel
 from textveil.mechanisms.vector_parameters import ReleaseParameters
@@ -52,6 +54,7 @@ class EncoderBundle:
         path: Its folder.
         identity: SHA-256 of ``release.json``, lower-case hexadecimal.
         manifest: The parsed manifest.
+        manifest_sha256: SHA-256 of ``manifest.json``.
         vocabulary: Id by piece.
         lowercase: Whether text is folded before it is cut into pieces.
         max_tokens: Most pieces the model is given, [CLS] and [SEP] included; what is beyond is cut off.
@@ -63,6 +66,7 @@ class EncoderBundle:
     path: Path
     identity: str
     manifest: dict[str, Any]
+    manifest_sha256: str
     vocabulary: dict[str, int]
     lowercase: bool
     max_tokens: int
@@ -92,9 +96,13 @@ class EncoderBundle:
         """Raises ``IdentityMismatch`` unless ``expected`` is this bundle's identity."""
         require_identity(self.identity, expected)
 
+    def require_maker(self, key: str) -> None:
+        """Raises ``NotTheMaker`` unless the owner of this public key signed the bundle (``textveil.bundle.maker``)."""
+        require_maker(self.path, self.manifest_sha256, key)
 
-def open_encoder(path: Path) -> tuple[EncoderBundle, bytes]:
-    """Opens the encoder bundle in a folder.
+
+def open_encoder(path: Path, *, max_bytes: int = MAX_BUNDLE_BYTES) -> tuple[EncoderBundle, bytes]:
+    """Opens the encoder bundle in a folder, whose files may have ``max_bytes`` bytes together.
 
     Returns:
         The bundle, and the bytes of its model: those that were hashed and checked.
@@ -104,14 +112,15 @@ def open_encoder(path: Path) -> tuple[EncoderBundle, bytes]:
         WrongBundle: It is a bundle for text.
         BundleVersion: It needs another version of this package.
         BundleDamaged: A file is missing, altered or malformed.
+        BundleTooLarge: The files are larger than allowed.
         ModelRefused: The model holds something that this package does not run.
     """
-    manifest, _ = open_encoder_manifest(path, ENCODER_FORMAT_VERSION)
+    manifest, manifest_sha256 = open_encoder_manifest(path, ENCODER_FORMAT_VERSION)
     try:
         files = manifest["files"]
-        check_files(path, files, (RELEASE, MODEL, PIECES))
+        contents = read_files(path, files, (RELEASE, MODEL, PIECES), max_bytes)
         identity = str(files[RELEASE]["sha256"])
-        release = parse_json(read_checked(path / RELEASE, identity), RELEASE)
+        release = parse_json(contents[RELEASE], RELEASE)
         if set(release) != _RELEASE_KEYS:
             raise BundleDamaged(f"{RELEASE}: unknown or missing keys")
         if release["files"] != {name: files[name]["sha256"] for name in (MODEL, PIECES)}:
@@ -124,20 +133,21 @@ def open_encoder(path: Path) -> tuple[EncoderBundle, bytes]:
             raise BundleDamaged(f"{RELEASE}: a value has another type")
         if not 3 <= release["max_tokens"] <= MAX_TOKENS:
             raise BundleDamaged(f"{RELEASE}: max_tokens must be from 3 to {MAX_TOKENS}")
-        vocabulary = read_pieces(read_checked(path / PIECES, files[PIECES]["sha256"]))
-        model = read_checked(path / MODEL, files[MODEL]["sha256"])
+        vocabulary = read_pieces(contents[PIECES])
+        model = contents[MODEL]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BundleDamaged(f"a key of the manifest or of {RELEASE} is missing or malformed") from error
     bundle = EncoderBundle(
         path=path,
         identity=identity,
         manifest=manifest,
+        manifest_sha256=manifest_sha256,
         vocabulary=vocabulary,
         lowercase=release["lowercase"],
         max_tokens=release["max_tokens"],
         levels=levels,
         default_level=default,
-        model=check_model(model, default.dimension, MODEL),
+        model=check_model(model, default.dimension, release["max_tokens"], MODEL),
     )
     return bundle, model
 
@@ -168,7 +178,10 @@ def read_pieces(content: bytes) -> dict[str, int]:
     Raises:
         BundleDamaged: A piece is empty or occurs twice, or a symbol is missing.
     """
-    lines = content.decode("utf-8").split("\n")
+    text = content.decode("utf-8")
+    if not is_printable(text.replace("\n", "")):
+        raise BundleDamaged(f"{PIECES}: holds control characters")
+    lines = text.split("\n")
     if lines.pop() != "":
         raise BundleDamaged(f"{PIECES}: the last line is incomplete")
     vocabulary = {piece: number for number, piece in enumerate(lines)}

@@ -4,7 +4,7 @@ The *identity* is the SHA-256 of ``manifest.json``: extractor, channels, labels,
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -14,7 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.bundle.encoder_bundle import MODEL, PIECES, read_pieces
-from textveil.bundle.files import INDICES, check_files, open_encoder_manifest, read_checked, require_identity
+from textveil.bundle.files import (
+    INDICES,
+    MAX_BUNDLE_BYTES,
+    is_printable,
+    open_encoder_manifest,
+    read_files,
+    require_identity,
+)
+from textveil.bundle.maker import require_maker
 from textveil.bundle.onnx_check import check_model
 from textveil.bundle.safetensors_reader import FLOATS, INTEGERS, parse_tensors
 from textveil.errors import BundleDamaged, UnknownLevel
@@ -115,18 +123,22 @@ class IndexBundle:
         """Raises ``IdentityMismatch`` unless ``expected`` is this bundle's identity."""
         require_identity(self.identity, expected)
 
+    def require_maker(self, key: str) -> None:
+        """Raises ``NotTheMaker`` unless the owner of this public key signed the bundle (``textveil.bundle.maker``)."""
+        require_maker(self.path, self.identity, key)
 
-def open_index(path: Path) -> IndexBundle:
-    """Opens a bundle: every listed file is checked, every channel certified.
+
+def open_index(path: Path, *, max_bytes: int = MAX_BUNDLE_BYTES) -> IndexBundle:
+    """Opens a bundle: every listed file is checked, every channel certified. Its files have at most ``max_bytes``.
 
     Raises:
-        BundleNotFound, WrongBundle, BundleVersion, BundleDamaged, ModelRefused: The bundle cannot be used.
+        BundleNotFound, WrongBundle, BundleVersion, BundleDamaged, BundleTooLarge, ModelRefused: It cannot be used.
     """
     manifest, identity = open_encoder_manifest(path, INDEX_FORMAT_VERSION)
     try:
         release, files = manifest["release"], manifest["files"]
         _exactly(release, {"kind", "codes", "extractor", "channels", "default"})
-        check_files(path, files, {CODES, CHANNELS, *_files_of(release["extractor"])})
+        contents = read_files(path, files, {CODES, CHANNELS, *_files_of(release["extractor"])}, max_bytes)
         labels, codes = manifest["labels"], release["codes"]
         if release["kind"] not in KINDS or not _integer(codes, 2, MAX_CODES):
             raise BundleDamaged("manifest.json: of a kind, or with a number of codes, that is not supported")
@@ -134,9 +146,9 @@ def open_index(path: Path) -> IndexBundle:
             raise BundleDamaged("manifest.json: labels are not one text for each code")
         if len(set(labels)) != codes:
             raise BundleDamaged("manifest.json: a label occurs twice")
-        extractor, dimension = _extractor(path, files, release["extractor"])
-        weight, bias = _codes(read_checked(path / CODES, files[CODES]["sha256"]), codes, dimension)
-        channels = _channels(read_checked(path / CHANNELS, files[CHANNELS]["sha256"]), release["channels"], codes)
+        extractor, dimension = _extractor(contents, release["extractor"])
+        weight, bias = _codes(contents[CODES], codes, dimension)
+        channels = _channels(contents[CHANNELS], release["channels"], codes)
         _exactly(release["default"], {"channel", "epsilon"})
         default = channels[release["default"]["channel"]]
         default = next(one for one in default if f"{one.level.epsilon:f}" == release["default"]["epsilon"])
@@ -151,22 +163,25 @@ def _files_of(extractor: dict[str, Any]) -> Collection[str]:
     return {STATIC: (WORDS, ROWS), ONNX: (MODEL, PIECES)}[extractor["kind"]]
 
 
-def _extractor(path: Path, files: dict[str, Any], entry: dict[str, Any]) -> tuple[StaticParts | OnnxParts, int]:
+def _extractor(contents: Mapping[str, bytes], entry: dict[str, Any]) -> tuple[StaticParts | OnnxParts, int]:
     dimension = entry["dimension"]
     if not _integer(dimension, 1, _MAX_DIMENSION):
         raise BundleDamaged("manifest.json: the dimension is out of range")
-    first, second = (read_checked(path / name, files[name]["sha256"]) for name in _files_of(entry))
+    first, second = (contents[name] for name in _files_of(entry))
     if entry["kind"] == ONNX:
         _exactly(entry, {"kind", "dimension", "max_tokens", "lowercase"})
         if not _integer(entry["max_tokens"], 3, _MAX_TOKENS) or type(entry["lowercase"]) is not bool:
             raise BundleDamaged("manifest.json: a constant of the extractor is out of range")
-        check_model(first, dimension, MODEL)
+        check_model(first, dimension, entry["max_tokens"], MODEL)
         return OnnxParts(first, read_pieces(second), entry["lowercase"], entry["max_tokens"], dimension), dimension
     _exactly(entry, {"kind", "dimension", "pairs", "max_characters"})
     pairs, longest = entry["pairs"], entry["max_characters"]
     if not _integer(pairs, 0, _MAX_PAIRS) or pairs & (pairs - 1) or not _integer(longest, 1, _MAX_CHARACTERS):
         raise BundleDamaged("manifest.json: a constant of the extractor is out of range")
-    lines = first.decode("utf-8").split("\n")
+    text = first.decode("utf-8")
+    if not is_printable(text.replace("\n", "")):
+        raise BundleDamaged(f"{WORDS}: holds control characters")
+    lines = text.split("\n")
     words = {word: number for number, word in enumerate(lines[:-1])}
     if lines[-1] != "" or len(words) != len(lines) - 1 or not words or "" in words:
         raise BundleDamaged(f"{WORDS}: a word is empty or occurs twice, or the last line is incomplete")

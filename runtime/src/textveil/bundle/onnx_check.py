@@ -10,9 +10,16 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
-from textveil.bundle.protobuf import BYTES, FIXED32, FIXED64, VARINT, Field, Malformed, Refused, Schema, read, text
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.bundle import onnx_schema as schema
+from textveil.bundle.onnx_cost import MAX_OPERATORS, Cost, cost
+from textveil.bundle.onnx_sizes import LONGEST, MAX_AXES, MOST_FOLLOWED, Node, Sizes, Unbounded
+from textveil.bundle.protobuf import Malformed, Refused, Schema, numbers, read, text
 from textveil.errors import BundleDamaged, ModelRefused
 
 INPUTS, OUTPUT = ("input_ids", "attention_mask"), "representation"
@@ -41,121 +48,9 @@ OPERATORS: Mapping[str, frozenset[str]] = {
 
 # float32, uint8, int8, int32, int64, bool, float16, float64, uint4, int4
 _TENSOR_TYPES = frozenset({1, 2, 3, 6, 7, 9, 10, 11, 21, 22})
+#: numpy's name of those that are whole numbers and may be followed.
+_WHOLE = {2: "u1", 3: "i1", 6: "<i4", 7: "<i8", 9: "u1"}
 _PRINTABLE = re.compile(r"[A-Za-z0-9_.]{1,60}")
-
-_EXTERNAL = "a tensor outside the file (external data)"
-_SUBGRAPH = "a graph inside an operator"
-_SPARSE = "a sparse tensor"
-_DEVICES = "instructions for other devices"
-_OTHER_TYPE = "something that is not a plain tensor"
-
-
-def _number(name: str) -> Field:
-    return Field(name, (VARINT,))
-
-
-def _many(name: str) -> Field:
-    return Field(name, repeated=True)
-
-
-def _numbers(name: str, wire: int = VARINT) -> Field:
-    return Field(name, (wire, BYTES), repeated=True)
-
-
-def _barred(name: str, what: str) -> Field:
-    return Field(name, refused=what)
-
-
-_PROPERTY: Schema = {1: Field("key"), 2: Field("value")}
-_OPERATOR_SET: Schema = {1: Field("domain"), 2: _number("version")}
-_MODEL: Schema = {
-    1: _number("ir_version"),
-    2: Field("producer_name"),
-    3: Field("producer_version"),
-    4: Field("domain"),
-    5: _number("model_version"),
-    6: Field("doc_string"),
-    7: Field("graph"),
-    8: _many("opset_import"),
-    14: _many("metadata_props"),
-    20: _barred("training_info", "a part for training"),
-    25: _barred("functions", "functions of its own"),
-    26: _barred("configuration", _DEVICES),
-}
-_GRAPH: Schema = {
-    1: _many("node"),
-    2: Field("name"),
-    5: _many("initializer"),
-    10: Field("doc_string"),
-    11: _many("input"),
-    12: _many("output"),
-    13: _many("value_info"),
-    14: _barred("quantization_annotation", "notes of a quantizer"),
-    15: _barred("sparse_initializer", _SPARSE),
-    16: _many("metadata_props"),
-}
-_NODE: Schema = {
-    1: _many("input"),
-    2: _many("output"),
-    3: Field("name"),
-    4: Field("op_type"),
-    5: _many("attribute"),
-    6: Field("doc_string"),
-    7: Field("domain"),
-    8: Field("overload"),
-    9: _many("metadata_props"),
-    10: _barred("device_configurations", _DEVICES),
-}
-_ATTRIBUTE: Schema = {
-    1: Field("name"),
-    2: Field("f", (FIXED32,)),
-    3: _number("i"),
-    4: Field("s"),
-    5: Field("t"),
-    6: _barred("g", _SUBGRAPH),
-    7: _numbers("floats", FIXED32),
-    8: _numbers("ints"),
-    9: _many("strings"),
-    10: _many("tensors"),
-    11: _barred("graphs", _SUBGRAPH),
-    13: Field("doc_string"),
-    14: _barred("tp", _OTHER_TYPE),
-    15: _barred("type_protos", _OTHER_TYPE),
-    20: _number("type"),
-    21: _barred("ref_attr_name", "functions of its own"),
-    22: _barred("sparse_tensor", _SPARSE),
-    23: _barred("sparse_tensors", _SPARSE),
-}
-_TENSOR: Schema = {
-    1: _numbers("dims"),
-    2: _number("data_type"),
-    3: _barred("segment", "a tensor in segments"),
-    4: _numbers("float_data", FIXED32),
-    5: _numbers("int32_data"),
-    6: _barred("string_data", "a tensor of text"),
-    7: _numbers("int64_data"),
-    8: Field("name"),
-    9: Field("raw_data"),
-    10: _numbers("double_data", FIXED64),
-    11: _numbers("uint64_data"),
-    12: Field("doc_string"),
-    13: _barred("external_data", _EXTERNAL),
-    14: _number("data_location"),
-    16: _many("metadata_props"),
-}
-_VALUE: Schema = {1: Field("name"), 2: Field("type"), 3: Field("doc_string"), 4: _many("metadata_props")}
-_TYPE: Schema = {
-    1: Field("tensor_type"),
-    4: _barred("sequence_type", _OTHER_TYPE),
-    5: _barred("map_type", _OTHER_TYPE),
-    6: Field("denotation"),
-    7: _barred("opaque_type", _OTHER_TYPE),
-    8: _barred("sparse_tensor_type", _SPARSE),
-    9: _barred("optional_type", _OTHER_TYPE),
-}
-_TENSOR_TYPE: Schema = {1: _number("elem_type"), 2: Field("shape")}
-_SHAPE: Schema = {1: _many("dim")}
-_DIMENSION: Schema = {1: _number("dim_value"), 2: Field("dim_param"), 3: Field("denotation")}
 
 
 @dataclass(frozen=True)
@@ -166,19 +61,22 @@ class Outline:
         operators: How often each operator occurs, by name with its domain.
         tensors: How many stored tensors it has.
         size: Its size in bytes.
+        cost: What one text takes at most.
     """
 
     operators: dict[str, int]
     tensors: int
     size: int
+    cost: Cost
 
 
-def check_model(content: bytes, dimension: int, name: str = "model.onnx") -> Outline:
+def check_model(content: bytes, dimension: int, max_tokens: int, name: str = "model.onnx") -> Outline:
     """Looks through a model without running it.
 
     Args:
         content: All bytes of the model.
         dimension: ``k``, the length of the vector it must give.
+        max_tokens: Most tokens it is given.
         name: What errors call it.
 
     Returns:
@@ -187,19 +85,20 @@ def check_model(content: bytes, dimension: int, name: str = "model.onnx") -> Out
     Raises:
         ModelRefused: It holds what this package does not run: data outside the file, an unknown operator or domain,
             graphs inside operators, functions, a part for training, sparse or text tensors, another signature than
-            ``input_ids, attention_mask: int64 (1, tokens) -> representation: float32 (1, k)``.
+            ``input_ids, attention_mask: int64 (1, tokens) -> representation: float32 (1, k)``; or a text could take
+            more memory or work than ``textveil.bundle.onnx_cost`` allows.
         BundleDamaged: The bytes are truncated, ambiguous or no ONNX model.
     """
     # onnxruntime takes a file with this mark for its own format, whatever else it is.
     if content[4:8] == b"ORTM":
         raise ModelRefused(f"{name}: is not in the ONNX format")
     try:
-        return _check(memoryview(content), dimension)
+        return _check(memoryview(content), dimension, max_tokens)
     except Malformed as error:
         raise BundleDamaged(f"{name}: no readable ONNX model: {error}") from None
     except Refused as error:
         raise ModelRefused(f"{name}: holds {error}, which this package does not run") from None
-    except _Unfit as error:
+    except (_Unfit, Unbounded) as error:
         raise ModelRefused(f"{name}: {error}") from None
 
 
@@ -207,74 +106,111 @@ class _Unfit(ValueError):
     pass
 
 
-def _check(content: memoryview, dimension: int) -> Outline:
-    model = _read(content, _MODEL, "the model")
+def _check(content: memoryview, dimension: int, max_tokens: int) -> Outline:
+    model = _read(content, schema.MODEL, "the model")
     if not model["graph"] or not model["opset_import"]:
         raise Malformed("there is no graph")
     for entry in model["opset_import"]:
-        if text(read(entry, _OPERATOR_SET, "an operator set")["domain"]) not in OPERATORS:
+        if text(read(entry, schema.OPERATOR_SET, "an operator set")["domain"]) not in OPERATORS:
             raise _Unfit("asks for operators of an unknown domain")
-    graph = _read(model["graph"][0], _GRAPH, "the graph")
-    stored = {_check_tensor(tensor) for tensor in graph["initializer"]}
-    operators = Counter(_check_node(node, number) for number, node in enumerate(graph["node"], 1))
+    graph = _read(model["graph"][0], schema.GRAPH, "the graph")
+    if len(graph["node"]) > MAX_OPERATORS:
+        raise _Unfit(f"has more than {MAX_OPERATORS:,} operators")
+    stored = dict(_tensor(tensor) for tensor in graph["initializer"])
+    nodes = [_node(node, number) for number, node in enumerate(graph["node"], 1)]
     for value in graph["value_info"]:
         _value(value)
-    _check_signature(graph["input"], graph["output"], stored, dimension)
-    return Outline(dict(operators.most_common()), len(graph["initializer"]), len(content))
+    _check_signature(graph["input"], graph["output"], set(stored), dimension)
+    bound = cost(nodes, stored, INPUTS, max_tokens, len(content))
+    operators = Counter(node.kind for node in nodes)
+    return Outline(dict(operators.most_common()), len(graph["initializer"]), len(content), bound)
 
 
-def _read(message: memoryview, schema: Schema, kind: str) -> dict[str, list[Any]]:
+def _read(message: memoryview, fields_of: Schema, kind: str) -> dict[str, list[Any]]:
     """Reads a message that may carry properties of its own."""
-    fields = read(message, schema, kind)
+    fields = read(message, fields_of, kind)
     for entry in fields["metadata_props"]:
-        if text(read(entry, _PROPERTY, "a property")["key"]) == "ort_config":
+        if text(read(entry, schema.PROPERTY, "a property")["key"]) == "ort_config":
             raise _Unfit("brings settings for what runs it")
     return fields
 
 
-def _check_node(node: memoryview, number: int) -> str:
-    """Checks an operator with its attributes, and gives its name."""
-    fields = _read(node, _NODE, f"operator {number}")
+def _node(node: memoryview, number: int) -> Node:
+    """Checks an operator with its attributes."""
+    fields = _read(node, schema.NODE, f"operator {number}")
     domain, kind = text(fields["domain"]), text(fields["op_type"])
     full = f"{domain}.{kind}" if domain else kind
     if text(fields["overload"]) or kind not in OPERATORS.get(domain, frozenset()):
         shown = full if _PRINTABLE.fullmatch(full) else "without a plain name"
         raise _Unfit(f"operator {number} ({shown}) is not one that this package runs")
-    for attribute in fields["attribute"]:
-        content = read(attribute, _ATTRIBUTE, f"an attribute of operator {number}")
-        for tensor in (*content["t"], *content["tensors"]):
-            _check_tensor(tensor)
-    return full
+    taken, given = ([text([name]) for name in fields[way]] for way in ("input", "output"))
+    return Node(full, taken, given, dict(_attribute(attribute, number) for attribute in fields["attribute"]))
 
 
-def _check_tensor(tensor: memoryview) -> str:
-    """Checks that a tensor lies in the file and is of numbers, and gives its name."""
-    fields = _read(tensor, _TENSOR, "a tensor")
+def _attribute(attribute: memoryview, number: int) -> tuple[str, Any]:
+    """Checks an attribute, and gives its name and its value: a tensor, whole numbers, or how many others there are."""
+    fields = read(attribute, schema.ATTRIBUTE, f"an attribute of operator {number}")
+    tensors = [_tensor(tensor)[1] for tensor in (*fields["t"], *fields["tensors"])]
+    value: Any = tensors[0] if tensors else None
+    if fields["ints"] or fields["i"]:
+        value = numbers(fields["ints"]) if fields["ints"] else numbers(fields["i"])[0]
+    elif fields["floats"]:
+        value = [0] * sum(len(run) // 4 for run in fields["floats"])
+    elif value is None:
+        value = 0
+    return text(fields["name"]), value
+
+
+def _tensor(tensor: memoryview) -> tuple[str, Sizes]:
+    """Checks that a tensor lies in the file and is of numbers; gives its name, and its numbers where they are few."""
+    fields = _read(tensor, schema.TENSOR, "a tensor")
     if any(fields["data_location"]):  # any other number could be cut to the one that means "external"
-        raise Refused(_EXTERNAL)
-    if not fields["data_type"] or fields["data_type"][0] not in _TENSOR_TYPES:
+        raise Refused(schema.EXTERNAL)
+    kind = fields["data_type"][0] if fields["data_type"] else 0
+    if kind not in _TENSOR_TYPES:
         raise Refused("a tensor of an unknown type")
-    return text(fields["name"])
+    dims = numbers(fields["dims"])
+    elements = prod(dims)
+    if (
+        len(dims) > MAX_AXES or not all(0 <= axis <= LONGEST for axis in dims) or elements > 2 * len(tensor)
+    ):  # two to a byte at most
+        raise Malformed("a tensor has another size than its data")
+    values = _few_numbers(fields, kind, elements) if elements <= MOST_FOLLOWED else None
+    ones = np.ones(1, np.int64)
+    followed = None if values is None else values.reshape(*dims, 1)
+    return text(fields["name"]), Sizes(tuple(axis * ones for axis in dims), followed, kind, constant=True)
+
+
+def _few_numbers(fields: dict[str, list[Any]], kind: int, elements: int) -> NDArray[np.int64] | None:
+    """The entries of a tensor of whole numbers."""
+    if kind not in _WHOLE:
+        return None
+    if fields["raw_data"]:
+        raw = bytes(fields["raw_data"][0])
+        found = np.frombuffer(raw[: len(raw) - len(raw) % np.dtype(_WHOLE[kind]).itemsize], _WHOLE[kind])
+    else:
+        found = np.array(numbers(fields["int64_data"] or fields["int32_data"]), np.int64)
+    return found.astype(np.int64) if len(found) == elements else None
 
 
 def _value(value: memoryview) -> tuple[str, int, list[int | None] | None]:
     """Name, element type (0 if not given) and shape (``None`` if not given; ``None`` for an open axis)."""
-    fields = _read(value, _VALUE, "a value")
+    fields = _read(value, schema.VALUE, "a value")
     name = text(fields["name"])
     if not fields["type"]:
         return name, 0, None
-    types = read(fields["type"][0], _TYPE, "a type")["tensor_type"]
+    types = read(fields["type"][0], schema.TYPE, "a type")["tensor_type"]
     if not types:
         return name, 0, None
-    tensor = read(types[0], _TENSOR_TYPE, "a tensor type")
+    tensor = read(types[0], schema.TENSOR_TYPE, "a tensor type")
     shape = None
     if tensor["shape"]:
-        shape = [_axis(axis) for axis in read(tensor["shape"][0], _SHAPE, "a shape")["dim"]]
+        shape = [_axis(axis) for axis in read(tensor["shape"][0], schema.SHAPE, "a shape")["dim"]]
     return name, *(tensor["elem_type"] or [0])[:1], shape
 
 
 def _axis(axis: memoryview) -> int | None:
-    fields: dict[str, list[Any]] = read(axis, _DIMENSION, "an axis")
+    fields: dict[str, list[Any]] = read(axis, schema.DIMENSION, "an axis")
     if fields["dim_value"] and fields["dim_param"]:
         raise Malformed("an axis is both open and given")
     return fields["dim_value"][0] if fields["dim_value"] else None

@@ -1,15 +1,15 @@
 """The part of a text bundle that SanText needs: its table, its metric and its levels."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from textveil.bundle.safetensors_reader import open_tensors
-from textveil.bundle.staircase_files import LAW, check_default_level
+from textveil.bundle.safetensors_reader import parse_tensors
+from textveil.bundle.staircase_files import LAW, MAX_LEVELS, check_default_level
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.integer_sampling import MAX_TOTAL
 from textveil.mechanisms.metric import Metric
@@ -20,7 +20,10 @@ TABLE_MECHANISMS = ("santext", "santext+")
 TAILS = (CAPPED, EXACT)
 SANTEXT_KEYS = {"neighbours", "grid", "median_squared_distance", "unknown_extra_squared_distance", "levels"}
 
-_DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?")
+#: Most numbers of a row of vectors.
+MAX_DIMENSION = 4096
+
+_DECIMAL = re.compile(r"[0-9]{1,40}(\.[0-9]{1,40})?")
 _DEFAULTS = {"mechanism", "tail", "level", "replacement_probability"}
 
 
@@ -52,11 +55,11 @@ class SanTextPart:
     replacement_probability: str = "1"
 
 
-def open_santext(path: Path, definition: dict[str, Any]) -> SanTextPart:
-    """Opens the files of SanText, whose hashes have been checked.
+def open_santext(contents: Mapping[str, bytes], definition: dict[str, Any]) -> SanTextPart:
+    """Opens the files of SanText.
 
     Args:
-        path: The folder of the bundle.
+        contents: The bytes of the bundle's files, by name, as they were hashed.
         definition: ``law.json`` in format version 3.
 
     Raises:
@@ -68,8 +71,10 @@ def open_santext(path: Path, definition: dict[str, Any]) -> SanTextPart:
     if set(constants) != SANTEXT_KEYS:
         raise BundleDamaged(f"{LAW}: unknown or missing keys")
     constants = {**constants, "symbols": definition["symbols"], "files": definition["files"]}
-    table = Table.from_tensors(open_tensors(path / TABLE), constants)
-    metric = _open_metric(path, constants)
+    table = Table.from_tensors(parse_tensors(contents[TABLE], TABLE), constants)
+    metric = _open_metric(contents, constants)
+    if len(constants["levels"]) > MAX_LEVELS:
+        raise BundleDamaged(f"{LAW}: has more than {MAX_LEVELS} levels")
     levels = tuple(_level(table, metric, entry) for entry in constants["levels"])
     defaults = defaults["santext"]
     mechanism, tail, level = str(defaults["mechanism"]), str(defaults["tail"]), str(defaults["level"])
@@ -120,7 +125,7 @@ def _level_parameters(
     return parameters
 
 
-def _open_metric(path: Path, definition: dict[str, Any]) -> Metric | None:
+def _open_metric(contents: Mapping[str, bytes], definition: dict[str, Any]) -> Metric | None:
     grid, median, extra = (
         definition["grid"],
         definition["median_squared_distance"],
@@ -130,9 +135,11 @@ def _open_metric(path: Path, definition: dict[str, Any]) -> Metric | None:
         raise BundleDamaged(f"{LAW}: the constants of the metric are out of range")
     if EMBEDDINGS not in definition["files"]:
         return None
-    rows = open_tensors(path / EMBEDDINGS).get("rows")
+    rows = parse_tensors(contents[EMBEDDINGS], EMBEDDINGS).get("rows")
     if rows is None or rows.dtype != np.int8 or rows.ndim != 2 or len(rows) != definition["symbols"] + 1:
         raise BundleDamaged(f"{EMBEDDINGS}: the rows do not fit the vocabulary")
+    if not 1 <= rows.shape[1] <= MAX_DIMENSION:
+        raise BundleDamaged(f"{EMBEDDINGS}: rows have more than {MAX_DIMENSION} numbers, or none")
     if max((rows.shape[1] * 255**2 + extra) * grid**2, median) >= MAX_TOTAL:  # beyond what scores are computed in
         raise BundleDamaged(f"{LAW}: the constants of the metric are out of range")
     return Metric(rows, grid, median, extra)

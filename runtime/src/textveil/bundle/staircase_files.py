@@ -1,15 +1,16 @@
 """The part of a text bundle that the staircase needs: its levels, and the public lists of the skeleton."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from textveil.bundle.safetensors_reader import open_tensors
+from textveil.bundle.files import is_printable
+from textveil.bundle.safetensors_reader import parse_tensors
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.context import ContextTable
 from textveil.mechanisms.fluent import FluentStaircase
@@ -17,6 +18,8 @@ from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTa
 
 LAW = "law.json"
 STAIRCASE, CONTEXT = "staircase.safetensors", "context.safetensors"
+#: Most levels of a mechanism, and kinds of a skeleton.
+MAX_LEVELS, MAX_KINDS = 64, 256
 _DECIMAL = re.compile(r"[0-9]{1,3}(\.[0-9]{1,9})?")
 _FRACTION = re.compile(r"[0-9]{1,9}(/[1-9][0-9]{0,8})?")
 _NAME = re.compile(r"[a-z]+(-[a-z]+)*")
@@ -47,6 +50,8 @@ def staircase_levels(table: StaircaseTable, constants: dict[str, Any]) -> tuple[
     """
     if set(constants) != {"levels"}:
         raise BundleDamaged(f"{LAW}: unknown or missing keys")
+    if len(constants["levels"]) > MAX_LEVELS:
+        raise BundleDamaged(f"{LAW}: has more than {MAX_LEVELS} levels")
     levels = tuple(_level(entry) for entry in constants["levels"])
     everything = np.ones(table.symbols, dtype=bool)
     for level in levels:
@@ -58,12 +63,12 @@ def staircase_levels(table: StaircaseTable, constants: dict[str, Any]) -> tuple[
 
 
 def open_context(
-    path: Path, table: StaircaseTable, levels: tuple[StaircaseLevel, ...], kinds: int, vocabulary: str
+    content: bytes, table: StaircaseTable, levels: tuple[StaircaseLevel, ...], kinds: int, vocabulary: str
 ) -> ContextTable:
-    """Opens ``context.safetensors``, whose hash has been checked, and certifies it at every level.
+    """Opens ``context.safetensors`` and certifies it at every level.
 
     Args:
-        path: The folder of the bundle.
+        content: Its bytes.
         table: The staircase that draws in contexts.
         levels: Its levels.
         kinds: Number of kinds of the skeleton.
@@ -72,7 +77,7 @@ def open_context(
     Raises:
         BundleDamaged: It is of another vocabulary, malformed, or its totals may reach 2**62.
     """
-    tensors = open_tensors(path / CONTEXT)
+    tensors = parse_tensors(content, CONTEXT)
     if tensors["vocabulary"].dtype != np.uint8 or tensors["vocabulary"].tobytes() != bytes.fromhex(vocabulary):
         raise BundleDamaged(f"{CONTEXT}: belongs to another vocabulary")
     context = ContextTable.from_tensors(tensors, table.symbols, kinds)
@@ -92,19 +97,21 @@ def check_default_level(names: list[str], default: str) -> None:
         raise BundleDamaged("the default level is not a level of law.json, or a level occurs twice")
 
 
-def read_skeleton(path: Path, entry: dict[str, Any]) -> SkeletonFiles:
-    """Reads the lists of the skeleton, whose hashes have been checked.
+def read_skeleton(contents: Mapping[str, bytes], entry: dict[str, Any]) -> SkeletonFiles:
+    """Reads the lists of the skeleton from the bytes of the bundle's files.
 
     Raises:
         BundleDamaged: An entry is malformed.
     """
     if set(entry) != {"function_words", "kinds"}:
         raise BundleDamaged(f"{LAW}: unknown or missing keys")
-    kinds = tuple(_kind_file(path, kind) for kind in entry["kinds"])
+    if len(entry["kinds"]) > MAX_KINDS:
+        raise BundleDamaged(f"{LAW}: has more than {MAX_KINDS} kinds")
+    kinds = tuple(_kind_file(contents, kind) for kind in entry["kinds"])
     shapes = [kind.shape for kind in kinds if kind.shape is not None]
     if len({kind.name for kind in kinds}) != len(kinds) or len(set(shapes)) != len(shapes):
         raise BundleDamaged(f"{LAW}: a kind or a shape occurs twice")
-    return SkeletonFiles(_read_text(path / entry["function_words"]), kinds)
+    return SkeletonFiles(read_lines(contents, entry["function_words"]), kinds)
 
 
 def _level(entry: dict[str, Any]) -> StaircaseLevel:
@@ -119,13 +126,21 @@ def _level(entry: dict[str, Any]) -> StaircaseLevel:
     )
 
 
-def _kind_file(path: Path, entry: dict[str, Any]) -> KindFile:
+def _kind_file(contents: Mapping[str, bytes], entry: dict[str, Any]) -> KindFile:
     if set(entry) != {"name", "shape", "file"}:
         raise BundleDamaged(f"{LAW}: a kind has unknown or missing keys")
     if not _NAME.fullmatch(entry["name"]) or not (entry["shape"] is None or _NAME.fullmatch(entry["shape"])):
         raise BundleDamaged(f"{LAW}: a kind has a name or a shape that is none")
-    return KindFile(entry["name"], entry["shape"], _read_text(path / entry["file"]))
+    return KindFile(entry["name"], entry["shape"], read_lines(contents, entry["file"]))
 
 
-def _read_text(path: Path) -> str:
-    return path.read_bytes().decode("utf-8")
+def read_lines(contents: Mapping[str, bytes], name: str) -> str:
+    """Returns the text of a list, one entry a line.
+
+    Raises:
+        BundleDamaged: It holds control characters, which a terminal would obey: its words are printed.
+    """
+    text = contents[name].decode("utf-8")
+    if not is_printable(text.replace("\n", "").replace("\t", "")):
+        raise BundleDamaged(f"{name}: holds control characters")
+    return text

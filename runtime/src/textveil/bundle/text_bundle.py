@@ -5,11 +5,22 @@ hash, and carries license, provenance and the labels of levels. The *identity* o
 manifest, so that it covers everything a promise is read from; in format version 2 it was that of ``law.json`` alone.
 """
 
+import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from textveil.bundle.files import MANIFEST, TEXT_BUNDLE, check_files, open_manifest, read_json, require_identity
-from textveil.bundle.safetensors_reader import open_tensors
+from textveil.bundle.files import (
+    MANIFEST,
+    MAX_BUNDLE_BYTES,
+    TEXT_BUNDLE,
+    open_manifest,
+    parse_json,
+    read_files,
+    require_identity,
+)
+from textveil.bundle.maker import require_maker
+from textveil.bundle.safetensors_reader import parse_tensors
 from textveil.bundle.santext_files import (
     EMBEDDINGS,
     SANTEXT_KEYS,
@@ -26,10 +37,11 @@ from textveil.bundle.staircase_files import (
     SkeletonFiles,
     check_default_level,
     open_context,
+    read_lines,
     read_skeleton,
     staircase_levels,
 )
-from textveil.errors import BundleDamaged, BundleVersion, UnknownMechanism
+from textveil.errors import BundleDamaged, BundleVersion, OldFormat, UnknownMechanism
 from textveil.mechanisms.context import ContextTable
 from textveil.mechanisms.staircase import StaircaseLevel, StaircaseTable
 from textveil.mechanisms.table import Table
@@ -45,12 +57,16 @@ CERTIFICATE, CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "certificate.json", "text
 STATISTICS, STATISTICS_FORMAT, STATISTICS_VERSION = "statistics.json", "textveil-statistics", 1
 TOKEN_KINDS = ("word", "wordpiece")
 
+_OLD = (
+    "a bundle of format version 2: its identity covers the table alone, not the labels of levels, the certificate, the "
+    "license and where words and vectors come from"
+)
 _VERSION_2_KEYS = {"tokens", "symbols", "defaults", "files"} | SANTEXT_KEYS
 _LAW_KEYS = {"tokens", "symbols", "santext", "staircase", "skeleton", "defaults", "files"}
 
 
 class Bundle:
-    """An opened bundle. Hashes and structure have been checked; arrays stay mapped on disk.
+    """An opened bundle. Hashes and structure have been checked; all of it is in memory.
 
     Attributes:
         path: Its folder.
@@ -58,6 +74,9 @@ class Bundle:
         identity: SHA-256 of ``manifest.json``, lower-case hexadecimal; of ``law.json`` in version 2.
         law_identity: SHA-256 of ``law.json``: what certificates and statistics are about.
         manifest: The parsed manifest.
+        manifest_sha256: SHA-256 of ``manifest.json``.
+        pinned: Whether the caller named this identity or its maker: only then are its certified labels more than a
+            claim of whoever wrote the folder.
         tokens: ``"word"`` or ``"wordpiece"``.
         vocabulary: Symbols by id, most frequent first; the spelling that is printed.
         ids: Id by spelling, merged spellings included.
@@ -74,46 +93,50 @@ class Bundle:
         statistics: The parsed statistics of the levels, or ``None``.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Opens the bundle in ``path``.
+    def __init__(self, path: Path, *, max_bytes: int = MAX_BUNDLE_BYTES) -> None:
+        """Opens the bundle in ``path``, whose files may have ``max_bytes`` bytes together.
 
         Raises:
             BundleNotFound: There is no bundle there.
             WrongBundle: It is an encoder bundle.
             BundleVersion: It needs another version of this package.
             BundleDamaged: A file is missing, altered or malformed.
+            BundleTooLarge: The files are larger than allowed.
         """
         self.path = path
-        self.manifest, identity = open_manifest(path, FORMAT, READABLE)
+        self.manifest, self.manifest_sha256 = open_manifest(path, FORMAT, READABLE)
+        self.pinned = False
         try:
             self.version: int = self.manifest["format_version"]
-            check_files(path, self.manifest["files"], (LAW, VOCABULARY))
-            definition = read_json(path / LAW)
+            contents = read_files(path, self.manifest["files"], (LAW, VOCABULARY), max_bytes)
+            definition = parse_json(contents[LAW], LAW)
             self.law_identity: str = self.manifest["files"][LAW]["sha256"]
-            self.identity = identity if self.version > 2 else self.law_identity
+            self.identity = self.manifest_sha256 if self.version > 2 else self.law_identity
             if self.version == 2:
                 definition = _as_version_3(definition)
             if set(definition) != _LAW_KEYS:
                 raise BundleDamaged(f"{LAW}: unknown or missing keys")
             self._check_decisive(definition)
             self.tokens: str = definition["tokens"]
-            self.vocabulary, self.ids = _read_vocabulary(path / VOCABULARY)
+            self.vocabulary, self.ids = _read_vocabulary(read_lines(contents, VOCABULARY))
             symbols = definition["symbols"]
             if type(symbols) is not int or symbols != len(self.vocabulary) or self.tokens not in TOKEN_KINDS:
                 raise BundleDamaged(f"{LAW}: does not fit the vocabulary")
             parts = {part for part in ("santext", "staircase") if definition[part] is not None}
             if set(definition["defaults"]) != {"mechanism"} | parts:
                 raise BundleDamaged(f"{LAW}: unknown or missing defaults")
-            self._open_santext(definition)
-            self._open_staircase(definition)
+            self._open_santext(definition, contents)
+            self._open_staircase(definition, contents)
             self.default_mechanism = str(definition["defaults"]["mechanism"])
-            self.certificate = self._read_certificate() if CERTIFICATE in self.manifest["files"] else None
-            self.statistics = self._read_statistics() if STATISTICS in self.manifest["files"] else None
+            self.certificate = self._read_certificate(contents[CERTIFICATE]) if CERTIFICATE in contents else None
+            self.statistics = self._read_statistics(contents[STATISTICS]) if STATISTICS in contents else None
             self._certified = {level.name: self._labels(level) for level in self.levels}
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise BundleDamaged("a key of the manifest or of law.json is missing or malformed") from error
         if self.default_mechanism not in self.mechanisms:
             raise BundleDamaged(f"{LAW}: the default mechanism is not one of the bundle's")
+        if self.version == 2:
+            warnings.warn(_OLD, OldFormat, stacklevel=2)
 
     @property
     def symbols(self) -> int:
@@ -152,13 +175,13 @@ class Bundle:
         if definition["files"] != {name: listed[name]["sha256"] for name in named} or len(set(named)) != len(named):
             raise BundleDamaged(f"{LAW}: does not belong to the files beside it")
 
-    def _open_santext(self, definition: dict[str, Any]) -> None:
-        part = open_santext(self.path, definition)
+    def _open_santext(self, definition: dict[str, Any], contents: Mapping[str, bytes]) -> None:
+        part = open_santext(contents, definition)
         self._table, self.metric, self.levels = part.table, part.metric, part.levels
         self.default_table_mechanism, self.default_tail = part.mechanism, part.tail
         self.default_level, self.default_replacement_probability = part.level, part.replacement_probability
 
-    def _open_staircase(self, definition: dict[str, Any]) -> None:
+    def _open_staircase(self, definition: dict[str, Any], contents: Mapping[str, bytes]) -> None:
         constants, skeleton = definition["staircase"], definition["skeleton"]
         self.staircase: StaircaseTable | None = None
         self.staircase_levels: tuple[StaircaseLevel, ...] = ()
@@ -171,12 +194,12 @@ class Bundle:
             return
         if self.tokens != "word":
             raise BundleDamaged(f"{LAW}: the staircase is for words")
-        self.staircase = StaircaseTable.from_tensors(open_tensors(self.path / STAIRCASE), self.symbols)
+        self.staircase = StaircaseTable.from_tensors(parse_tensors(contents[STAIRCASE], STAIRCASE), self.symbols)
         self.staircase_levels = staircase_levels(self.staircase, constants)
-        self.skeleton = read_skeleton(self.path, skeleton)
+        self.skeleton = read_skeleton(contents, skeleton)
         if CONTEXT in definition["files"]:
             kinds, vocabulary = len(self.skeleton.kinds), definition["files"][VOCABULARY]
-            self.context = open_context(self.path, self.staircase, self.staircase_levels, kinds, vocabulary)
+            self.context = open_context(contents[CONTEXT], self.staircase, self.staircase_levels, kinds, vocabulary)
         defaults = definition["defaults"]["staircase"]
         self.default_staircase_level, self.default_visible = str(defaults["level"]), str(defaults["visible"])
         if set(defaults) != {"level", "visible"} or self.default_visible not in VISIBLE:
@@ -184,8 +207,14 @@ class Bundle:
         check_default_level([level.name for level in self.staircase_levels], self.default_staircase_level)
 
     def require_identity(self, expected: str) -> None:
-        """Raises ``IdentityMismatch`` unless ``expected`` is this bundle's identity."""
+        """Raises ``IdentityMismatch`` unless ``expected`` is this bundle's identity, which is pinned then."""
         require_identity(self.identity, expected)
+        self.pinned = self.version > 2  # the identity of version 2 does not cover the labels
+
+    def require_maker(self, key: str) -> None:
+        """Raises ``NotTheMaker`` unless the owner of this public key signed the bundle, which is pinned then."""
+        require_maker(self.path, self.manifest_sha256, key)
+        self.pinned = True
 
     @property
     def tails(self) -> tuple[str, ...]:
@@ -198,25 +227,25 @@ class Bundle:
         """Returns the certified epsilon that the manifest carries for a level, or ``None`` before certification."""
         return self._certified[level.name][mechanism, tail]
 
-    def _read_certificate(self) -> dict[str, Any]:
-        certificate = self._read_record(CERTIFICATE, CERTIFICATE_FORMAT, CERTIFICATE_VERSION)
+    def _read_certificate(self, content: bytes) -> dict[str, Any]:
+        certificate = self._read_record(content, CERTIFICATE, CERTIFICATE_FORMAT, CERTIFICATE_VERSION)
         for mechanisms in certificate["levels"].values():
             for proven in (proven for tails in mechanisms.values() for proven in tails.values()):
                 if type(proven["epsilon_certified"]) not in (int, float):
                     raise BundleDamaged(f"{CERTIFICATE}: an epsilon is not a number")
         return certificate
 
-    def _read_statistics(self) -> dict[str, Any]:
-        statistics = self._read_record(STATISTICS, STATISTICS_FORMAT, STATISTICS_VERSION)
+    def _read_statistics(self, content: bytes) -> dict[str, Any]:
+        statistics = self._read_record(content, STATISTICS, STATISTICS_FORMAT, STATISTICS_VERSION)
         for level in self.levels:
             for mechanism, tail in level.parameters:
                 if not isinstance(statistics["levels"][level.name][mechanism][tail], dict):
                     raise BundleDamaged(f"{STATISTICS}: a mechanism has no statistics")
         return statistics
 
-    def _read_record(self, name: str, wanted: str, version: int) -> dict[str, Any]:
+    def _read_record(self, content: bytes, name: str, wanted: str, version: int) -> dict[str, Any]:
         """A file about the finished table: of the right format, and of this very table."""
-        record = read_json(self.path / name)
+        record = parse_json(content, name)
         if record.get("format") != wanted or record.get("format_version") != version:
             raise BundleVersion(f"{name}: this package reads format version {version} only")
         if record.get("identity") != self.law_identity:
@@ -253,10 +282,10 @@ def _as_version_3(definition: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _read_vocabulary(path: Path) -> tuple[list[str], dict[str, int]]:
-    lines = path.read_bytes().decode("utf-8").split("\n")
+def _read_vocabulary(text: str) -> tuple[list[str], dict[str, int]]:
+    lines = text.split("\n")
     if lines.pop() != "" or not lines:
-        raise BundleDamaged(f"{path.name}: the last line is incomplete")
+        raise BundleDamaged(f"{VOCABULARY}: the last line is incomplete")
     ids = dict(zip(lines, range(len(lines)), strict=True))
     spellings = len(lines)
     printed = lines
@@ -268,5 +297,5 @@ def _read_vocabulary(path: Path) -> tuple[list[str], dict[str, int]]:
             spellings += len(found) - 1
             ids.update(dict.fromkeys(found, index))
     if len(ids) != spellings or "" in ids:
-        raise BundleDamaged(f"{path.name}: a spelling is empty or occurs twice")
+        raise BundleDamaged(f"{VOCABULARY}: a spelling is empty or occurs twice")
     return printed, ids

@@ -7,12 +7,13 @@ import os
 import signal
 import sys
 import traceback
+import warnings
 from contextlib import suppress
 from typing import Any
 
 import typer
 
-from textveil.errors import OutputError, TextveilError
+from textveil.errors import OldFormat, OutputError, TextveilError
 
 _USAGE = {
     "NoSuchOption": "unknown option",
@@ -36,6 +37,7 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
         arguments: The command line; ``sys.argv`` if left out.
     """
     _clean_up_when_terminated()
+    _say_warnings(name)
     try:
         code = typer.main.get_command(app).main(arguments, prog_name=name, standalone_mode=False)
         if sys.stdout is not None:
@@ -103,6 +105,19 @@ def say(message: str) -> None:
     if sys.stderr is not None:
         with suppress(OSError):
             print(message, file=sys.stderr, flush=True)
+
+
+def _say_warnings(name: str) -> None:
+    """Prints our warnings as one line, without the line of the program that Python shows."""
+    shown = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if issubclass(category, OldFormat):
+            say(f"{name}: warning: {message}")
+        else:
+            shown(message, category, *place, **more)
+
+    warnings.showwarning = show
 
 
 def _clean_up_when_terminated() -> None:

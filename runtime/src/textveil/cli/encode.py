@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from textveil.bundle.atomic import atomic_output
-from textveil.bundle.files import encoder_version
+from textveil.bundle.files import MAX_BUNDLE_BYTES, encoder_version
 from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION
 from textveil.cli.charging import Charging, ReceiptFile, charging, refuse_shared
 from textveil.cli.configuration import ConfigOption, say_configured
@@ -16,13 +16,17 @@ from textveil.cli.io import Write, all_lines, opened, read_lines, refuse_overwri
 from textveil.cli.options import (
     BudgetDeltaOption,
     BudgetOption,
+    ExpectId,
     LedgerKeyOption,
     LedgerOption,
+    Maker,
+    MaxBundleBytes,
     MemoKeyOption,
     MemoOption,
     ReceiptKeyOption,
     ReceiptOption,
     ScopeOption,
+    Wanted,
 )
 from textveil.cli.progress import progress_bar
 from textveil.errors import OptionError
@@ -83,9 +87,9 @@ def encode(
     memo_key: MemoKeyOption = None,
     receipt: ReceiptOption = None,
     receipt_key: ReceiptKeyOption = None,
-    expect_id: Annotated[
-        str | None, typer.Option(help="Refuse the bundle unless this is its identity (see info).")
-    ] = None,
+    expect_id: ExpectId = None,
+    maker: Maker = None,
+    max_bundle_bytes: MaxBundleBytes = MAX_BUNDLE_BYTES,
     config: ConfigOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
 ) -> None:
@@ -99,7 +103,7 @@ def encode(
     if text is not None and files:
         raise OptionError("--text and files exclude each other")
     encoder, options, promised = _encoder(
-        bundle, expect_id, epsilon, word_dropout, channel
+        bundle, {"expect_id": expect_id, "maker": maker, "max_bytes": max_bundle_bytes}, epsilon, word_dropout, channel
     )  # before any file is touched
     said = str(promised) if whole_statement else promised.summary()
 
@@ -156,17 +160,17 @@ def _released(
 
 
 def _encoder(
-    bundle: Path | None, expect_id: str | None, epsilon: str | None, word_dropout: str, channel: str | None
+    bundle: Path | None, wanted: Wanted, epsilon: str | None, word_dropout: str, channel: str | None
 ) -> tuple[Encoder | IndexEncoder, dict[str, Any], Statement]:
     """What encodes texts, its options, and what they promise."""
     if bundle is not None and encoder_version(bundle) == INDEX_FORMAT_VERSION:
         if word_dropout != "0":
             raise OptionError("--word-dropout is for vectors: an index has one epsilon, for the whole text")
-        index = IndexEncoder.load(bundle, expect_id=expect_id)
+        index = IndexEncoder.load(bundle, **wanted)
         return index, {"epsilon": epsilon, "channel": channel}, index.statement(epsilon=epsilon, channel=channel)
     if channel is not None:
         raise OptionError("--channel is for bundles that release an index")
-    encoder = Encoder.load(bundle, expect_id=expect_id)
+    encoder = Encoder.load(bundle, **wanted)
     promised = encoder.statement(epsilon=epsilon, word_dropout=word_dropout)
     return encoder, {"epsilon": epsilon, "word_dropout": word_dropout}, promised
 

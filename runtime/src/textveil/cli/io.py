@@ -127,17 +127,18 @@ def read_lines(descriptor: int, name: str) -> Iterator[Lines]:
             continue
         pending.append(chunk[:end])
         block = b"".join(pending)
+        pending.clear()  # a line may be long: what is read is held once, and let go before the line is used
+        consumed = offset + len(block)
         if block:
-            text, bad = _decoded(block, first=offset == 0)
-            if offset == 0 and block.startswith(codecs.BOM_UTF8):
-                text = text[1:]
-            ended = text.endswith("\n")
-            lines = text.removesuffix("\n").split("\n") if text else []
+            lines, ended, bad = _decoded(block, first=offset == 0)
+            hint = _hint(block) if bad == 0 and offset == 0 else ""
+            del block
             if lines:
-                yield lines, ended, offset + len(block)
+                yield lines, ended, consumed
+                del lines
             if bad is not None:
-                raise InputError(f"{name}: not UTF-8 at byte {offset + bad}{_hint(block) if offset + bad == 0 else ''}")
-            offset += len(block)
+                raise InputError(f"{name}: not UTF-8 at byte {offset + bad}{hint}")
+            offset = consumed
         if not chunk:
             return
         pending = [chunk[end:]]
@@ -150,14 +151,21 @@ def all_lines(read: Iterable[Lines]) -> Iterator[Lines]:
         yield [line for lines, _, _ in found for line in lines], *found[-1][1:]
 
 
-def _decoded(block: bytes, *, first: bool) -> tuple[str, int | None]:
-    """Returns whole lines as text, and the place of the first bad byte after them, or ``None``."""
+def _decoded(block: bytes, *, first: bool) -> tuple[list[str], bool, int | None]:
+    """Returns whole lines, whether the last one ended, and the place of the first bad byte after them, or ``None``."""
     if first and _hint(block):  # UTF-16 without a mark is UTF-8 with a null beside every letter
-        return "", 0
-    try:
-        return block.decode("utf-8"), None
-    except UnicodeDecodeError as error:
-        return block[: block.rfind(b"\n", 0, error.start) + 1].decode("utf-8"), error.start
+        return [], False, 0
+    lines: list[str] = []
+    start = len(codecs.BOM_UTF8) if first and block.startswith(codecs.BOM_UTF8) else 0
+    while start < len(block):
+        end = block.find(b"\n", start)
+        ended, stop = end >= 0, end if end >= 0 else len(block)
+        try:
+            lines.append(str(memoryview(block)[start:stop], "utf-8"))
+        except UnicodeDecodeError as error:
+            return lines, True, start + error.start
+        start = stop + ended
+    return lines, block.endswith(b"\n"), None
 
 
 def _hint(block: bytes) -> str:

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Unpack
 
 import typer
 
@@ -11,8 +11,9 @@ from textveil.audit import verify as audits
 from textveil.audit.index import verify_index
 from textveil.audit.levels import calibrate as find_level
 from textveil.bundle.encoder_bundle import EncoderBundle, open_encoder
-from textveil.bundle.files import ENCODER_BUNDLE, encoder_version, kind_of
+from textveil.bundle.files import ENCODER_BUNDLE, MAX_BUNDLE_BYTES, encoder_version, kind_of
 from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION, IndexBundle, open_index
+from textveil.bundle.maker import pin
 from textveil.cli import show_encoder, show_index, show_text
 from textveil.cli.classify import classify
 from textveil.cli.configuration import ConfigOption, say_configured
@@ -26,10 +27,13 @@ from textveil.cli.options import (
     JsonOption,
     KindsOption,
     LevelOption,
+    Maker,
+    MaxBundleBytes,
     MechanismOption,
     ReplacementOption,
     TailOption,
     VisibleOption,
+    Wanted,
     staircase_options,
 )
 from textveil.cli.preview import preview
@@ -100,20 +104,23 @@ def info(
     as_json: JsonOption = False,
     path: Annotated[bool, typer.Option("--path", help="Print only the folder of the bundle.")] = False,
     expect_id: ExpectId = None,
+    maker: Maker = None,
+    max_bundle_bytes: MaxBundleBytes = MAX_BUNDLE_BYTES,
 ) -> None:
     """Show what a bundle is, what it promises and what not.
 
     It may be a bundle for texts or an encoder.
     """
+    wanted: Wanted = {"expect_id": expect_id, "maker": maker, "max_bytes": max_bundle_bytes}
     if bundle is not None and encoder_version(bundle) == INDEX_FORMAT_VERSION:
-        index = _index(bundle, expect_id)
+        index = _index(bundle, **wanted)
         print(index.path if path else show_index.information(index, as_json=as_json))
         return
     if bundle is not None and kind_of(bundle) == ENCODER_BUNDLE:
-        encoder = _encoder(bundle, expect_id)
+        encoder = _encoder(bundle, **wanted)
         print(encoder.path if path else show_encoder.information(encoder, as_json=as_json))
         return
-    sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
+    sanitizer = Sanitizer.load(bundle, **wanted)
     print(sanitizer.bundle.path if path else show_text.information(sanitizer.bundle, as_json=as_json))
 
 
@@ -173,6 +180,8 @@ def verify(
         str | None, typer.Option("--signed-by", help="With --receipt: the public key that must have signed it.")
     ] = None,
     expect_id: ExpectId = None,
+    maker: Maker = None,
+    max_bundle_bytes: MaxBundleBytes = MAX_BUNDLE_BYTES,
 ) -> None:
     """Check a bundle on this device, and its bounds anew; or a receipt.
 
@@ -180,8 +189,9 @@ def verify(
     the model's operators, and the finished noise or channel of every level. Of a receipt: its signature, and
     the hash of the output.
     """
+    wanted: Wanted = {"expect_id": expect_id, "maker": maker, "max_bytes": max_bundle_bytes}
     if receipt is not None:
-        if bundle is not None or pairs is not None:
+        if bundle is not None or pairs is not None or maker is not None:
             raise OptionError("--receipt is checked without a bundle")
         print(verify_receipt(receipt, output, signed_by, expect_id))
         return
@@ -191,13 +201,11 @@ def verify(
         if pairs is not None:
             raise OptionError("--pairs is for bundles of words: the noise of an encoder is computed whole")
         if encoder_version(bundle) == INDEX_FORMAT_VERSION:
-            print(verify_index(_index(bundle, expect_id)))
+            print(verify_index(_index(bundle, **wanted)))
             return
-        print(audits.verify_encoder(_encoder(bundle, expect_id)))
+        print(audits.verify_encoder(_encoder(bundle, **wanted)))
         return
-    print(
-        audits.verify_text(Sanitizer.load(bundle, expect_id=expect_id).bundle, audits.PAIRS if pairs is None else pairs)
-    )
+    print(audits.verify_text(Sanitizer.load(bundle, **wanted).bundle, audits.PAIRS if pairs is None else pairs))
 
 
 app.command()(encode)
@@ -205,17 +213,15 @@ app.command()(classify)
 app.add_typer(ledger, name="ledger")
 
 
-def _index(path: Path, expect_id: str | None) -> IndexBundle:
-    bundle = open_index(path)
-    if expect_id is not None:
-        bundle.require_identity(expect_id)
+def _index(path: Path, **wanted: Unpack[Wanted]) -> IndexBundle:
+    bundle = open_index(path, max_bytes=wanted["max_bytes"])
+    pin(bundle, wanted["expect_id"], wanted["maker"])
     return bundle
 
 
-def _encoder(path: Path, expect_id: str | None) -> EncoderBundle:
-    bundle, _ = open_encoder(path)
-    if expect_id is not None:
-        bundle.require_identity(expect_id)
+def _encoder(path: Path, **wanted: Unpack[Wanted]) -> EncoderBundle:
+    bundle, _ = open_encoder(path, max_bytes=wanted["max_bytes"])
+    pin(bundle, wanted["expect_id"], wanted["maker"])
     return bundle
 
 

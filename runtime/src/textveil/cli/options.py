@@ -1,10 +1,11 @@
 """Options that several commands share, typed once; the commands of the other wheels use them too."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypedDict
 
 import typer
 
+from textveil.bundle.files import MAX_BUNDLE_BYTES
 from textveil.errors import OptionError
 
 BundleOption = Annotated[
@@ -12,6 +13,15 @@ BundleOption = Annotated[
     typer.Option("--bundle", "-b", help="Folder of a bundle; the built-in English one if left out."),
 ]
 ExpectId = Annotated[str | None, typer.Option(help="Refuse the bundle unless this is its identity (see info).")]
+Maker = Annotated[
+    str | None,
+    typer.Option(
+        "--maker", metavar="KEY", help="Refuse the bundle unless the owner of this public key signed it (64 digits)."
+    ),
+]
+MaxBundleBytes = Annotated[
+    int, typer.Option(min=1, show_default=False, help=f"Refuse a larger bundle; {MAX_BUNDLE_BYTES:,} if left out.")
+]
 MechanismOption = Annotated[
     str | None,
     typer.Option(
@@ -123,6 +133,14 @@ def _refuse_strict(given: bool) -> None:
 
 #: The option's former name, which people took for the level of that name.
 StrictOption = Annotated[bool, typer.Option("--strict", hidden=True, callback=_refuse_strict)]
+
+
+class Wanted(TypedDict):
+    """What a bundle must be, or it is refused."""
+
+    expect_id: str | None
+    maker: str | None
+    max_bytes: int
 
 
 def staircase_options(

@@ -9,6 +9,7 @@ from typing import Annotated, Unpack
 import typer
 
 from textveil.bundle.atomic import atomic_output
+from textveil.bundle.files import MAX_BUNDLE_BYTES
 from textveil.cli.charging import ReceiptFile, charging, refuse_shared
 from textveil.cli.configuration import ConfigOption, configured, say_configured
 from textveil.cli.console import say
@@ -37,6 +38,8 @@ from textveil.cli.options import (
     LedgerKeyOption,
     LedgerOption,
     LevelOption,
+    Maker,
+    MaxBundleBytes,
     MechanismOption,
     MemoKeyOption,
     MemoOption,
@@ -90,6 +93,8 @@ from textveil.text.sanitizer import Result, Sanitizer
 
 #: Characters of an input that are looked at to tell whether its language is the bundle's.
 _LOOKED_AT = 20_000
+#: Characters that are written at once.
+_PIECE = 1 << 20
 
 
 def sanitize(
@@ -169,6 +174,8 @@ def sanitize(
     receipt: ReceiptOption = None,
     receipt_key: ReceiptKeyOption = None,
     expect_id: ExpectId = None,
+    maker: Maker = None,
+    max_bundle_bytes: MaxBundleBytes = MAX_BUNDLE_BYTES,
     config: ConfigOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
 ) -> None:
@@ -203,7 +210,7 @@ def sanitize(
         sanitize_punctuation=sanitize_punctuation,
         **staircase_options(visible, kinds, consistent, consistent_cap, split, fluent),
     )
-    sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
+    sanitizer = Sanitizer.load(bundle, expect_id=expect_id, maker=maker, max_bytes=max_bundle_bytes)
     promised = sanitizer.terms(**options).statement(0)  # options are checked before any file is touched
     paths = files or ["-"]
     if text is None and (tables or run_is_over_files(paths, output, column, key, quarantine, workers, resume)):
@@ -255,7 +262,8 @@ def sanitize(
                 _LanguageWarning(sanitizer, options)([text])
             mappings.add([result])
             mappings.write()  # first: a text without its mapping could only be had back by a second release
-            write(_render([result], as_json, ended=True))
+            for piece in _rendered([result], as_json, ended=True):
+                write(piece)
             receipts.write()
             say_unless(result.statement.summary(), quiet)
             if charged is not None:
@@ -281,7 +289,8 @@ def sanitize(
                 )
                 for results, ended, consumed in documents:
                     mappings.add(results)
-                    write(_render(results, as_json, ended=ended))
+                    for piece in _rendered(results, as_json, ended=ended):
+                        write(piece)
                     tally.add(results)
                     advance(consumed)
             say_unless(f"{name}: {tally}", quiet)
@@ -378,6 +387,17 @@ def sanitize_lines(
         if look is not None:
             look(lines)
         yield sanitizer.sanitize_batch(lines, **options) if draw is None else draw(lines), ended, consumed
+
+
+def _rendered(results: list[Result], as_json: bool, *, ended: bool) -> Iterator[str]:
+    """What is written, a long text in pieces: all of it at once would be held three times."""
+    if as_json or len(results) != 1 or len(results[0].text) < _PIECE:
+        yield _render(results, as_json, ended=ended)
+        return
+    text = results[0].text
+    yield from (text[start : start + _PIECE] for start in range(0, len(text), _PIECE))
+    if ended:
+        yield "\n"
 
 
 def _render(results: list[Result], as_json: bool, *, ended: bool) -> str:

@@ -8,7 +8,7 @@ from textveil.mechanisms.entropy import RandomUint64, random_uint64
 from textveil.mechanisms.fbdd import Fbdd, laplace_noise
 from textveil.mechanisms.fluent import FluentStaircase
 from textveil.mechanisms.index_staircase import MAX_CODES, IndexStaircase
-from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, Rows
+from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, Rows, uniform_below
 from textveil.mechanisms.metric import Floats, Metric, squared_distances
 from textveil.mechanisms.protocol import MECHANISMS, Mechanism, WeightedMechanism
 from textveil.mechanisms.randomized_response import RandomizedResponse
@@ -96,5 +96,6 @@ __all__ = [
     "rounding_slack",
     "squared_distances",
     "staircase_factor",
+    "uniform_below",
     "wrong_weight",
 ]

@@ -12,7 +12,7 @@ from textveil.mechanisms.integer_sampling import Integers
 from textveil.text import segmentation
 from textveil.text.segmentation import LOWER, apply_case, case_pattern
 from textveil.text.skeleton import Role, Token, sentence_start
-from textveil.text.strings import find_strings, is_gap
+from textveil.text.strings import LONGEST_WORD, find_strings, is_gap
 
 if TYPE_CHECKING:
     from textveil.text.mentions import MentionPlan
@@ -79,7 +79,12 @@ class Segments:
         rule, ids, unknown = self._plan.rule, self._plan.bundle.ids, self._unknown
         exceptions, kind_of = self._plan.exceptions, rule.kinds.of_word if rule.use_kinds else _no_kind
         for segment in islice(self.numbers, len(self.entries), None):
-            if segment.isascii() and segment.isalpha() and (key := segment.lower()) not in exceptions:
+            if (
+                segment.isascii()
+                and segment.isalpha()
+                and len(segment) <= LONGEST_WORD
+                and (key := segment.lower()) not in exceptions
+            ):
                 # Most of all words. As in Rule: nothing is cut off, and no sentence decides.
                 self.entries.append(len(self._rows) // 4)
                 case = LOWER if key == segment else case_pattern(segment)

@@ -21,6 +21,7 @@ from textveil.mechanisms.santext import CappedSanText, ExactSanText, rounding_sl
 from textveil.mechanisms.santext_plus import ReplacementCoin, mixture_epsilon
 from textveil.mechanisms.table import EXACT, KEPT, LevelParameters
 from textveil.text.lexicon import Lexicon
+from textveil.text.option_types import check_types
 from textveil.text.pure_level import pure_level
 from textveil.text.statement import CERTIFIED, PURE_LDP, TEXTBOOK, Terms
 
@@ -140,12 +141,14 @@ def cache_key(options: Options) -> tuple[object, ...]:
     """Returns a key that two sets of options share only if they mean the same.
 
     Raises:
-        OptionError: There is no option of that name, or ``deny`` is not a collection of strings.
+        OptionError: There is no option of that name, a value has another type, or ``deny`` is not a collection of
+            strings.
     """
     if "strict" in options:
         raise OptionError("strict is now sanitize_punctuation")
     if not set(options) <= set(Options.__annotations__):
         raise OptionError(_unknown_option())
+    check_types(options)
     deny = options.get("deny", ())
     if isinstance(deny, str) or not isinstance(deny, Collection) or not all(isinstance(word, str) for word in deny):
         raise OptionError("deny takes a collection of words")
@@ -235,6 +238,7 @@ def make_plan(
         sanitize_punctuation=sanitize_punctuation,
         bundle=bundle.identity,
         pure_level=pure,
+        pinned=bundle.pinned,
     )
     return Plan(drawn_by, coin, keepable, terms)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from textveil.bundle.files import parse_json
-from textveil.errors import BundleDamaged, InputError
+from textveil.errors import BundleDamaged, BundleTooLarge, InputError
 from textveil.text.segmentation import apply_case, case_pattern, is_string, key, segments, split_clitic
 
 FORMAT, VERSION = "textveil-mapping", 1
@@ -82,8 +82,8 @@ class Restorer:
             InputError: It is not one.
         """
         try:
-            found = parse_json(content, "the mapping") if len(content) <= MOST_BYTES else {}
-        except BundleDamaged:
+            found = parse_json(content, "the mapping", most=MOST_BYTES, printable=False)
+        except (BundleDamaged, BundleTooLarge):
             found = {}
         originals = found.get("originals")
         if (

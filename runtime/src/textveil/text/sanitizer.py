@@ -1,6 +1,6 @@
 """``Sanitizer``: replaces the words of a text by random ones. The one class that applications use."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain, islice, repeat
 from pathlib import Path
@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
+from textveil.bundle.files import MAX_BUNDLE_BYTES
+from textveil.bundle.maker import pin
 from textveil.bundle.text_bundle import Bundle
 from textveil.errors import BundleError, InputError, OptionError, UnknownMechanism
 from textveil.mechanisms.distribution import Distribution
@@ -25,9 +27,9 @@ from textveil.text.statement import Terms
 
 AnyTerms = Terms | MentionTerms
 
-#: Texts are drawn in batches of about this many characters, and a longer text in chunks, to bound memory.
-_BATCH_CHARACTERS = 1 << 20
-_CHUNK_SEGMENTS = 1 << 19
+#: Texts are drawn in batches of about this many characters, and a long text in chunks, to bound memory.
+_BATCH_CHARACTERS, _LONG_CHARACTERS = 1 << 20, 1 << 17
+_CHUNK_SEGMENTS = 1 << 15
 _MAX_PLANS = 16
 
 
@@ -93,22 +95,31 @@ class Sanitizer:
         self._plans: dict[object, Plan | MentionPlan] = {}
 
     @classmethod
-    def load(cls, path: str | Path | None = None, *, expect_id: str | None = None) -> "Sanitizer":
+    def load(
+        cls,
+        path: str | Path | None = None,
+        *,
+        expect_id: str | None = None,
+        maker: str | None = None,
+        max_bytes: int = MAX_BUNDLE_BYTES,
+    ) -> "Sanitizer":
         """Opens a bundle: hashes and structure of every file are checked.
 
         Args:
             path: Folder of a bundle; the built-in English one if left out (its identity is pinned).
             expect_id: The identity the bundle must have (``textveil info`` prints it).
+            maker: Public key of the maker who must have signed it, 64 hexadecimal digits.
+            max_bytes: Most bytes of all its files together.
 
         Raises:
-            BundleNotFound, BundleVersion, BundleDamaged: The bundle cannot be used.
-            IdentityMismatch: It is not the one expected.
+            BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge: The bundle cannot be used.
+            IdentityMismatch, NotTheMaker: It is not the one expected.
+            CryptoUnavailable: A maker is given, and the extra ``crypto`` is not installed.
         """
-        bundle = Bundle(DEFAULT_BUNDLE if path is None else Path(path))
+        bundle = Bundle(DEFAULT_BUNDLE if path is None else Path(path), max_bytes=max_bytes)
         if path is None:
             bundle.require_identity(DEFAULT_BUNDLE_ID)
-        if expect_id is not None:
-            bundle.require_identity(expect_id)
+        pin(bundle, expect_id, maker)
         return cls(bundle)
 
     def sanitize(self, text: str, **options: Unpack[Options]) -> Result:
@@ -136,7 +147,7 @@ class Sanitizer:
         All tokens of all texts are drawn together, which is many times faster than one call per text. Arguments,
         errors and privacy are those of ``sanitize``.
         """
-        if isinstance(texts, str):
+        if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
             raise InputError("a batch is a sequence of texts, not one string")
         plan = self._plan(options)
         if isinstance(plan, MentionPlan):
@@ -144,7 +155,7 @@ class Sanitizer:
             return list(chain.from_iterable(self._rewrite_batch(batch, plan, known) for batch in _batches(texts)))
         results: list[Result] = []
         for batch in _batches(texts):
-            if len(batch) == 1 and len(batch[0]) > _BATCH_CHARACTERS:
+            if len(batch) == 1 and len(batch[0]) > _LONG_CHARACTERS:
                 results.append(self._sanitize_long(batch[0], plan))
                 continue
             drawn = self._draw_batch([segmentation.segments(text) for text in batch], plan)
@@ -249,7 +260,7 @@ class Sanitizer:
         return plan
 
     def _rewrite_batch(self, batch: list[str], plan: MentionPlan, known: Pieces) -> list[Result]:
-        if len(batch) == 1 and len(batch[0]) > _BATCH_CHARACTERS:
+        if len(batch) == 1 and len(batch[0]) > _LONG_CHARACTERS:
             return [self._rewrite_long(batch[0], plan)]
         rewritten = plan.rewrite_texts(batch, known)
         mappings = map(Restorer, rewritten.pairs) if plan.terms.consistent else repeat(None)
@@ -320,17 +331,20 @@ class Sanitizer:
 
 
 def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Groups texts into batches of about ``_BATCH_CHARACTERS``; a longer text is a batch of its own."""
+    """Groups texts into batches of about ``_BATCH_CHARACTERS``; a long text is a batch of its own."""
     batch: list[str] = []
     characters = 0
     for number, text in enumerate(texts, 1):
         if not isinstance(text, str):
             raise InputError(f"text {number} of {len(texts)} is not a string")
-        if batch and characters + len(text) > _BATCH_CHARACTERS:
+        if batch and (characters + len(text) > _BATCH_CHARACTERS or len(text) > _LONG_CHARACTERS):
             yield batch
             batch, characters = [], 0
         batch.append(text)
         characters += len(text)
+        if len(text) > _LONG_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
     if batch:
         yield batch
 

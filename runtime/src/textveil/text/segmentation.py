@@ -9,12 +9,13 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from textveil.text.strings import find_strings, is_gap, is_string, patterns
+from textveil.text.strings import LONGEST_WORD, find_strings, is_gap, is_string, patterns
 
 __all__ = [
     "AUXILIARIES",
     "BYTE_ORDER_MARK",
     "CLITICS",
+    "LONGEST_WORD",
     "LOWER",
     "NOT",
     "TITLE",
@@ -77,14 +78,16 @@ def iterate_segments(text: str) -> Iterator[str]:
     words = patterns(text).segment.finditer
     position = 0
     for start, end in find_strings(text):
-        yield from (match.group() for match in words(text[position:start]))
+        yield from (match.group() for match in words(text, position, start))
         yield text[start:end]
         position = end
-    yield from (match.group() for match in words(text[position:]))
+    yield from (match.group() for match in words(text, position))
 
 
 def key(word: str) -> str:
-    """Returns the look-up key of a word: NFKC, lower case, U+2019 as an apostrophe."""
+    """Returns the look-up key of a word: NFKC, lower case, U+2019 as an apostrophe; a word that is too long itself."""
+    if len(word) > LONGEST_WORD:
+        return word
     if word.isascii():
         return word.lower()
     return unicodedata.normalize("NFKC", word).lower().replace("\u2019", "'")

@@ -22,7 +22,7 @@ from textveil.errors import BundleDamaged
 from textveil.text import segmentation
 from textveil.text.kinds import Kinds
 from textveil.text.segmentation import AUXILIARIES, CLITICS, LOWER, NOT, TITLE, UPPER, apply_case, case_pattern
-from textveil.text.strings import is_gap, is_string
+from textveil.text.strings import LONGEST_WORD, is_gap, is_string
 
 NAME_LIKE = "name-like"
 _ENDS_SENTENCE = frozenset(".!?\n\r\x0b\x0c\x85\u2028\u2029")
@@ -84,6 +84,8 @@ class Rule:
             segment: A word or a string of ``segmentation.segments``.
             starts_sentence: ``sentence_start`` of the gap before it.
         """
+        if len(segment) > LONGEST_WORD:
+            return (Token(Role.DRAWN, LOWER),)
         if segment.isascii() and segment.isalpha():  # most of all words: no string, and nothing to cut off
             return (self._word(segment, starts_sentence),)
         if is_string(segment):

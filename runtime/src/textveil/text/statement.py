@@ -14,6 +14,8 @@ from textveil.release import UNBOUNDED, Charge, Loss, PerDistance, PerToken, Sta
 
 #: Kinds of epsilon. Two kinds are never compared, added or printed as one another.
 TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", "pure local DP"
+#: What a certified epsilon rests on: a bundle or maker that the caller named, or the word of whoever wrote the bundle.
+PINNED, NOT_RECOMPUTED = "of the pinned bundle", "certificate not recomputed"
 
 _ALWAYS_VISIBLE = (
     "the number of tokens, their order and their boundaries",
@@ -53,6 +55,8 @@ class Terms:
         bundle: Identity of the bundle.
         pure_level: Loss per token whatever the two words are, rounded up; ``None`` where it is not finite
             (``santext+``) or not proven (``fbdd``).
+        pinned: Whether the caller named the bundle's identity or its maker. A certified epsilon is what the bundle
+            says of itself otherwise: nothing here computes it again.
     """
 
     mechanism: str
@@ -67,6 +71,14 @@ class Terms:
     sanitize_punctuation: bool
     bundle: str
     pure_level: Decimal | None = None
+    pinned: bool = True
+
+    @property
+    def certificate(self) -> str | None:
+        """What a certified epsilon rests on; ``None`` for other kinds."""
+        if self.epsilon_kind != CERTIFIED:
+            return None
+        return PINNED if self.pinned else NOT_RECOMPUTED
 
     def statement(self, tokens: int) -> "PrivacyStatement":
         """Returns the promise for a text of so many tokens."""
@@ -158,6 +170,7 @@ class PrivacyStatement(Statement):
             "tail": terms.tail,
             "epsilon": terms.epsilon,
             "epsilon_kind": terms.epsilon_kind,
+            "certificate": terms.certificate,
             "epsilon_0": terms.epsilon_0,
             "rounding_slack": terms.rounding_slack,
             "replacement_probability": terms.replacement_probability,
@@ -179,6 +192,7 @@ class PrivacyStatement(Statement):
         level = f", level {terms.level}, {terms.tail} tail" if terms.level else ""
         distance = "" if terms.epsilon_kind == PURE_LDP else " d"
         kind = terms.epsilon_kind + (", floating point" if terms.mechanism == "fbdd" else "")
+        kind += f", {NOT_RECOMPUTED}" if terms.certificate == NOT_RECOMPUTED else ""
         constant = terms.epsilon_0 + terms.rounding_slack
         token_extra = f" + {_rounded_up(constant, 3)}" if constant else ""
         document_extra = f" + {_rounded_up(self.epsilon_0_document, 1)}" if constant else ""

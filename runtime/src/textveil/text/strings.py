@@ -11,92 +11,68 @@ their neighbors, and a trigger never rests on the letters of one word alone whil
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import regex
 
+from textveil.text.characters import (
+    ANY,
+    ASCII,
+    BREAK_BEFORE,
+    HARD,
+    SOFT,
+    TRIM,
+    TRIMMED,
+    TRIMMED_URL,
+    Classes,
+    two_letters,
+    word,
+)
+from textveil.text.number_groups import BETWEEN, NumberGroup, Span
+
+#: Longer words are strings of no kind: folding one may take eighteen times its characters.
+LONGEST_WORD = 1000
 #: Domains that make a dotted name a URL. None is a common English word: a blank is often missing after a full stop.
 TOP_LEVEL = (
     "com org net io gov edu mil int info biz co uk de fr nl eu ru ch au ca jp cn br es pl se dk app dev xyz museum рф"
 )
 _DOMAINS = "|".join(TOP_LEVEL.split())
 
-_HARD = r'"“”„«»'  # with white space: what ends a URL
-_SOFT = r"‹›()\[\]{};—…"
-_TRIM = r".,:!?'‘’*_"
-_TRIMMED = ".,:!?'‘’*_"
-_TRIMMED_URL = _TRIMMED + "‹›()[]{};—…"
 
-
-class _Classes(NamedTuple):
-    """Sets of characters, as the inside of brackets in a pattern, for one of the two engines."""
-
-    blank: str  # White_Space
-    mark: str  # general category P
-    letter: str  # letters of ordinary words
-    attached: str  # what goes on after a letter; none in ASCII
-    connector: str  # underscores
-    inner: str  # marks that may stand between two letters of one word
-    first: str  # what a trigger may begin with
-
-
-_ANY = _Classes(
-    r"\p{White_Space}",
-    r"\p{P}",
-    r"[\p{L}&&\p{WB=ALetter}]",
-    r"[[\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}]--\p{S}]",
-    r"\p{Pc}",
-    r"\p{WB=MidLetter}\p{WB=MidNumLet}'",
-    r"^\p{White_Space}[\p{L}&&\p{WB=ALetter}][\p{P}--[@＠﹫\\.:;%/\"(\[{\p{Pc}]]",
-)
-_ASCII = _Classes(r" \t-\r", r"!-#%-*,-/:;?@\[-\]_{}", "A-Za-z", "", "_", ".:'", r"^ \t-\rA-Za-z!#&')*,\-?\]}")
-
-
-def _two_letters(c: _Classes) -> str:
-    return f"[{c.letter}]" + (f"[{c.attached}]*+" if c.attached else "") + f"[{c.letter}]"
-
-
-def _word(c: _Classes) -> str:
-    """Ordinary letters, with single marks between two of them (UAX #29: WB4 to WB7), and no dots of a domain name."""
-    letters = f"[{c.letter}][{c.letter}{c.attached}]*+"
-    dot = rf"(?!\.{_two_letters(c)}|(?<=[wW]{{3}})\.)"
-    return f"{letters}(?:{dot}[{c.inner}]{letters})*+"
-
-
-def _quoted(c: _Classes) -> str:
+def _quoted(c: Classes) -> str:
     """After a quotation mark: the rest of a quotation right before an at sign, the local part of an address."""
     return rf'(?<=")(?![{c.blank}@＠﹫])[^"\n\r]++(?<![{c.blank}])"(?=[@＠﹫])'
 
 
-def _glued(c: _Classes) -> str:
+def _glued(c: Classes) -> str:
     """After a bracket: the rest of a word in brackets without a blank on either side, as in ``name(at)host``.
 
     A quoted name after it is glued like any other: it must not tell that it is quoted.
     """
-    solid = rf"[^{c.blank}{_HARD}{_SOFT}{_TRIM}]"
-    return rf'(?<={solid}[(\[{{]){_word(c)}[)\]}}](?={solid}|"{_quoted(c)})'
+    solid = rf"[^{c.blank}{HARD}{SOFT}{TRIM}]"
+    return rf'(?<={solid}[(\[{{]){word(c)}[)\]}}](?={solid}|"{_quoted(c)})'
 
 
-def _emoticon(c: _Classes) -> str:
+def _emoticon(c: Classes) -> str:
     """After its eyes: the mouth of an emoticon, of marks or any word. It stands alone between blanks.
 
     It has to be any word: were ``:D`` a string and ``:Cat`` none, the gap would tell something about the word.
     """
-    mouth = rf"(?:'?-?(?:[)(\]\[{{}}]++|[/\\*])|-?{_word(c)}:?)"
+    mouth = rf"(?:'?-?(?:[)(\]\[{{}}]++|[/\\*])|-?{word(c)}:?)"
     return rf"(?<=[:;])(?<![^{c.blank}][:;]){mouth}(?=[.,!?]*+(?:[{c.blank}]|\Z))"
 
 
-def _trigger(c: _Classes) -> str:
+def _trigger(c: Classes) -> str:
     """One character that may be the first of a trigger, then what makes it one: the search is fast on the first."""
     letter, solid = f"[{c.letter}]", f"[{c.letter}{c.attached}]"
     odd = f"^{c.blank}{c.mark}{c.letter}{c.attached}"
     ways = [
         f"(?<=[{odd}])",
         r"(?<=[@＠﹫\\])",
-        rf"(?<={solid}\.)(?={_two_letters(c)})|(?<=[wW]{{3}}\.)(?={letter})",
+        rf"(?<={solid}\.)(?={two_letters(c)})|(?<=[wW]{{3}}\.)(?={letter})",
         rf"(?<=:)//|(?<=%)(?={letter})",
         f"(?<={solid}[{c.connector}])[{c.connector}]*+(?={letter})",
-        rf"(?<=/)(?<![^{c.blank}{_HARD}{_SOFT}{_TRIM}]/)[^/{c.blank}{_HARD}{_SOFT}]++/",
+        rf"(?<=/)(?<![^{c.blank}{HARD}{SOFT}{TRIM}]/)[^/{c.blank}{HARD}{SOFT}]++/",
         _quoted(c),
         _glued(c),
         f"(?P<emoticon>{_emoticon(c)})",
@@ -109,35 +85,29 @@ def _trigger(c: _Classes) -> str:
 class _Patterns:
     """The patterns of one engine."""
 
-    def __init__(self, compile: Any, c: _Classes) -> None:
+    def __init__(self, compile: Any, c: Classes) -> None:
         self.trigger = compile(_trigger(c))
         self.emoticon = compile(f"[:;]{_emoticon(c)}")
         # Most characters go in one step: a step for each would take more memory than long lines have.
-        solid = rf"[^{c.blank}{_HARD}{_SOFT}\"(\[{{]++|[^{c.blank}{_HARD}{_SOFT}]"
+        solid = rf"[^{c.blank}{HARD}{SOFT}\"(\[{{]++|[^{c.blank}{HARD}{SOFT}]"
         self.run = compile(rf"(?:\"{_quoted(c)}|[(\[{{]{_glued(c)}|{solid})*+")
-        self.url = compile(rf"(?:\"{_quoted(c)}|[^{c.blank}{_HARD}\"]++|[^{c.blank}{_HARD}])*+")
+        self.url = compile(rf"(?:\"{_quoted(c)}|[^{c.blank}{HARD}\"]++|[^{c.blank}{HARD}])*+")
         #: Words, and what is between them. No gap of several marks begins as an emoticon does.
-        self.segment = compile(f"{_word(c)}|[^{c.letter}:;]++|[:;]")
+        self.segment = compile(f"{word(c)}|[^{c.letter}:;]++|[:;]")
 
 
-_GENERAL = _Patterns(lambda pattern: regex.compile(pattern, regex.V1), _ANY)
-_FAST = _Patterns(re.compile, _ASCII)
-_BREAK_BEFORE = regex.compile(rf"(?r)[\p{{White_Space}}{_HARD}{_SOFT}]")
+_GENERAL = _Patterns(lambda pattern: regex.compile(pattern, regex.V1), ANY)
+_FAST = _Patterns(re.compile, ASCII)
 _GAP = regex.compile(r"[\p{White_Space}\p{P}]+")
 _URL = regex.compile(r"://|(?i:www)\.[\p{L}\p{N}]")
 _ALNUM = r"[\p{L}\p{M}\p{N}]"
 _DOMAIN = regex.compile(rf"(?<={_ALNUM})\.(?:\p{{L}}{{2,24}}[/?#:]|(?i:{_DOMAINS})(?!{_ALNUM}))")
 _NO_DOMAIN = frozenset("@＠﹫([{")
-_SOLID = regex.compile(rf"[^\p{{White_Space}}{_HARD}{_SOFT}{_TRIM}]")
-_IN_NUMBERS, _BETWEEN = r"\p{Nd}\p{Sc}+\-‐‑–−.,/%#", "() \u00a0\u2009\u202f"
+_IN_NUMBERS = r"\p{Nd}\p{Sc}+\-‐‑–−.,/%#"
 _NUMERIC = regex.compile(rf"(?=[^\p{{Nd}}]*+\p{{Nd}})[{_IN_NUMBERS}]++")
-_GROUPED = regex.compile(rf"(?=[^\p{{Nd}}]*+\p{{Nd}})[{_IN_NUMBERS}{_BETWEEN}]++")
-_LETTERS = regex.compile(f"[{_ANY.letter}]++", regex.V1)
+_GROUPED = regex.compile(rf"(?=[^\p{{Nd}}]*+\p{{Nd}})[{_IN_NUMBERS}{BETWEEN}]++")
+_LETTERS = regex.compile(f"[{ANY.letter}]++", regex.V1)
 _SOLID_STRING = re.compile(r"(?=[^0-9@]*[0-9@])@?[a-z0-9](?:[a-z0-9@/.:,+%#$_~&=?-]*[a-z0-9])?")
-_BETWEEN_NUMBERS = re.compile(f"[{_BETWEEN}]+")
-_BRACKETED = regex.compile(rf"[(\[{{]{_word(_ANY)}[)\]}}]", regex.V1)
-
-Span = tuple[int, int]
 
 
 def patterns(text: str) -> _Patterns:
@@ -149,6 +119,8 @@ def is_string(segment: str) -> bool:
     """Tells whether a segment is a string: always an unknown word, whatever the vocabulary holds."""
     if not segment[:1].isalnum() and _GAP.fullmatch(segment) is not None:
         return is_emoticon(segment)
+    if len(segment) > LONGEST_WORD:
+        return True
     return patterns(segment).trigger.search(segment) is not None
 
 
@@ -185,7 +157,7 @@ def is_url(string: str) -> bool:
     if "." not in string and "://" not in string:  # as in most strings
         return False
     first = patterns(string).run.match(string)
-    return _names_a_host(first[0].strip(_TRIMMED))
+    return _names_a_host(first[0].strip(TRIMMED))
 
 
 def _names_a_host(run: str) -> bool:
@@ -204,22 +176,18 @@ def find_strings(text: str) -> Iterable[Span]:
 
 
 def _strings(text: str, found: _Patterns, first: Any) -> Iterator[Span]:
-    numbers: list[Span] = []
-    after = 0  # end of the string before the numbers
+    group = NumberGroup(text, 0)
     for span in _single_strings(text, found, first):
         numeric = not text[span[1] - 1].isalpha() and _NUMERIC.fullmatch(text, *span) is not None
-        if numbers:
-            if numeric and _BETWEEN_NUMBERS.fullmatch(text, numbers[-1][1], span[0]):
-                numbers.append(span)
-                continue
-            yield from numbers if len(numbers) == 1 else _groups(text, numbers, after, span[0])
-            after, numbers = numbers[-1][1], []
+        if not (numeric and group.goes_on_to(span[0])):
+            yield from group.close(span[0])
+            group = NumberGroup(text, group.end)
         if numeric:
-            numbers.append(span)
+            yield from group.add(span)
         else:
             yield span
-            after = span[1]
-    yield from numbers if len(numbers) < 2 else _groups(text, numbers, after, len(text))
+            group = NumberGroup(text, span[1])
+    yield from group.close(len(text))
 
 
 def _single_strings(text: str, found: _Patterns, match: Any) -> Iterator[Span]:
@@ -231,14 +199,14 @@ def _single_strings(text: str, found: _Patterns, match: Any) -> Iterator[Span]:
             yield match.span()
             position = match.end()
         else:
-            before = _BREAK_BEFORE.search(text, position, trigger)
+            before = BREAK_BEFORE.search(text, position, trigger)
             start = position if before is None else before.end()
             position = found.run.match(text, trigger).end()
-            start, end = _trim(text, start, position, _TRIMMED)
+            start, end = _trim(text, start, position, TRIMMED)
             part = text[start:end]
             if ("." in part or "://" in part) and _names_a_host(part):
                 position = found.url.match(text, position).end()
-                start, end = _trim(text, start, position, _TRIMMED_URL)
+                start, end = _trim(text, start, position, TRIMMED_URL)
                 yield start, end
                 position = end
             elif _holds_trigger(found, match, text, start, end):
@@ -257,75 +225,8 @@ def _holds_trigger(found: _Patterns, match: Any, text: str, start: int, end: int
 
 def _trim(text: str, start: int, end: int, marks: str) -> Span:
     """A span without the marks at its end, and those of the shorter list at its start."""
-    while start < end and text[start] in _TRIMMED:
+    while start < end and text[start] in TRIMMED:
         start += 1
     while end > start and text[end - 1] in marks:
         end -= 1
     return start, end
-
-
-def _groups(text: str, numbers: list[Span], after: int, before: int) -> Iterator[Span]:
-    """Joins numbers that single blanks or round brackets hold together.
-
-    ``D = E (" "? E)*``, ``E = number | "(" D ")"``: every number joins in the same way, whatever it looks like. A
-    bracket around all of it stays a gap.
-    """
-    start, end = numbers[0][0], numbers[-1][1]
-    while start > after and text[start - 1] == "(":
-        start -= 1
-    while end < before and text[end] == ")":
-        end += 1
-    ends = dict(numbers)
-    stack: list[tuple[str, Span, Span]] = []  # number, bracket or blank; the span with brackets around, and without
-    place = start
-    while place < end:
-        stop = ends.get(place, place + 1)
-        mark = "number" if place in ends else text[place]
-        below = [entry[0] for entry in stack[-2:]]
-        if mark == "(" and not stack and _touched(text, place - 1, -1):
-            pass  # what stands before it would touch the number
-        elif mark == ")" and below == ["(", "number"] and (stop in ends or not _touched(text, stop, 1)):
-            (_, _, inner), (_, (place, _), _) = stack.pop(), stack.pop()
-            stack.append(("number", (place, stop), inner))
-        elif mark in ("number", "(") or (mark != ")" and below[-1:] == ["number"]):
-            stack.append((mark, (place, stop), (place, stop)))
-        else:
-            yield from _numbers_of(stack)
-            stack = []
-        _join_last(stack)
-        place = stop
-    yield from _numbers_of(stack)
-
-
-def _touched(text: str, place: int, step: int) -> bool:
-    """Whether a run goes on here, or there are marks and then a run: a bracket would be within a run.
-
-    Or there is a word in brackets, which a number without a bracket would be glued to.
-    """
-    if _bracketed(text, place, step):
-        return True
-    while 0 <= place < len(text) and text[place] in _TRIMMED:
-        place += step
-    return 0 <= place < len(text) and _SOLID.match(text, place) is not None
-
-
-def _bracketed(text: str, place: int, step: int) -> bool:
-    """Whether a word in brackets begins here, or ends here if the step is back."""
-    if step > 0:
-        return _BRACKETED.match(text, place) is not None
-    before = _BREAK_BEFORE.search(text, 0, place) if place >= 0 and text[place] in ")]}" else None
-    return before is not None and _BRACKETED.fullmatch(text, before.start(), place + 1) is not None
-
-
-def _join_last(stack: list[tuple[str, Span, Span]]) -> None:
-    if not stack or stack[-1][0] != "number":
-        return
-    blank = len(stack) > 2 and stack[-2][0] not in ("number", "(")
-    first = -3 if blank else -2
-    if len(stack) > 1 and stack[first][0] == "number":
-        span = stack[first][1][0], stack[-1][1][1]
-        stack[first:] = [("number", span, span)]
-
-
-def _numbers_of(stack: list[tuple[str, Span, Span]]) -> Iterator[Span]:
-    return (inner for kind, _, inner in stack if kind == "number")

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from textveil.bundle.defaults import DEFAULT_ENCODER_ID, default_encoder
 from textveil.bundle.encoder_bundle import FIRST, LAST, SPECIAL, UNKNOWN, EncoderBundle, open_encoder
+from textveil.bundle.files import MAX_BUNDLE_BYTES
+from textveil.bundle.maker import pin
 from textveil.errors import EncoderFailed, InputError, OptionError
 from textveil.mechanisms.vector_noise import Releaser
 from textveil.mechanisms.vector_parameters import WordDropout
@@ -100,24 +102,34 @@ class Encoder:
             raise EncoderFailed("the model gives vectors of another length than its bundle says")
 
     @classmethod
-    def load(cls, path: str | Path | None = None, *, expect_id: str | None = None, threads: int = 1) -> "Encoder":
+    def load(
+        cls,
+        path: str | Path | None = None,
+        *,
+        expect_id: str | None = None,
+        maker: str | None = None,
+        max_bytes: int = MAX_BUNDLE_BYTES,
+        threads: int = 1,
+    ) -> "Encoder":
         """Opens an encoder bundle: hashes and structure of every file, and all of its model, are checked first.
 
         Args:
             path: Folder of an encoder bundle; the repository's default one if left out.
             expect_id: The identity the bundle must have (``textveil info`` prints it).
+            maker: Public key of the maker who must have signed it, 64 hexadecimal digits.
+            max_bytes: Most bytes of all its files together.
             threads: How many threads compute one vector, 1 or 2.
 
         Raises:
-            BundleNotFound, BundleVersion, BundleDamaged, WrongBundle, ModelRefused: The bundle cannot be used.
-            IdentityMismatch: It is not the one expected.
+            BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge, WrongBundle, ModelRefused: It cannot be used.
+            IdentityMismatch, NotTheMaker: It is not the one expected.
+            CryptoUnavailable: A maker is given, and the extra ``crypto`` is not installed.
             EncoderUnavailable, EncoderFailed, OptionError: See the class.
         """
-        bundle, model = open_encoder(default_encoder() if path is None else Path(path))
+        bundle, model = open_encoder(default_encoder() if path is None else Path(path), max_bytes=max_bytes)
         if path is None:
             bundle.require_identity(DEFAULT_ENCODER_ID)
-        if expect_id is not None:
-            bundle.require_identity(expect_id)
+        pin(bundle, expect_id, maker)
         return cls(bundle, model, threads)
 
     def encode(

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from textveil.bundle.files import MAX_BUNDLE_BYTES
 from textveil.bundle.index_bundle import IndexBundle, open_index
+from textveil.bundle.maker import pin
 from textveil.errors import InputError, OptionError
 from textveil.mechanisms import entropy
 from textveil.mechanisms.distribution import Distribution
@@ -74,21 +76,30 @@ class IndexEncoder:
         self._extractor = extractor_of(bundle.extractor)
 
     @classmethod
-    def load(cls, path: str | Path, *, expect_id: str | None = None) -> "IndexEncoder":
+    def load(
+        cls,
+        path: str | Path,
+        *,
+        expect_id: str | None = None,
+        maker: str | None = None,
+        max_bytes: int = MAX_BUNDLE_BYTES,
+    ) -> "IndexEncoder":
         """Opens a bundle: every file and every channel is checked first.
 
         Args:
             path: Its folder.
             expect_id: The identity the bundle must have (``textveil info`` prints it).
+            maker: Public key of the maker who must have signed it, 64 hexadecimal digits.
+            max_bytes: Most bytes of all its files together.
 
         Raises:
-            BundleNotFound, BundleVersion, BundleDamaged, WrongBundle, ModelRefused: The bundle cannot be used.
-            IdentityMismatch: It is not the one expected.
+            BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge, WrongBundle, ModelRefused: It cannot be used.
+            IdentityMismatch, NotTheMaker: It is not the one expected.
+            CryptoUnavailable: A maker is given, and the extra ``crypto`` is not installed.
             EncoderUnavailable, EncoderFailed: See the class.
         """
-        bundle = open_index(Path(path))
-        if expect_id is not None:
-            bundle.require_identity(expect_id)
+        bundle = open_index(Path(path), max_bytes=max_bytes)
+        pin(bundle, expect_id, maker)
         return cls(bundle)
 
     def encode(self, text: str, *, epsilon: float | str | None = None, channel: str | None = None) -> IndexRelease:

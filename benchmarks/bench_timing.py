@@ -1,0 +1,124 @@
+"""Does the time of a draw tell which branch of the staircase it took, given the word that came out?
+
+    python benchmarks/bench_timing.py
+
+For an output, two inputs that it may come from: one whose budget favors it (the draw is a near one), one whose budget
+does not (the draw is a base one). Draws of one mention at a time, in turns. The advantage is the largest difference of
+the two distribution functions of time: by how much the best threshold tells near from base. Its 95 % limit is that of
+Dvoretzky, Kiefer and Wolfowitz (with Massart's constant), printed beside it. As controls: one draw twice, and SanText
+with an exact tail, whose draws are rejected more or less often.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from measure import one_core, report
+
+one_core()
+
+from textveil import Sanitizer
+from textveil.mechanisms import Staircase, random_uint64
+
+DRAWS = 20_000
+_LIMIT = 1.3581  # sqrt(ln(2 / .05) / 2)
+
+
+def staircase_of(sanitizer: Sanitizer) -> Staircase:
+    """The built-in staircase at its default level."""
+    bundle = sanitizer.bundle
+    assert bundle.staircase is not None
+    level = next(level for level in bundle.staircase_levels if level.name == bundle.default_staircase_level)
+    return Staircase.of(bundle.staircase, level, bundle.staircase.outputs(visible=True, kinds=True))
+
+
+Clock = Callable[[int], int]  # nanoseconds of draw number n
+
+
+def timed(mechanism: Any, one: int) -> Clock:
+    """Times single draws of an input."""
+    inputs = np.array([one])
+
+    def clock(number: int) -> int:
+        start = time.perf_counter_ns()
+        mechanism.draw(inputs, random_uint64)
+        return time.perf_counter_ns() - start
+
+    return clock
+
+
+def selected(staircase: Staircase, one: int, output: int, *, near: bool) -> Clock:
+    """Times the arithmetic of draws that end in one output, by the branch that is given.
+
+    Base draws of one rare word would take years to wait for. So the uniform integers are chosen such that the word
+    comes out, and everything after them is what every draw does.
+    """
+    inputs, row_of = np.array([one]), np.array([0])
+    rows = staircase._rows(inputs)
+    stored = rows.stored[0].tolist()
+
+    def clock(number: int) -> int:
+        if near:
+            place = stored.index(output)
+            before = int(rows.dealt[0, place - 1]) if place else 0
+            v = before + number % max(1, int(rows.dealt[0, place]) - before)
+            u = staircase.unit * staircase.base_sum + v * staircase.factor
+        else:
+            u = (int(staircase.sums[output]) - 1) * staircase.unit + number % staircase.unit
+        u, w = np.array([u]), np.array([number % int(rows.left[0])])
+        start = time.perf_counter_ns()
+        found = staircase._select(staircase._rows(inputs), row_of, u, w)
+        taken = time.perf_counter_ns() - start
+        assert int(found[0]) == output
+        return taken
+
+    return clock
+
+
+def advantage(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
+    """The largest difference of two distribution functions, and its 95 % upper limit."""
+    places = np.sort(np.concatenate([first, second]))
+    gaps = [np.searchsorted(np.sort(each), places, side="right") / len(each) for each in (first, second)]
+    found = float(np.abs(gaps[0] - gaps[1]).max())
+    return found, found + _LIMIT * sqrt(1 / len(first) + 1 / len(second))
+
+
+def in_turns(one: Clock, other: Clock, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Times two things in turns, each first as often as the other, so that a slower minute slows both."""
+    found = np.empty((2, count))
+    for number in range(count):
+        for which in ((0, 1), (1, 0))[number % 2]:
+            found[which, number] = (one, other)[which](number)
+    return found[0], found[1]
+
+
+def main() -> None:
+    """Runs the benchmark."""
+    draws = int(sys.argv[1]) if len(sys.argv) > 1 else DRAWS
+    sanitizer = Sanitizer.load()
+    staircase, ids = staircase_of(sanitizer), sanitizer.bundle.ids
+    exact = sanitizer._plan({"mechanism": "santext", "tail": "exact"}).mechanism
+    middle = {word: np.median([timed(exact, ids[word])(0) for _ in range(200)]) for word in ("the", "doctor", "zebra")}
+    fast, slow = min(middle, key=middle.__getitem__), max(middle, key=middle.__getitem__)
+    doctor = ids["doctor"]
+    pairs = {
+        f"staircase: {near} from {near}, near; from {far}, base": (
+            selected(staircase, ids[near], ids[near], near=True),
+            selected(staircase, ids[far], ids[near], near=False),
+        )
+        for near, far in (("doctor", "guitar"), ("cancer", "bridge"), ("teacher", "copper"))
+    }
+    pairs["control: the same draw twice"] = (
+        selected(staircase, doctor, doctor, near=True),
+        selected(staircase, doctor, doctor, near=True),
+    )
+    pairs[f"SanText, exact tail: {fast}; {slow}"] = timed(exact, ids[fast]), timed(exact, ids[slow])
+    rows = [[name, draws, *advantage(*in_turns(*pair, draws))] for name, pair in pairs.items()]
+    report("timing", ["pair", "draws of each", "advantage", "at most (95 %)"], rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""``textveil-export audit``: what the installed sampler draws, against what a bundle promises."""
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from textveil.bundle import INDEX_FORMAT_VERSION, Bundle, encoder_version, open_index
+from textveil.mechanisms import Staircase
+
+from textveil_export.errors import SamplerFault
+from textveil_export.sampler import audit_sampler
+from textveil_export.sampler.audit import ALPHA, DRAWS
+
+
+def audit(
+    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle with a staircase or an index.")],
+    draws: Annotated[int, typer.Option(min=1000, help="Draws of each of two inputs at each level.")] = DRAWS,
+) -> None:
+    """Draw from the installed sampler, and bound the realized epsilon from below.
+
+    Two inputs and an output are chosen at which the loss is largest. Counts of outputs are compared with the exact
+    probabilities, uniform integers with uniform ones, and a process with its copy. A sampler that fails is an error.
+    """
+    faults = []
+    for staircase in _staircases(bundle):
+        found = audit_sampler(staircase, draws)
+        print(found)
+        faults += [f"level {found.level}: {fault}" for fault in found.faults]
+    if faults:
+        raise SamplerFault("; ".join(faults))
+    print(f"no fault in {draws:,} draws of each input; a sound sampler fails one comparison in {1 / ALPHA:,.0f}")
+
+
+def _staircases(path: Path) -> list[Staircase]:
+    if encoder_version(path) == INDEX_FORMAT_VERSION:
+        return [staircase for levels in open_index(path).channels.values() for staircase in levels]
+    bundle = Bundle(path)
+    table = bundle.staircase
+    if table is None:
+        raise SamplerFault("this bundle has no staircase to draw from")
+    outputs = table.outputs(visible=bundle.default_visible != "none", kinds=True)
+    return [Staircase.of(table, level, np.asarray(outputs)) for level in bundle.staircase_levels]

@@ -1,0 +1,182 @@
+"""Draws from the sampler that is installed, and compares what comes out with what is promised and with the law.
+
+Three questions, each with a stated power:
+
+* Can an output favor one word over another by more than ``exp(L)``? Two inputs and an output are chosen for which the
+  law comes close to that, and Clopper and Pearson's interval bounds the realized epsilon from below.
+* Is the law the one that the integers say? Counts of likely outputs, of the neighborhood and of all the rest are
+  compared with exact probabilities, and the uniform integers with uniform ones, down to their last bits.
+* Do two processes share randomness? A fork draws; the two must differ.
+"""
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from textveil.mechanisms import Integers, Staircase, random_uint64, uniform_below
+
+from textveil_export.sampler.clopper_pearson import lower, tail, upper
+
+DRAWS = 1_000_000
+_AT_ONCE = 1 << 18
+#: Groups of outputs that are compared: the likeliest ones alone, and as many parts of the rest.
+_GROUPS = 32
+#: Chance that a sound sampler is called faulty, for each comparison of an audit.
+ALPHA = 1e-6
+#: Confidence of the bounds of epsilon that are printed: an error of 2.5 % on either side.
+_SIDE = 0.025
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the draws of one level say.
+
+    Attributes:
+        level: Name of the level.
+        promised: Its epsilon.
+        exact: The loss of the chosen pair at the chosen output, by the integers.
+        realized: Lower bound of it from the draws, at 95 %.
+        faults: What is wrong, each in a line; empty for a sound sampler.
+        smallest: Smallest relative error of the rare probability that these draws show with a chance of 99 %.
+    """
+
+    level: str
+    promised: float
+    exact: float
+    realized: float
+    faults: tuple[str, ...]
+    smallest: float
+
+    def __str__(self) -> str:
+        return (
+            f"level {self.level}: promised {self.promised:g}, chosen pair {self.exact:.3f}, realized at least "
+            f"{self.realized:.3f} (95 %); an error of {self.smallest:.0%} of its rarer probability would be seen"
+        )
+
+
+def audit_sampler(staircase: Staircase, draws: int = DRAWS) -> Finding:
+    """Checks the sampler of one level of a staircase, also of an index, with the operating system's entropy.
+
+    Args:
+        staircase: The mechanism as it is loaded.
+        draws: How many draws of each of the two inputs.
+    """
+    likely, rare, output = tight_pair(staircase)
+    first, second = (_counts(staircase, one, draws) for one in (likely, rare))
+    p, q = (_probability(staircase, one, output) for one in (likely, rare))
+    faults = [*_unlike(staircase, likely, first, draws), *_unlike(staircase, rare, second, draws)]
+    faults += unlike_uniform(staircase.total, draws)
+    if shared_by_fork():
+        faults.append("two processes draw the same")
+    beyond = lower(int(first[output]), draws, ALPHA), upper(int(second[output]), draws, ALPHA)
+    promised = float(staircase.level.epsilon)
+    if beyond[0] > 0 and math.log(beyond[0] / beyond[1]) > promised:
+        faults.append("an output favors one input by more than is promised")
+    bounds = lower(int(first[output]), draws, _SIDE), upper(int(second[output]), draws, _SIDE)
+    realized = math.log(bounds[0] / bounds[1]) if bounds[0] > 0 else 0.0
+    # A deviate of ALPHA shared by all comparisons (its Chernoff bound), and 2.4 for 99 %.
+    deviates = math.sqrt(-2 * math.log(ALPHA / (2 * _GROUPS))) + 2.4
+    smallest = deviates / math.sqrt(max(1.0, draws * q))
+    return Finding(staircase.level.name, promised, math.log(p / q), max(0.0, realized), tuple(faults), smallest)
+
+
+def tight_pair(staircase: Staircase) -> tuple[int, int, int]:
+    """Returns two inputs and an output at which the loss is (next to) the largest, and the output as likely as can be.
+
+    The output has all of its base from the budget of the first input, and nothing of that of the second. Its base
+    weight is just below ``H`` then, and it is nearly all that comes out.
+    """
+    inputs = np.arange(staircase.table.symbols)
+    stored, budgets = staircase.budgets(inputs)
+    whole = np.where((budgets == staircase.base[stored]) & (budgets > 0), budgets, -1)
+    if whole.max() < 0:
+        whole = budgets
+    likely, place = np.unravel_index(int(whole.argmax()), whole.shape)
+    output = int(stored[likely, place])
+    of_output = np.where(stored == output, budgets, 0).sum(axis=1)
+    left = staircase.budget - budgets.sum(axis=1)  # spread over all outputs, this one too
+    rare = int(np.lexsort((left, of_output))[0])
+    return int(likely), rare, output
+
+
+def unlike_uniform(total: int, draws: int) -> list[str]:
+    """Returns what is wrong with uniform integers below a number: too few, uneven low or high bits."""
+    numbers = uniform_below(np.full(min(draws, _AT_ONCE), total, np.int64), random_uint64)
+    faults = []
+    if numbers.min() < 0 or numbers.max() >= total:
+        faults.append("uniform integers are out of range")
+    repeated, expected = len(numbers) - len(np.unique(numbers)), len(numbers) ** 2 / 2 / total
+    if expected < 1 and repeated > 20:
+        faults.append("uniform integers repeat themselves: they have too few bits")
+    cells = 64
+    for name, cell in {
+        "low": numbers % cells,
+        "high": (numbers.astype(object) * cells // total).astype(np.int64),
+    }.items():
+        found = np.bincount(cell, minlength=cells)
+        low = [total // cells + (place < total % cells) for place in range(cells)]
+        high = [-(-(place + 1) * total // cells) - -(-place * total // cells) for place in range(cells)]
+        for place, exact in enumerate(low if name == "low" else high):
+            if not _plausible(int(found[place]), len(numbers), exact / total, ALPHA / cells):
+                faults.append(f"uniform integers: their {name} bits are not uniform")
+                break
+    return faults
+
+
+def shared_by_fork() -> bool:
+    """Tells whether a process and its copy draw the same random words."""
+    if not hasattr(os, "fork"):
+        return False
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(writing, random_uint64(8).tobytes())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    own = random_uint64(8).tobytes()
+    with os.fdopen(reading, "rb") as answer:
+        theirs = answer.read()
+    os.waitpid(child, 0)
+    return own == theirs
+
+
+def _counts(staircase: Staircase, one: int, draws: int) -> Integers:
+    counts = np.zeros(len(staircase.base), dtype=np.int64)
+    for start in range(0, draws, _AT_ONCE):
+        inputs = np.full(min(_AT_ONCE, draws - start), one)
+        counts += np.bincount(staircase.draw(inputs, random_uint64), minlength=len(counts))
+    return counts
+
+
+def _probability(staircase: Staircase, one: int, output: int) -> float:
+    row = staircase.exact_row(one)
+    return row[output] / sum(row)
+
+
+def _unlike(staircase: Staircase, one: int, counts: Integers, draws: int) -> Sequence[str]:
+    """Groups of outputs whose counts are not those of the law: the likeliest ones alone, and the rest in 16 parts."""
+    row = staircase.exact_row(one)
+    total = sum(row)
+    order = sorted(range(len(row)), key=row.__getitem__, reverse=True)
+    alone = order[: _GROUPS // 2]
+    groups = [[output] for output in alone]
+    rest = sorted(order[_GROUPS // 2 :])  # by id: a tail that is drawn otherwise moves mass between them
+    groups += [part.tolist() for part in np.array_split(np.array(rest, dtype=np.int64), _GROUPS // 2) if len(part)]
+    for group in groups:
+        share = sum(row[output] for output in group) / total
+        found = int(counts[group].sum())
+        if not _plausible(found, draws, share, ALPHA / (2 * len(groups))):
+            return [f"input {one}: outputs come out {found:,} times that should {share * draws:,.0f} times"]
+    return []
+
+
+def _plausible(found: int, draws: int, share: float, alpha: float) -> bool:
+    if not 0 < share < 1:
+        return found == share * draws
+    at_least = tail(share, found, draws) if found else 1.0
+    at_most = 1 - tail(share, found + 1, draws) if found < draws else 1.0
+    return min(at_least, at_most) >= alpha / 2

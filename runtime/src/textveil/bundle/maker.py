@@ -1,0 +1,77 @@
+"""Who made a bundle: a detached Ed25519 signature of its manifest, checked against a key that the caller pinned.
+
+What is signed is a fixed text and the SHA-256 of ``manifest.json``, which has the hash of every other file. An identity
+names one bundle; a maker's key stands for all that its owner signs.
+"""
+
+import re
+from pathlib import Path
+from typing import Protocol
+
+from textveil.bundle.files import read_file
+from textveil.errors import BundleDamaged, CryptoUnavailable, NotTheMaker, OptionError
+
+SIGNATURE = "manifest.json.sig"
+_PURPOSE = b"textveil bundle, version 1\n"
+_KEY, _SIGNATURE = re.compile(r"[0-9a-f]{64}"), re.compile(rb"[0-9a-f]{128}\n?")
+_MAX_SIGNATURE_BYTES = 200
+
+
+class Pinnable(Protocol):
+    """A bundle that was opened."""
+
+    def require_identity(self, expected: str) -> None:
+        """Raises ``IdentityMismatch`` unless it has that identity."""
+        ...
+
+    def require_maker(self, key: str) -> None:
+        """Raises ``NotTheMaker`` unless the owner of that key signed it."""
+        ...
+
+
+def pin(bundle: Pinnable, expect_id: str | None, maker: str | None) -> None:
+    """Checks the identity and the maker that a caller named; ``None`` names none."""
+    if expect_id is not None:
+        bundle.require_identity(expect_id)
+    if maker is not None:
+        bundle.require_maker(maker)
+
+
+def signed_message(manifest_sha256: str) -> bytes:
+    """Returns what a maker signs: the purpose, so that the signature is good for nothing else, and the hash."""
+    return _PURPOSE + bytes.fromhex(manifest_sha256)
+
+
+def require_maker(path: Path, manifest_sha256: str, key: str) -> None:
+    """Checks that the owner of a key signed a bundle.
+
+    Args:
+        path: The folder of the bundle.
+        manifest_sha256: SHA-256 of the manifest as it was read, hexadecimal.
+        key: The maker's public key, 64 hexadecimal digits.
+
+    Raises:
+        OptionError: ``key`` is no key.
+        CryptoUnavailable: The package ``cryptography`` is not installed.
+        NotTheMaker: There is no signature, or it is not one of this key for this manifest.
+    """
+    if not isinstance(key, str) or not _KEY.fullmatch(key.strip().lower()):
+        raise OptionError("maker is a public key: 64 hexadecimal digits, as textveil-export sign prints them")
+    try:
+        from cryptography.exceptions import InvalidSignature
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    except ImportError as error:
+        raise CryptoUnavailable(
+            "checking a maker needs the package cryptography: install textveil with the extra crypto"
+        ) from error
+    try:
+        content = read_file(path / SIGNATURE, _MAX_SIGNATURE_BYTES)
+    except BundleDamaged as error:
+        raise NotTheMaker(f"the bundle has no signature ({SIGNATURE})") from error
+    try:
+        if not _SIGNATURE.fullmatch(content):
+            raise ValueError("no signature")
+        public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(key.strip()))
+        public.verify(bytes.fromhex(content.decode().strip()), signed_message(manifest_sha256))
+    except (InvalidSignature, ValueError) as error:
+        raise NotTheMaker("the bundle is not signed by this maker, or was changed since") from error

@@ -1,0 +1,244 @@
+"""Folders that are made to hurt: what is no plain file, what is too large, what changes while it is read."""
+
+import hashlib
+import json
+import os
+import shutil
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from damaged import sign_manifest
+from small_encoders import write_encoder
+from small_index import write_index
+from small_staircase import small_staircase
+from textveil import Sanitizer
+from textveil.bundle import MAX_BUNDLE_BYTES, Bundle, open_encoder, open_index
+from textveil.bundle.files import MAX_JSON_BYTES, is_printable, read_file
+from textveil.errors import BundleDamaged, BundleError, BundleNotFound, BundleTooLarge
+
+Open = Callable[..., Any]
+KINDS: dict[str, tuple[Callable[[Path], Path], Open, str]] = {
+    "staircase": (small_staircase, Bundle, "staircase.safetensors"),
+    "index": (write_index, open_index, "rows.safetensors"),
+    "encoder": (write_encoder, open_encoder, "model.onnx"),
+}
+each_kind = pytest.mark.parametrize(("write", "opening", "large"), KINDS.values(), ids=KINDS)
+
+
+def refused(opening: Open, folder: Path, error: type[BundleError] = BundleDamaged, **options: Any) -> str:
+    with pytest.raises(error) as caught:
+        opening(folder, **options)
+    message = str(caught.value)
+    assert is_printable(message)
+    return message
+
+
+def stated(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "manifest.json").read_text("utf-8"))
+
+
+@each_kind
+@pytest.mark.parametrize("listed", [0, None], ids=["no bytes", "the true size"])
+def test_a_pipe_does_not_keep_us_waiting(
+    tmp_path: Path, write: Callable[[Path], Path], opening: Open, large: str, listed: int | None
+) -> None:
+    folder = write(tmp_path / "bundle")
+    (folder / large).unlink()
+    os.mkfifo(folder / large)
+    if listed is not None:
+        manifest = stated(folder)
+        manifest["files"][large] = {"bytes": listed, "sha256": hashlib.sha256(b"").hexdigest()}
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+    assert "not a plain file" in refused(opening, folder)
+
+
+@each_kind
+@pytest.mark.parametrize("target", ["/dev/zero", "outside", "inside", "nowhere"])
+def test_links_are_not_followed(
+    tmp_path: Path, write: Callable[[Path], Path], opening: Open, large: str, target: str
+) -> None:
+    folder = write(tmp_path / "bundle")
+    moved = {"outside": tmp_path / "outside", "inside": folder / "other"}.get(target, Path(target))
+    if target in ("outside", "inside"):
+        (folder / large).rename(moved)
+    else:
+        (folder / large).unlink()
+    (folder / large).symlink_to(moved)
+    assert "not a plain file" in refused(opening, folder)
+
+
+@each_kind
+def test_a_manifest_that_is_a_pipe_or_a_link(
+    tmp_path: Path, write: Callable[[Path], Path], opening: Open, large: str
+) -> None:
+    folder = write(tmp_path / "bundle")
+    (folder / "manifest.json").rename(tmp_path / "elsewhere.json")
+    (folder / "manifest.json").symlink_to(tmp_path / "elsewhere.json")
+    assert "not a plain file" in refused(opening, folder)
+    (folder / "manifest.json").unlink()
+    os.mkfifo(folder / "manifest.json")
+    assert "not a plain file" in refused(opening, folder)
+    (folder / "manifest.json").unlink()
+    refused(opening, folder, BundleNotFound)
+
+
+@each_kind
+def test_a_bundle_has_a_cap(tmp_path: Path, write: Callable[[Path], Path], opening: Open, large: str) -> None:
+    folder = write(tmp_path / "bundle")
+    size = sum(entry["bytes"] for entry in stated(folder)["files"].values())
+    assert opening(folder, max_bytes=size)
+    refused(opening, folder, BundleTooLarge, max_bytes=size - 1)
+    assert size < MAX_BUNDLE_BYTES
+
+
+@each_kind
+def test_a_cap_is_checked_before_a_byte_is_read(
+    tmp_path: Path, write: Callable[[Path], Path], opening: Open, large: str
+) -> None:
+    folder = write(tmp_path / "bundle")
+    os.truncate(folder / large, 10**12)  # a hole: it takes no place on the disk
+    manifest = stated(folder)
+    refused(opening, folder)  # its size is not the one that is stated
+    manifest["files"][large]["bytes"] = 10**12
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    refused(opening, folder, BundleTooLarge)
+    for size in (-1, True, 1.0, "5", None):
+        manifest["files"][large]["bytes"] = size
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+        refused(opening, folder)
+
+
+@each_kind
+def test_json_has_a_cap(tmp_path: Path, write: Callable[[Path], Path], opening: Open, large: str) -> None:
+    folder = write(tmp_path / "bundle")
+    text = (folder / "manifest.json").read_text("utf-8")
+    (folder / "manifest.json").write_text(text + " " * (MAX_JSON_BYTES - len(text.encode())))
+    assert opening(folder)
+    (folder / "manifest.json").write_text(text + " " * (MAX_JSON_BYTES - len(text.encode()) + 1))
+    refused(opening, folder, BundleTooLarge)
+
+
+@each_kind
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
+def test_numbers_that_are_none(
+    tmp_path: Path, write: Callable[[Path], Path], opening: Open, large: str, number: str
+) -> None:
+    folder = write(tmp_path / "bundle")
+    text = (folder / "manifest.json").read_text("utf-8")
+    (folder / "manifest.json").write_text(f'{{"later": {number}, {text.strip()[1:]}')
+    assert "not readable JSON" in refused(opening, folder)
+    (folder / "manifest.json").write_text(f'{{"later": 1e99, {text.strip()[1:]}')
+    assert opening(folder)
+
+
+@each_kind
+@pytest.mark.parametrize("mark", ["\x1b[2J", "\r", "\n", "\x7f", "\x9b1m", "\u202e", "\u2066", "\u2028", "\ud800"])
+def test_names_that_a_terminal_would_obey(
+    tmp_path: Path, write: Callable[[Path], Path], opening: Open, large: str, mark: str
+) -> None:
+    folder = write(tmp_path / "bundle")
+    manifest = stated(folder)
+    for place in ({"name": f"safe{mark}"}, {f"key{mark}": 1}, {"later": [{"deep": [mark]}]}):
+        (folder / "manifest.json").write_text(json.dumps({**manifest, **place}))
+        assert "control characters" in refused(opening, folder)
+
+
+@each_kind
+def test_words_that_a_terminal_would_obey(
+    tmp_path: Path, write: Callable[[Path], Path], opening: Open, large: str
+) -> None:
+    folder = write(tmp_path / "bundle")
+    lists = [name for name in stated(folder)["files"] if name.endswith((".txt", ".tsv"))]
+    assert lists
+    for name in lists:
+        copy = Path(shutil.copytree(folder, tmp_path / name))
+        content = (copy / name).read_bytes()
+        (copy / name).write_bytes(content + b"ab\x1b[31mcd\n")
+        for law in ("law.json", "release.json"):
+            if (copy / law).exists():
+                rules = json.loads((copy / law).read_text())
+                rules["files"][name] = hashlib.sha256((copy / name).read_bytes()).hexdigest()
+                (copy / law).write_text(json.dumps(rules))
+        sign_manifest(copy, stated(copy))
+        assert refused(opening, copy) == f"{name}: holds control characters"
+
+
+def test_thousands_of_levels(tmp_path: Path) -> None:
+    level = {"share": "1/4", "own_share": "1"}
+    levels = [{**level, "name": f"l{number}", "epsilon": f"{1 + number / 10_000:.4f}"} for number in range(20_000)]
+    folder = small_staircase(tmp_path / "bundle", levels=levels)
+    assert "law.json: has more than" in refused(Bundle, folder, BundleTooLarge)
+    folder = small_staircase(tmp_path / "fewer", levels=levels[:65])
+    assert "more than 64 levels" in refused(Bundle, folder)
+    assert len(Bundle(small_staircase(tmp_path / "few", levels=levels[:64])).staircase_levels) == 64
+
+
+@each_kind
+def test_what_is_used_is_what_was_hashed(
+    tmp_path: Path, write: Callable[[Path], Path], opening: Open, large: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that is another one right after each file is read, and overwritten in place at the end."""
+    folder = write(tmp_path / "bundle")
+    reads: list[str] = []
+
+    def changing(path: Path, most: int) -> bytes:
+        reads.append(path.name)
+        content = read_file(path, most)
+        path.write_bytes(b"\xff" * len(content))
+        return content
+
+    monkeypatch.setattr("textveil.bundle.files.read_file", changing)
+    opened = opening(folder)
+    assert len(reads) == len(set(reads)), "a file was opened twice"
+    assert set(reads) == {"manifest.json", *(opened if not isinstance(opened, tuple) else opened[0]).manifest["files"]}
+
+
+def test_a_table_is_no_live_mapping(tmp_path: Path) -> None:
+    """Overwritten in place or cut short, the file of an opened bundle changes nothing."""
+    folder = small_staircase(tmp_path / "bundle")
+    sanitizer = Sanitizer.load(folder)
+    before = sanitizer.distribution("doctor").weights
+    os.truncate(folder / "staircase.safetensors", 0)
+    (folder / "staircase.safetensors").write_bytes(b"\xff" * 5000)
+    assert sanitizer.distribution("doctor").weights == before
+    assert sanitizer.sanitize("the doctor said").tokens
+
+
+def test_a_race_of_renames(tmp_path: Path) -> None:
+    """While a folder takes turns with another one, a load gives the pinned bundle or none."""
+    honest, other = small_staircase(tmp_path / "honest"), small_staircase(tmp_path / "other", levels=OTHER)
+    pinned, wrong = Bundle(honest), Bundle(other)
+    place, stop = tmp_path / "place", threading.Event()
+    shutil.copytree(honest, place)
+
+    def swap() -> None:
+        turn = 0
+        while not stop.is_set():
+            source = (honest, other)[turn % 2]
+            for path in source.iterdir():
+                temporary = place.parent / f"t{path.name}"
+                shutil.copy(path, temporary)
+                temporary.replace(place / path.name)
+            turn += 1
+
+    swapping = threading.Thread(target=swap)
+    swapping.start()
+    try:
+        for _ in range(60):
+            try:
+                found = Bundle(place)
+            except BundleError:
+                continue
+            assert found.identity in (pinned.identity, wrong.identity)
+            law = pinned if found.identity == pinned.identity else wrong
+            assert found.law_identity == law.law_identity
+            assert found.staircase_levels == law.staircase_levels
+    finally:
+        stop.set()
+        swapping.join()
+
+
+OTHER = [{"name": "weak", "epsilon": "2", "share": "1/2", "own_share": "1"}]

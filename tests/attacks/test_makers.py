@@ -1,0 +1,145 @@
+"""Signatures of makers: whose bundle it is, and that a statement says what nobody vouches for."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from small_encoders import write_encoder
+from small_index import write_index
+from small_staircase import small_staircase
+from textveil import Encoder, IndexEncoder, Sanitizer
+from textveil.bundle import SIGNATURE, Bundle
+from textveil.bundle.maker import signed_message
+from textveil.errors import BundleTooLarge, CryptoUnavailable, IdentityMismatch, NotTheMaker, OptionError
+from textveil_export.errors import KeyFileError
+from textveil_export.sign import sign_bundle
+
+KINDS = {
+    "staircase": (small_staircase, Sanitizer.load),
+    "index": (write_index, IndexEncoder.load),
+    "encoder": (write_encoder, Encoder.load),
+}
+each_kind = pytest.mark.parametrize(("write", "load"), KINDS.values(), ids=KINDS)
+
+
+def key_file(path: Path, private: Any = None) -> Path:
+    """Writes a private key, readable by its owner alone."""
+    made = private or Ed25519PrivateKey.generate()
+    path.write_bytes(made.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    path.chmod(0o600)
+    return path
+
+
+@each_kind
+def test_a_signed_bundle_is_its_makers(tmp_path: Path, write: Any, load: Any) -> None:
+    folder = write(tmp_path / "bundle")
+    with pytest.raises(NotTheMaker, match="no signature"):
+        load(folder, maker="0" * 64)
+    key = key_file(tmp_path / "key.pem")
+    maker = sign_bundle(folder, key)
+    assert load(folder, maker=maker)
+    assert load(folder, maker=f" {maker.upper()}\n")
+    other = sign_bundle(folder, key_file(tmp_path / "other.pem"))
+    with pytest.raises(NotTheMaker, match="not signed by this maker"):
+        load(folder, maker=maker)
+    assert load(folder, maker=other)
+
+
+@each_kind
+def test_what_changes_a_bundle_makes_its_signature_void(tmp_path: Path, write: Any, load: Any) -> None:
+    folder = write(tmp_path / "bundle")
+    maker = sign_bundle(folder, key_file(tmp_path / "key.pem"))
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps({**manifest, "licence": "another"}))
+    assert load(folder)
+    with pytest.raises(NotTheMaker, match="changed since"):
+        load(folder, maker=maker)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\n", b"0" * 128, b"0" * 127, b"0" * 129, b"x" * 128, b"0" * 10_000, b"\xff" * 64]
+)
+def test_signatures_that_are_none(tmp_path: Path, content: bytes) -> None:
+    folder = small_staircase(tmp_path / "bundle")
+    maker = sign_bundle(folder, key_file(tmp_path / "key.pem"))
+    (folder / SIGNATURE).write_bytes(content)
+    with pytest.raises((NotTheMaker, BundleTooLarge)):
+        Sanitizer.load(folder, maker=maker)
+
+
+def test_a_signature_for_another_purpose_is_none(tmp_path: Path) -> None:
+    """The maker signed the bare hash, for something else."""
+    folder = small_staircase(tmp_path / "bundle")
+    private = Ed25519PrivateKey.generate()
+    maker, digest = private.public_key().public_bytes_raw().hex(), Bundle(folder).identity
+    for message in (bytes.fromhex(digest), digest.encode(), (folder / "manifest.json").read_bytes()):
+        (folder / SIGNATURE).write_text(private.sign(message).hex())
+        with pytest.raises(NotTheMaker):
+            Sanitizer.load(folder, maker=maker)
+    (folder / SIGNATURE).write_text(private.sign(signed_message(digest)).hex())
+    assert Sanitizer.load(folder, maker=maker)
+
+
+@pytest.mark.parametrize("key", ["", "0" * 63, "0" * 65, "g" * 64, 5, "/tmp/key"])
+def test_a_maker_that_is_no_key(tmp_path: Path, key: Any) -> None:
+    folder = small_staircase(tmp_path / "bundle")
+    sign_bundle(folder, key_file(tmp_path / "key.pem"))
+    with pytest.raises(OptionError, match="64 hexadecimal digits"):
+        Sanitizer.load(folder, maker=key)
+
+
+def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = small_staircase(tmp_path / "bundle")
+    maker = sign_bundle(folder, key_file(tmp_path / "key.pem"))
+    monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
+    with pytest.raises(CryptoUnavailable, match="extra crypto"):
+        Sanitizer.load(folder, maker=maker)
+    assert Sanitizer.load(folder)
+
+
+def test_keys_that_do_not_sign(tmp_path: Path) -> None:
+    folder = small_staircase(tmp_path / "bundle")
+    for name, path in {
+        "no private key": tmp_path / "nowhere",
+        "another kind": key_file(tmp_path / "x.pem", X25519PrivateKey.generate()),
+    }.items():
+        with pytest.raises(KeyFileError, match=name):
+            sign_bundle(folder, path)
+    shared = key_file(tmp_path / "shared.pem")
+    shared.chmod(0o644)
+    with pytest.raises(KeyFileError, match="chmod 600"):
+        sign_bundle(folder, shared)
+    assert not (folder / SIGNATURE).exists()
+
+
+def test_only_a_pinned_bundle_is_certified(golden_certified: Path) -> None:
+    """A certified epsilon is the word of whoever wrote the folder, unless the caller named the bundle or its maker."""
+    claims = "certificate not recomputed"
+    unpinned = Sanitizer.load(golden_certified)
+    statement = unpinned.sanitize("the doctor", mechanism="santext").statement
+    assert claims in statement.summary()
+    assert statement.to_dict()["certificate"] == claims
+    pinned = Sanitizer.load(golden_certified, expect_id=unpinned.bundle.identity)
+    statement = pinned.sanitize("the doctor", mechanism="santext").statement
+    assert claims not in statement.summary()
+    assert statement.to_dict()["certificate"] == "of the pinned bundle"
+    maker = sign_bundle(golden_certified, key_file(golden_certified.parent / "key.pem"))
+    statement = Sanitizer.load(golden_certified, maker=maker).sanitize("the", mechanism="santext").statement
+    assert claims not in statement.summary()
+    with pytest.raises(IdentityMismatch):
+        Sanitizer.load(golden_certified, expect_id="0" * 64)
+    built_in = Sanitizer.load().sanitize("the doctor", mechanism="santext").statement
+    assert claims not in built_in.summary()
+    assert Sanitizer.load().sanitize("the", mechanism="krr", epsilon=4).statement.to_dict()["certificate"] is None
+
+
+@pytest.fixture
+def golden_certified(tmp_path: Path) -> Path:
+    """A copy of the built-in bundle, which is certified, somewhere else."""
+    return Path(shutil.copytree(Path(Sanitizer.load().bundle.path).resolve(), tmp_path / "copy"))

@@ -1,0 +1,139 @@
+"""The audit of the installed sampler: a sound one passes, and planted faults are seen with the power that is stated."""
+
+import math
+import os
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+from small_index import write_index
+from small_staircase import small_staircase
+from textveil.bundle import Bundle, open_index
+from textveil.mechanisms import Staircase, StaircaseLevel, StaircaseTable
+from textveil.mechanisms import staircase as staircase_module
+from textveil_export.cli.audit import audit as audit_command
+from textveil_export.errors import SamplerFault
+from textveil_export.sampler import audit, audit_sampler, lower, upper
+
+DRAWS = 100_000
+
+
+def made(seed: int = 1, symbols: int = 400, epsilon: str = "4") -> Staircase:
+    """A staircase over some words with a base like that of words: a few common ones, many rare ones."""
+    generator = np.random.default_rng(seed)
+    base = np.maximum(1, (1e6 / np.arange(1, symbols + 1)).astype(np.uint32))
+    others = [generator.permutation(np.delete(np.arange(symbols), word))[:20] for word in range(symbols)]
+    neighbors = np.array([[word, *rest] for word, rest in enumerate(others)], np.uint16)
+    table = StaircaseTable(neighbors, base, np.full(symbols, 15, np.uint8))
+    level = StaircaseLevel("one", Decimal(epsilon), Fraction(1, 20))
+    return Staircase.of(table, level, np.ones(symbols, dtype=bool))
+
+
+@pytest.mark.parametrize(("count", "draws"), [(0, 10), (1, 10), (5, 10), (10, 10), (3, 10**6), (919_000, 10**6)])
+@pytest.mark.parametrize("alpha", [0.025, 1e-6])
+def test_intervals_are_those_of_beta_distributions(count: int, draws: int, alpha: float) -> None:
+    low = beta.ppf(alpha, count, draws - count + 1) if count else 0.0
+    high = beta.ppf(1 - alpha, count + 1, draws - count) if count < draws else 1.0
+    assert lower(count, draws, alpha) == pytest.approx(low, rel=1e-6)
+    assert upper(count, draws, alpha) == pytest.approx(high, rel=1e-6)
+    assert lower(count, draws, alpha) <= low * (1 + 1e-9)
+    assert upper(count, draws, alpha) >= high * (1 - 1e-9)
+
+
+def test_the_pair_is_tight() -> None:
+    """No other pair and output comes closer to the promise, and the output is nearly all that comes out."""
+    staircase = made()
+    likely, rare, output = audit.tight_pair(staircase)
+    rows = np.array([staircase.exact_row(word) for word in range(400)], dtype=object)
+    shares = np.array([row / sum(row) for row in rows], dtype=np.float64)
+    losses = np.log(shares.max(axis=0) / shares.min(axis=0))
+    found = math.log(shares[likely, output] / shares[rare, output])
+    assert found == pytest.approx(losses.max(), abs=1e-3)
+    assert shares[likely, output] > 0.5 * staircase.near
+
+
+@pytest.mark.statistical
+def test_a_sound_sampler_passes_and_shows_most_of_its_epsilon() -> None:
+    found = audit_sampler(made(), DRAWS)
+    assert found.faults == ()
+    assert 3 < found.realized < found.exact <= 4
+    assert 0 < found.smallest < 0.6
+
+
+def wrong_tail(self, rows, row_of, u, w):  # type: ignore[no-untyped-def]
+    """What is left of the budget is drawn from the base itself."""
+    position = np.where(u < self.unit * self.base_sum, u // self.unit, w % self.base_sum)
+    near = staircase_module.at_most(rows.dealt, row_of, np.maximum(u - self.unit * self.base_sum, 0) // self.factor)
+    k = rows.stored.shape[1]
+    stored = rows.stored.ravel()[row_of * k + np.minimum(near, k - 1)]
+    outputs = np.searchsorted(self.sums, np.minimum(position, self.base_sum - 1), side="right")
+    return np.where((u >= self.unit * self.base_sum) & (near < k), stored, outputs)
+
+
+def scarce() -> Staircase:
+    """Words whose neighbors take less than the budget: much is left over."""
+    table = made().table
+    table = StaircaseTable(table.neighbors[:, :2], table.base[::-1].copy(), table.roles)
+    return Staircase.of(table, StaircaseLevel("one", Decimal(4), Fraction(1, 4)), np.ones(400, dtype=bool))
+
+
+@pytest.mark.statistical
+def test_a_wrong_tail_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mass that the law gives to other words goes to the neighbors again."""
+    sound = scarce()
+    assert audit_sampler(sound, DRAWS).faults == ()
+    monkeypatch.setattr(Staircase, "_select", wrong_tail)
+    assert any("come out" in fault for fault in audit_sampler(sound, DRAWS).faults)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("more", [3, 8])
+def test_a_larger_factor_is_seen(more: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sampler draws with a larger epsilon than the law has."""
+    drawing = made(epsilon=str(4 + math.log(more)))
+    real = Staircase.draw
+    monkeypatch.setattr(Staircase, "draw", lambda self, *given: real(drawing, *given))
+    faults = audit_sampler(made(), DRAWS).faults
+    assert any("come out" in fault for fault in faults)
+    assert any("favors one input" in fault for fault in faults)
+
+
+@pytest.mark.statistical
+def test_floating_point_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Uniform numbers with 24 bits: they repeat themselves."""
+
+    def floating(totals, random_uint64, *, bits=64):  # type: ignore[no-untyped-def]
+        shares = (random_uint64(len(totals)) >> np.uint64(40)).astype(np.float32) / np.float32(2**24)
+        return (shares.astype(np.float64) * totals).astype(np.int64)
+
+    monkeypatch.setattr(audit, "uniform_below", floating)
+    assert any("too few bits" in fault for fault in audit_sampler(made(), DRAWS).faults)
+
+
+@pytest.mark.statistical
+def test_a_biased_remainder_is_seen() -> None:
+    assert audit.unlike_uniform(3 << 40, DRAWS) == []
+    assert audit.unlike_uniform(61, DRAWS) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_stream_that_a_fork_repeats_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not audit.shared_by_fork()
+    generator = np.random.default_rng(1)
+    monkeypatch.setattr(audit, "random_uint64", lambda count: generator.integers(0, 2**64, count, dtype=np.uint64))
+    assert audit.shared_by_fork()
+
+
+@pytest.mark.statistical
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for bundle in (small_staircase(tmp_path / "staircase"), write_index(tmp_path / "index")):
+        audit_command(bundle, draws=20_000)
+        assert "no fault in 20,000 draws" in capsys.readouterr().out
+    assert Bundle(tmp_path / "staircase").staircase_levels
+    assert open_index(tmp_path / "index").channels
+    monkeypatch.setattr(Staircase, "draw", lambda self, inputs, source: np.zeros(len(inputs), np.int64))
+    with pytest.raises(SamplerFault, match="come out"):
+        audit_command(tmp_path / "index", draws=20_000)
