@@ -4,13 +4,16 @@ from textveil_export.encoder.build import EncoderContents, EncoderSettings, buil
 from textveil_export.encoder.checkpoint import Checkpoint, load_checkpoint
 from textveil_export.encoder.evaluation import Texts, classify, prepare, read_labeled, vectors
 from textveil_export.encoder.onnx_graph import Reference, check_parity, export_graph
+from textveil_export.encoder.pooled import MIN_SAMPLE, PooledModel, onnx_parts
 from textveil_export.encoder.session import Session
 from textveil_export.encoder.write import write_encoder
 
 __all__ = [
+    "MIN_SAMPLE",
     "Checkpoint",
     "EncoderContents",
     "EncoderSettings",
+    "PooledModel",
     "Reference",
     "Session",
     "Texts",
@@ -19,6 +22,7 @@ __all__ = [
     "classify",
     "export_graph",
     "load_checkpoint",
+    "onnx_parts",
     "prepare",
     "read_labeled",
     "vectors",

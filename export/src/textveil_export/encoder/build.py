@@ -31,7 +31,7 @@ CEILING = "ceiling"
 #: Every int8 recipe that was tried, with its figures.
 RECIPES_FILE = "int8_recipes.json"
 #: Kept free for the manifest and the card.
-_PAPERS = 40_000
+PAPERS = 40_000
 _PACKAGES = ("torch", "transformers", "onnx", "onnxruntime", "optimum-onnx")
 
 
@@ -122,7 +122,7 @@ def build_encoder(
         parity = max(parity, export_graph(checkpoint, source))
 
     vocabulary = "".join(f"{piece}\n" for piece in checkpoint.vocabulary).encode()
-    room = MAX_BYTES - len(vocabulary) - len(checkpoint.classifier_bytes) - _PAPERS
+    room = MAX_BYTES - len(vocabulary) - len(checkpoint.classifier_bytes) - PAPERS
     largest = float(levels[-1].exact_epsilon)
     sample = shipped_texts.take(settings.sample)
     candidates = measure(
