@@ -11,6 +11,7 @@ from textveil.bundle.atomic import atomic_output
 from textveil.bundle.files import encoder_version
 from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION
 from textveil.cli.io import Write, opened, read_lines, refuse_overwriting, say_unless, standard_output
+from textveil.cli.options import EncoderOption
 from textveil.cli.progress import progress_bar
 from textveil.errors import OptionError
 from textveil.release import Statement
@@ -29,12 +30,7 @@ def encode(
         typer.Argument(metavar="FILE...", help="Text files, one document per line; - is standard input."),
     ] = None,
     text: Annotated[str | None, typer.Option("--text", "-t", help="Encode this text instead; one document.")] = None,
-    bundle: Annotated[
-        Path | None,
-        typer.Option(
-            "--bundle", "-b", help="Folder of an encoder bundle; in a checkout of the repository its own if left out."
-        ),
-    ] = None,
+    bundle: EncoderOption = None,
     epsilon: Annotated[
         str | None,
         typer.Option("--epsilon", "-e", help="For the whole text, exactly as info lists it; the bundle's default."),
@@ -107,7 +103,7 @@ def _encoder(
     bundle: Path | None, expect_id: str | None, epsilon: str | None, word_dropout: str, channel: str | None
 ) -> tuple[Callable[[str], Release], Statement]:
     """What encodes a text with these options, and what it promises."""
-    if bundle is not None and encoder_version(bundle) == INDEX_FORMAT_VERSION:
+    if bundle is None or encoder_version(bundle) == INDEX_FORMAT_VERSION:
         if word_dropout != "0":
             raise OptionError("--word-dropout is for vectors: an index has one epsilon, for the whole text")
         index = IndexEncoder.load(bundle, expect_id=expect_id)

@@ -11,6 +11,12 @@ BundleOption = Annotated[
     Path | None,
     typer.Option("--bundle", "-b", help="Folder of a bundle; the built-in English one if left out."),
 ]
+EncoderOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--bundle", "-b", help="Folder of an encoder bundle; in a checkout of the repository its own if left out."
+    ),
+]
 ExpectId = Annotated[str | None, typer.Option(help="Refuse the bundle unless this is its identity (see info).")]
 MechanismOption = Annotated[
     str | None,

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.defaults import DEFAULT_ENCODER_ID, default_encoder
 from textveil.bundle.encoder_bundle import FIRST, LAST, SPECIAL, UNKNOWN, EncoderBundle, open_encoder
 from textveil.errors import EncoderFailed, InputError, OptionError
 from textveil.mechanisms.vector_noise import Releaser
@@ -100,11 +99,11 @@ class Encoder:
             raise EncoderFailed("the model gives vectors of another length than its bundle says")
 
     @classmethod
-    def load(cls, path: str | Path | None = None, *, expect_id: str | None = None, threads: int = 1) -> "Encoder":
+    def load(cls, path: str | Path, *, expect_id: str | None = None, threads: int = 1) -> "Encoder":
         """Opens an encoder bundle: hashes and structure of every file, and all of its model, are checked first.
 
         Args:
-            path: Folder of an encoder bundle; the repository's default one if left out.
+            path: Folder of an encoder bundle.
             expect_id: The identity the bundle must have (``textveil info`` prints it).
             threads: How many threads compute one vector, 1 or 2.
 
@@ -113,9 +112,7 @@ class Encoder:
             IdentityMismatch: It is not the one expected.
             EncoderUnavailable, EncoderFailed, OptionError: See the class.
         """
-        bundle, model = open_encoder(default_encoder() if path is None else Path(path))
-        if path is None:
-            bundle.require_identity(DEFAULT_ENCODER_ID)
+        bundle, model = open_encoder(Path(path))
         if expect_id is not None:
             bundle.require_identity(expect_id)
         return cls(bundle, model, threads)

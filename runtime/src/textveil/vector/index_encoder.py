@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from textveil.bundle.defaults import DEFAULT_ENCODER_ID, default_encoder
 from textveil.bundle.index_bundle import IndexBundle, open_index
 from textveil.errors import InputError, OptionError
 from textveil.mechanisms import entropy
@@ -74,11 +75,11 @@ class IndexEncoder:
         self._extractor = extractor_of(bundle.extractor)
 
     @classmethod
-    def load(cls, path: str | Path, *, expect_id: str | None = None) -> "IndexEncoder":
+    def load(cls, path: str | Path | None = None, *, expect_id: str | None = None) -> "IndexEncoder":
         """Opens a bundle: every file and every channel is checked first.
 
         Args:
-            path: Its folder.
+            path: Its folder; the repository's default one if left out.
             expect_id: The identity the bundle must have (``textveil info`` prints it).
 
         Raises:
@@ -86,7 +87,9 @@ class IndexEncoder:
             IdentityMismatch: It is not the one expected.
             EncoderUnavailable, EncoderFailed: See the class.
         """
-        bundle = open_index(Path(path))
+        bundle = open_index(default_encoder() if path is None else Path(path))
+        if path is None:
+            bundle.require_identity(DEFAULT_ENCODER_ID)
         if expect_id is not None:
             bundle.require_identity(expect_id)
         return cls(bundle)
