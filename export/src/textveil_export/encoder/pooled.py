@@ -24,9 +24,6 @@ from textveil_export.encoder.session import Session
 from textveil_export.errors import AccuracyError, SizeError
 from textveil_export.progress import Progress, no_progress
 
-#: Texts that a recipe is chosen on, at least, where there are so many.
-MIN_SAMPLE = 1000
-
 Decide = Callable[[NDArray[np.float32]], NDArray[np.intp]]
 """From vectors, shape (texts, width), to the class that each is decided for."""
 

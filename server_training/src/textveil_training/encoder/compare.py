@@ -5,17 +5,16 @@ difference of right decisions of a text (-1, 0 or 1), the standard error is that
 released through ``counts`` is a linear function of the one without noise, so the answer is the same at every level.
 """
 
-import platform
 import time
 from collections.abc import Mapping
 from math import sqrt
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import OnnxParts, StaticParts
 from textveil.vector import Extractor, extractor_of
+from textveil_export.processor import processor
 
 from textveil_training.encoder.extractors import MINILM, STATIC
 
@@ -23,8 +22,6 @@ Parts = StaticParts | OnnxParts
 #: Standard errors by which MiniLM has to be better.
 MIN_ERRORS = 2.0
 _TIMED, _ROUNDS = 60, 3
-#: What of a processor decides how fast int8 products are.
-_FEATURES = ("avx2", "avx512f", "avx512_vnni", "avx_vnni", "amx_int8", "asimd", "asimddp", "i8mm")
 
 
 def advice(classes: NDArray[np.int64], static: NDArray[np.int64], minilm: NDArray[np.int64]) -> dict[str, Any]:
@@ -70,16 +67,3 @@ def time_ratio(static: Parts, minilm: Parts, texts: tuple[str, ...]) -> dict[str
                 best[name][place] = min(best[name][place], time.perf_counter() - start)
     ratio = float(np.median(best[MINILM] / best[STATIC]))
     return {"ratio": round(ratio, 1), "processor": processor()}
-
-
-def processor() -> str:
-    """Returns the kind of processor and those of its features that int8 products use."""
-    features: set[str] = set()
-    try:
-        for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
-            name, _, value = line.partition(":")
-            if name.strip() in ("flags", "Features"):
-                features |= set(value.split())
-    except OSError:  # not Linux
-        return platform.machine()
-    return " ".join([platform.machine(), *(name for name in _FEATURES if name in features)])
