@@ -60,7 +60,12 @@ def encoder(
         bool, typer.Option("--frozen", help="minilm: do not tune it, fit a linear map to its vectors.")
     ] = False,
     num_epochs: Annotated[
-        int | None, typer.Option("--num-epochs", min=1, help="Passes over the training texts; 4, or 2 for minilm.")
+        int | None,
+        typer.Option(
+            "--num-epochs",
+            min=1,
+            help="Passes over the training texts; if left out 4, for minilm as many as make 12,000 texts.",
+        ),
     ] = None,
     levels: Annotated[
         str | None, typer.Option(help="Comma-separated epsilons of the whole text. Default: 0.5,1,2,3,4,6,8.")

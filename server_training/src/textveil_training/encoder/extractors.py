@@ -178,7 +178,11 @@ def train_minilm_extractor(
         settings.max_tokens,
         arrays["weight"].shape[1],
     )
-    provenance = {**settings.described(), "encoder_sha256": facts["encoder_sha256"], "int8": facts["int8"]}
+    provenance = {
+        **settings.described(len(task.train.texts)),
+        "encoder_sha256": facts["encoder_sha256"],
+        "int8": facts["int8"],
+    }
     return TrainedExtractor(parts, arrays["weight"], arrays["bias"], provenance)
 
 

@@ -68,7 +68,7 @@ def train_minilm(task: Task, settings: MinilmSettings, folder: Path, report: Rep
             shutil.rmtree(folder)
         subject = {"data": {"texts": len(task.train.texts)}, "release": None}
         options = RunOptions(folder, resume)
-        finetune(settings.finetuning(), _finetuning(task), subject, options, report)
+        finetune(settings.finetuning(len(task.train.texts)), _finetuning(task), subject, options, report)
     network, description, vocabulary = read_model(folder)
     tokenizer = Tokenizer(vocabulary, lowercase=description.lowercase, max_tokens=description.max_tokens)
     model = PooledModel(
