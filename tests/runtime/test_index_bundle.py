@@ -191,7 +191,7 @@ def test_a_bundle_of_another_extractor_is_refused(tmp_path: Path) -> None:
     """Files of words where the manifest says a model, a bundle of vectors for an index, and the other way round."""
     entry = {"kind": "onnx", "dimension": 3, "max_tokens": 8, "lowercase": True}
     words = write_index(tmp_path / "words", manifest=set_in(*EXTRACTOR, value=entry))
-    with pytest.raises(BundleDamaged, match="does not list (model|vocabulary)"):
+    with pytest.raises(BundleDamaged, match=r"does not list (model|vocabulary)"):
         open_index(words)
     vectors = small_encoders.write_encoder(tmp_path / "vectors")
     with pytest.raises(WrongBundle, match="releases vectors"):

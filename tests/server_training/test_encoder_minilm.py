@@ -211,3 +211,11 @@ def test_the_sample_of_a_recipe_has_a_thousand_texts() -> None:
     assert SAMPLE == 1000 == len(set(sample))
     assert set(task.calibration.texts) < set(sample)
     assert not set(task.test.texts) & set(sample)
+
+
+def test_passes_make_about_twelve_thousand_texts() -> None:
+    from textveil_training.encoder.minilm_settings import MinilmSettings
+
+    assert [MinilmSettings().passes(texts) for texts in (100, 1000, 4000, 8416, 60_000)] == [10, 10, 3, 1, 1]
+    assert MinilmSettings(num_epochs=4).passes(60_000) == 4
+    assert MinilmSettings().finetuning(4000).num_epochs == MinilmSettings().described(4000)["num_epochs"] == 3
