@@ -11,7 +11,7 @@ from textveil.errors import BundleNotFound
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v3"
 DEFAULT_BUNDLE_ID = "f2fa8c91aaeb8f0c705d3f33132a4726c57f30919d4114876b92714379ffe69a"
 DEFAULT_ENCODER = "ag-static"
-DEFAULT_ENCODER_ID = "cd872b6529c6b9c188a33afc8535486f8cda4715084614eb82fcc4a6f9343efc"
+DEFAULT_ENCODER_ID = "b111181e572ecc44cb8217458330a57c3cb64aeb17e466179f2466f01c9d783a"
 _PLACE = ("runtime", "src", "textveil", "bundle")
 
 
