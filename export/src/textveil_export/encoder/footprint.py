@@ -41,7 +41,7 @@ print(json.dumps({"resident_mb": round(resident / 1e6, 1), "peak_mb": round(peak
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Has torch compute on one thread, as a device's session does."""
+    """Lets torch compute on one thread, as a device's session does."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

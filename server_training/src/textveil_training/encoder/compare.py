@@ -25,7 +25,7 @@ _TIMED, _ROUNDS = 60, 3
 
 
 def advice(classes: NDArray[np.int64], static: NDArray[np.int64], minilm: NDArray[np.int64]) -> dict[str, Any]:
-    """Says which extractor to take.
+    """Tells which extractor to take.
 
     Args:
         classes: Class of each test text, shape ``(texts,)``.

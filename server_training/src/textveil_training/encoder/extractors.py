@@ -124,7 +124,7 @@ def train_static_extractor(
 def train_minilm_extractor(
     task: Task, settings: MinilmSettings, kept: KeptParts | None, report: Report
 ) -> TrainedExtractor:
-    """Tunes MiniLM, exports it, and quantizes it by the first recipe that is as accurate on at least 1,000 texts.
+    """Trains MiniLM, exports it, and quantizes it by the first recipe that is as accurate on at least 1,000 texts.
 
     The sample is the texts for the channels, and as many training texts as are missing.
 

@@ -91,7 +91,7 @@ class KeptParts:
         return arrays, dict(facts)
 
     def remove(self) -> None:
-        """Removes the folder: the bundle is written."""
+        """Cleans up when the bundle is written: the folder is removed."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _check(self) -> None:

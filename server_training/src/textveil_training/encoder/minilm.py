@@ -48,7 +48,7 @@ class MinilmWeights:
 
 
 def train_minilm(task: Task, settings: MinilmSettings, folder: Path, report: Report) -> MinilmWeights:
-    """Tunes the encoder, or fits a linear map to its vectors.
+    """Trains the encoder, or fits a linear map to its vectors.
 
     Args:
         task: The texts.

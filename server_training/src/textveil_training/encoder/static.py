@@ -203,7 +203,7 @@ def train_static(
 
 
 def folded(members: Sequence[StaticWeights]) -> StaticWeights:
-    """Folds the map to classes into the rows, and takes the mean of several trainings: one row is a row of scores.
+    """Puts the map to classes into the rows, and takes the mean of several trainings: one row is a row of scores.
 
         scores = W (mean of E[w] + mean of D[h]) + c = mean of (E W')[w] + mean of (D W')[h] + c
 
