@@ -52,7 +52,7 @@ def test_a_checkpoint_becomes_a_bundle(
     assert figures["texts"] == 300
     assert figures["accuracy_without_noise"]["float32"] > 0.85
     assert figures["accuracy_by_epsilon"]["2"]["int8"] < figures["accuracy_by_epsilon"]["8"]["int8"]
-    assert set(figures["device"]["latency_ms"]) == {"16", "32", "64", "128"}
+    assert set(figures["speed"]) == {"processor", "16", "32", "64", "128"}
     assert 20 < figures["device"]["resident_mb"] <= figures["device"]["peak_mb"] < 500
     recipes = json.loads((folder / "int8_recipes.json").read_text("utf-8"))
     assert len({row["recipe"] for row in recipes["candidates"]}) == len(encoder_int8.RECIPES)

@@ -303,26 +303,6 @@ def test_no_bundle_there(tmp_path: Path) -> None:
             Encoder.load(path)
 
 
-def test_the_default_encoder(monkeypatch: pytest.MonkeyPatch, tiny_encoder: Path, tmp_path: Path) -> None:
-    """Beside the code in a checkout, with the identity that the code names, and nowhere else."""
-    from textveil.bundle import defaults as default_encoder
-
-    place = tmp_path / "runtime" / "src" / "textveil" / "bundle" / "defaults.py"
-    monkeypatch.setattr(default_encoder, "__file__", str(place))
-    with pytest.raises(BundleNotFound, match=r"give the folder of one \(--bundle; .*artifacts/ag-topics-v1"):
-        Encoder.load()
-    target = tmp_path / "artifacts" / default_encoder.DEFAULT_ENCODER
-    target.parent.mkdir()
-    target.symlink_to(tiny_encoder)
-    with pytest.raises(IdentityMismatch):
-        Encoder.load()
-    monkeypatch.setattr("textveil.vector.encoder.DEFAULT_ENCODER_ID", Encoder.load(tiny_encoder).bundle.identity)
-    assert Encoder.load().bundle.path == target
-    monkeypatch.setattr(default_encoder, "__file__", "/x.py")
-    with pytest.raises(BundleNotFound):
-        Encoder.load()
-
-
 # --- models that pass the check and do not run ---------------------------------------------------------------------
 
 

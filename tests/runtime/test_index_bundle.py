@@ -11,7 +11,7 @@ from safetensors.numpy import save
 from small_index import WORDS, write_index
 from textveil import Encoder
 from textveil.audit import verify_index
-from textveil.bundle import StaticParts, open_index
+from textveil.bundle import StaticParts, open_encoder, open_index
 from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, IdentityMismatch, UnknownLevel, WrongBundle
 from textveil.vector import IndexEncoder
 
@@ -185,6 +185,19 @@ def test_a_bundle_with_a_model(tmp_path: Path) -> None:
         assert release.notes.fixed_point == (text in ("broken", "poison"))
         assert release.notes.truncated == (len(text) > 50)
     assert encoder.secret_code("broken") == encoder.secret_code("poison") == 2  # of the vector 0: the largest bias
+
+
+def test_a_bundle_of_another_extractor_is_refused(tmp_path: Path) -> None:
+    """Files of words where the manifest says a model, a bundle of vectors for an index, and the other way round."""
+    entry = {"kind": "onnx", "dimension": 3, "max_tokens": 8, "lowercase": True}
+    words = write_index(tmp_path / "words", manifest=set_in(*EXTRACTOR, value=entry))
+    with pytest.raises(BundleDamaged, match=r"does not list (model|vocabulary)"):
+        open_index(words)
+    vectors = small_encoders.write_encoder(tmp_path / "vectors")
+    with pytest.raises(WrongBundle, match="releases vectors"):
+        open_index(vectors)
+    with pytest.raises(WrongBundle):
+        open_encoder(write_index(tmp_path / "index"))
 
 
 def test_levels(tmp_path: Path) -> None:

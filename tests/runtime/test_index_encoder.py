@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from small_index import LABELS, write_index
-from textveil.errors import InputError, OptionError, ReleaseError
+from textveil.errors import BundleNotFound, IdentityMismatch, InputError, OptionError, ReleaseError
 from textveil.mechanisms import entropy
 from textveil.vector import IndexEncoder, IndexServer, correction
 from textveil.vector.extractor import Extracted
@@ -234,6 +234,36 @@ def test_from_texts_to_labels_and_counts(run: Callable, bundle: Path, tmp_path: 
     assert "decisions of the model" in err
     code, out, _ = run("classify", bundle, released, "--counts", "--json")
     assert [json.loads(row)["label"] for row in out.splitlines()] == list(LABELS)
+
+
+def test_both_ends_name_the_bundle_alike(run: Callable, bundle: Path, tmp_path: Path) -> None:
+    released = tmp_path / "released.txt"
+    assert run("encode", "--bundle", bundle, "--text", "goal", "-o", released)[0] == 0
+    told = [run("classify", *arguments) for arguments in (("--bundle", bundle, released), (bundle, released))]
+    assert told[0] == told[1]
+    assert told[0][0] == 0
+    code, _, err = run("classify", "-b", bundle, released, released)
+    assert (code, "option: classify reads one file" in err) == (1, True)
+
+
+def test_the_default_bundle(run: Callable, bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside the code in a checkout, with the identity that the code names, and nowhere else."""
+    from textveil.bundle import defaults
+
+    place = tmp_path / "runtime" / "src" / "textveil" / "bundle" / "defaults.py"
+    monkeypatch.setattr(defaults, "__file__", str(place))
+    with pytest.raises(BundleNotFound, match=r"give the folder of one \(--bundle; .*artifacts/ag-static"):
+        IndexEncoder.load()
+    target = tmp_path / "artifacts" / defaults.DEFAULT_ENCODER
+    target.parent.mkdir()
+    target.symlink_to(bundle)
+    with pytest.raises(IdentityMismatch):
+        IndexEncoder.load()
+    monkeypatch.setattr("textveil.vector.index_encoder.DEFAULT_ENCODER_ID", IndexEncoder.load(bundle).bundle.identity)
+    assert IndexEncoder.load().bundle.path == target
+    released = tmp_path / "released.txt"
+    assert run("encode", "--text", "goal", "-o", released)[0] == 0
+    assert run("classify", released)[1].split("\t")[0] in LABELS
 
 
 def test_the_whole_statement_and_json(run: Callable, bundle: Path) -> None:

@@ -37,6 +37,7 @@ SAMPLES = {
     "text": ("a\n", Document("a")),
     "wikitext": (" a \n", Document("a")),
     "jsonl": ('{"text": "a", "label": 1}\n', LabeledText("a", "1")),
+    "table": ("text\tlabel\na\t1\n", LabeledText("a", "1")),
 }
 IN_ONE_FILE = ("ag-entities", "trustpilot", "blog")
 AG = ("0\ta\t0\n" + "=" * 20 + "\n") * 3
@@ -121,6 +122,7 @@ def test_an_option_that_a_format_does_not_take_is_refused(
     options: ReadOptions,
 ) -> None:
     taken = {"tsv": ["labels"], "wikitext": ["skip_headings"], "jsonl": ["text_key", "label_key", "labels"]}
+    taken["table"] = ["text_key", "label_key"]
     default = ReadOptions()
     changed = next(name for name in ReadOptions.__slots__ if getattr(options, name) != getattr(default, name))
     if changed in taken.get(name, []):

@@ -88,5 +88,5 @@ def test_wikitext() -> None:
 
 def test_every_format_that_is_here_was_read() -> None:
     here = {"sst2", "qnli", "sick", "ag-entities", "wikitext"}
-    made_up = {"medsts", "trustpilot", "trustpilot-users", "blog", "blog-topics", "tsv", "text", "jsonl"}
+    made_up = {"medsts", "trustpilot", "trustpilot-users", "blog", "blog-topics", "tsv", "text", "jsonl", "table"}
     assert set(FORMATS) == here | made_up

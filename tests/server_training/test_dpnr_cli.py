@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from textveil_training.bounds.placement import Search
 from textveil_training.tasks import dpnr as train_module
-from tiny_training import private_recipe, recipe_text, write_data, write_encoder
+from tiny_training import private_recipe, recipe_text, sentences, write_data, write_encoder
 
 Capture = pytest.CaptureFixture[str]
 Run = Callable[..., tuple[int, str, str]]
@@ -95,3 +95,25 @@ def test_what_cannot_be_done_is_one_line_and_code_1(
     assert (ended, out, err.count("\n")) == (1, "", 1)
     assert err.startswith(f"textveil-train: {code}: ")
     assert canary not in err
+
+
+def test_a_recipe_runs_on_a_table_of_ones_own(place: Path, run: Run) -> None:
+    """One file, columns by name: divided, close texts on one side; labels keep their names."""
+    lines = ["topic,body", *(f'{("weather", "kitchen")[int(label)]},"{text}"' for label, text, _ in sentences())]
+    (place / "own.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    own = ("--data", "own.csv", "--format", "table", "--text", "body", "--label", "topic", "--threads", 1)
+    code, out, err = run("dpnr", "clean.toml", "-o", "own", *own)
+    assert (code, err) == (0, "")
+    record = json.loads((place / "own" / "record.json").read_text())
+    sizes = {name: part["examples"] for name, part in record["data"].items()}
+    assert sum(sizes.values()) == len(sentences())
+    assert min(sizes.values()) >= 1
+    assert json.loads((place / "own" / "checkpoint.json").read_text())["labels"] == ["kitchen", "weather"]
+    results = {}
+    for split in ("test", "all"):
+        code, out, _ = run("evaluate", "own", *own, "--split", split, "--json")
+        assert code == 0
+        results[split] = json.loads(out)
+    assert results["test"] != results["all"]
+    code, _, err = run("dpnr", "clean.toml", "-o", "no", *own[:-4], "--label", "zzz")
+    assert (code, "data-column: own.csv, line 1: no column of the name given for the label" in err) == (1, True)

@@ -8,12 +8,20 @@ import numpy as np
 import pytest
 from textveil.audit import verify_index
 from textveil.bundle import StaticParts
-from textveil.vector import IndexEncoder, IndexServer
+from textveil.vector import IndexEncoder, IndexServer, pair_buckets
 from textveil_training.bounds.decisions import recalls
 from textveil_training.data import LabeledText
-from textveil_training.encoder.static import PublicWords, StaticSettings, public_words, train_static
+from textveil_training.encoder.extractors import codes_of
+from textveil_training.encoder.static import (
+    PublicWords,
+    StaticSettings,
+    StaticWeights,
+    folded,
+    public_words,
+    train_static,
+)
 from textveil_training.encoder.task import divided
-from textveil_training.tasks.encoder import EncoderSettings, codes_of, figures, fit_channels
+from textveil_training.tasks.encoder import EncoderSettings, figures, fit_channels
 
 Run = Callable[..., tuple[int, str, str]]
 SECRET = "Zorblaxia"
@@ -76,18 +84,34 @@ def test_the_card_has_the_figures_and_the_warning(made: Path) -> None:
 
 
 def test_rows_of_rare_words_stay_public(made: Path) -> None:
-    """A word of one training text, or of none, has the very row of the public list, up to int8."""
+    """Words of one training text, or of none, have their rows of the public list, through one map, up to int8."""
     parts = IndexEncoder.load(made).bundle.extractor
     assert isinstance(parts, StaticParts)
-    public = public_words(StaticSettings())
-    scale = float(parts.scales[0])
-    content = csv()
+    public, content = public_words(StaticSettings()).rows.astype(float), csv()
     untouched = [row for word, row in parts.words.items() if word not in content]
-    expected = np.clip(np.rint(public.rows[untouched] / scale), -127, 127)
     assert len(untouched) > 15_000
-    assert (parts.word_rows[untouched] == expected).all()
-    goal = parts.words["goal"]
-    assert (parts.word_rows[goal] != np.clip(np.rint(public.rows[goal] / scale), -127, 127)).any()
+    rows = parts.word_rows.astype(float)
+    within = np.abs(rows).max(axis=1) < 127  # others are cut off
+    inside = [row for row in untouched if within[row]]
+    one_map = np.linalg.lstsq(public[inside], rows[inside], rcond=None)[0]
+    assert np.abs(public[inside] @ one_map - rows[inside]).max() < 1
+    assert np.abs(public[parts.words["goal"]] @ one_map - rows[parts.words["goal"]]).max() > 1
+
+
+def test_a_folded_ensemble_has_the_mean_scores_of_its_members() -> None:
+    (_, one), (_, other) = small(), small(seed=1)  # type: ignore[misc]
+    ids = np.array([0, 2, 3])
+
+    def scores(weights: StaticWeights) -> np.ndarray:
+        pairs = weights.pair_rows[pair_buckets(ids, 8)].mean(axis=0)
+        found = weights.weight @ (weights.word_rows[ids].mean(axis=0) + pairs) + weights.bias
+        return found - found.mean()
+
+    both = folded([one, other])
+    assert both.word_rows.shape == (6, 2)
+    assert scores(both) == pytest.approx((scores(one) + scores(other)) / 2, abs=1e-5)
+    assert scores(folded([one])) == pytest.approx(scores(one), abs=1e-5)
+    assert scores(one) != pytest.approx(scores(other), abs=1e-3)
 
 
 def small(seed: int = 0, min_texts: int = 3) -> object:
@@ -133,7 +157,7 @@ def test_codes_are_those_of_the_device(made: Path) -> None:
     encoder = IndexEncoder.load(made)
     bundle, texts = encoder.bundle, ("", "goal " * 9, f"{SECRET} bank 5")
     assert isinstance(bundle.extractor, StaticParts)
-    codes = codes_of(texts, bundle.extractor, bundle.weight, bundle.bias, lambda _: None)
+    codes = codes_of(texts, bundle.extractor, bundle.weight, bundle.bias, lambda *_: None)
     assert codes.tolist() == [encoder.secret_code(text) for text in texts]
 
 

@@ -15,6 +15,7 @@ from textveil_training.corpus.layouts import cut_block, layout_of
 from textveil_training.data import FormatName, ReadOptions, load
 from textveil_training.errors import (
     DataError,
+    DataOptionError,
     FileLocation,
     InvalidJson,
     UnknownFormat,
@@ -74,11 +75,13 @@ def cut(content: bytes, format_name: str) -> list[list[str]]:
 
 
 def test_every_format_has_a_layout_and_a_sample() -> None:
-    assert set(SAMPLES) == set(get_args(FormatName))
+    assert {*SAMPLES, "table"} == set(get_args(FormatName))
     for name in SAMPLES:
         assert layout_of(name).headers == HEADERS.get(name, 0)
     with pytest.raises(UnknownFormat):
         layout_of("csv")
+    with pytest.raises(DataOptionError, match="tables are not rewritten"):
+        layout_of("table")
 
 
 @pytest.mark.parametrize("name", SAMPLES)

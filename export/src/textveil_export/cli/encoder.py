@@ -49,7 +49,9 @@ def encoder(
             "from text that is to be protected. Without --keep-pieces every piece in it is kept."
         ),
     ] = None,
-    sample: Annotated[int, typer.Option(min=2, help="Texts that int8 recipes are measured on.")] = 300,
+    sample: Annotated[
+        int, typer.Option(min=2, help="Texts that int8 recipes are measured on; all of --data if there are fewer.")
+    ] = 1000,
     measured: Annotated[
         Path | None,
         typer.Option(

@@ -12,15 +12,17 @@ from textveil.bundle import CLASSIFIER, MODEL, PIECES
 from textveil.mechanisms import BOX, ReleaseParameters, Releaser
 
 from textveil_export import __version__
-from textveil_export.encoder.candidates import by_preference, measure
+from textveil_export.encoder.candidates import MIN_SAMPLE, by_preference, measure
 from textveil_export.encoder.checkpoint import CHECKPOINT, Checkpoint, load_checkpoint
 from textveil_export.encoder.evaluation import prepare, read_labeled, vectors
+from textveil_export.encoder.footprint import speed_by_length
 from textveil_export.encoder.gates import below_ceiling, pass_gates
 from textveil_export.encoder.int8 import RECIPES, Int8Recipe, graph_name
-from textveil_export.encoder.onnx_graph import export_graph
+from textveil_export.encoder.onnx_graph import Reference, export_graph
 from textveil_export.encoder.session import Session
 from textveil_export.encoder.vocabulary import keep_pieces
 from textveil_export.errors import AccuracyError, ExportError, SizeError, SourceError
+from textveil_export.processor import processor
 from textveil_export.progress import Progress, no_progress
 from textveil_export.text.write import to_json
 
@@ -31,7 +33,7 @@ CEILING = "ceiling"
 #: Every int8 recipe that was tried, with its figures.
 RECIPES_FILE = "int8_recipes.json"
 #: Kept free for the manifest and the card.
-_PAPERS = 40_000
+PAPERS = 40_000
 _PACKAGES = ("torch", "transformers", "onnx", "onnxruntime", "optimum-onnx")
 
 
@@ -48,7 +50,7 @@ class EncoderSettings:
         grid: Integer steps per unit; ``default_grid`` if ``None``.
         keep_pieces: How many pieces stay, or ``None``.
         vocabulary_from: Public text to choose pieces by, or ``None``.
-        sample: How many texts int8 recipes are measured on.
+        sample: How many texts int8 recipes are measured on, where there are so many.
         measured: A file of figures measured elsewhere, for the card, or ``None``.
         license: SPDX expression of the bundle.
         attribution: Whose work it is derived from.
@@ -63,7 +65,7 @@ class EncoderSettings:
     grid: int | None = None
     keep_pieces: int | None = None
     vocabulary_from: Path | None = None
-    sample: int = 300
+    sample: int = MIN_SAMPLE
     measured: Path | None = None
     license: str = "not stated"
     attribution: str = ""
@@ -122,11 +124,12 @@ def build_encoder(
         parity = max(parity, export_graph(checkpoint, source))
 
     vocabulary = "".join(f"{piece}\n" for piece in checkpoint.vocabulary).encode()
-    room = MAX_BYTES - len(vocabulary) - len(checkpoint.classifier_bytes) - _PAPERS
+    room = MAX_BYTES - len(vocabulary) - len(checkpoint.classifier_bytes) - PAPERS
     largest = float(levels[-1].exact_epsilon)
     sample = shipped_texts.take(settings.sample)
+    reference = Reference(checkpoint)
     candidates = measure(
-        source, sample, checkpoint.classifier, largest, scratch, recipes=settings.recipes, progress=progress
+        source, sample, checkpoint.classifier, largest, scratch, reference, recipes=settings.recipes, progress=progress
     )
     order = by_preference(candidates, room)
     if not order:
@@ -162,6 +165,7 @@ def build_encoder(
             "onnx_parity_max": float(f"{parity:.2g}"),
             "int8": candidate.as_json(),
             "int8_sample_texts": len(sample.ids),
+            "speed": {"processor": processor(), **speed_by_length(Session(graph), reference, checkpoint)},
             **({"elsewhere": elsewhere} if elsewhere is not None else {}),
         },
     }
@@ -178,6 +182,7 @@ def build_encoder(
     recipes = {
         "data": settings.data.name,
         "texts": len(sample.ids),
+        "processor": processor(),
         "candidates": [found.as_json() for found in candidates.values()],
         "refused": refused,
     }

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from textveil.text import WordPiece
 
-from textveil_export.encoder.checkpoint import SPECIAL, Arrays, Checkpoint
+from textveil_export.encoder.checkpoint import SPECIAL, Arrays
 from textveil_export.errors import SourceError
 from textveil_export.progress import Progress, no_progress
 
@@ -66,17 +67,31 @@ def read_labeled(path: Path, labels: Sequence[str]) -> list[tuple[int, str]]:
     return rows
 
 
-def prepare(rows: Sequence[tuple[int, str]], vocabulary: Sequence[str], checkpoint: Checkpoint) -> Texts:
+class Cut(Protocol):
+    """How texts are cut: a ``Checkpoint``, or a ``PooledModel``."""
+
+    @property
+    def lowercase(self) -> bool:
+        """Whether texts are lower cased and lose their accents."""
+        ...
+
+    @property
+    def max_tokens(self) -> int:
+        """Longest input in pieces, [CLS] and [SEP] included."""
+        ...
+
+
+def prepare(rows: Sequence[tuple[int, str]], vocabulary: Sequence[str], cut: Cut) -> Texts:
     """Cuts texts into the pieces of a vocabulary: [CLS], at most ``max_tokens`` - 2 pieces, [SEP].
 
     Args:
         rows: Label index and text.
-        vocabulary: Pieces by id; the checkpoint's own, or a trimmed one.
-        checkpoint: Says how long texts may be and whether they are lower cased.
+        vocabulary: Pieces by id; the model's own, or a trimmed one.
+        cut: Says how long texts may be and whether they are lower cased.
     """
     numbers = {piece: number for number, piece in enumerate(vocabulary)}
-    pieces = WordPiece(numbers, lowercase=checkpoint.lowercase, special=SPECIAL)
-    first, last, room = numbers["[CLS]"], numbers["[SEP]"], checkpoint.max_tokens - 2
+    pieces = WordPiece(numbers, lowercase=cut.lowercase, special=SPECIAL)
+    first, last, room = numbers["[CLS]"], numbers["[SEP]"], cut.max_tokens - 2
     encoded = [pieces.encode(text) for _, text in rows]
     return Texts(
         tuple(np.array([first, *ids[:room], last], dtype=np.int64) for ids in encoded),

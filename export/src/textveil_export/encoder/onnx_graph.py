@@ -7,15 +7,15 @@ The graph is exported by Optimum from a wrapped model with a configuration of it
 import logging
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import onnx
 import torch
 from numpy.typing import NDArray
-from transformers import BertPreTrainedModel
+from transformers import BertModel, BertPreTrainedModel
 
-from textveil_export.encoder.checkpoint import Checkpoint
+from textveil_export.encoder.checkpoint import Arrays
 from textveil_export.encoder.session import Session
 from textveil_export.errors import ExportError, ParityError
 
@@ -27,27 +27,60 @@ LENGTHS = (1, 2, 3, 5, 8, 16, 32, 64, 100, 127, 128)
 _TINY = 1e-30
 
 
+#: The mode of a vector without a bound.
+NONE = "none"
+
+
+class Model(Protocol):
+    """What a graph is made of: a ``Checkpoint``, or a ``PooledModel``, which has neither head nor bound."""
+
+    @property
+    def mode(self) -> str:
+        """``l1``, ``l2`` or ``box``: the set that the vector is brought into; ``none`` for no bound."""
+        ...
+
+    @property
+    def max_tokens(self) -> int:
+        """Longest input in pieces."""
+        ...
+
+    @property
+    def extractor(self) -> BertModel:
+        """The BERT model in evaluation mode."""
+        ...
+
+    @property
+    def vocabulary(self) -> tuple[str, ...]:
+        """Pieces by id."""
+        ...
+
+    @property
+    def head(self) -> Arrays:
+        """Layers between the pooled vector and the bound, none of them if empty."""
+        ...
+
+
 class Representation(BertPreTrainedModel):
     """From token ids to the bounded vector f(x): BERT, mean pooling, head, bound (Lyu, He, Li 2020, Algorithm 2).
 
     With h the head's output, ``l1`` gives h / max(1, |h|_1), ``l2`` gives h / max(1, |h|_2), and ``box`` gives
-    (h - min h) / (max h - min h), where a constant h gives zeros.
+    (h - min h) / (max h - min h), where a constant h gives zeros. ``none`` gives h.
 
     Positions beyond ``max_tokens`` are left out and the one token type there is is added to the others: the file is
     smaller, the function the same. A token with mask 0 has no path to the output: attention and pooling leave it out.
     """
 
-    def __init__(self, checkpoint: Checkpoint) -> None:
-        """Shares the layers of a checkpoint, which stays as it is."""
-        super().__init__(checkpoint.extractor.config)
-        embeddings = checkpoint.extractor.embeddings
-        self.mode = checkpoint.mode
+    def __init__(self, model: Model) -> None:
+        """Shares the layers of a model, which stays as it is."""
+        super().__init__(model.extractor.config)
+        embeddings = model.extractor.embeddings
+        self.mode = model.mode
         self.words = embeddings.word_embeddings
-        positions = embeddings.position_embeddings.weight[: checkpoint.max_tokens]
+        positions = embeddings.position_embeddings.weight[: model.max_tokens]
         self.positions = torch.nn.Parameter((positions + embeddings.token_type_embeddings.weight[0]).detach())
         self.norm = embeddings.LayerNorm
-        self.encoder = checkpoint.extractor.encoder
-        self.head = head(checkpoint)
+        self.encoder = model.extractor.encoder
+        self.head = head(model)
 
     def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> dict[str, torch.Tensor]:
         """Runs the model.
@@ -66,10 +99,10 @@ class Representation(BertPreTrainedModel):
         return {OUTPUT: bounded(self.head(pooled(states, weights)), self.mode)}
 
 
-def head(checkpoint: Checkpoint) -> torch.nn.Sequential:
-    """Returns the head of a checkpoint: out(tanh(hidden(x))), or out(x) where there is no hidden layer."""
-    layers = [_linear(checkpoint.head, "hidden"), torch.nn.Tanh()] if checkpoint.head_hidden is not None else []
-    return torch.nn.Sequential(*layers, _linear(checkpoint.head, "out"))
+def head(model: Model) -> torch.nn.Sequential:
+    """Returns the head of a model: out(tanh(hidden(x))), out(x) without a hidden layer, or x if there is no head."""
+    hidden = [_linear(model.head, "hidden"), torch.nn.Tanh()] if "hidden.weight" in model.head else []
+    return torch.nn.Sequential(*hidden, *([_linear(model.head, "out")] if model.head else []))
 
 
 def pooled(states: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
@@ -79,6 +112,8 @@ def pooled(states: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
 
 def bounded(vector: torch.Tensor, mode: str) -> torch.Tensor:
     """Applies the bound of a mode, row by row; ``vector`` has shape (batch, k)."""
+    if mode == NONE:
+        return vector
     if mode == "l1":
         return vector / vector.abs().sum(1, keepdim=True).clamp(min=1)
     if mode == "l2":
@@ -87,11 +122,11 @@ def bounded(vector: torch.Tensor, mode: str) -> torch.Tensor:
     return (vector - low) / (high - low).clamp(min=_TINY)
 
 
-def export_graph(checkpoint: Checkpoint, path: Path) -> float:
-    """Writes the float32 graph of a checkpoint and checks it.
+def export_graph(model: Model, path: Path) -> float:
+    """Writes the float32 graph of a model and checks it.
 
     Args:
-        checkpoint: The trained encoder.
+        model: The trained encoder.
         path: The ONNX file to write.
 
     Returns:
@@ -101,18 +136,18 @@ def export_graph(checkpoint: Checkpoint, path: Path) -> float:
         ExportError: The packages of the ``encoder`` extra are missing, or the exporter refuses the model.
         ParityError: The graph and torch disagree by more than ``TOLERANCE``.
     """
-    _run_exporter(Representation(checkpoint).eval(), path)
+    _run_exporter(Representation(model).eval(), path)
     graph = onnx.load(path)
     strip(graph)
     onnx.save(graph, path)
-    return check_parity(checkpoint, path)
+    return check_parity(model, path)
 
 
-def check_parity(checkpoint: Checkpoint, path: Path, tolerance: float = TOLERANCE) -> float:
+def check_parity(model: Model, path: Path, tolerance: float = TOLERANCE) -> float:
     """Compares a float32 graph with torch on random ids of many lengths, batch 1.
 
     Args:
-        checkpoint: The trained encoder.
+        model: The trained encoder.
         path: Its graph.
         tolerance: Largest difference of a coordinate that is allowed.
 
@@ -122,11 +157,11 @@ def check_parity(checkpoint: Checkpoint, path: Path, tolerance: float = TOLERANC
     Raises:
         ParityError: It is above the tolerance, with the figure and the length.
     """
-    session, reference = Session(path), Reference(checkpoint)
+    session, reference = Session(path), Reference(model)
     generator = np.random.default_rng(0)
     worst = 0.0
-    for tokens in sorted({*LENGTHS, checkpoint.max_tokens} & set(range(1, checkpoint.max_tokens + 1))):
-        ids = generator.integers(0, len(checkpoint.vocabulary), tokens)
+    for tokens in sorted({*LENGTHS, model.max_tokens} & set(range(1, model.max_tokens + 1))):
+        ids = generator.integers(0, len(model.vocabulary), tokens)
         difference = float(np.abs(session(ids) - reference(ids)).max())
         if not difference <= tolerance:  # NaN is above every tolerance
             raise ParityError(
@@ -149,9 +184,9 @@ def strip(graph: onnx.ModelProto) -> None:
 class Reference:
     """The same function by torch and by the model class of transformers, as training saved it: what must be met."""
 
-    def __init__(self, checkpoint: Checkpoint) -> None:
-        """Takes the model of a checkpoint."""
-        self._extractor, self._head, self._mode = checkpoint.extractor.eval(), head(checkpoint).eval(), checkpoint.mode
+    def __init__(self, model: Model) -> None:
+        """Takes the layers of a model."""
+        self._extractor, self._head, self._mode = model.extractor.eval(), head(model).eval(), model.mode
 
     def __call__(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
         """Returns the representation of one unpadded text in float32: ids of shape (tokens,) to shape (k,)."""

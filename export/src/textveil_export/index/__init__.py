@@ -2,6 +2,14 @@
 
 from textveil_export.index.contents import IndexContents, certificate, static_parts
 from textveil_export.index.integers import drawn_epsilon, integer_channel
-from textveil_export.index.write import write_index
+from textveil_export.index.write import extractor_bytes, write_index
 
-__all__ = ["IndexContents", "certificate", "drawn_epsilon", "integer_channel", "static_parts", "write_index"]
+__all__ = [
+    "IndexContents",
+    "certificate",
+    "drawn_epsilon",
+    "extractor_bytes",
+    "integer_channel",
+    "static_parts",
+    "write_index",
+]

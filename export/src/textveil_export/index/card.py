@@ -3,7 +3,7 @@
 import textwrap
 from typing import Any
 
-from textveil.bundle import CODEBOOK
+from textveil.bundle import CODEBOOK, STATIC
 
 
 def index_card(manifest: dict[str, Any], sizes: dict[str, int]) -> str:
@@ -18,12 +18,12 @@ def index_card(manifest: dict[str, Any], sizes: dict[str, int]) -> str:
     return f"""# {manifest["name"]}
 
 A textveil bundle: text to one of {release["codes"]} indices, with a bound for the whole text. {sum(sizes.values()):,}
-bytes; numpy alone.
+bytes; {_needs(release["extractor"])}.
 
 ```sh
-textveil encode --bundle . --text "..."   # on the device: index, digits of the identity, epsilon, channel
-textveil classify . released.txt          # on the server: a label for each line
-textveil classify . released.txt --counts # how many texts each label has, corrected for the noise
+textveil encode --bundle . notes.txt -o released.txt  # on the device: index, digits of the identity, epsilon, channel
+textveil classify --bundle . released.txt             # on the server: a label for each line
+textveil classify --bundle . released.txt --counts    # how many texts each label has, corrected for the noise
 ```
 
 `textveil info --bundle .` prints the identity. It covers this card, the labels, the certificate and all figures.
@@ -38,8 +38,7 @@ epsilon {default["epsilon"]}.
 ## What it does not protect
 
 That the tool was used, how often and when. Timing shows the length of a text. **The bundle is not private toward the
-texts it was trained on.** Its words are those of a public list. No text is in it, and no row is about a word of fewer
-than {manifest["provenance"].get("min_texts", "some")} training texts.
+texts it was trained on.** {_contents(manifest)}
 
 {_codes(manifest)}## Accuracy
 
@@ -51,12 +50,24 @@ Every figure is an exact expectation over the draw, of the test texts. *Gain* is
 text's code gets likelier, on average. *Condition* is the condition number of the channel: the larger, the noisier are
 its counts. Where there is none, the channel cannot tell all labels apart, and counts are refused.
 
-{_labels(measured)}## Source
+{_labels(measured)}{_compared(measured)}## Source
 
 {_source(manifest["provenance"])}
 
 License: {manifest["licence"]}.
 """
+
+
+def _needs(extractor: dict[str, Any]) -> str:
+    return "numpy alone" if extractor["kind"] == STATIC else "the extra `textveil[encoder]` on the device"
+
+
+def _contents(manifest: dict[str, Any]) -> str:
+    if manifest["release"]["extractor"]["kind"] != STATIC:
+        return "Its pieces of words are\nthose of the public model that it was made from."
+    least = manifest["provenance"].get("min_texts", "some")
+    return f"""Its words are those of a public list. No text is in it, and no row is about a word of fewer
+than {least} training texts."""
 
 
 def _data(measured: dict[str, Any]) -> str:
@@ -66,7 +77,8 @@ def _data(measured: dict[str, Any]) -> str:
         f"{texts['test']:,} for these figures."
     )
     near = (
-        f"Copies, contained texts and texts that share {measured['shared_words']} words in a row are on one side. "
+        "None of the test texts is in the other parts, nor one like it: copies, contained texts and texts that share "
+        f"{measured['shared_words']} words in a row are on one side. "
         f"{measured['duplicates']:,} texts are copies of another one, the largest group has "
         f"{measured['largest_group']:,} texts, and {measured['left_out']:,} were left out because they are too close "
         "to a given test text."
@@ -124,9 +136,36 @@ def _labels(measured: dict[str, Any]) -> str:
     return "\n".join(["## By label", "", *lines, "", ""])
 
 
+def _compared(measured: dict[str, Any]) -> str:
+    if "compared" not in measured:
+        return ""
+    found = measured["compared"]
+    levels = list(next(iter(found["extractors"].values()))["counts"])
+    lines = [["extractor", "bytes", "time", "without noise", *(f"at {level}" for level in levels)]]
+    lines.append(["---"] * len(lines[0]))
+    for name, figures in found["extractors"].items():
+        ratio = f"{found['time']['ratio']:g}" if name != STATIC else "1"
+        shares = map(_percent, [figures["clean"], *figures["counts"].values()])
+        lines.append([name, f"{figures['bytes']:,}", ratio, *shares])
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    difference, error = (f"{100 * found[key]:.2f}" for key in ("difference", "standard_error"))
+    told = (
+        f"The same {found['texts']:,} texts; released through `counts`. MiniLM's accuracy is larger by {difference} "
+        f"points (standard error {error}): take {found['take']}. Time is that of one text, both extractors in one run, "
+        f"on {found['time']['processor']}."
+    )
+    return f"## Extractors compared\n\n{table}\n\n{textwrap.fill(told, 118)}\n\n"
+
+
 def _source(provenance: dict[str, Any]) -> str:
     told = {key: value for key, value in provenance.items() if value not in (None, "")}
-    return "\n".join(f"- {key.replace('_', ' ')}: {value}" for key, value in told.items())
+    return "\n".join(f"- {key.replace('_', ' ')}: {_plain(value)}" for key, value in told.items())
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, dict):
+        return "; ".join(f"{key.replace('_', ' ')} {_plain(part)}" for key, part in value.items() if part != [])
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _cell(text: str) -> str:

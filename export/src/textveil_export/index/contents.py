@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import DECISION, StaticParts
+from textveil.bundle import DECISION, OnnxParts, StaticParts
 from textveil.mechanisms import IndexStaircase
 from textveil.vector import condition
 
@@ -21,7 +21,7 @@ class IndexContents:
     Attributes:
         name: Its name, as ``textveil info`` prints it.
         labels: Name of every code.
-        extractor: The static extractor.
+        extractor: From a text to a vector.
         weight: From vector to scores of the codes, shape ``(codes, dimension)``.
         bias: Added to them, shape ``(codes,)``.
         channels: The levels of every channel, epsilon ascending.
@@ -35,7 +35,7 @@ class IndexContents:
 
     name: str
     labels: tuple[str, ...]
-    extractor: StaticParts
+    extractor: StaticParts | OnnxParts
     weight: Floats
     bias: Floats
     channels: dict[str, tuple[IndexStaircase, ...]]

@@ -1,5 +1,6 @@
 """Writes an index bundle so that it is there whole or not at all, and only if the device's reader opens it."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,14 @@ from textveil.bundle import (
     INDEX_FORMAT_VERSION,
     LABELS,
     MANIFEST,
+    MODEL,
+    ONNX,
+    PIECES,
     ROWS,
     STATIC,
     WORDS,
+    OnnxParts,
+    StaticParts,
 )
 from textveil.vector import IndexEncoder, IndexServer
 
@@ -53,8 +59,6 @@ def write_index(contents: IndexContents, folder: Path, *, force: bool = False) -
 
 
 def _files(contents: IndexContents) -> dict[str, bytes]:
-    parts = contents.extractor
-    rows = {"words": parts.word_rows, "pairs": parts.pair_rows, "scales": parts.scales}
     channels = {
         f"{name}.{staircase.level.epsilon:f}.{part}": tensor
         for name, levels in contents.channels.items()
@@ -63,8 +67,7 @@ def _files(contents: IndexContents) -> dict[str, bytes]:
     }
     codes = {"weight": contents.weight.astype(np.float32), "bias": contents.bias.astype(np.float32)}
     files = {
-        WORDS: "".join(f"{word}\n" for word in parts.words).encode(),
-        ROWS: save_tensors(rows),
+        **_extractor_files(contents.extractor),
         CODES: save_tensors(codes),
         CHANNELS: save_tensors({name: np.ascontiguousarray(tensor) for name, tensor in channels.items()}),
     }
@@ -74,8 +77,35 @@ def _files(contents: IndexContents) -> dict[str, bytes]:
     return files
 
 
+def _extractor_files(parts: StaticParts | OnnxParts) -> dict[str, bytes]:
+    if isinstance(parts, OnnxParts):
+        return {MODEL: parts.model, PIECES: _lines(parts.vocabulary)}
+    rows = {"words": parts.word_rows, "pairs": parts.pair_rows, "scales": parts.scales}
+    return {WORDS: _lines(parts.words), ROWS: save_tensors(rows)}
+
+
+def extractor_bytes(contents: IndexContents) -> int:
+    """Returns the size of the extractor's files."""
+    return sum(len(data) for data in _extractor_files(contents.extractor).values())
+
+
+def _lines(words: Iterable[str]) -> bytes:
+    return "".join(f"{word}\n" for word in words).encode()
+
+
+def _extractor_entry(parts: StaticParts | OnnxParts) -> dict[str, Any]:
+    if isinstance(parts, OnnxParts):
+        constants = {"max_tokens": parts.max_tokens, "lowercase": parts.lowercase}
+        return {"kind": ONNX, "dimension": parts.dimension, **constants}
+    return {
+        "kind": STATIC,
+        "dimension": parts.word_rows.shape[1],
+        "pairs": len(parts.pair_rows),
+        "max_characters": parts.max_characters,
+    }
+
+
 def _manifest(contents: IndexContents) -> dict[str, Any]:
-    parts = contents.extractor
     channel, epsilon = contents.default
     return {
         "format": ENCODER_BUNDLE,
@@ -88,12 +118,7 @@ def _manifest(contents: IndexContents) -> dict[str, Any]:
         "release": {
             "kind": contents.kind,
             "codes": len(contents.labels),
-            "extractor": {
-                "kind": STATIC,
-                "dimension": parts.word_rows.shape[1],
-                "pairs": len(parts.pair_rows),
-                "max_characters": parts.max_characters,
-            },
+            "extractor": _extractor_entry(contents.extractor),
             "channels": {
                 name: [f"{staircase.level.epsilon:f}" for staircase in levels]
                 for name, levels in contents.channels.items()

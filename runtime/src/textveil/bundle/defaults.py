@@ -10,8 +10,8 @@ from textveil.errors import BundleNotFound
 
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v3"
 DEFAULT_BUNDLE_ID = "ab476a7baceb6bcaa5835d8f08936cade5ed0c0fcd172db189c01f0f9c2979fe"
-DEFAULT_ENCODER = "ag-topics-v1"
-DEFAULT_ENCODER_ID = "cd872b6529c6b9c188a33afc8535486f8cda4715084614eb82fcc4a6f9343efc"
+DEFAULT_ENCODER = "ag-static"
+DEFAULT_ENCODER_ID = "b111181e572ecc44cb8217458330a57c3cb64aeb17e466179f2466f01c9d783a"
 _PLACE = ("runtime", "src", "textveil", "bundle")
 
 

@@ -7,23 +7,25 @@ from typing import Annotated
 
 import typer
 
+from textveil.bundle.defaults import default_encoder
 from textveil.bundle.files import encoder_version
 from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION
 from textveil.cli.console import say
 from textveil.cli.io import opened, read_lines
+from textveil.cli.options import EncoderOption
 from textveil.errors import OptionError
 from textveil.vector.classifier import Decision, VectorClassifier
 from textveil.vector.index_server import IndexServer
 
 
 def classify(
-    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="The bundle that the devices have.")],
-    file: Annotated[
-        str,
+    files: Annotated[
+        list[str] | None,
         typer.Argument(
             metavar="FILE", help="Lines of textveil encode, of vectors those of --json; - is standard input."
         ),
-    ] = "-",
+    ] = None,
+    bundle: EncoderOption = None,
     counts: Annotated[
         bool,
         typer.Option("--counts", help="How many texts each label has, corrected for the noise, and standard errors."),
@@ -36,8 +38,9 @@ def classify(
 
     A line of an index gives its label, and how likely the label is on texts like those that the bundle was made with. A
     vector gives a label and its score; scores rank labels and are no probabilities. Counts are of the model's
-    decisions on the devices.
+    decisions on the devices. Name the bundle as for encode; a folder in front of the file is understood too.
     """
+    bundle, file = _named(bundle, files or [])
     if encoder_version(bundle) != INDEX_FORMAT_VERSION:
         if counts:
             raise OptionError("--counts is for bundles that release an index")
@@ -56,6 +59,15 @@ def classify(
         plain = f"{count.label}\t{count.count:.1f}\t{count.standard_error:.1f}"
         print(json.dumps(count.to_dict(), ensure_ascii=False) if as_json else plain)
     say("textveil: label, estimated number of texts, standard error; what is counted are decisions of the model")
+
+
+def _named(bundle: Path | None, files: list[str]) -> tuple[Path, str]:
+    """The bundle and the file. Before there was ``--bundle``, the bundle was the first of two arguments."""
+    if bundle is None and files and Path(files[0]).is_dir():
+        bundle, files = Path(files[0]), files[1:]
+    if len(files) > 1:
+        raise OptionError("classify reads one file; name the bundle with --bundle")
+    return bundle or default_encoder(), files[0] if files else "-"
 
 
 def _print(decision: Decision, as_json: bool) -> None:

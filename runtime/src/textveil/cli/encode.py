@@ -16,6 +16,7 @@ from textveil.cli.io import Write, all_lines, opened, read_lines, refuse_overwri
 from textveil.cli.options import (
     BudgetDeltaOption,
     BudgetOption,
+    EncoderOption,
     ExpectId,
     LedgerKeyOption,
     LedgerOption,
@@ -47,12 +48,7 @@ def encode(
         typer.Argument(metavar="FILE...", help="Text files, one document per line; - is standard input."),
     ] = None,
     text: Annotated[str | None, typer.Option("--text", "-t", help="Encode this text instead; one document.")] = None,
-    bundle: Annotated[
-        Path | None,
-        typer.Option(
-            "--bundle", "-b", help="Folder of an encoder bundle; in a checkout of the repository its own if left out."
-        ),
-    ] = None,
+    bundle: EncoderOption = None,
     epsilon: Annotated[
         str | None,
         typer.Option("--epsilon", "-e", help="For the whole text, exactly as info lists it; the bundle's default."),
@@ -163,7 +159,7 @@ def _encoder(
     bundle: Path | None, wanted: Wanted, epsilon: str | None, word_dropout: str, channel: str | None
 ) -> tuple[Encoder | IndexEncoder, dict[str, Any], Statement]:
     """What encodes texts, its options, and what they promise."""
-    if bundle is not None and encoder_version(bundle) == INDEX_FORMAT_VERSION:
+    if bundle is None or encoder_version(bundle) == INDEX_FORMAT_VERSION:
         if word_dropout != "0":
             raise OptionError("--word-dropout is for vectors: an index has one epsilon, for the whole text")
         index = IndexEncoder.load(bundle, **wanted)

@@ -12,6 +12,12 @@ BundleOption = Annotated[
     Path | None,
     typer.Option("--bundle", "-b", help="Folder of a bundle; the built-in English one if left out."),
 ]
+EncoderOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--bundle", "-b", help="Folder of an encoder bundle; in a checkout of the repository its own if left out."
+    ),
+]
 ExpectId = Annotated[str | None, typer.Option(help="Refuse the bundle unless this is its identity (see info).")]
 Maker = Annotated[
     str | None,

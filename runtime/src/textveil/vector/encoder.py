@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.defaults import DEFAULT_ENCODER_ID, default_encoder
 from textveil.bundle.encoder_bundle import FIRST, LAST, SPECIAL, UNKNOWN, EncoderBundle, open_encoder
 from textveil.bundle.files import MAX_BUNDLE_BYTES
 from textveil.bundle.maker import pin
@@ -104,7 +103,7 @@ class Encoder:
     @classmethod
     def load(
         cls,
-        path: str | Path | None = None,
+        path: str | Path,
         *,
         expect_id: str | None = None,
         maker: str | None = None,
@@ -114,7 +113,7 @@ class Encoder:
         """Opens an encoder bundle: hashes and structure of every file, and all of its model, are checked first.
 
         Args:
-            path: Folder of an encoder bundle; the repository's default one if left out.
+            path: Folder of an encoder bundle.
             expect_id: The identity the bundle must have (``textveil info`` prints it).
             maker: Public key of the maker who must have signed it, 64 hexadecimal digits.
             max_bytes: Most bytes of all its files together.
@@ -126,9 +125,7 @@ class Encoder:
             CryptoUnavailable: A maker is given, and the extra ``crypto`` is not installed.
             EncoderUnavailable, EncoderFailed, OptionError: See the class.
         """
-        bundle, model = open_encoder(default_encoder() if path is None else Path(path), max_bytes=max_bytes)
-        if path is None:
-            bundle.require_identity(DEFAULT_ENCODER_ID)
+        bundle, model = open_encoder(Path(path), max_bytes=max_bytes)
         pin(bundle, expect_id, maker)
         return cls(bundle, model, threads)
 

@@ -102,5 +102,5 @@ def extractor_of(parts: StaticParts | OnnxParts) -> Extractor:
 
 
 def _mean(rows: NDArray[np.int8], ids: NDArray[np.int64]) -> NDArray[np.float32]:
-    sums = rows[ids].sum(axis=0, dtype=np.int64)
+    sums = np.add.reduce(rows.take(ids, axis=0), axis=0, dtype=np.int64)
     return (sums / max(1, len(ids))).astype(np.float32)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from textveil.bundle.defaults import DEFAULT_ENCODER_ID, default_encoder
 from textveil.bundle.files import MAX_BUNDLE_BYTES
 from textveil.bundle.index_bundle import IndexBundle, open_index
 from textveil.bundle.maker import pin
@@ -78,7 +79,7 @@ class IndexEncoder:
     @classmethod
     def load(
         cls,
-        path: str | Path,
+        path: str | Path | None = None,
         *,
         expect_id: str | None = None,
         maker: str | None = None,
@@ -87,7 +88,7 @@ class IndexEncoder:
         """Opens a bundle: every file and every channel is checked first.
 
         Args:
-            path: Its folder.
+            path: Its folder; the repository's default one if left out.
             expect_id: The identity the bundle must have (``textveil info`` prints it).
             maker: Public key of the maker who must have signed it, 64 hexadecimal digits.
             max_bytes: Most bytes of all its files together.
@@ -98,7 +99,9 @@ class IndexEncoder:
             CryptoUnavailable: A maker is given, and the extra ``crypto`` is not installed.
             EncoderUnavailable, EncoderFailed: See the class.
         """
-        bundle = open_index(Path(path), max_bytes=max_bytes)
+        bundle = open_index(default_encoder() if path is None else Path(path), max_bytes=max_bytes)
+        if path is None:
+            bundle.require_identity(DEFAULT_ENCODER_ID)
         pin(bundle, expect_id, maker)
         return cls(bundle)
 

@@ -58,7 +58,9 @@ def text(
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Leave out the attacks that are in the record.")] = False,
     text_key: TextKeyOption = "text",
-    label_key: Annotated[str | None, typer.Option("--label-key", help="Key of the label (jsonl).")] = None,
+    label_key: Annotated[
+        str | None, typer.Option("--label", "--label-key", help="Key or column of the label (jsonl, table).")
+    ] = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
@@ -110,8 +112,9 @@ def text(
     )
     if split is None and "dev" in available_splits(format_name, data):
         split = "dev"
-    keys: dict[str, Any] = {"text_key": text_key, "label_key": label_key} if format_name == "jsonl" else {}
-    if format_name != "jsonl" and (text_key != "text" or label_key is not None):
+    keyed = format_name in ("jsonl", "table")
+    keys: dict[str, Any] = {"text_key": text_key, "label_key": label_key} if keyed else {}
+    if not keyed and (text_key != "text" or label_key is not None):
         raise SettingError("this format has no keys")
     examples = [example.texts for example in load(format_name, data, split, ReadOptions(**keys))]
     if not examples:

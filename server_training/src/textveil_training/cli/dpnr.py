@@ -10,9 +10,12 @@ from textveil_training.cli.options import (
     DeviceOption,
     FormatOption,
     JsonOption,
+    LabelKeyOption,
+    OtherFormat,
     RecipeData,
     ReleaseEpsilons,
     ResumeOption,
+    TextKeyOption,
     ThreadsOption,
     use_threads,
 )
@@ -34,6 +37,9 @@ def dpnr(
     write_features: Annotated[
         bool, typer.Option("--write-features", help="Leave the features of all splits in the output folder.")
     ] = False,
+    format_name: OtherFormat = None,
+    text_key: TextKeyOption = "text",
+    label_key: LabelKeyOption = "label",
     resume: ResumeOption = False,
     seed: Annotated[int | None, typer.Option("--seed", help="Instead of the recipe's.")] = None,
     device: DeviceOption = "cpu",
@@ -42,17 +48,22 @@ def dpnr(
 ) -> None:
     """Train a recipe: a representation under noise, or one of its baselines.
 
-    Ctrl-C ends after the step that is running; --resume continues to the same result.
+    A file that is one split is divided: 80 % train, 10 % dev, 10 % test, close texts on one side. Ctrl-C ends after the
+    step that is running; --resume continues to the same result.
     """
+    from dataclasses import replace
+
+    from textveil_training.data import ReadOptions
     from textveil_training.dpnr.recipe import read_recipe, with_seed
-    from textveil_training.dpnr.task import load_task
+    from textveil_training.dpnr.task import load_task, of_format
     from textveil_training.progress import bars
     from textveil_training.tasks.dpnr import Options, train
 
     chosen = read_recipe(recipe)
     if seed is not None:
         chosen = with_seed(chosen, seed)
-    task = load_task(chosen.data, data)
+    chosen = replace(chosen, data=of_format(chosen.data, format_name))
+    task = load_task(chosen.data, data, ReadOptions(text_key=text_key, label_key=label_key))
     use_threads(threads)
     with bars() as report:
         options = Options(output, resume, device, start, features, write_features)
@@ -64,8 +75,13 @@ def evaluate(
     checkpoint: Annotated[Path, typer.Argument(metavar="CHECKPOINT", help="The folder of a checkpoint.")],
     data: RecipeData,
     format_name: FormatOption,
-    split: Annotated[str | None, typer.Option("--split", help="The split; not for files that are one.")] = "test",
+    split: Annotated[
+        str,
+        typer.Option("--split", help="The split; of a file that is one, a part of its division, or all of it: all."),
+    ] = "test",
     epsilon: ReleaseEpsilons = None,
+    text_key: TextKeyOption = "text",
+    label_key: LabelKeyOption = "label",
     word_dropout: Annotated[
         str | None, typer.Option(help="Probability that a word is removed; else the checkpoint's.")
     ] = None,
@@ -75,13 +91,22 @@ def evaluate(
     as_json: JsonOption = False,
 ) -> None:
     """Measure a checkpoint through the device's own release: accuracy over noise draws."""
+    from textveil_training.data import ReadOptions
     from textveil_training.dpnr.evaluation import evaluate_checkpoint
 
     use_threads(threads)
     result = evaluate_checkpoint(
-        checkpoint, data, format_name, split, levels=epsilon, word_dropout=word_dropout, draws=draws, device=device
+        checkpoint,
+        data,
+        format_name,
+        None if split == "all" else split,
+        options=ReadOptions(text_key=text_key, label_key=label_key),
+        levels=epsilon,
+        word_dropout=word_dropout,
+        draws=draws,
+        device=device,
     )
-    print(json.dumps(result) if as_json else _table({split or "all": result}))
+    print(json.dumps(result) if as_json else _table({split: result}))
 
 
 def _table(result: dict[str, Any]) -> str:

@@ -9,8 +9,16 @@ from textveil_training.data import FormatName
 from textveil_training.errors import SettingError
 
 FormatOption = Annotated[FormatName, typer.Option("--format", help="Format of the data (see data inspect).")]
-TextKeyOption = Annotated[str, typer.Option("--text-key", help="Key of the text (jsonl).")]
-LabelKeyOption = Annotated[str, typer.Option("--label-key", help="Key of the label (jsonl).")]
+OtherFormat = Annotated[
+    FormatName | None,
+    typer.Option("--format", help="Format of the data instead of the recipe's: table for a file of your own."),
+]
+TextKeyOption = Annotated[
+    str, typer.Option("--text", "--text-key", help="Key of the text (jsonl); name or number of its column (table).")
+]
+LabelKeyOption = Annotated[
+    str, typer.Option("--label", "--label-key", help="Key of the label (jsonl); name or number of its column (table).")
+]
 RecipeData = Annotated[Path, typer.Option("--data", metavar="PATH", help="File or folder of the recipe's data.")]
 ReleaseEpsilons = Annotated[
     list[str] | None, typer.Option("--epsilon", "-e", help="Whole-text epsilon, repeatable; else the checkpoint's.")

@@ -16,7 +16,7 @@ from textveil_training.data.demographic import first_review, user_object
 from textveil_training.data.formats import format_named
 from textveil_training.data.plain import is_heading
 from textveil_training.data.rows import split_columns
-from textveil_training.errors import FileLocation, InvalidJson, UnreadableFile, WrongColumnCount
+from textveil_training.errors import DataOptionError, FileLocation, InvalidJson, UnreadableFile, WrongColumnCount
 
 Cut = Callable[[str, FileLocation], list[str]]
 
@@ -59,8 +59,11 @@ def layout_of(format_name: str, text_keys: Collection[str] = ("text",)) -> Layou
 
     Raises:
         UnknownFormat: There is none of that name.
+        DataOptionError: Files of this format are not rewritten.
     """
     format_named(format_name)
+    if format_name == "table":
+        raise DataOptionError("tables are not rewritten: of your own files, tsv and jsonl are")
     if format_name == "jsonl":
         return Layout(_json_members(frozenset(text_keys)), encode=_json_string)
     return _LAYOUTS[format_name]

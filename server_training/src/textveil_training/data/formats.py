@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from textveil_training.data import attributed, demographic, glue, json_lines, plain, similarity
+from textveil_training.data import attributed, demographic, glue, json_lines, plain, similarity, tables
 from textveil_training.data.examples import Example
 from textveil_training.data.rows import FilePath
 from textveil_training.errors import DataOptionError, MissingSplit, UnknownFormat
@@ -26,6 +26,7 @@ FormatName = Literal[
     "text",
     "wikitext",
     "jsonl",
+    "table",
 ]
 
 
@@ -34,8 +35,8 @@ class ReadOptions:
     """The options that a caller may choose; each format takes some of these and refuses the others.
 
     Attributes:
-        text_key: Key of the text (``jsonl``).
-        label_key: Key of the label, or None for texts without one (``jsonl``).
+        text_key: Key or column of the text (``jsonl``, ``table``).
+        label_key: Key or column of the label, or None for texts without one (``jsonl``, ``table``).
         labels: The labels there are, or None to accept any (``tsv``, ``jsonl``).
         skip_headings: Pass over headings (``wikitext``).
     """
@@ -154,6 +155,11 @@ FORMATS: Mapping[FormatName, Format] = {
             path, text_key=options.text_key, label_key=options.label_key, labels=options.labels
         ),
         options=frozenset({"text_key", "label_key", "labels"}),
+    ),
+    "table": Format(
+        title="your own CSV, TSV, JSON lines or Parquet file, by its ending: columns by name or number",
+        read=lambda path, split, options: tables.read_examples(Path(path), options.text_key, options.label_key),
+        options=frozenset({"text_key", "label_key"}),
     ),
 }
 

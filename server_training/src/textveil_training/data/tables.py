@@ -8,7 +8,7 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
-from textveil_training.data.examples import LabeledText
+from textveil_training.data.examples import Document, LabeledText
 from textveil_training.data.json_lines import read_json_lines
 from textveil_training.data.rows import file_name, label_field, read_lines, split_columns, text_field
 from textveil_training.errors import (
@@ -71,6 +71,12 @@ def read_table(path: Path, text: str, label: str | None) -> Iterator[LabeledText
         raise EmptyData("there is no row", FileLocation(file_name(path)))
 
 
+def read_examples(path: Path, text: str, label: str | None) -> Iterator[LabeledText | Document]:
+    """Streams what ``read_table`` does; texts without labels are documents. Errors are those of ``read_table``."""
+    for row in read_table(path, text, label):
+        yield Document(row.text) if label is None else row
+
+
 def _columns(row: list[str], wanted: list[str], location: FileLocation) -> tuple[list[int], bool]:
     """Places of the columns, and whether the row is a header."""
     numbered = [name.isascii() and name.isdecimal() and name not in row for name in wanted]
@@ -119,18 +125,21 @@ def _parquet(path: Path, text: str, label: str | None) -> Iterator[LabeledText]:
     try:
         from pyarrow import parquet  # type: ignore[import-not-found]
     except ImportError as error:
-        raise MissingExtra("Parquet needs pyarrow: pip install pyarrow") from error
+        raise MissingExtra("Parquet needs pyarrow, the extra parquet (pip install pyarrow)") from error
     name = file_name(path)
-    table = None
+    wanted = [text] if label is None else [text, label]
+    table, names = None, None
     try:
-        table = parquet.read_table(path)
+        names = parquet.read_schema(path).names
+        if all(names.count(column) == 1 for column in wanted):
+            table = parquet.read_table(path, columns=wanted)
     except Exception:  # pyarrow's errors have no common base and may hold the path
         table = None
+    for option, column in zip(("text", "label"), wanted, strict=False):
+        if names is not None and names.count(column) != 1:
+            raise MissingColumn(f"no single column of the name given for the {option}", FileLocation(name))
     if table is None:
         raise UnreadableFile("the file cannot be read as Parquet")
-    for option, column in (("text", text), ("label", label)):
-        if column is not None and table.column_names.count(column) != 1:
-            raise MissingColumn(f"no single column of the name given for the {option}", FileLocation(name))
     cells = table.column(text).to_pylist()
     labels = table.column(label).to_pylist() if label is not None else [None] * len(cells)
     number = 0

@@ -9,6 +9,7 @@ import torch
 from textveil.mechanisms import WordDropout
 from torch import Tensor
 
+from textveil_training.data import ReadOptions
 from textveil_training.dpnr import checkpoint as files
 from textveil_training.dpnr.features import pooled_features
 from textveil_training.dpnr.measure import DRAWS, measured
@@ -29,6 +30,7 @@ def evaluate_checkpoint(
     format_name: str,
     split: str | None,
     *,
+    options: ReadOptions | None = None,
     levels: Sequence[str] | None = None,
     word_dropout: str | None = None,
     draws: int = DRAWS,
@@ -41,7 +43,8 @@ def evaluate_checkpoint(
         folder: Folder of the checkpoint.
         data: File or folder of the data.
         format_name: Format of the data.
-        split: Split of the data; None for a file that is one split.
+        split: Split of the data; None for the whole of a file that is one split.
+        options: Choices that the format leaves.
         levels: Whole-text epsilons; the checkpoint's if left out.
         word_dropout: Decimal string; the checkpoint's if left out.
         draws: Number of noise draws per text.
@@ -66,7 +69,7 @@ def evaluate_checkpoint(
         description = replace(description, word_dropout=word_dropout)
     dropout = WordDropout(description.word_dropout)
     tokenizer = Tokenizer(folder / files.VOCABULARY, lowercase=description.lowercase, max_tokens=description.max_tokens)
-    part = load_split(format_name, data, split, description.labels)
+    part = load_split(format_name, data, split, description.labels, options)
     model.to(place)
     words = [tokenizer.words(text) for text in part.texts]
     features = device_features(model, tokenizer, words, dropout, place, report)

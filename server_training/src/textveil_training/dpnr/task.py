@@ -1,14 +1,15 @@
 """A data set as a training needs it: three splits of texts, class ids and private attributes, checked."""
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from torch import Tensor
 
-from textveil_training.data import AttributedText, Example, LabeledText, load, split
+from textveil_training.data import AttributedText, Example, LabeledText, ReadOptions, available_splits, load, split
 from textveil_training.data.formats import format_named
 from textveil_training.dpnr.recipe import DataPart
+from textveil_training.encoder.grouped_split import divide, group_texts
 from textveil_training.engine.targets import attribute_matrix, class_ids, class_labels
 from textveil_training.errors import MissingSplit, RecipeError
 
@@ -63,41 +64,69 @@ class Task:
         }
 
 
-def load_task(data: DataPart, path: Path) -> Task:
-    """Reads the splits that a recipe names.
+#: How a file that is one split is divided: copies, contained texts and texts with long shared passages on one side.
+SHARES = {"train": 80, "dev": 10, "test": 10}
+
+
+def of_format(data: DataPart, format_name: str | None) -> DataPart:
+    """Returns what a recipe says of its data, for a file in another format; as it is for None."""
+    if format_name is None:
+        return data
+    return replace(data, format=format_name, train="train", dev="dev", test="test", dev_percent=0)
+
+
+def load_task(data: DataPart, path: Path, options: ReadOptions | None = None) -> Task:
+    """Reads the splits that a recipe names. A file that is one split is divided by ``SHARES``.
 
     Args:
         data: Part of the recipe that names the splits.
         path: File or folder of the data.
+        options: Choices that the format leaves.
 
     Raises:
         DataError: As the readers; ``MissingLabel`` where an example has none, ``MissingSplit`` for an empty split.
         EmptyClass: A class has no training example.
         RecipeError: The format is one of pairs or of texts without classes.
     """
-    raw = {"train": _examples(data.format, path, data.train), "test": _examples(data.format, path, data.test)}
-    if data.dev == data.train:
-        raw |= split(raw["train"], {"train": 100 - data.dev_percent, "dev": data.dev_percent})
+    if not available_splits(data.format, path):
+        raw = _divided(_examples(data.format, path, None, options))
     else:
-        raw["dev"] = _examples(data.format, path, data.dev)
+        raw = {name: _examples(data.format, path, getattr(data, name), options) for name in ("train", "test")}
+        if data.dev == data.train:
+            raw |= split(raw["train"], {"train": 100 - data.dev_percent, "dev": data.dev_percent})
+        else:
+            raw["dev"] = _examples(data.format, path, data.dev, options)
     labels = class_labels(raw["train"], format_named(data.format).labels)
     width = len(format_named(data.format).attributes)
     return Task(labels, **{name: _split(raw[name], labels, width) for name in ("train", "dev", "test")})
 
 
-def load_split(format_name: str, path: Path, name: str | None, labels: tuple[str, ...]) -> Split:
-    """Reads one split for classes that are known.
+def load_split(
+    format_name: str, path: Path, name: str | None, labels: tuple[str, ...], options: ReadOptions | None = None
+) -> Split:
+    """Reads one split for classes that are known; of a file that is one split, a part as ``load_task`` divides it.
 
     Raises:
         DataError: As ``load_task``.
         EmptyClass: An example has another class.
         RecipeError: As ``load_task``.
     """
-    return _split(_examples(format_name, path, name), labels, len(format_named(format_name).attributes))
+    if name in SHARES and not available_splits(format_name, path):
+        found = _divided(_examples(format_name, path, None, options))[name]
+    else:
+        found = _examples(format_name, path, name, options)
+    return _split(found, labels, len(format_named(format_name).attributes))
 
 
-def _examples(format_name: str, path: Path, name: str | None) -> list[Example]:
-    examples = list(load(format_name, path, name))
+def _divided(examples: list[Example]) -> dict[str, list[Example]]:
+    numbers = divide(group_texts([example.texts[0] for example in examples]), SHARES)
+    if not all(numbers.values()):
+        raise MissingSplit("too few rows to divide them, or they are copies of each other")
+    return {name: [examples[number] for number in found] for name, found in numbers.items()}
+
+
+def _examples(format_name: str, path: Path, name: str | None, options: ReadOptions | None) -> list[Example]:
+    examples = list(load(format_name, path, name, options))
     if not examples:
         raise MissingSplit("a split is empty")
     if not isinstance(examples[0], LabeledText | AttributedText):

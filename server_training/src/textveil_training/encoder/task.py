@@ -1,5 +1,6 @@
 """A user's labeled texts, checked, and divided into texts for training, for the channels, and for the figures."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -44,6 +45,15 @@ class Task:
     test: Part
     groups: Groups
     left_out: int
+
+    def sha256(self) -> str:
+        """Returns a hash of all texts with their classes and sides, to tell whether a run is the same."""
+        digest = hashlib.sha256("\t".join(self.labels).encode("utf-8", "surrogatepass"))
+        for part in (self.train, self.calibration, self.test):
+            digest.update(f"\n{len(part.texts)}\n".encode())
+            for text, label in zip(part.texts, part.classes.tolist(), strict=True):
+                digest.update(f"{label} {len(text)}\n{text}\n".encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
 
 
 def divided(rows: Sequence[LabeledText], test: Sequence[LabeledText] | None = None, seed: int = 0) -> Task:

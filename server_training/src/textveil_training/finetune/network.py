@@ -80,6 +80,18 @@ class Network(nn.Module):
         super().__init__()
         self.encoder, self.head, self.dropout = encoder, head, nn.Dropout(dropout)
 
+    def freeze(self, layers: int) -> set[str]:
+        """Keeps the lowest layers of the encoder as they are, and its embeddings, if ``layers`` is not 0.
+
+        Returns:
+            Names of the parameters that no longer learn.
+        """
+        kept = ("encoder.embeddings.", *(f"encoder.encoder.layer.{number}." for number in range(layers)))
+        frozen = {name for name, _ in self.named_parameters() if layers and name.startswith(kept)}
+        for name, parameter in self.named_parameters():
+            parameter.requires_grad_(name not in frozen)
+        return frozen
+
     def pooled(self, ids: Tensor, mask: Tensor, types: Tensor, precision: str = "float32") -> Tensor:
         """Returns the pooled vectors of a batch, shape ``(rows, width)``; see ``mean_pooled``."""
         return mean_pooled(self.encoder, ids, mask, precision, types)

@@ -31,6 +31,8 @@ class Settings(RunSettings):
             0 for all.
         seed: Seed of everything random in training.
         precision: Precision of the encoder's forward pass: ``float32`` or ``bfloat16``.
+        frozen_layers: Lowest layers of a tuned encoder that stay as they are, and the embeddings with them; all learn
+            if left out.
 
     Raises:
         SettingError: A value is out of range.
@@ -50,6 +52,7 @@ class Settings(RunSettings):
     train_examples: int = 0
     seed: int = 0
     precision: str = "bfloat16"
+    frozen_layers: int | None = None
 
     def ranges(self) -> dict[str, bool]:
         """Returns for each setting that has a range whether its value is in it."""
@@ -65,11 +68,14 @@ class Settings(RunSettings):
             "dropout": 0 <= self.dropout < 1,
             "train_examples": self.train_examples >= 0,
             "precision": self.precision in PRECISIONS,
+            "frozen_layers": self.frozen_layers is None or self.frozen_layers >= 1,
         }
 
     def described(self) -> dict[str, Any]:
         """Returns what a record says: settings that have an effect, and of a folder its name alone."""
         found = asdict(self)
+        if self.frozen_layers is None:
+            del found["frozen_layers"]
         if not self.tuned:
             found = {name: found[name] for name in ("encoder", "tuned", "max_tokens", "train_examples", "precision")}
         if Path(self.encoder).is_dir():

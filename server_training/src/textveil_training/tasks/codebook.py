@@ -9,6 +9,7 @@ and the code of every training text. 6. Write the bundle, with a card.
 
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,10 @@ from textveil_export.index import IndexContents, drawn_epsilon, integer_channel,
 
 from textveil_training.bounds.decisions import counts_channel, label_probabilities
 from textveil_training.encoder.codebook import DIMENSION, learn_codebook
+from textveil_training.encoder.extractors import codes_of, words_provenance
 from textveil_training.encoder.static import public_words
 from textveil_training.encoder.task import Task
-from textveil_training.tasks.encoder import EncoderSettings, accuracies, codes_of, divided_figures, provenance
+from textveil_training.tasks.encoder import EncoderSettings, accuracies, divided_figures, provenance
 
 Report = Callable[[str, int, int], None]
 
@@ -41,7 +43,7 @@ def train_codebook(task: Task, codes: int, settings: EncoderSettings, report: Re
     Raises:
         ClassError: There are too few texts for so many codes.
     """
-    static = replace(settings.static, dimension=DIMENSION, pairs=0)
+    static = replace(settings.static, dimension=DIMENSION, pairs=0, members=1)
     public = public_words(static)
     book = learn_codebook(task.train.texts, codes, public, static, report)
     weights, count = book.weights, len(book.sizes)
@@ -50,7 +52,7 @@ def train_codebook(task: Task, codes: int, settings: EncoderSettings, report: Re
     def found(name: str) -> NDArray[np.float64]:
         """Counts by class (row) and code (column) of one part."""
         part = getattr(task, name)
-        at = codes_of(part.texts, parts, weights.weight, weights.bias, lambda done: report(name, done, len(part.texts)))
+        at = codes_of(part.texts, parts, weights.weight, weights.bias, partial(report, name))
         classes = max(1, len(task.labels))
         return np.bincount(part.classes * count + at, minlength=classes * count).reshape(classes, count).astype(float)
 
@@ -73,7 +75,8 @@ def train_codebook(task: Task, codes: int, settings: EncoderSettings, report: Re
         },
         license=settings.license,
         provenance={
-            **provenance(settings, public),
+            **provenance(settings),
+            **words_provenance(public),
             "min_texts_of_a_code": min(book.sizes),
             **{key: asdict(static)[key] for key in ("dimension", "min_texts", "max_characters", "seed")},
         },

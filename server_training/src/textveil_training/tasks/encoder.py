@@ -2,28 +2,35 @@
 
     textveil-train encoder my.csv --text text --label topic -o bundle
 
-1. Divide the texts, close ones on one side. 2. Train a static extractor. 3. Round it to int8: from here on everything
+1. Divide the texts, close ones on one side. 2. Train an extractor. 3. Round it to int8: from here on everything
 is measured on what ships. 4. Fit the channels on the calibration texts, and make integers of them. 5. Compute the
 figures on the test texts, exactly. 6. Write the bundle, with a card.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
+from functools import partial
 from math import sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import StaticParts
 from textveil.mechanisms import IndexStaircase
-from textveil.vector import StaticExtractor
-from textveil_export.index import IndexContents, drawn_epsilon, integer_channel, static_parts
+from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
 
 from textveil_training.bounds.decisions import accuracy_channel, counts_channel, label_probabilities, recalls
+from textveil_training.encoder.extractors import (
+    STATIC,
+    TrainedExtractor,
+    train_minilm_extractor,
+    train_static_extractor,
+)
 from textveil_training.encoder.grouped_split import SHARED_WORDS
-from textveil_training.encoder.static import PublicWords, StaticSettings, public_words, train_static
+from textveil_training.encoder.kept_parts import KeptParts
+from textveil_training.encoder.minilm_settings import MinilmSettings
+from textveil_training.encoder.static import StaticSettings
 from textveil_training.encoder.task import Part, Task
 from textveil_training.errors import SettingError
 
@@ -45,18 +52,44 @@ class EncoderSettings:
         data: Name of the file, for the card.
         data_sha256: Its hash.
         license: License of the data or of the bundle, for the card.
+        source: Where the data are from and on what terms, for the card.
         levels: Whole-text epsilons, decimal strings, ascending.
         default: Channel and level that are meant where a user names none.
-        static: How the extractor is trained.
+        extractor: ``static`` or ``minilm``.
+        static: How a static extractor is trained.
+        minilm: How MiniLM is tuned.
     """
 
     name: str
     data: str
     data_sha256: str
     license: str = "not stated"
+    source: str = ""
     levels: tuple[str, ...] = LEVELS
     default: tuple[str, str] = ("counts", "4")
+    extractor: str = STATIC
     static: StaticSettings = field(default_factory=StaticSettings)
+    minilm: MinilmSettings = field(default_factory=MinilmSettings)
+
+    @classmethod
+    def of(cls, *, seed: int, num_epochs: int | None, minilm: Mapping[str, Any], **settings: Any) -> "EncoderSettings":
+        """Returns settings with one seed and one number of passes, whatever the extractor.
+
+        Args:
+            seed: Seed of training.
+            num_epochs: Passes over the texts, or None for the extractor's own number.
+            minilm: Settings of MiniLM alone; None where they are left out.
+            settings: Other attributes.
+        """
+        passes: dict[str, Any] = {} if num_epochs is None else {"num_epochs": num_epochs}
+        given = {name: value for name, value in minilm.items() if value is not None}
+        return cls(
+            static=StaticSettings(seed=seed, **passes), minilm=MinilmSettings(seed=seed, **passes, **given), **settings
+        )
+
+    def described(self) -> dict[str, Any]:
+        """Returns everything that decides the bundle besides the texts, as values for JSON."""
+        return asdict(self)
 
 
 def checked_levels(levels: str) -> tuple[str, ...]:
@@ -74,37 +107,74 @@ def checked_levels(levels: str) -> tuple[str, ...]:
     return found
 
 
-def train_encoder(task: Task, settings: EncoderSettings, report: Report) -> IndexContents:
+def train_encoder(
+    task: Task, settings: EncoderSettings, report: Report, kept: KeptParts | None = None
+) -> IndexContents:
     """Trains, quantizes, fits and measures.
 
     Args:
         task: The texts.
         settings: What the bundle is to be.
         report: Told the stage, the steps done and the steps in all.
+        kept: Where finished parts are kept, so that an interrupted run can go on; None to keep none.
 
     Returns:
         The bundle in memory.
+
+    Raises:
+        TextveilError: See ``train_static_extractor`` and ``train_minilm_extractor``.
     """
-    public = public_words(settings.static)
-    classes = len(task.labels)
-    weights = train_static(task.train.texts, task.train.classes.tolist(), classes, public, settings.static, report)
-    parts = static_parts(public.words, weights.word_rows, weights.pair_rows, settings.static.max_characters)
+    return contents_of(measured_extractor(task, settings, settings.extractor, report, kept), task, settings, report)
 
-    def decisions(part: Part, stage: str) -> NDArray[np.float64]:
-        """Counts by true class (row) and decision (column)."""
-        texts = part.texts
-        codes = codes_of(texts, parts, weights.weight, weights.bias, lambda done: report(stage, done, len(texts)))
-        return np.bincount(part.classes * classes + codes, minlength=classes**2).reshape(classes, classes).astype(float)
 
-    calibration = decisions(task.calibration, "calibrating")
+@dataclass(frozen=True, slots=True)
+class MeasuredExtractor:
+    """An extractor and what it decides.
+
+    Attributes:
+        kind: ``static`` or ``minilm``.
+        trained: The extractor as it ships.
+        calibration: Its decision on each calibration text, shape ``(texts,)``.
+        test: Its decision on each test text.
+    """
+
+    kind: str
+    trained: TrainedExtractor
+    calibration: NDArray[np.int64]
+    test: NDArray[np.int64]
+
+
+def measured_extractor(
+    task: Task, settings: EncoderSettings, kind: str, report: Report, kept: KeptParts | None = None
+) -> MeasuredExtractor:
+    """Trains an extractor, and lets it decide as devices do; arguments and errors are those of ``train_encoder``."""
+    if kind == STATIC:
+        trained = train_static_extractor(task, settings.static, kept, report)
+    else:
+        trained = train_minilm_extractor(task, settings.minilm, kept, report)
+
+    def decide() -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        found = {}
+        for name, stage in (("calibration", "calibrating"), ("test", "measuring")):
+            told = partial(report, f"{stage} {kind}")
+            found[name] = trained.codes(getattr(task, name).texts, told)
+        return found, {}
+
+    decided = (decide() if kept is None else kept.part(f"{kind}-decisions", decide))[0]
+    return MeasuredExtractor(kind, trained, decided["calibration"], decided["test"])
+
+
+def contents_of(found: MeasuredExtractor, task: Task, settings: EncoderSettings, report: Report) -> IndexContents:
+    """Fits the channels and computes the figures; arguments are those of ``train_encoder``."""
+    calibration = confusion(task.calibration, found.calibration, len(task.labels))
     channels = fit_channels(calibration, settings.levels, report)
-    confusion = decisions(task.test, "measuring")
+    trained = found.trained
     return IndexContents(
         name=settings.name,
         labels=task.labels,
-        extractor=parts,
-        weight=weights.weight,
-        bias=weights.bias,
+        extractor=trained.parts,
+        weight=trained.weight,
+        bias=trained.bias,
         channels=channels,
         default=settings.default,
         probabilities={
@@ -113,38 +183,20 @@ def train_encoder(task: Task, settings: EncoderSettings, report: Report) -> Inde
             for staircase in levels
         },
         license=settings.license,
-        provenance={
-            **provenance(settings, public),
-            **asdict(settings.static),
-        },
-        measured=figures(task, confusion, channels, settings.data),
+        provenance={**provenance(settings), "extractor": found.kind, **trained.provenance},
+        measured=figures(task, confusion(task.test, found.test, len(task.labels)), channels, settings.data),
     )
 
 
-def provenance(settings: EncoderSettings, public: PublicWords) -> dict[str, str]:
-    """Returns what a bundle says of its data and of its words."""
-    return {
-        "data": settings.data,
-        "data_sha256": settings.data_sha256,
-        "words": f"the built-in English bundle {public.identity[:12]} ({public.license})",
-        "words_attribution": public.attribution,
-    }
+def provenance(settings: EncoderSettings) -> dict[str, str]:
+    """Returns what a bundle says of its data."""
+    return {"data": settings.data, "data_sha256": settings.data_sha256, "source": settings.source}
 
 
-def codes_of(
-    texts: tuple[str, ...],
-    parts: StaticParts,
-    weight: NDArray[np.float32],
-    bias: NDArray[np.float32],
-    progress: Callable[[int], None],
-) -> NDArray[np.int64]:
-    """Returns the code of each text, with the code that devices run. Shape ``(texts,)``."""
-    extractor = StaticExtractor(parts)
-    codes = np.zeros(len(texts), dtype=np.int64)
-    for number, text in enumerate(texts):
-        codes[number] = np.argmax(weight @ extractor.extract(text).vector + bias)
-        progress(number + 1)
-    return codes
+def confusion(part: Part, codes: NDArray[np.int64], classes: int) -> NDArray[np.float64]:
+    """Counts the texts of a part by true class (row) and decision without noise (column)."""
+    pairs = np.bincount(part.classes * classes + codes, minlength=classes**2)
+    return pairs.reshape(classes, classes).astype(float)
 
 
 def fit_channels(

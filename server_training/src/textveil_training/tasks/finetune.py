@@ -68,6 +68,8 @@ def finetune(
     positions = int(getattr(config, "max_position_embeddings", settings.max_tokens))
     if settings.max_tokens > positions:
         raise CheckpointError(f"the encoder reads at most {positions} tokens")
+    if (settings.frozen_layers or 0) >= config.num_hidden_layers:
+        raise CheckpointError(f"the encoder has {config.num_hidden_layers} layers: none would learn")
     tokenizer = Tokenizer(vocabulary, lowercase=lowercase, max_tokens=settings.max_tokens)
     head = Head(int(config.hidden_size), max(1, len(task.labels)))
     network = Network(encoder, head, settings.dropout).to(run.device)
@@ -130,9 +132,12 @@ def finetune(
             if best:
                 write_model(run.output, network, description, vocabulary)
 
-        def learning_rate(name: str) -> float:
+        def learning_rate(name: str) -> float | None:
+            if name in frozen:
+                return None
             return settings.head_learning_rate if name.startswith("head.") else settings.learning_rate
 
+        frozen = network.freeze(settings.frozen_layers or 0)
         optimizer = adamw(network, learning_rate, settings.weight_decay)
         stage = Stage(
             name="tuned",

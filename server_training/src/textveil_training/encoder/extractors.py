@@ -1,0 +1,204 @@
+"""Trains the extractor of a bundle, ``static`` or ``minilm``, up to what ships: int8, with its map to classes."""
+
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.bundle import OnnxParts, StaticParts
+from textveil.vector import extractor_of
+from textveil_export.index import static_parts
+
+from textveil_training.encoder.kept_parts import Arrays, KeptParts
+from textveil_training.encoder.minilm_settings import MinilmSettings
+from textveil_training.encoder.static import (
+    PublicWords,
+    StaticSettings,
+    StaticWeights,
+    folded,
+    public_words,
+    train_static,
+)
+from textveil_training.encoder.task import Task
+from textveil_training.errors import MissingExtra
+
+Report = Callable[[str, int, int], None]
+STATIC, MINILM = "static", "minilm"
+EXTRACTORS = (STATIC, MINILM)
+_WEIGHTS = tuple(field.name for field in fields(StaticWeights))
+#: Texts that an int8 recipe is chosen on.
+SAMPLE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedExtractor:
+    """An extractor as it ships, and its map to classes.
+
+    Attributes:
+        parts: From a text to a vector.
+        weight: From vector to scores of the classes, float32, shape ``(classes, dimension)``.
+        bias: Added to them, float32, shape ``(classes,)``.
+        provenance: What the card says of it.
+    """
+
+    parts: StaticParts | OnnxParts
+    weight: NDArray[np.float32]
+    bias: NDArray[np.float32]
+    provenance: Mapping[str, Any]
+
+    def codes(self, texts: tuple[str, ...], progress: Callable[[int, int], None]) -> NDArray[np.int64]:
+        """Returns the code of each text, with the code that devices run. Shape ``(texts,)``."""
+        return codes_of(texts, self.parts, self.weight, self.bias, progress)
+
+
+def codes_of(
+    texts: tuple[str, ...],
+    parts: StaticParts | OnnxParts,
+    weight: NDArray[np.float32],
+    bias: NDArray[np.float32],
+    progress: Callable[[int, int], None],
+) -> NDArray[np.int64]:
+    """Returns the code of each text, with the code that devices run.
+
+    Args:
+        texts: The texts.
+        parts: The extractor.
+        weight: From vector to scores of the codes, shape ``(codes, dimension)``.
+        bias: Added to them, shape ``(codes,)``.
+        progress: Told the texts done and the texts in all.
+
+    Returns:
+        Shape ``(texts,)``.
+    """
+    extractor = extractor_of(parts)
+    codes = np.zeros(len(texts), dtype=np.int64)
+    for number, text in enumerate(texts):
+        vector = extractor.extract(text).vector
+        vector = vector if np.isfinite(vector).all() else np.zeros_like(vector)
+        codes[number] = np.argmax(weight @ vector + bias)
+        progress(number + 1, len(texts))
+    return codes
+
+
+def train_static_extractor(
+    task: Task, settings: StaticSettings, kept: KeptParts | None, report: Report
+) -> TrainedExtractor:
+    """Trains the members of a static extractor, each kept when it is done, adds them up, and rounds to int8.
+
+    Args:
+        task: The texts.
+        settings: How.
+        kept: Where members are kept, or None.
+        report: Told the stage, the steps done and the steps in all.
+
+    Raises:
+        ResumeError, OutputError: See ``KeptParts``.
+    """
+    public = public_words(replace(settings, seed=0, members=1))
+    classes = len(task.labels)
+    count = settings.members if classes <= settings.dimension else 1
+    members = []
+    for number in range(count):
+        chosen = replace(settings, seed=settings.seed + number)
+
+        def train(chosen: StaticSettings = chosen, number: int = number) -> tuple[Arrays, Mapping[str, Any]]:
+            def told(stage: str, done: int, steps: int) -> None:
+                report(stage, number * steps + done, count * steps)
+
+            part = task.train
+            found = train_static(part.texts, part.classes.tolist(), classes, public, chosen, told)
+            return {name: getattr(found, name) for name in _WEIGHTS}, {}
+
+        arrays = kept.part(f"{STATIC}-{number}", train)[0] if kept is not None else train()[0]
+        members.append(StaticWeights(**arrays))
+    weights = folded(members) if classes <= settings.dimension else members[0]
+    parts = static_parts(public.words, weights.word_rows, weights.pair_rows, settings.max_characters)
+    return TrainedExtractor(
+        parts, weights.weight, weights.bias, {**words_provenance(public), **asdict(settings), "members": count}
+    )
+
+
+def train_minilm_extractor(
+    task: Task, settings: MinilmSettings, kept: KeptParts | None, report: Report
+) -> TrainedExtractor:
+    """Trains MiniLM, exports it, and quantizes it by the first recipe that is as accurate on at least 1,000 texts.
+
+    The sample is the texts for the channels, and as many training texts as are missing.
+
+    Args:
+        task: The texts.
+        settings: How.
+        kept: Where training and graph are kept, or None.
+        report: Told the stage, the steps done and the steps in all.
+
+    Raises:
+        MissingExtra: The packages for it are not installed.
+        CheckpointError, ResumeError, OutputError: See ``train_minilm``.
+        ExportError: See ``textveil_export.encoder.onnx_parts``.
+    """
+    try:
+        from textveil_export.encoder import onnx_parts
+
+        from textveil_training.encoder.minilm import train_minilm
+    except ImportError as error:
+        raise MissingExtra(
+            "minilm needs further packages (in a clone: pip install './export[encoder]' './server_training[minilm]')"
+        ) from error
+    with tempfile.TemporaryDirectory(prefix="textveil-minilm-") as scratch:
+
+        def make() -> tuple[Arrays, Mapping[str, Any]]:
+            if kept is not None:
+                kept.begin()
+            folder = Path(scratch) / MINILM if kept is None else kept.folder / MINILM
+            trained = train_minilm(task, settings, folder, report)
+
+            def decide(vectors: NDArray[np.float32]) -> NDArray[np.intp]:
+                return np.argmax(vectors @ trained.weight.T + trained.bias, axis=1)
+
+            graphs = Path(scratch) / "graphs"
+            graphs.mkdir()
+            parts, int8 = onnx_parts(trained.model, _sample(task), decide, graphs, progress=report)
+            facts = {
+                "vocabulary": list(parts.vocabulary),
+                "lowercase": parts.lowercase,
+                "int8": int8,
+                "encoder_sha256": trained.model.identity,
+            }
+            model = np.frombuffer(parts.model, dtype=np.uint8)
+            return {"model": model, "weight": trained.weight, "bias": trained.bias}, facts
+
+        arrays, facts = kept.part(MINILM, make) if kept is not None else make()
+    parts = OnnxParts(
+        arrays["model"].tobytes(),
+        {piece: number for number, piece in enumerate(facts["vocabulary"])},
+        facts["lowercase"],
+        settings.max_tokens,
+        arrays["weight"].shape[1],
+    )
+    provenance = {
+        **settings.described(len(task.train.texts)),
+        "encoder_sha256": facts["encoder_sha256"],
+        "int8": facts["int8"],
+    }
+    return TrainedExtractor(parts, arrays["weight"], arrays["bias"], provenance)
+
+
+def words_provenance(public: PublicWords) -> dict[str, str]:
+    """Returns what a bundle says of its words."""
+    return {
+        "words": f"the built-in English bundle {public.identity[:12]} ({public.license})",
+        "words_attribution": public.attribution,
+    }
+
+
+def _sample(task: Task) -> list[tuple[int, str]]:
+    """The texts for the channels, and training texts, evenly spread, up to ``SAMPLE``."""
+    rows = list(zip(task.calibration.classes.tolist(), task.calibration.texts, strict=True))
+    missing = min(SAMPLE - len(rows), len(task.train.texts))
+    if missing > 0:
+        spread = np.linspace(0, len(task.train.texts) - 1, missing).astype(int)
+        rows += [(int(task.train.classes[n]), task.train.texts[n]) for n in spread]
+    return rows

@@ -1,0 +1,102 @@
+"""Tunes MiniLM on labeled texts: the extractor is the mean of its last states, and a linear map takes it to classes.
+
+    v = mean over pieces of BERT(text),    scores = W v + c
+
+The training is that of ``textveil-train finetune``: its lowest layers stay as they are, a part of the training texts
+decides which pass is kept, and it goes on where it was interrupted.
+"""
+
+import hashlib
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from textveil_export.encoder import PooledModel
+
+from textveil_training.data import share_of
+from textveil_training.encoder.minilm_settings import MinilmSettings
+from textveil_training.encoder.task import Part, Task
+from textveil_training.engine.run import STATE, RunOptions
+from textveil_training.engine.tokens import Tokenizer
+from textveil_training.finetune.examples import DEV_PERCENT, Rows
+from textveil_training.finetune.examples import Task as FinetuneTask
+from textveil_training.finetune.network import DESCRIPTION, read_model
+from textveil_training.tasks.finetune import finetune
+
+Report = Callable[[str, int, int], None]
+#: Texts that decide between passes, where 5 % are fewer: these, or a fifth.
+_DEV_TEXTS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class MinilmWeights:
+    """A tuned extractor and its classifier.
+
+    Attributes:
+        model: The extractor.
+        weight: ``W``, float32, shape ``(classes, width)``.
+        bias: ``c``, float32, shape ``(classes,)``.
+    """
+
+    model: PooledModel
+    weight: NDArray[np.float32]
+    bias: NDArray[np.float32]
+
+
+def train_minilm(task: Task, settings: MinilmSettings, folder: Path, report: Report) -> MinilmWeights:
+    """Trains the encoder, or fits a linear map to its vectors.
+
+    Args:
+        task: The texts.
+        settings: How.
+        folder: Where the training keeps its state. A training of the same texts and settings that was interrupted
+            there goes on; a finished one is taken as it is.
+        report: Told the stage, the steps done and the steps in all.
+
+    Raises:
+        CheckpointError: The encoder cannot be used.
+        ResumeError: The folder has another unfinished training.
+        KeyboardInterrupt: After Ctrl-C.
+    """
+    if not (folder / DESCRIPTION).is_file() or (folder / STATE).is_file():
+        resume = (folder / STATE).is_file()
+        if not resume and folder.exists():  # ended before there was anything to keep
+            shutil.rmtree(folder)
+        subject = {"data": {"texts": len(task.train.texts)}, "release": None}
+        options = RunOptions(folder, resume)
+        finetune(settings.finetuning(len(task.train.texts)), _finetuning(task), subject, options, report)
+    network, description, vocabulary = read_model(folder)
+    tokenizer = Tokenizer(vocabulary, lowercase=description.lowercase, max_tokens=description.max_tokens)
+    model = PooledModel(
+        network.encoder.eval(),  # type: ignore[arg-type]
+        tuple(tokenizer.ids),
+        description.lowercase,
+        description.max_tokens,
+        description.encoder_sha256,
+    )
+    head = network.head.out
+    return MinilmWeights(model, *(part.detach().numpy().astype(np.float32) for part in (head.weight, head.bias)))
+
+
+def _finetuning(task: Task) -> FinetuneTask:
+    """A share of the training texts decides between passes; the test part is not looked at, nor the calibration's."""
+    texts, classes = task.train.texts, task.train.classes
+    held = np.array([share_of(text, {"train": 100 - DEV_PERCENT, "dev": DEV_PERCENT}) == "dev" for text in texts])
+    if held.sum() < _DEV_TEXTS:  # a few texts decide nothing
+        order = sorted(range(len(texts)), key=lambda n: hashlib.sha256(texts[n].encode("utf-8", "replace")).digest())
+        held[:] = False
+        held[order[: max(1, min(_DEV_TEXTS, len(texts) // 5))]] = True
+    train, dev = (Part(tuple(np.array(texts, dtype=object)[rows]), classes[rows]) for rows in (~held, held))
+    return FinetuneTask(task.labels, False, {"train": _rows(train), "dev": _rows(dev), "test": _rows(dev)})
+
+
+def _rows(part: Part) -> Rows:
+    digest = hashlib.sha256()
+    for text, label in zip(part.texts, part.classes.tolist(), strict=True):
+        digest.update(f"{label}\t{text}\n".encode("utf-8", "surrogatepass"))
+    texts = tuple((text,) for text in part.texts)
+    return Rows(texts, torch.from_numpy(part.classes), torch.zeros(len(texts), 0), digest.hexdigest())

@@ -1,0 +1,70 @@
+"""What decides the tuning of MiniLM. Apart from the tuning itself, which needs packages that not everybody has."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from textveil_training.engine.encoders import MINILM
+from textveil_training.engine.settings import Settings as CheckedSettings
+from textveil_training.finetune.settings import Settings
+
+#: Texts that the encoder learns from, passes counted: more make it no better (benchmarks/LOG.md).
+TEXTS_SEEN = 12_000
+
+
+@dataclass(frozen=True, slots=True)
+class MinilmSettings(CheckedSettings):
+    """How MiniLM is tuned.
+
+    Attributes:
+        encoder: ``minilm``, a folder or a hub id of a BERT model.
+        tuned: Whether it learns; otherwise only the linear map does.
+        frozen_layers: Lowest layers that stay as they are, and the embeddings with them.
+        num_epochs: Passes over the texts; if None as many as make ``TEXTS_SEEN``, at least 1 and at most 10.
+        batch_size: Texts per step.
+        learning_rate: Peak learning rate of the encoder.
+        max_tokens: Longer texts are cut, [CLS] and [SEP] counted.
+        seed: Seed of everything random in training.
+    """
+
+    encoder: str = MINILM
+    tuned: bool = True
+    frozen_layers: int = 3
+    num_epochs: int | None = None
+    batch_size: int = 32
+    learning_rate: float = 1e-4
+    max_tokens: int = 128
+    seed: int = 0
+
+    def passes(self, texts: int) -> int:
+        """Returns the passes over so many training texts."""
+        return self.num_epochs or min(10, max(1, round(TEXTS_SEEN / texts)))
+
+    def ranges(self) -> dict[str, bool]:
+        """Returns nothing: the settings of the fine-tuning are checked as they are made."""
+        return {}
+
+    def described(self, texts: int) -> dict[str, Any]:
+        """Returns what the card says: settings that have an effect, and of a folder its name alone."""
+        found = {**asdict(self), "num_epochs": self.passes(texts)}
+        if not self.tuned:
+            found = {name: found[name] for name in ("encoder", "tuned", "max_tokens")}
+        if Path(self.encoder).is_dir():
+            found["encoder"] = Path(self.encoder).resolve().name
+        elif self.encoder == MINILM:
+            found["encoder"] = "sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)"
+        return found
+
+    def finetuning(self, texts: int) -> Settings:
+        """Returns the settings of a training on so many texts."""
+        return Settings(
+            encoder=self.encoder,
+            tuned=self.tuned,
+            frozen_layers=self.frozen_layers or None,
+            num_epochs=self.passes(texts),
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            max_tokens=self.max_tokens,
+            seed=self.seed,
+            precision="float32",  # the same weights on every processor, or nearly
+        )

@@ -1,0 +1,108 @@
+"""The golden vectors of an index: codes, lines, labels and corrected counts, from the device and from the document."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from reference_reader.index import IndexReader
+from textveil.bundle import StaticParts
+from textveil.cli import console, main
+from textveil.errors import ReleaseError
+from textveil.mechanisms import entropy
+from textveil.vector import IndexEncoder, IndexServer, words_of
+
+GOLDEN = Path(__file__).parents[2] / "docs" / "golden"
+FOLDER = GOLDEN / "index"
+TOLD = json.loads((GOLDEN / "index.json").read_text("utf-8"))
+CASES = pytest.mark.parametrize("case", TOLD["cases"], ids=lambda case: case["random_label"])
+
+
+def golden_words(label: str) -> Iterator[int]:
+    for number in count():
+        block = hashlib.sha256(f"{label}:{number}".encode()).digest()
+        yield from (int.from_bytes(block[place : place + 8], "little") for place in range(0, 32, 8))
+
+
+def by_the_document(case: dict[str, Any], reader: IndexReader) -> list[str]:
+    words = golden_words(case["random_label"])
+    channel, epsilon = case["channel"], case["epsilon"]
+    found = (reader.index(reader.code(text), channel, epsilon, words) for text in TOLD["texts"])
+    return [f"{index}\t{reader.identity[:12]}\t{epsilon}\t{channel}" for index in found]
+
+
+@CASES
+def test_the_document_gives_the_golden_lines(case: dict[str, Any]) -> None:
+    reader = IndexReader(FOLDER)
+    assert [reader.ids(text) for text in TOLD["texts"]] == TOLD["rows"]
+    assert [reader.code(text) for text in TOLD["texts"]] == TOLD["codes"]
+    assert by_the_document(case, reader) == case["lines"]
+
+
+@CASES
+def test_the_device_gives_the_golden_lines(case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    words, taken = golden_words(case["random_label"]), 0
+
+    def scripted(wanted: int) -> np.ndarray:
+        nonlocal taken
+        taken += wanted
+        return np.array([next(words) for _ in range(wanted)], dtype=np.uint64)
+
+    monkeypatch.setattr(entropy, "random_uint64", scripted)
+    encoder = IndexEncoder.load(FOLDER)
+    parts = encoder.bundle.extractor
+    assert isinstance(parts, StaticParts)
+    assert [words_of(text[: parts.max_characters], parts.words).tolist() for text in TOLD["texts"]] == TOLD["rows"]
+    found = encoder.encode_batch(TOLD["texts"], epsilon=case["epsilon"], channel=case["channel"])
+    assert [one.line for one in found] == case["lines"]
+    assert taken == case["random_words"]
+
+
+@CASES
+def test_the_server_reads_the_golden_lines(case: dict[str, Any]) -> None:
+    server = IndexServer(FOLDER)
+    received = [server.receive(line, 1) for line in case["lines"]]
+    assert [server.classify(one).to_dict() for one in received] == case["labels"]
+    if case["counts"] is None:
+        with pytest.raises(ReleaseError):
+            server.counts(received)
+        return
+    for found, told in zip(server.counts(received), case["counts"], strict=True):
+        assert found.label == told["label"]
+        assert (found.count, found.standard_error) == pytest.approx((told["count"], told["standard_error"]))
+
+
+def test_the_command_prints_the_golden_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (case,) = [case for case in TOLD["cases"] if (case["channel"], case["epsilon"]) == ("counts", "4")]
+    (tmp_path / "released.txt").write_text("\n".join(case["lines"]) + "\n", "utf-8")
+    arguments = ["classify", "--bundle", str(FOLDER), "--counts", "--json", str(tmp_path / "released.txt")]
+    assert console.run(main.app, "textveil", arguments) == 0
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert found == [pytest.approx(told) if isinstance(told, float) else told for told in case["counts"]]
+
+
+def next_row(reader: IndexReader) -> None:
+    real = reader.index
+    reader.index = lambda code, *rest: real((code + 1) % 3, *rest)  # type: ignore[method-assign]
+
+
+def no_pairs(reader: IndexReader) -> None:
+    reader.rows["pairs"] = [0] * len(reader.rows["pairs"])
+
+
+def no_clitics(reader: IndexReader) -> None:
+    reader.words = [word for word in reader.words if word not in ("n't", "'s")] + ["\n1", "\n2"]
+
+
+@pytest.mark.parametrize("fault", [next_row, no_pairs, no_clitics])
+def test_the_golden_vectors_see_a_fault(fault: Callable[[IndexReader], None]) -> None:
+    reader = IndexReader(FOLDER)
+    fault(reader)
+    texts = TOLD["texts"]
+    found = [[reader.ids(text) for text in texts], [reader.code(text) for text in texts]]
+    lines = [by_the_document(case, reader) for case in TOLD["cases"]]
+    assert [*found, lines] != [TOLD["rows"], TOLD["codes"], [case["lines"] for case in TOLD["cases"]]]

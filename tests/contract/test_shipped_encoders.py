@@ -1,0 +1,97 @@
+"""The encoders that lie in the repository: what their cards say, and four classes that are four."""
+
+import json
+from math import exp
+from pathlib import Path
+
+import pytest
+from textveil.audit import verify_index
+from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_ENCODER, DEFAULT_ENCODER_ID, default_encoder
+from textveil.vector import IndexEncoder, IndexServer
+
+ARTIFACTS = Path(__file__).parents[2] / "artifacts"
+#: Largest size of each, all files together.
+SIZES = {"ag-static": 4_000_000, "ag-minilm": 25_000_000}
+LABELS = ("Business", "Sci/Tech", "Sports", "World")
+TEXTS = {
+    "Business": "Shares of the chip maker fell after the report.",
+    "Sci/Tech": "The new version of the browser fixes a hole that let attackers read files on a computer.",
+    "Sports": "The striker scored twice in the last ten minutes of the match.",
+    "World": "Troops moved into the town at dawn; the minister called the raid a success.",
+}
+
+
+@pytest.fixture(scope="module", params=SIZES)
+def encoder(request: pytest.FixtureRequest) -> IndexEncoder:
+    return IndexEncoder.load(ARTIFACTS / request.param)
+
+
+def test_the_default_is_the_small_one() -> None:
+    assert default_encoder() == ARTIFACTS / DEFAULT_ENCODER == ARTIFACTS / "ag-static"
+    assert IndexEncoder.load().bundle.identity == DEFAULT_ENCODER_ID
+
+
+def test_files_and_size(encoder: IndexEncoder) -> None:
+    folder, manifest = encoder.bundle.path, encoder.bundle.manifest
+    assert {path.name for path in folder.iterdir()} == {*manifest["files"], "manifest.json"}
+    assert sum(path.stat().st_size for path in folder.iterdir()) <= SIZES[folder.name]
+    assert manifest["name"] == folder.name
+    assert "certificate for these very channels" in verify_index(encoder.bundle)
+    assert list(encoder.bundle.channels) == ["counts", "accuracy"]
+
+
+def test_every_class_is_said(encoder: IndexEncoder) -> None:
+    """ag-topics-v1, which these took the place of, said two of its four classes."""
+    assert encoder.bundle.labels == LABELS
+    found = {label: encoder.bundle.labels[encoder.secret_code(text)] for label, text in TEXTS.items()}
+    assert found == {label: label for label in LABELS}
+    measured = encoder.bundle.manifest["measured"]
+    assert min(measured["clean"]["recall"].values()) > 0.7
+    assert all(0.2 < share < 0.3 for share in measured["shares"].values())
+    assert all(figures["abandoned"] == [] for figures in measured["channels"]["counts"].values())
+
+
+def test_figures_are_the_arithmetic_of_randomized_response(encoder: IndexEncoder) -> None:
+    """A decision stays with e^eps / (e^eps + 3), and every other one is as likely."""
+    measured = encoder.bundle.manifest["measured"]
+    assert measured["texts"]["test"] == 3800
+    for epsilon, figures in measured["channels"]["counts"].items():
+        stays, other = (value / (exp(float(epsilon)) + 3) for value in (exp(float(epsilon)), 1))
+        for name in ("accuracy", "balanced_accuracy"):
+            clean = measured["clean"][name]
+            assert figures[name] == pytest.approx(stays * clean + other * (1 - clean), abs=2e-6)
+
+
+def test_the_card_has_the_figures(encoder: IndexEncoder) -> None:
+    card = (encoder.bundle.path / "README.md").read_text("utf-8")
+    measured = encoder.bundle.manifest["measured"]
+    for epsilon, figures in measured["channels"]["counts"].items():
+        assert f"| counts | {epsilon} | {100 * figures['accuracy']:.2f} % |" in card
+    for label, recall in measured["clean"]["recall"].items():
+        assert f"| {label} | {100 * measured['shares'][label]:.2f} % | {100 * recall:.2f} % |" in card
+    assert "AG News (Zhang, Zhao, LeCun 2015)" in card
+    assert "None of the test texts is in" in card
+    assert "## Extractors compared" in card
+    assert measured["compared"]["take"] in ("static", "minilm")
+
+
+def test_words_are_those_of_the_public_list() -> None:
+    words = (ARTIFACTS / "ag-static" / "words.txt").read_text("utf-8").splitlines()
+    public = (DEFAULT_BUNDLE / "vocabulary.tsv").read_text("utf-8")
+    assert set(words) <= {line.split("\t")[0] for line in public.splitlines()}
+
+
+def test_int8_was_chosen_on_a_thousand_texts() -> None:
+    manifest = json.loads((ARTIFACTS / "ag-minilm" / "manifest.json").read_text("utf-8"))
+    int8 = manifest["provenance"]["int8"]
+    assert int8["sample_texts"] >= 1000
+    assert int8["accuracy_float32"] - int8["accuracy"] <= 0.005
+
+
+def test_a_server_reads_what_a_device_sends(encoder: IndexEncoder) -> None:
+    server = IndexServer(encoder.bundle.path)
+    received = [server.receive(encoder.encode(text, epsilon=8).line, 1) for text in TEXTS.values()]
+    decided = [server.classify(one) for one in received]
+    assert {one.label for one in decided} <= set(LABELS)
+    assert all(sum(one.scores.values()) == pytest.approx(1, abs=1e-5) for one in decided)
+    assert sum(count.count for count in server.counts(received)) == pytest.approx(4)

@@ -1,0 +1,221 @@
+"""``textveil-train encoder`` with a tuned BERT: which extractor to take, and Ctrl-C at every stage."""
+
+import json
+import os
+import random
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from textveil.bundle import OnnxParts
+from textveil.vector import IndexEncoder, IndexServer
+from textveil_training import progress
+from textveil_training.encoder.compare import advice
+from textveil_training.encoder.kept_parts import unfinished
+from tiny_training import KITCHEN, WEATHER, write_encoder
+
+Run = Callable[..., tuple[int, str, str]]
+ROWS = 240
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Texts of two classes, and an encoder that has their words."""
+    folder = tmp_path_factory.mktemp("data")
+    chance = random.Random(2)
+    lines = ["text,label"]
+    for number in range(ROWS):
+        source = (WEATHER, KITCHEN)[number % 2]
+        words = sorted({word for line in source for word in line.split()} - set("the and a".split()))
+        lines.append(f"{' '.join(chance.choices(words, k=6))},{('weather', 'kitchen')[number % 2]}")
+    (folder / "my.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    write_encoder(folder, layers=4)
+    return folder
+
+
+def given(data: Path, output: Path, *options: object) -> tuple[object, ...]:
+    named = ("encoder", data / "my.csv", "--text", "text", "--label", "label", "-o", output, "--threads", 1)
+    return (*named, "--levels", "1,4", *options)
+
+
+def tuned(data: Path) -> tuple[object, ...]:
+    named = ("--extractor", "minilm", "--encoder", data / "encoder", "--max-tokens", 32)
+    return (*named, "--num-epochs", 3, "--learning-rate", 1e-2)
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@contextmanager
+def interrupted_at(monkeypatch: pytest.MonkeyPatch, stage: str, step: int) -> Iterator[None]:
+    """Sends Ctrl-C when a stage reports a step."""
+
+    @contextmanager
+    def bars() -> Iterator[Callable[[str, int, int], None]]:
+        def report(told: str, done: int, total: int) -> None:
+            if (told, done) == (stage, step):
+                os.kill(os.getpid(), signal.SIGINT)
+
+        yield report
+
+    with monkeypatch.context() as patched:
+        patched.setattr(progress, "bars", bars)
+        yield
+
+
+@pytest.mark.parametrize(("stage", "step"), [("training", 20), ("calibrating static", 1), ("channels", 1)])
+def test_an_interrupted_run_goes_on_to_the_same_bundle(
+    run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str, step: int
+) -> None:
+    whole, output = tmp_path / "whole" / "b", tmp_path / "b"
+    whole.parent.mkdir()
+    assert run(*given(data, whole))[0] == 0
+    with interrupted_at(monkeypatch, stage, step):
+        code, _, err = run(*given(data, output))
+    assert (code, "--resume goes on" in err) == (130, True)
+    assert not output.exists()
+    kept = sorted(path.name for path in unfinished(output).iterdir())
+    assert "static-0.safetensors" in kept
+    code, _, err = run(*given(data, output))
+    assert (code, "--resume goes on, --force starts anew" in err) == (1, True)
+    code, _, err = run(*given(data, output, "--resume", "--seed", 1))
+    assert (code, "other data or other settings" in err) == (1, True)
+    if stage != "training":
+        monkeypatch.setattr("textveil_training.encoder.extractors.train_static", None)  # not called again
+    assert run(*given(data, output, "--resume"))[0] == 0
+    assert content(output) == content(whole)
+    assert not unfinished(output).exists()
+
+
+def test_nothing_to_go_on_with_and_a_damaged_part(run: Run, data: Path, tmp_path: Path) -> None:
+    output = tmp_path / "b"
+    assert "resume: there is no unfinished run" in run(*given(data, output, "--resume"))[2]
+    assert run(*given(data, output))[0] == 0
+    assert "resume: there is no unfinished run" in run(*given(data, output, "--resume", "--force"))[2]
+
+
+def test_a_damaged_part_is_named(run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    output = tmp_path / "b"
+    with interrupted_at(monkeypatch, "channels", 1):
+        run(*given(data, output))
+    part = unfinished(output) / "static-decisions.safetensors"
+    part.write_bytes(part.read_bytes()[:40])
+    code, _, err = run(*given(data, output, "--resume"))
+    assert (code, "resume: a part of the unfinished run is damaged" in err) == (1, True)
+    assert run(*given(data, output, "--force"))[0] == 0
+
+
+@pytest.mark.parametrize("options", [("--extractor", "minilm"), ("--compare",)])
+def test_a_codebook_is_static(run: Run, data: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
+    code, _, err = run(*given(data, tmp_path / "b", "--codes", "8", *options))
+    assert (code, "option: a codebook has the static extractor" in err) == (1, True)
+
+
+def test_minilm_is_taken_where_it_is_better_by_two_standard_errors() -> None:
+    classes = np.zeros(1000, dtype=np.int64)
+
+    def wrong(count: int) -> np.ndarray:
+        return (np.arange(1000) < count).astype(np.int64)
+
+    assert advice(classes, wrong(100), wrong(100)) == {"take": "static", "difference": 0.0, "standard_error": 0.0}
+    # 4 texts more: sqrt(.004 (1 - .004) / 1000) = .001996, and .004 is 2.004 of it; 3 texts are 1.73 of theirs
+    assert advice(classes, wrong(104), wrong(100))["take"] == "minilm"
+    assert advice(classes, wrong(103), wrong(100))["take"] == "static"
+    assert advice(classes, wrong(100), wrong(200))["take"] == "static"
+
+
+@pytest.fixture(scope="module")
+def compared(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The bundle of an encoder with a fitted map, made by a comparison, and what the command printed."""
+    import contextlib
+    import io
+
+    from textveil.cli import console
+    from textveil_training import cli
+
+    output, printed = tmp_path_factory.mktemp("compared") / "b", io.StringIO()
+    arguments = list(map(str, given(data, output, *tuned(data), "--frozen", "--compare")))
+    with contextlib.redirect_stdout(printed):
+        assert console.run(cli.app, "textveil-train", arguments) == 0
+    return output, printed.getvalue()
+
+
+@pytest.mark.slow
+def test_a_comparison_says_which_to_take(compared: tuple[Path, str]) -> None:
+    output, printed = compared
+    measured = json.loads((output / "manifest.json").read_text("utf-8"))["measured"]
+    found = measured["compared"]
+    lines = printed.splitlines()
+    assert lines[0].split()[:4] == ["extractor", "MB", "time", "without"]
+    (taken,) = [line.split()[0] for line in lines if line.endswith("this one")]
+    assert taken == found["take"]
+    assert "written: minilm" in lines
+    minilm = found["extractors"]["minilm"]
+    assert minilm["clean"] == measured["clean"]["accuracy"] > 0.6
+    assert minilm["counts"]["4"] == measured["channels"]["counts"]["4"]["accuracy"]
+    assert found["time"]["ratio"] > 1
+    card = (output / "README.md").read_text("utf-8")
+    assert "## Extractors compared" in card
+    assert "the extra `textveil[encoder]`" in card
+
+
+@pytest.mark.slow
+def test_its_bundle_decides_on_the_device(compared: tuple[Path, str]) -> None:
+    encoder = IndexEncoder.load(compared[0])
+    assert isinstance(encoder.bundle.extractor, OnnxParts)
+    assert encoder.bundle.labels == ("kitchen", "weather")
+    assert encoder.secret_code("cold wind and snow in the north") == 1
+    assert encoder.secret_code("bake the bread in butter and salt") == 0
+    server = IndexServer(compared[0])
+    received = [server.receive(encoder.encode(text).line, 1) for text in ("snow", "bread", "")]
+    assert {server.classify(one).label for one in received} <= {"kitchen", "weather"}
+    provenance = encoder.bundle.manifest["provenance"]
+    assert provenance["extractor"] == "minilm"
+    # No more texts than there are: 1,000 are meant.
+    assert provenance["int8"]["sample_texts"] == sum(
+        encoder.bundle.manifest["measured"]["texts"][part] for part in ("train", "calibration")
+    )
+    assert provenance["int8"]["recipe"] == "s8, channel, 7 bit, embeddings row"
+
+
+@pytest.mark.slow
+def test_an_interrupted_tuning_goes_on_to_the_same_bundle(
+    run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, output = tmp_path / "whole" / "b", tmp_path / "b"
+    whole.parent.mkdir()
+    assert run(*given(data, whole, *tuned(data)))[0] == 0
+    with interrupted_at(monkeypatch, "tuned", 5):
+        assert run(*given(data, output, *tuned(data)))[0] == 130
+    assert (unfinished(output) / "minilm" / "unfinished.safetensors").is_file()
+    with interrupted_at(monkeypatch, "measuring minilm", 1):
+        assert run(*given(data, output, *tuned(data), "--resume"))[0] == 130
+    assert (unfinished(output) / "minilm.safetensors").is_file()
+    assert run(*given(data, output, *tuned(data), "--resume"))[0] == 0
+    assert content(output) == content(whole)
+
+
+def test_the_sample_of_a_recipe_has_a_thousand_texts() -> None:
+    from textveil_training.data import LabeledText
+    from textveil_training.encoder.extractors import SAMPLE, _sample
+    from textveil_training.encoder.task import divided
+
+    rows = [LabeledText(f"{label} text number {number}", label) for label in ("a", "b") for number in range(800)]
+    task = divided(rows)
+    assert len(task.calibration.texts) < 1000 <= len(task.calibration.texts) + len(task.train.texts)
+    sample = [text for _, text in _sample(task)]
+    assert SAMPLE == 1000 == len(set(sample))
+    assert set(task.calibration.texts) < set(sample)
+    assert not set(task.test.texts) & set(sample)
+
+
+def test_passes_make_about_twelve_thousand_texts() -> None:
+    from textveil_training.encoder.minilm_settings import MinilmSettings
+
+    assert [MinilmSettings().passes(texts) for texts in (100, 1000, 4000, 8416, 60_000)] == [10, 10, 3, 1, 1]
+    assert MinilmSettings(num_epochs=4).passes(60_000) == 4
+    assert MinilmSettings().finetuning(4000).num_epochs == MinilmSettings().described(4000)["num_epochs"] == 3
