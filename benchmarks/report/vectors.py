@@ -129,7 +129,8 @@ def tables(results: Path) -> dict[str, str]:
 def all_tables(results: Path) -> dict[str, str]:
     """Returns the generated parts of the page with every row."""
     found = read(results)
-    return {f"{figure}-{task}": by_epsilon(found, task, figure, _all_rows()) for task in TASKS for figure in FIGURES}
+    parts = {f"{figure}-{task}": by_epsilon(found, task, figure, _all_rows()) for task in TASKS for figure in FIGURES}
+    return parts | {"attack-ag-private": by_epsilon(found, "ag-private", "attack", _all_rows())}
 
 
 def pictures(results: Path) -> dict[str, Figure]:
@@ -180,7 +181,17 @@ _BOTH = {"static": "static", "minilm": "MiniLM"}
 
 
 def _attacked() -> list[Row]:
-    return [row for row in _all_rows() if row[2] not in ("reference", "balanced reference")]
+    rows: list[Row] = [
+        (DECISIONS[row], EXTRACTORS[name], row, name)
+        for name in ("static-tuned", "minilm-tuned")
+        for row in ("accuracy", "counts", "l1")
+    ]
+    rows += [
+        (f"codebook of {codes}", CODEBOOKS[kind], "codebook", f"{kind}-{codes}")
+        for kind in ("static", "minilm")
+        for codes in (16, 64, 256)
+    ]
+    return [*rows, ("PrivUnit, on a server", "MiniLM, frozen", "privunit", "minilm")]
 
 
 def by_epsilon(found: Results, task: str, figure: str, rows: Sequence[Row]) -> str:
@@ -217,8 +228,8 @@ def clean(found: Results, tasks: Sequence[str]) -> str:
     rows = []
     for name, shown in EXTRACTORS.items():
         figures = [found.of(task, "clean", name, "") for task in tasks]
-        seeds = max(found.seeds(task, "clean", name) for task in tasks)
-        rows.append([shown, str(seeds), *("" if one is None else str(one) for one in figures)])
+        seeds = " / ".join(str(found.seeds(task, "clean", name)) for task in tasks)
+        rows.append([shown, seeds, *("" if one is None else str(one) for one in figures)])
     return table(["extractor", "seeds", *(TASKS[task] for task in tasks)], rows)
 
 

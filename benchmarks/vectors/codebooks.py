@@ -26,7 +26,7 @@ from textveil_training.tasks.encoder import codes_of
 Floats, Ids = NDArray[np.float64], NDArray[np.int64]
 KINDS = ("static", "taught", "minilm")
 DIRECTIONS, DECAY = 32, 1.0
-RESTARTS, STEPS = 4, 25
+RESTARTS, STEPS = 16, 25
 
 
 def texts_needed(codes: int) -> int:

@@ -27,8 +27,8 @@ Ids = NDArray[np.int64]
 FROZEN_WORDS = StaticSettings(dimension=DIMENSION, pairs=0)
 #: Inverse strength of the classifier's decay, the best of .1, 1, 10 on calibration texts of AG News.
 STRENGTH = {"static": 1.0, "minilm": 0.1}
-#: Passes over the texts where MiniLM is tuned, and the most texts: of SST-2's phrases a sample.
-PASSES, MOST = {"ag": 1, "trec": 3, "ag-private": 1, "sst2": 1}, 10_000
+#: Passes over the texts where MiniLM is tuned, and how many of SST-2's phrases.
+PASSES, MOST = {"ag": 1, "trec": 3, "ag-private": 1, "sst2": 1}, {"sst2": 30_000}
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Extractors:
         classes = len(task.labels)
         if extractor == "minilm":
             encoder = minilm.MiniLM(minilm.DROPOUT)
-            encoder.tune(sample(task.train, seed), classes, PASSES[self.name], seed)
+            encoder.tune(sample(task.train, MOST.get(self.name), seed), classes, PASSES[self.name], seed)
             return lambda part: encoder.decisions(part.texts)
         settings = StaticSettings(seed=seed)
         words = public_words(settings)
@@ -126,7 +126,7 @@ def settings(name: str, extractor: str, tuned: bool) -> dict[str, Any]:
         return asdict(StaticSettings())
     return {
         "passes": PASSES[name],
-        "most": MOST,
+        "most": MOST.get(name),
         "precision": minilm.PRECISION,
         "rates": [minilm.LEARNING_RATE, minilm.HEAD_LEARNING_RATE, minilm.WEIGHT_DECAY, minilm.WARMUP],
         "frozen_layers": minilm.FROZEN_LAYERS,
@@ -134,11 +134,11 @@ def settings(name: str, extractor: str, tuned: bool) -> dict[str, Any]:
     }
 
 
-def sample(part: Part, seed: int) -> Part:
-    """Returns ``MOST`` of the texts, or all of fewer."""
-    if len(part.texts) <= MOST:
+def sample(part: Part, most: int | None, seed: int) -> Part:
+    """Returns so many of the texts, or all of fewer."""
+    if most is None or len(part.texts) <= most:
         return part
-    kept = np.sort(np.random.default_rng(seed).choice(len(part.texts), MOST, replace=False))
+    kept = np.sort(np.random.default_rng(seed).choice(len(part.texts), most, replace=False))
     return Part(tuple(part.texts[at] for at in kept), part.classes[kept])
 
 

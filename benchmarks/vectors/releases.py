@@ -79,7 +79,8 @@ class Release:
     def _attack(self, known: Floats, test: Floats) -> float:
         """Mean over attributes of the area under the ROC curve of ``P(attribute | output)``; .5 tells nothing."""
         seen = known @ self.likelihood  # (2, attributes, outputs)
-        scores = seen[1] / seen.sum(axis=0)
+        both = seen.sum(axis=0)
+        scores = np.divide(seen[1], both, out=np.zeros_like(seen[1]), where=both > 0)  # 0: never released
         shares = test @ self.probability
         areas = [area(score, *share) for score, share in zip(scores, shares.transpose(1, 0, 2), strict=True)]
         return float(np.mean(areas))
