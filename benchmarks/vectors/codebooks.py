@@ -13,7 +13,7 @@ by spherical k-means (Dhillon, Modha 2001). Three kinds:
 from collections.abc import Callable
 
 import numpy as np
-from extractors import Extractors, done, silent
+from extractors import Extractors, silent, static_codes
 from numpy.typing import NDArray
 from releases import Codes
 from textveil_export.index import static_parts
@@ -21,7 +21,6 @@ from textveil_training.encoder.codebook import DIMENSION, MIN_CODE_TEXTS, MIN_TE
 from textveil_training.encoder.grouped_split import fold
 from textveil_training.encoder.static import StaticSettings, public_words
 from textveil_training.encoder.task import Part, Task
-from textveil_training.tasks.encoder import codes_of
 
 Floats, Ids = NDArray[np.float64], NDArray[np.int64]
 KINDS = ("static", "taught", "minilm")
@@ -83,7 +82,7 @@ def shipped(seen: list[str], codes: int, seed: int) -> Callable[[tuple[str, ...]
     words = public_words(settings)
     weights = learn_codebook(seen, codes, words, settings, silent).weights
     parts = static_parts(words.words, weights.word_rows, weights.pair_rows, settings.max_characters)
-    return lambda texts: codes_of(texts, parts, weights.weight, weights.bias, done)
+    return lambda texts: static_codes(texts, parts, weights.weight, weights.bias)
 
 
 def learned(

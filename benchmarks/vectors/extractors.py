@@ -14,12 +14,12 @@ import minilm
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
-from textveil.vector import words_of
+from textveil.bundle import StaticParts
+from textveil.vector import StaticExtractor, words_of
 from textveil_export.index import static_parts
 from textveil_training.encoder.codebook import DIMENSION
 from textveil_training.encoder.static import PublicWords, StaticSettings, public_words, train_static
 from textveil_training.encoder.task import Part, Task
-from textveil_training.tasks.encoder import codes_of
 
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int64]
@@ -109,7 +109,13 @@ class Extractors:
         words = public_words(settings)
         weights = train_static(task.train.texts, task.train.classes.tolist(), classes, words, settings, silent)
         parts = static_parts(words.words, weights.word_rows, weights.pair_rows, settings.max_characters)
-        return lambda part: codes_of(part.texts, parts, weights.weight, weights.bias, done)
+        return lambda part: static_codes(part.texts, parts, weights.weight, weights.bias)
+
+
+def static_codes(texts: tuple[str, ...], parts: StaticParts, weight: Floats, bias: Floats) -> Ids:
+    """Returns the code of each text, with the extractor that devices run."""
+    extractor = StaticExtractor(parts)
+    return np.array([np.argmax(weight @ extractor.extract(text).vector + bias) for text in texts], dtype=np.int64)
 
 
 def mean_row(text: str, words: PublicWords) -> Floats:
@@ -146,7 +152,3 @@ def silent(stage: str, steps: int, total: int) -> None:
     """Says how far it is, on a terminal alone."""
     if sys.stderr.isatty():
         print(f"\r{stage} {steps}/{total}", end="", file=sys.stderr)
-
-
-def done(texts: int) -> None:
-    """Says nothing."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import labeled
 import numpy as np
-from extractors import STRENGTH, Extractors, done, silent
+from extractors import STRENGTH, Extractors, silent, static_codes
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from textveil_export.index import static_parts
@@ -14,7 +14,6 @@ from textveil_training.data import LabeledText
 from textveil_training.data.attributed import read_ag_entities
 from textveil_training.encoder.grouped_split import group_texts
 from textveil_training.encoder.static import StaticSettings, public_words, train_static
-from textveil_training.tasks.encoder import codes_of
 
 Bits = NDArray[np.bool_]
 
@@ -64,7 +63,7 @@ def measure(extractors: Extractors, seed: int) -> dict[str, Any]:
     words = public_words(settings)
     weights = train_static(texts, classes, len(names), words, settings, silent)
     parts = static_parts(words.words, weights.word_rows, weights.pair_rows, settings.max_characters)
-    decided = {"static, tuned": codes_of(asked, parts, weights.weight, weights.bias, done)}
+    decided = {"static, tuned": static_codes(asked, parts, weights.weight, weights.bias)}
     model = LogisticRegression(C=STRENGTH["minilm"], max_iter=300)
     model.fit(extractors.vectors("minilm", texts), classes)
     decided["minilm, frozen"] = np.asarray(model.predict(extractors.vectors("minilm", asked)), dtype=np.int64)
