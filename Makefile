@@ -62,7 +62,7 @@ docs-check:
 # The documentation as a site, in .site/html; a broken link fails. The first run installs mkdocs into .site/venv.
 site:
 	test -x .site/venv/bin/mkdocs || { python3 -m venv .site/venv && .site/venv/bin/pip install -q -r docs/site/requirements.txt; }
-	.venv/bin/python docs/site/pages.py
+	.venv/bin/python docs/site/collect.py
 	NO_MKDOCS_2_WARNING=1 .site/venv/bin/mkdocs build --strict -q -f docs/site/mkdocs.yml
 
 # Rewrite the generated tables and pictures of docs/results from the stored records; needs requirements-dev.txt.

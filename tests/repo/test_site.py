@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs" / "site"))
 
-import pages  # noqa: E402
+import collect  # noqa: E402
 
 
 def test_every_page_of_the_navigation_is_there() -> None:
@@ -26,7 +26,7 @@ def test_every_guide_is_in_the_navigation() -> None:
 def test_links() -> None:
     """Pages stay linked, files become their path, and what leads nowhere stays for the checker to find."""
     text = "[a](levels.md#x) [`Makefile`](../Makefile) [tests](../tests/) [proofs](proofs/) [gone](gone.md) [w](https://w.org)"
-    found = pages.linked(text, Path("docs/privacy.md"), {Path("docs/levels.md"), Path("docs/proofs/README.md")})
+    found = collect.linked(text, Path("docs/privacy.md"), {Path("docs/levels.md"), Path("docs/proofs/README.md")})
     assert found == (
         "[a](levels.md#x) `Makefile` `tests` [proofs](proofs/README.md) [gone](gone.md) [w](https://w.org)"
     )

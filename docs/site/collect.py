@@ -1,6 +1,6 @@
 """Collects the pages of the site into ``.site/pages``: the Markdown files and pictures that git tracks.
 
-    python docs/site/pages.py
+    python docs/site/collect.py
 
 Each keeps its path, so links between pages stay as they are. A link to a file or a folder that is no page becomes its
 path, since the site has no address for it. Links that lead nowhere stay, so that ``mkdocs build --strict`` fails.
