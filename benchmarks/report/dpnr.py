@@ -4,6 +4,7 @@
 level, and a line for each head that was trained, with its figures by level.
 """
 
+import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -102,6 +103,7 @@ def tables(results: Path) -> dict[str, str]:
         "word-dropout": word_dropout(dropout),
         "persons": persons(ag),
         "person-privacy": person_privacy(ag),
+        "adversarial": adversarial(ag, results),
         "repeated": repeated(results),
         "sst2": accuracy(_sst2(results)),
     }
@@ -228,6 +230,23 @@ def person_privacy(grid: Grid) -> str:
     for group in _groups(_one_head_for_all(grid.heads)):
         rows.append([group.level.iloc[0], *cells(group.attack.str["vectors"])])
     return table(["epsilon", *PERSONS], rows)
+
+
+def adversarial(grid: Grid, results: Path) -> str:
+    """Accuracy and the attacker for adversarial training without noise, beside the clean model and nothing."""
+    (_, attacked), *_ = read_objects(results / "dpnr_adversarial.jsonl")
+    trained = json.loads((results / "dpnr_record_ag-adversarial-one-pass.json").read_text("utf-8"))
+    rows = [
+        [
+            "majority class, nothing released",
+            grid.baselines["majority"]["accuracy"],
+            grid.baselines["majority"]["attack"],
+        ],
+        ["clean model, three passes", grid.baselines["clean"]["accuracy"], grid.baselines["clean"]["attack"]],
+        ["adversarial, one pass", trained["result"]["test"]["accuracy"], attacked["levels"]["none"]["vectors"]],
+    ]
+    columns = ["without noise", "accuracy", "1-F at .5", "1-X", "F, tuned", "AUC"]
+    return table(columns, [[shown, points(value), *_leak(pd.Series([leak]))] for shown, value, leak in rows])
 
 
 def repeated(results: Path) -> str:
