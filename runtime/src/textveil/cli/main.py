@@ -15,8 +15,10 @@ from textveil.bundle.files import ENCODER_BUNDLE, encoder_version, kind_of
 from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION, IndexBundle, open_index
 from textveil.cli import show_encoder, show_index, show_text
 from textveil.cli.classify import classify
+from textveil.cli.configuration import ConfigOption, say_configured
 from textveil.cli.console import run
 from textveil.cli.encode import encode
+from textveil.cli.ledger import ledger
 from textveil.cli.options import (
     BundleOption,
     EpsilonOption,
@@ -31,6 +33,7 @@ from textveil.cli.options import (
     staircase_options,
 )
 from textveil.cli.preview import preview
+from textveil.cli.receipt import verify_receipt
 from textveil.cli.restore import restore
 from textveil.cli.sanitize import sanitize
 from textveil.errors import OptionError
@@ -40,7 +43,6 @@ from textveil.text.sanitizer import Sanitizer
 app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Rewrites text on this device, offline, with a differential-privacy bound for every drawn word.",
@@ -63,6 +65,7 @@ app.command()(restore)
 
 @app.command()
 def inspect(
+    context: typer.Context,
     word: Annotated[str, typer.Argument(metavar="WORD", help="One word.")],
     bundle: BundleOption = None,
     mechanism: MechanismOption = None,
@@ -75,6 +78,7 @@ def inspect(
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many replacements to list.")] = 15,
     as_json: JsonOption = False,
     expect_id: ExpectId = None,
+    config: ConfigOption = None,
 ) -> None:
     """Show what a word may become, with exact probabilities."""
     options = Options(
@@ -87,6 +91,7 @@ def inspect(
     )
     sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
     print(show_text.inspection(sanitizer, word, options, count, as_json=as_json))
+    say_configured(context)
 
 
 @app.command()
@@ -159,13 +164,29 @@ def verify(
     pairs: Annotated[
         int | None, typer.Option(min=1, help=f"Pairs of words to audit anew; {audits.PAIRS:,} if left out.")
     ] = None,
+    receipt: Annotated[Path | None, typer.Option("--receipt", help="Check this receipt instead of a bundle.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", help="With --receipt: the output that it must be of; - is standard input."),
+    ] = None,
+    signed_by: Annotated[
+        str | None, typer.Option("--signed-by", help="With --receipt: the public key that must have signed it.")
+    ] = None,
     expect_id: ExpectId = None,
 ) -> None:
-    """Check a bundle on this device, and its bounds anew.
+    """Check a bundle on this device, and its bounds anew; or a receipt.
 
     Hashes, structure, certificate, and a fresh audit of random pairs of words. Of an encoder bundle: hashes, structure,
-    the model's operators, and the finished noise or channel of every level.
+    the model's operators, and the finished noise or channel of every level. Of a receipt: its signature, and
+    the hash of the output.
     """
+    if receipt is not None:
+        if bundle is not None or pairs is not None:
+            raise OptionError("--receipt is checked without a bundle")
+        print(verify_receipt(receipt, output, signed_by, expect_id))
+        return
+    if output is not None or signed_by is not None:
+        raise OptionError("--output and --signed-by go with --receipt")
     if bundle is not None and kind_of(bundle) == ENCODER_BUNDLE:
         if pairs is not None:
             raise OptionError("--pairs is for bundles of words: the noise of an encoder is computed whole")
@@ -181,6 +202,7 @@ def verify(
 
 app.command()(encode)
 app.command()(classify)
+app.add_typer(ledger, name="ledger")
 
 
 def _index(path: Path, expect_id: str | None) -> IndexBundle:
