@@ -4,6 +4,7 @@
 level, and a line for each head that was trained, with its figures by level.
 """
 
+import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Any
 
 import charts
 import pandas as pd
+import vectors
 from matplotlib.figure import Figure
 from pages import points, spread, table
 from records import RecordError, read_objects
@@ -100,6 +102,9 @@ def tables(results: Path) -> dict[str, str]:
         "attackers": attackers(ag),
         "word-dropout": word_dropout(dropout),
         "persons": persons(ag),
+        "person-privacy": person_privacy(ag),
+        "adversarial": adversarial(ag, results),
+        "repeated": repeated(results),
         "sst2": accuracy(_sst2(results)),
     }
 
@@ -141,6 +146,7 @@ def word_dropout(grid: Grid) -> str:
         first = group.iloc[0]
         word = f"{math.ceil(first.epsilon_per_word * 1000) / 1000:.3f}"  # rounded up: never below what holds
         figures = [spread(group.accuracy), points(first.best_codes), points(first.clean)]
+        figures += [spread(group.attack.str["vectors"].str[name].astype(float)) for name in ("privacy", "auc")]
         rows.append([first.level, first.word_dropout, word, first["name"], *figures])
     columns = [
         "epsilon, whole text",
@@ -150,6 +156,8 @@ def word_dropout(grid: Grid) -> str:
         "accuracy",
         "best codes",
         "clean model",
+        "1-F at .5",
+        "AUC",
     ]
     return table(columns, rows)
 
@@ -204,6 +212,53 @@ def persons(grid: Grid) -> str:
         cells = [_with_and_without(group.by_attribute.str[number]) for number in range(len(PERSONS))]
         rows.append([group.level.iloc[0], *cells])
     return table(["epsilon", *PERSONS], rows)
+
+
+def person_privacy(grid: Grid) -> str:
+    """What the attacker with the vectors finds out of each person: the area under the curve and F, tuned on dev."""
+
+    def cells(attacks: "pd.Series[Any]") -> list[str]:
+        each = [attacks.str[name] for name in ("auc_each", "f_tuned_each")]
+        return [
+            " / ".join(points(one.str[number].astype(float).mean()) for one in each) for number in range(len(PERSONS))
+        ]
+
+    rows = [
+        [said, *cells(pd.Series([grid.baselines[name]["attack"]]))]
+        for name, said in (("majority", "nothing"), ("clean", "clean model"))
+    ]
+    for group in _groups(_one_head_for_all(grid.heads)):
+        rows.append([group.level.iloc[0], *cells(group.attack.str["vectors"])])
+    return table(["epsilon", *PERSONS], rows)
+
+
+def adversarial(grid: Grid, results: Path) -> str:
+    """Accuracy and the attacker for adversarial training without noise, beside the clean model and nothing."""
+    (_, attacked), *_ = read_objects(results / "dpnr_adversarial.jsonl")
+    trained = json.loads((results / "dpnr_record_ag-adversarial-one-pass.json").read_text("utf-8"))
+    rows = [
+        [
+            "majority class, nothing released",
+            grid.baselines["majority"]["accuracy"],
+            grid.baselines["majority"]["attack"],
+        ],
+        ["clean model, three passes", grid.baselines["clean"]["accuracy"], grid.baselines["clean"]["attack"]],
+        ["adversarial, one pass", trained["result"]["test"]["accuracy"], attacked["levels"]["none"]["vectors"]],
+    ]
+    columns = ["without noise", "accuracy", "1-F at .5", "1-X", "F, tuned", "AUC"]
+    return table(columns, [[shown, points(value), *_leak(pd.Series([leak]))] for shown, value, leak in rows])
+
+
+def repeated(results: Path) -> str:
+    """Accuracy on the test texts that stand word for word in train, and on the others."""
+    for record in vectors.read(results).records:
+        if record["job"] == "repeated" and record["task"] == "ag-private":
+            of = record["accuracy"]
+            rows = [[name, *(points(of[name][part]) for part in ("all", "repeated", "unseen"))] for name in of]
+            counts = record["counts"]
+            sizes = [counts["test"], counts["in_train"], counts["test"] - counts["in_train"]]
+            return table(["model", "all texts", "in train", "not in train"], [["texts", *map(str, sizes)], *rows])
+    raise RecordError("there is no record of repeated texts")
 
 
 def _with_and_without(figures: "pd.Series[Any]") -> str:

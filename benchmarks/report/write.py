@@ -16,6 +16,7 @@ import fbdd
 import frontier
 import nlp
 import nlp_tables
+import vectors
 from matplotlib.figure import Figure
 from pages import filled
 
@@ -30,9 +31,16 @@ PAGES: dict[str, Callable[[Path], dict[str, str]]] = {
     "nlp.md": nlp.tables,
     "nlp_tables.md": nlp_tables.tables,
     "text.md": frontier.tables,
+    "vectors.md": vectors.tables,
+    "vectors_tables.md": vectors.all_tables,
 }
 """What makes the generated parts of each page."""
-PICTURES: tuple[Callable[[Path], dict[str, Figure]], ...] = (nlp.pictures, dpnr.pictures, frontier.pictures)
+PICTURES: tuple[Callable[[Path], dict[str, Figure]], ...] = (
+    nlp.pictures,
+    dpnr.pictures,
+    frontier.pictures,
+    vectors.pictures,
+)
 
 
 def main() -> None:

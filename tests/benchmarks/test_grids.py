@@ -69,7 +69,7 @@ def test_accuracies_stand_beside_their_bounds(write: Callable[..., Path]) -> Non
 
 def test_the_epsilon_of_a_word_is_rounded_up(write: Callable[..., Path]) -> None:
     rows = word_dropout(read_grid(write(*LINES[:4], cell(0.7, 0, "4", "0.5")))).splitlines()
-    assert rows[2] == "| 4 | 0.5 | 3.251 | l1, k = 2 | 70.0 | 75.0 | 80.0 |"
+    assert rows[2] == "| 4 | 0.5 | 3.251 | l1, k = 2 | 70.0 | 75.0 | 80.0 | 60.0 | 61.0 |"
 
 
 def test_attackers_stand_beside_those_who_see_a_label(write: Callable[..., Path]) -> None:

@@ -1,0 +1,67 @@
+"""One text to one vector before anything is drawn, on one core: a static extractor against int8 MiniLM.
+
+    python benchmarks/bench_extractors.py STATIC MINILM
+
+Both are bundles of ``textveil-train encoder``. They take turns in one process, and processor time is counted, so that
+whatever else the machine does hits both alike. Cutting a text into words or pieces is part of both. Read the ratio.
+"""
+
+import json
+import os
+import statistics
+import sys
+import time
+from pathlib import Path
+
+from measure import one_core, report
+
+one_core()
+
+#: Words of a text. With [CLS], [SEP] and a piece for each word, tokens are two more.
+LENGTHS = (14, 28, 62, 126)
+ROUNDS, REPEATS = 15, 200
+WORDS = "the market said on friday that the new price of oil will be high for a year and more".split()
+#: What decides how fast int8 is.
+_FEATURES = ("avx2", "avx_vnni", "avx512f", "avx512_vnni", "avx512_bf16", "amx_int8", "asimd", "asimddp", "i8mm")
+
+
+def features() -> list[str]:
+    """Returns which of the processor's features that matter are there; nothing where Linux does not say."""
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    flags = next(
+        (line.partition(":")[2].split() for line in lines if line.lower().startswith(("flags", "features"))), []
+    )
+    return [name for name in _FEATURES if name in flags]
+
+
+def main() -> None:
+    """Measures both bundles named on the command line."""
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    from textveil.bundle.index_bundle import open_index
+    from textveil.vector import extractor_of
+
+    static, minilm = (extractor_of(open_index(Path(folder)).extractor) for folder in sys.argv[1:])
+    rows: list[list[object]] = [["static, ms"], ["int8 MiniLM, ms"], ["MiniLM takes longer by"]]
+    for words in LENGTHS:
+        text = " ".join(WORDS[number % len(WORDS)] for number in range(words))
+        times: dict[str, list[float]] = {"static": [], "minilm": []}
+        for turn in range(ROUNDS + 1):
+            # One text takes the static extractor too short a time for the clock.
+            for name, extractor, repeats in (("static", static, REPEATS), ("minilm", minilm, 1)):
+                start = time.process_time_ns()
+                for _ in range(repeats):
+                    extractor.extract(text)
+                if turn:
+                    times[name].append((time.process_time_ns() - start) / repeats / 1e6)
+        fast, slow = (statistics.median(found) for found in times.values())
+        for row, value in zip(rows, (fast, slow, slow / fast), strict=True):
+            row.append(value)
+    report("extractors", ["way", *(f"{words} words" for words in LENGTHS)], rows)
+    sizes = [sum(path.stat().st_size for path in Path(folder).iterdir()) for folder in sys.argv[1:]]
+    print(json.dumps({"bytes": sizes, "features": features(), "cores": os.cpu_count()}))
+
+
+if __name__ == "__main__":
+    main()

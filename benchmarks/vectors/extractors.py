@@ -1,0 +1,154 @@
+"""From texts to decisions: two extractors, frozen under a linear classifier or tuned on the labels."""
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import labeled
+import minilm
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from textveil.bundle import StaticParts
+from textveil.vector import StaticExtractor, words_of
+from textveil_export.index import static_parts
+from textveil_training.encoder.codebook import DIMENSION
+from textveil_training.encoder.static import PublicWords, StaticSettings, public_words, train_static
+from textveil_training.encoder.task import Part, Task
+
+Floats = NDArray[np.float32]
+Ids = NDArray[np.int64]
+#: Frozen rows of words are as wide as those of a codebook that ships.
+FROZEN_WORDS = StaticSettings(dimension=DIMENSION, pairs=0)
+#: Inverse strength of the classifier's decay, the best of .1, 1, 10 on calibration texts of AG News.
+STRENGTH = {"static": 1.0, "minilm": 0.1}
+#: Passes over the texts where MiniLM is tuned, and how many of SST-2's phrases.
+PASSES, MOST = {"ag": 1, "trec": 3, "ag-private": 1, "sst2": 1}, {"sst2": 30_000}
+
+
+@dataclass(frozen=True)
+class Decided:
+    """Decisions on the parts of a division, by the name of the part."""
+
+    calibration: Ids
+    test: Ids
+    train: Ids | None = None
+
+
+class Extractors:
+    """Vectors and decisions for one task.
+
+    Args:
+        data: Folder of the data.
+        name: The task.
+        cache: Folder of the frozen vectors.
+    """
+
+    def __init__(self, data: Path, name: str, cache: Path) -> None:
+        self.data, self.name, self._cache = data, name, cache
+        self.corpus = labeled.load(data, name)
+
+    def task(self, seed: int) -> Task:
+        """Divides the training rows."""
+        return labeled.task(self.data, self.name, seed)
+
+    @cached_property
+    def _texts(self) -> dict[str, int]:
+        return {text: number for number, text in enumerate(self.corpus.texts())}
+
+    @cached_property
+    def _minilm(self) -> Floats:
+        return minilm.frozen_vectors(list(self._texts), self._cache)
+
+    @cached_property
+    def _static(self) -> Floats:
+        words = public_words(FROZEN_WORDS)
+        return np.stack([mean_row(text, words) for text in self._texts])
+
+    def vectors(self, extractor: str, texts: tuple[str, ...] | list[str]) -> Floats:
+        """Returns the frozen vectors of some texts: MiniLM's, or the mean public row of the words."""
+        table = self._minilm if extractor == "minilm" else self._static
+        return table[[self._texts[text] for text in texts]]
+
+    def decided(self, extractor: str, tuned: bool, seed: int) -> Decided:
+        """Trains on the training part and decides on the others; with attributes on the training part too."""
+        if not (tuned and extractor == "minilm"):
+            return self._decided(extractor, tuned, seed)
+        # Minutes of training: the decisions are kept.
+        about = json.dumps([self.name, seed, self.corpus.texts(), settings(self.name, extractor, tuned)])
+        path = self._cache / f"tuned-{hashlib.sha256(about.encode()).hexdigest()[:16]}.npz"
+        if not path.exists():
+            found = self._decided(extractor, tuned, seed)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            np.savez(path, **{name: ids for name, ids in asdict(found).items() if ids is not None})
+        return Decided(**np.load(path))
+
+    def _decided(self, extractor: str, tuned: bool, seed: int) -> Decided:
+        task = self.task(seed)
+        decide = self._tuned(extractor, task, seed) if tuned else self._frozen(extractor, task)
+        train = decide(task.train) if self.corpus.attributes else None
+        return Decided(decide(task.calibration), decide(task.test), train)
+
+    def _frozen(self, extractor: str, task: Task) -> Callable[[Part], Ids]:
+        model = LogisticRegression(C=STRENGTH[extractor], max_iter=300)
+        model.fit(self.vectors(extractor, task.train.texts), task.train.classes)
+        return lambda part: np.asarray(model.predict(self.vectors(extractor, part.texts)), dtype=np.int64)
+
+    def _tuned(self, extractor: str, task: Task, seed: int) -> Callable[[Part], Ids]:
+        classes = len(task.labels)
+        if extractor == "minilm":
+            encoder = minilm.MiniLM(minilm.DROPOUT)
+            encoder.tune(sample(task.train, MOST.get(self.name), seed), classes, PASSES[self.name], seed)
+            return lambda part: encoder.decisions(part.texts)
+        settings = StaticSettings(seed=seed)
+        words = public_words(settings)
+        weights = train_static(task.train.texts, task.train.classes.tolist(), classes, words, settings, silent)
+        parts = static_parts(words.words, weights.word_rows, weights.pair_rows, settings.max_characters)
+        return lambda part: static_codes(part.texts, parts, weights.weight, weights.bias)
+
+
+def static_codes(texts: tuple[str, ...], parts: StaticParts, weight: Floats, bias: Floats) -> Ids:
+    """Returns the code of each text, with the extractor that devices run."""
+    extractor = StaticExtractor(parts)
+    return np.array([np.argmax(weight @ extractor.extract(text).vector + bias) for text in texts], dtype=np.int64)
+
+
+def mean_row(text: str, words: PublicWords) -> Floats:
+    """Returns the mean public row of a text's words; zeros for a text without any."""
+    rows = words.rows[words_of(text, words.words)]
+    return rows.mean(axis=0) if len(rows) else np.zeros(rows.shape[1], np.float32)
+
+
+def settings(name: str, extractor: str, tuned: bool) -> dict[str, Any]:
+    """Returns what decides of a training, for the source of a record."""
+    if not tuned:
+        return {"strength": STRENGTH[extractor], "precision": minilm.PRECISION if extractor == "minilm" else ""}
+    if extractor == "static":
+        return asdict(StaticSettings())
+    return {
+        "passes": PASSES[name],
+        "most": MOST.get(name),
+        "precision": minilm.PRECISION,
+        "rates": [minilm.LEARNING_RATE, minilm.HEAD_LEARNING_RATE, minilm.WEIGHT_DECAY, minilm.WARMUP],
+        "frozen_layers": minilm.FROZEN_LAYERS,
+        "batch": minilm.TUNED_BATCH,
+    }
+
+
+def sample(part: Part, most: int | None, seed: int) -> Part:
+    """Returns so many of the texts, or all of fewer."""
+    if most is None or len(part.texts) <= most:
+        return part
+    kept = np.sort(np.random.default_rng(seed).choice(len(part.texts), most, replace=False))
+    return Part(tuple(part.texts[at] for at in kept), part.classes[kept])
+
+
+def silent(stage: str, steps: int, total: int) -> None:
+    """Says how far it is, on a terminal alone."""
+    if sys.stderr.isatty():
+        print(f"\r{stage} {steps}/{total}", end="", file=sys.stderr)

@@ -1,0 +1,84 @@
+"""The data: labeled texts, divided as a bundle's are, with the second attribute where there is one."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil_training.data import LabeledText
+from textveil_training.data.attributed import AG_ENTITIES, read_ag_entities
+from textveil_training.data.tables import read_table
+from textveil_training.encoder.task import Part, Task, divided
+
+#: Train and test file of each task below the data folder.
+FILES = {
+    "ag": ("ag_news/train.tsv", "ag_news/test.tsv"),
+    "trec": ("trec/train.txt", "trec/test.txt"),
+    "ag-private": ("ag_private/ag_data.txt", "ag_private/ag_data.txt"),
+    "sst2": ("sst2/train.tsv", "sst2/dev.tsv"),
+}
+Bits = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The rows of a task, as published.
+
+    Attributes:
+        train: Training rows.
+        test: Rows that figures are of.
+        attributes: The persons that a text names, bits by text; empty where the data have no second attribute.
+    """
+
+    train: tuple[LabeledText, ...]
+    test: tuple[LabeledText, ...]
+    attributes: dict[str, Bits]
+
+    def texts(self) -> list[str]:
+        """Returns every distinct text, in the order of the files."""
+        return list(dict.fromkeys(row.text for row in (*self.train, *self.test)))
+
+    def attributes_of(self, part: Part) -> Bits:
+        """Returns the attributes of some texts, shape ``(texts, attributes)``."""
+        return np.stack([self.attributes[text] for text in part.texts])
+
+
+@lru_cache(maxsize=1)
+def load(data: Path, name: str) -> Corpus:
+    """Reads train and test of a task."""
+    train, test = (data / path for path in FILES[name])
+    if name == "ag-private":
+        splits = [list(read_ag_entities(train, split)) for split in ("train", "dev", "test")]
+        attributes = {
+            row.text: np.isin(np.arange(len(AG_ENTITIES)), row.attributes) for split in splits for row in split
+        }
+        rows = [tuple(LabeledText(row.text, row.label) for row in split) for split in splits]
+        return Corpus((*rows[0], *rows[1]), rows[2], attributes)
+    reader = _READERS[name]
+    return Corpus(reader(train), reader(test), {})
+
+
+@lru_cache(maxsize=1)
+def task(data: Path, name: str, seed: int) -> Task:
+    """Divides the training rows; those that are too close to a test text are left out. See ``encoder.task``."""
+    corpus = load(data, name)
+    return divided(corpus.train, corpus.test, seed)
+
+
+def missing(data: Path, name: str) -> list[str]:
+    """Returns the files of a task that are not there."""
+    return [path for path in FILES[name] if not (data / path).is_file()]
+
+
+def _trec(path: Path) -> tuple[LabeledText, ...]:
+    lines = path.read_text("latin-1").strip().split("\n")
+    return tuple(LabeledText(text, label) for label, _, text in (line.partition(" ") for line in lines))
+
+
+_READERS: dict[str, Callable[[Path], tuple[LabeledText, ...]]] = {
+    "ag": lambda path: tuple(read_table(path, "1", "2")),
+    "trec": _trec,
+    "sst2": lambda path: tuple(read_table(path, "sentence", "label")),
+}

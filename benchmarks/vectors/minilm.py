@@ -1,0 +1,107 @@
+"""MiniLM's sentence vectors: frozen, computed once and kept in float16; or tuned on the labels of a task.
+
+Its forward pass is in bfloat16 where the processor has it, and in float32 elsewhere. The mean is taken in float32.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from textveil_training.encoder.task import Part
+from textveil_training.engine.encoders import MINILM, load_encoder, mean_pooled, precision_for
+from textveil_training.engine.optimizer import adamw
+from textveil_training.engine.tokens import Tokenizer, bucketed, vectors_of
+from torch import Tensor, nn
+from torch.nn import functional
+
+MAX_TOKENS = 128
+PRECISION = precision_for("bfloat16", torch.device("cpu"))
+#: Tuning: the embeddings and so many lower layers stay as they are.
+FROZEN_LAYERS = 3
+LEARNING_RATE, HEAD_LEARNING_RATE, WEIGHT_DECAY, DROPOUT = 1e-4, 1e-3, 0.01, 0.1
+TUNED_BATCH, WARMUP, CLIP_NORM = 32, 0.1, 1.0
+_BATCH = 64
+Floats = NDArray[np.float32]
+
+
+class MiniLM:
+    """The encoder, its tokenizer, and after ``tune`` a linear classifier.
+
+    Args:
+        dropout: Dropout of hidden states and attention while it is tuned.
+    """
+
+    def __init__(self, dropout: float = 0.0) -> None:
+        self.network, vocabulary, lowercase = load_encoder(MINILM, dropout)
+        self.tokenizer = Tokenizer(vocabulary, lowercase=lowercase, max_tokens=MAX_TOKENS)
+        self.classifier: nn.Module = nn.Identity()
+
+    def vectors(self, texts: Sequence[str]) -> Floats:
+        """Returns the mean of the last hidden states, shape ``(texts, 384)``."""
+        words = [self.tokenizer.words(text) for text in texts]
+
+        def of(batch: Tensor) -> Tensor:
+            inputs = self.tokenizer.batch([words[at] for at in batch.tolist()])
+            return mean_pooled(self.network, *inputs, PRECISION)
+
+        self.network.eval()
+        with torch.inference_mode():
+            return vectors_of(words, _BATCH, of).numpy()
+
+    def tune(self, part: Part, classes: int, num_epochs: int, seed: int) -> None:
+        """Lowers the cross entropy of a linear classifier on the vectors; the lower layers do not learn.
+
+        Args:
+            part: Training texts.
+            classes: Number of classes.
+            num_epochs: Passes over them.
+            seed: Seed of the order, of the classifier's start and of dropout.
+        """
+        torch.manual_seed(seed)
+        network: Any = self.network
+        for module in (network.embeddings, *network.encoder.layer[:FROZEN_LAYERS]):
+            module.requires_grad_(False)
+        self.classifier = nn.Linear(network.config.hidden_size, classes)
+        model = nn.ModuleDict({"extractor": network, "classifier": self.classifier})
+        words = [self.tokenizer.words(text) for text in part.texts]
+        labels = torch.from_numpy(part.classes)
+
+        def rate(name: str) -> float:
+            return LEARNING_RATE if name.startswith("extractor.") else HEAD_LEARNING_RATE
+
+        optimizer = adamw(model, rate, WEIGHT_DECAY)
+        steps = num_epochs * -(-len(words) // TUNED_BATCH)
+        schedule = torch.optim.lr_scheduler.LambdaLR(
+            optimizer, lambda step: min(1.0, step / (WARMUP * steps), (1 - step / steps) / (1 - WARMUP))
+        )
+        generator = torch.Generator().manual_seed(seed)
+        model.train()
+        for _ in range(num_epochs):
+            for batch in bucketed(words, TUNED_BATCH, generator):
+                inputs = self.tokenizer.batch([words[at] for at in batch.tolist()])
+                vectors = mean_pooled(network, *inputs, PRECISION)
+                loss = functional.cross_entropy(self.classifier(vectors), labels[batch])
+                optimizer.zero_grad()
+                loss.backward()
+                nn.utils.clip_grad_norm_(model.parameters(), CLIP_NORM)
+                optimizer.step()
+                schedule.step()
+
+    def decisions(self, texts: Sequence[str]) -> NDArray[np.int64]:
+        """Returns the class of each text, shape ``(texts,)``."""
+        with torch.inference_mode():
+            return self.classifier(torch.from_numpy(self.vectors(texts))).argmax(1).numpy()
+
+
+def frozen_vectors(texts: Sequence[str], cache: Path) -> Floats:
+    """Returns vectors of the encoder as it comes, from a float16 file named by the hash of the texts."""
+    name = hashlib.sha256("\0".join([PRECISION, *texts]).encode()).hexdigest()[:16]
+    path = cache / f"minilm-{name}.npy"
+    if not path.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        np.save(path, MiniLM().vectors(texts).astype(np.float16))
+    return np.load(path).astype(np.float32)

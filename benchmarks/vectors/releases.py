@@ -1,0 +1,178 @@
+"""What a server makes of released codes: exact expectations over the draw, for indices; over many draws, for vectors.
+
+A device has a code ``x``. What it releases is told by the probability ``P(o|x)`` of every output, and by a likelihood
+``L(x, o)`` that is ``P(o|x)`` up to a factor of the output. For an index both are the channel's matrix. For a vector
+with noise the outputs are draws, the same number of each code, and the likelihood is the density.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil_export.index import drawn_epsilon, integer_channel
+from textveil_training.bounds.channels import ceiling
+from textveil_training.bounds.decisions import accuracy_channel, counts_channel
+from textveil_training.bounds.noise import Mode, noise_scale
+
+Floats = NDArray[np.float64]
+EPSILONS = ("0.5", "1", "2", "3", "4", "6", "8", "10", "12")
+#: Delta of ``l2``, and draws of the noise for each code.
+DELTA, DRAWS = 1e-6, 20_000
+Figures = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Codes:
+    """How many texts of each class, and of each attribute, have each code.
+
+    Attributes:
+        known: What the server learns from, shape ``(classes, codes)``.
+        test: The texts that figures are of, the same shape.
+        known_attributes: Texts without and with each attribute, shape ``(2, attributes, codes)``; None without any.
+        test_attributes: The same of the test texts.
+    """
+
+    known: Floats
+    test: Floats
+    known_attributes: Floats | None = None
+    test_attributes: Floats | None = None
+
+
+@dataclass(frozen=True)
+class Release:
+    """A mechanism on codes: see the module.
+
+    Attributes:
+        probability: ``P(o|x)``, shape ``(codes, outputs)``.
+        likelihood: ``L(x, o)``, the same shape.
+        labels: Label that an output stands for, shape ``(outputs,)``; None where the server decides by Bayes.
+    """
+
+    probability: Floats
+    likelihood: Floats
+    labels: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of_index(cls, channel: Floats, *, is_label: bool) -> "Release":
+        """Returns the release of an index, which is the label itself if ``is_label``."""
+        return cls(channel, channel, np.arange(channel.shape[1]) if is_label else None)
+
+    def figures(self, codes: Codes) -> Figures:
+        """Computes accuracy, balanced accuracy, the worst recall, and the attacker's AUC where there are attributes."""
+        labels = self.labels
+        if labels is None:
+            labels = (codes.known @ self.likelihood).argmax(axis=0)
+        released = codes.test @ self.probability  # (classes, outputs)
+        recall = np.array([released[k, labels == k].sum() for k in range(len(released))]) / codes.test.sum(axis=1)
+        shares = codes.test.sum(axis=1) / codes.test.sum()
+        found = {
+            "accuracy": float(shares @ recall),
+            "balanced_accuracy": float(recall.mean()),
+            "worst_recall": float(recall.min()),
+        }
+        if codes.known_attributes is not None and codes.test_attributes is not None:
+            found["attack"] = self._attack(codes.known_attributes, codes.test_attributes)
+        return {name: round(value, 6) for name, value in found.items()}
+
+    def _attack(self, known: Floats, test: Floats) -> float:
+        """Mean over attributes of the area under the ROC curve of ``P(attribute | output)``; .5 tells nothing."""
+        seen = known @ self.likelihood  # (2, attributes, outputs)
+        both = seen.sum(axis=0)
+        scores = np.divide(seen[1], both, out=np.zeros_like(seen[1]), where=both > 0)  # 0: never released
+        shares = test @ self.probability
+        areas = [area(score, *share) for score, share in zip(scores, shares.transpose(1, 0, 2), strict=True)]
+        return float(np.mean(areas))
+
+
+def area(scores: Floats, without: Floats, having: Floats) -> float:
+    """Computes the area under the ROC curve of scores with weights of texts without and with the attribute."""
+    # Scores that only rounding tells apart are one score.
+    _, rank = np.unique(np.round(scores, 12), return_inverse=True)
+    lacks, has = np.bincount(rank, without), np.bincount(rank, having)
+    below = np.cumsum(lacks) - lacks
+    return float((has * (below + lacks / 2)).sum() / (has.sum() * lacks.sum()))
+
+
+def decision_rows(calibration: Floats, codes: Codes) -> dict[str, dict[str, Figures]]:
+    """Computes the figures of every row whose codes are classes, by row and epsilon.
+
+    Args:
+        calibration: Counts by class and decision that channels and vectors are fitted to: never the test texts.
+        codes: The decisions. The two references are fitted to the test texts: no channel on decisions is better.
+    """
+    classes = len(calibration)
+    fitted = Codes(calibration, codes.test, codes.known_attributes, codes.test_attributes)
+    balanced = codes.test / codes.test.sum(axis=1, keepdims=True)
+    rows: dict[str, dict[str, Figures]] = {
+        "clean": {"": Release.of_index(np.eye(classes), is_label=True).figures(codes)}
+    }
+    for epsilon in EPSILONS:
+        value = drawn_epsilon(epsilon)
+        # One right decision of each class is added, as bundles do.
+        wished = {
+            "accuracy": accuracy_channel(calibration + np.eye(classes), value),
+            "counts": counts_channel(classes, value),
+        }
+        for name, channel in wished.items():
+            drawn = integer_channel(name, channel, epsilon).matrix
+            rows.setdefault(name, {})[epsilon] = Release.of_index(drawn, is_label=True).figures(codes)
+            wish = Release.of_index(channel / channel.sum(axis=1, keepdims=True), is_label=True).figures(codes)
+            rows[name][epsilon]["lost_to_integers"] = wish["accuracy"] - rows[name][epsilon]["accuracy"]
+        for name, gains in (("reference", codes.test), ("balanced reference", balanced)):
+            best = accuracy_channel(gains, float(epsilon))
+            rows.setdefault(name, {})[epsilon] = Release.of_index(best, is_label=True).figures(codes)
+        for mode in ("l1", "l2", "box"):
+            order = tuple(np.argsort(-calibration.sum(axis=1), kind="stable").tolist())
+            rows.setdefault(mode, {})[epsilon] = noisy_corners(mode, order, float(epsilon)).figures(fitted)
+        rows.setdefault("ceiling", {})[epsilon] = {
+            "accuracy": round(ceiling(codes.test.sum(axis=1), float(epsilon)), 6)
+        }
+    return rows
+
+
+def codebook_rows(codes: Codes) -> dict[str, Figures]:
+    """Computes the figures of a codebook under k-ary randomized response, by epsilon; ``""`` is without noise."""
+    count = codes.test.shape[1]
+    found = {"": Release.of_index(np.eye(count), is_label=False).figures(codes)}
+    for epsilon in EPSILONS:
+        channel = integer_channel("counts", counts_channel(count, drawn_epsilon(epsilon)), epsilon).matrix
+        found[epsilon] = Release.of_index(channel, is_label=False).figures(codes)
+    return found
+
+
+@lru_cache(maxsize=256)
+def noisy_corners(mode: Mode, order: tuple[int, ...], epsilon: float) -> Release:
+    """Returns a corner of the mode's set for each class, with the mode's noise; the commonest two are opposite.
+
+    Args:
+        mode: ``l1``: plus and minus each axis. ``l2``: a regular simplex. ``box``: corners that are neither all 0 nor
+            all 1, which is what its bound leaves.
+        order: Classes, the commonest first.
+        epsilon: Whole-text epsilon; of ``l2`` with ``DELTA``.
+    """
+    points = _corners(mode, len(order))[np.argsort(order)]
+    scale = noise_scale(mode, points.shape[1], epsilon, DELTA if mode == "l2" else 0.0)
+    generator = np.random.default_rng(7)  # an estimate of an accuracy protects nobody
+    shape = (len(points), DRAWS, points.shape[1])
+    noise = generator.normal(size=shape) if mode == "l2" else generator.laplace(size=shape)
+    outputs = (points[:, None] + scale * noise).reshape(-1, points.shape[1])
+    away = outputs[None] - points[:, None]
+    logs = -np.abs(away).sum(-1) / scale if mode != "l2" else -(away**2).sum(-1) / (2 * scale**2)
+    probability = np.repeat(np.eye(len(points)), DRAWS, axis=1) / DRAWS
+    return Release(probability, np.exp(logs - logs.max(axis=0)))
+
+
+def _corners(mode: Mode, count: int) -> Floats:
+    if mode == "l1":
+        axes = np.eye(-(-count // 2))
+        return np.stack([sign * axis for axis in axes for sign in (1, -1)])[:count]
+    if mode == "l2":
+        centered = np.eye(count) - 1 / count
+        coordinates = np.linalg.svd(centered)[0][:, : count - 1] * sqrt(1 - 1 / count)
+        return coordinates / np.linalg.norm(coordinates, axis=1, keepdims=True)
+    dimension = next(k for k in range(2, 9) if 2**k - 2 >= count)
+    corners = [[number >> bit & 1 for bit in range(dimension)] for number in range(1, 2**dimension - 1)]
+    opposite = [corner for pair in zip(corners, corners[::-1], strict=True) for corner in pair]
+    return np.array(opposite[:count], dtype=np.float64)

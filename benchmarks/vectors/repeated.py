@@ -1,0 +1,81 @@
+"""Test texts that also stand in train: how many, how many with another label, and how accurate models are on them."""
+
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import labeled
+import numpy as np
+from extractors import STRENGTH, Extractors, silent, static_codes
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from textveil_export.index import static_parts
+from textveil_training.data import LabeledText
+from textveil_training.data.attributed import read_ag_entities
+from textveil_training.encoder.grouped_split import group_texts
+from textveil_training.encoder.static import StaticSettings, public_words, train_static
+
+Bits = NDArray[np.bool_]
+
+
+def published(data: Path, name: str) -> tuple[tuple[LabeledText, ...], tuple[LabeledText, ...]]:
+    """Returns train and test as published; of AG News with entities without the dev split."""
+    if name != "ag-private":
+        corpus = labeled.load(data, name)
+        return corpus.train, corpus.test
+    train, test = (
+        tuple(LabeledText(row.text, row.label) for row in read_ag_entities(data / labeled.FILES[name][0], split))
+        for split in ("train", "test")
+    )
+    return train, test
+
+
+def counts(train: tuple[LabeledText, ...], test: tuple[LabeledText, ...]) -> tuple[dict[str, int], Bits]:
+    """Counts what is repeated, and tells which test texts stand word for word in train."""
+    labels: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in train:
+        labels[row.text][row.label] += 1
+    repeated = np.array([row.text in labels for row in test])
+    other = sum(row.text in labels and labels[row.text].most_common(1)[0][0] != row.label for row in test)
+    groups = group_texts([row.text for row in (*test, *train)])
+    near = set(groups.of[len(test) :])
+    found = {
+        "train": len(train),
+        "test": len(test),
+        "train_copies": len(train) - len(labels),
+        "test_copies": len(test) - len({row.text for row in test}),
+        "in_train": int(repeated.sum()),
+        "in_train_other_label": int(other),
+        "near_train": sum(group in near for group in groups.of[: len(test)]),
+    }
+    return found, repeated
+
+
+def measure(extractors: Extractors, seed: int) -> dict[str, Any]:
+    """Counts, and measures two models that are trained on all training texts as published."""
+    train, test = published(extractors.data, extractors.name)
+    found, repeated = counts(train, test)
+    names = sorted({row.label for row in train})
+    truth = np.array([names.index(row.label) for row in test])
+    classes = [names.index(row.label) for row in train]
+    texts, asked = tuple(row.text for row in train), tuple(row.text for row in test)
+    settings = StaticSettings(seed=seed)
+    words = public_words(settings)
+    weights = train_static(texts, classes, len(names), words, settings, silent)
+    parts = static_parts(words.words, weights.word_rows, weights.pair_rows, settings.max_characters)
+    decided = {"static, tuned": static_codes(asked, parts, weights.weight, weights.bias)}
+    model = LogisticRegression(C=STRENGTH["minilm"], max_iter=300)
+    model.fit(extractors.vectors("minilm", texts), classes)
+    decided["minilm, frozen"] = np.asarray(model.predict(extractors.vectors("minilm", asked)), dtype=np.int64)
+    right = {name: codes == truth for name, codes in decided.items()}
+    return {
+        "counts": found,
+        "accuracy": {
+            name: {
+                "all": round(float(bits.mean()), 6),
+                "repeated": round(float(bits[repeated].mean()), 6) if repeated.any() else None,
+                "unseen": round(float(bits[~repeated].mean()), 6),
+            }
+            for name, bits in right.items()
+        },
+    }

@@ -1,0 +1,209 @@
+"""What a released index or vector is worth and what it tells of somebody, for every mechanism, as records.
+
+    python benchmarks/vectors/run.py [--data DIR] [--cache DIR] [--tasks TASK...] [--only JOB] [--seeds N] [-o RECORDS]
+
+A record is written as soon as it is measured; a run that was stopped goes on where it was. Records of other data, words
+or settings are stale: they are taken out first, and measured anew.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import argparse
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import codebooks
+import extractors as of_texts
+import labeled
+import numpy as np
+import privunit
+import releases
+import repeated
+from extractors import Extractors
+from releases import Codes
+from textveil.bundle import DEFAULT_BUNDLE, Bundle
+
+ROOT = Path(__file__).resolve().parents[2]
+CACHE = Path.home() / ".cache" / "textveil-vectors"
+KINDS = ("repeated", "decision", "codebook", "privunit")
+CODES = (16, 64, 256)
+#: Seeds of everything, and of tuned MiniLM, which is dear.
+SEEDS, TUNED_SEEDS = 5, 3
+Job = dict[str, Any]
+
+
+def jobs(tasks: list[str], only: str | None, seeds: int, tuned_seeds: int) -> Iterator[Job]:
+    """Yields all jobs, seed by seed, what is dear last."""
+    for seed in range(seeds):
+        for task in tasks:
+            base = {"task": task, "seed": seed}
+            found: list[Job] = [{"job": "repeated", **base, "extractor": "both"}] if not seed else []
+            for extractor in ("static", "minilm"):
+                found += [
+                    {"job": "decision", **base, "extractor": extractor, "tuned": tuned} for tuned in (False, True)
+                ]
+                found += [{"job": "privunit", **base, "extractor": extractor}]
+            found += [
+                {"job": "codebook", **base, "extractor": kind, "codes": codes}
+                for kind in codebooks.KINDS
+                for codes in CODES
+            ]
+            yield from (job for job in found if only in (None, job["job"]) and not _dear(job))
+    dear = [
+        {"job": "decision", "task": task, "seed": seed, "extractor": "minilm", "tuned": True}
+        for seed in range(min(seeds, tuned_seeds))
+        for task in tasks
+    ]
+    yield from (job for job in dear if only in (None, job["job"]))
+
+
+def _dear(job: Job) -> bool:
+    return job["extractor"] == "minilm" and bool(job.get("tuned"))
+
+
+def measure(extractors: Extractors, job: Job) -> dict[str, Any]:
+    """Returns what a job finds: counts by class and code, and the figures that follow from them."""
+    if job["job"] == "repeated":
+        return repeated.measure(extractors, job["seed"])
+    if job["job"] == "privunit":
+        return {"figures": {"privunit": privunit.measure(extractors, job["extractor"], job["seed"])}}
+    if job["job"] == "codebook":
+        codes = codebooks.measure(extractors, job["extractor"], job["codes"], job["seed"])
+        if codes is None:
+            return {"figures": {}, "too_few_texts": codebooks.texts_needed(job["codes"])}
+        return {**_described(codes), "figures": {"codebook": releases.codebook_rows(codes)}}
+    task = extractors.task(job["seed"])
+    decided = extractors.decided(job["extractor"], job["tuned"], job["seed"])
+    classes = len(task.labels)
+    known = task.calibration if decided.train is None else task.train
+    codes = codebooks.counted(
+        extractors,
+        task,
+        (decided.calibration if decided.train is None else decided.train, known),
+        (decided.test, task.test),
+        classes,
+    )
+    pairs = task.calibration.classes * classes + decided.calibration
+    calibration = np.bincount(pairs, minlength=classes**2).reshape(classes, classes).astype(float)
+    codes = replace(codes, known=calibration)  # what channels are fitted to; the attacker has the training texts
+    sizes = {name: len(getattr(task, name).texts) for name in ("train", "calibration", "test")}
+    about = {
+        "labels": list(task.labels),
+        "texts": sizes,
+        "left_out": task.left_out,
+        "duplicates": task.groups.duplicates,
+    }
+    return {**about, **_described(codes), "figures": releases.decision_rows(calibration, codes)}
+
+
+def again(record: dict[str, Any]) -> dict[str, Any]:
+    """Computes the figures of a record anew from its counts."""
+    if "test" not in record:
+        return record
+    attributes = [None if record[name] is None else np.array(record[name]) for name in _ATTRIBUTES]
+    codes = Codes(np.array(record["known"]), np.array(record["test"]), *attributes)
+    if record["job"] == "codebook":
+        return {**record, "figures": {"codebook": releases.codebook_rows(codes)}}
+    return {**record, "figures": releases.decision_rows(codes.known, codes)}
+
+
+_ATTRIBUTES = ("known_attributes", "test_attributes")
+
+
+def _described(codes: Codes) -> dict[str, Any]:
+    found = {name: getattr(codes, name) for name in ("known", "test", *_ATTRIBUTES)}
+    return {name: None if value is None else value.astype(int).tolist() for name, value in found.items()}
+
+
+@lru_cache
+def _hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def source(data: Path, job: Job) -> str:
+    """SHA-256 of what decides a record: the data, the public words, and the settings of its job."""
+    settings: Any = {
+        "repeated": lambda: of_texts.settings(job["task"], "static", True),
+        "decision": lambda: of_texts.settings(job["task"], job["extractor"], job["tuned"]),
+        "codebook": lambda: [codebooks.DIRECTIONS, codebooks.DECAY, codebooks.RESTARTS, codebooks.STEPS],
+        "privunit": lambda: [privunit.DIRECTIONS, privunit.DRAWS, privunit.STRENGTH],
+    }[job["job"]]()
+    files = [_hash(data / name) for name in labeled.FILES[job["task"]]]
+    decided = [files, _words(), settings, releases.EPSILONS]
+    return hashlib.sha256(json.dumps(decided, sort_keys=True).encode()).hexdigest()
+
+
+@lru_cache
+def _words() -> str:
+    return Bundle(DEFAULT_BUNDLE).identity
+
+
+def _key(record: Job) -> tuple[Any, ...]:
+    return tuple(record.get(name) for name in ("job", "task", "extractor", "tuned", "codes", "seed"))
+
+
+def kept(path: Path, data: Path) -> set[tuple[Any, ...]]:
+    """Takes stale records out of the file and returns the keys of the others; those of absent data are kept."""
+    if not path.exists():
+        return set()
+    lines = path.read_text("utf-8").splitlines()
+    records = [json.loads(line) for line in lines if line.endswith("}")]
+    fresh = [r for r in records if labeled.missing(data, r["task"]) or r["source"] == source(data, r)]
+    if len(fresh) < len(lines):
+        print(f"{len(lines) - len(fresh)} stale records are taken out", file=sys.stderr)
+        _write(path, fresh)
+    return {_key(record) for record in fresh}
+
+
+def _write(path: Path, records: list[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
+
+
+def main() -> None:
+    """Parses the command line and measures everything that the records lack."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
+    parser.add_argument("--cache", type=Path, default=CACHE, help="folder of MiniLM's frozen vectors")
+    parser.add_argument("--tasks", nargs="*", choices=list(labeled.FILES), default=list(labeled.FILES))
+    parser.add_argument("--only", choices=KINDS, help="one kind of job")
+    parser.add_argument("--seeds", type=int, default=SEEDS)
+    parser.add_argument("--tuned-seeds", type=int, default=TUNED_SEEDS, help="seeds of tuned MiniLM")
+    parser.add_argument("--figures", action="store_true", help="only compute figures anew from the stored counts")
+    parser.add_argument("-o", "--output", type=Path, default=ROOT / "benchmarks" / "results" / "vectors.jsonl")
+    a = parser.parse_args()
+    output: Path = a.output
+    if a.figures:
+        _write(output, [again(json.loads(line)) for line in output.read_text("utf-8").splitlines()])
+        return
+    done = kept(output, a.data)
+    absent = sorted({path for task in a.tasks for path in labeled.missing(a.data, task)})
+    tasks = [task for task in a.tasks if not labeled.missing(a.data, task)]
+    held: Extractors | None = None
+    for job in jobs(tasks, a.only, a.seeds, a.tuned_seeds):
+        if _key(job) in done:
+            continue
+        if held is None or held.name != job["task"]:
+            held = Extractors(a.data, job["task"], a.cache)
+        start = time.process_time()
+        record = {**job, "source": source(a.data, job), **measure(held, job)}
+        record["cpu_seconds"] = round(time.process_time() - start, 1)
+        with output.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
+        print(json.dumps({**job, "cpu_seconds": record["cpu_seconds"]}), flush=True)
+    for path in absent:
+        print(f"not measured: {path} is not in the data folder", file=sys.stderr)
+    sys.exit(1 if absent else 0)
+
+
+if __name__ == "__main__":
+    main()
