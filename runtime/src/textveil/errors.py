@@ -95,6 +95,24 @@ class EncoderFailed(TextveilError):
     code = "encoder-failed"
 
 
+class ExtraMissing(TextveilError):
+    """A library that an extra of this package brings is not installed."""
+
+    code = "extra-missing"
+
+
+class TracingRefused(TextveilError):
+    """A text would be sanitized where something that records its input is looking on."""
+
+    code = "tracing"
+
+
+class ServeError(TextveilError):
+    """The local service cannot be started as it was asked for."""
+
+    code = "serve"
+
+
 class ReleaseError(TextveilError):
     """A released vector that was received does not fit the classifier."""
 
