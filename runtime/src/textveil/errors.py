@@ -100,6 +100,13 @@ class ExtraMissing(TextveilError):
 
     code = "extra-missing"
 
+    @classmethod
+    def of(cls, extra: str, package: str) -> "ExtraMissing":
+        """Returns the error that says which extra brings a package."""
+        return cls(
+            f"this needs {package}: pip install 'textveil[{extra}]' (in a clone: pip install './runtime[{extra}]')"
+        )
+
 
 class TracingRefused(TextveilError):
     """A text would be sanitized where something that records its input is looking on."""

@@ -33,6 +33,7 @@ from textveil.cli.options import (
 from textveil.cli.preview import preview
 from textveil.cli.restore import restore
 from textveil.cli.sanitize import sanitize
+from textveil.cli.serve import serve
 from textveil.errors import OptionError
 from textveil.text.options import Options
 from textveil.text.sanitizer import Sanitizer
@@ -181,6 +182,7 @@ def verify(
 
 app.command()(encode)
 app.command()(classify)
+app.command()(serve)
 
 
 def _index(path: Path, expect_id: str | None) -> IndexBundle:

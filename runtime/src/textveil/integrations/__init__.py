@@ -4,6 +4,6 @@ Each needs the extra of its name: ``pip install 'textveil[spacy]'``. Importing a
 ``ExtraMissing``. None of them keeps or sends a text; what the library around it does is said in docs/integrations.md.
 """
 
-from textveil.integrations.rewriter import Rewriter, extra_missing
+from textveil.integrations.rewriter import Rewriter
 
-__all__ = ["Rewriter", "extra_missing"]
+__all__ = ["Rewriter"]

@@ -10,13 +10,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
-from textveil.integrations.rewriter import Rewriter, extra_missing
+from textveil.errors import ExtraMissing
+from textveil.integrations.rewriter import Rewriter
 from textveil.text.options import Options
 
 try:
-    from datasets import Dataset
+    from datasets import Dataset  # pyright: ignore[reportMissingImports] - agrees with no pins of ours
 except ImportError as error:
-    raise extra_missing("datasets", "datasets") from error
+    raise ExtraMissing.of("datasets", "datasets") from error
 
 
 class SanitizeColumns:

@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any, NoReturn, Unpack
 
-from textveil.errors import InputError, TracingRefused
-from textveil.integrations.rewriter import Rewriter, extra_missing
+from textveil.errors import ExtraMissing, InputError, TracingRefused
+from textveil.integrations.rewriter import Rewriter
 from textveil.text.options import Options
 
 try:
@@ -19,7 +19,7 @@ try:
     from langchain_core.runnables.base import coerce_to_runnable
     from langchain_core.runnables.config import ensure_config
 except ImportError as error:
-    raise extra_missing("langchain", "langchain-core") from error
+    raise ExtraMissing.of("langchain", "langchain-core") from error
 
 
 class SanitizeFirst(Runnable[str, Any]):
@@ -44,7 +44,7 @@ class SanitizeFirst(Runnable[str, Any]):
         self.rewriter = Rewriter(bundle, expect_id=expect_id, **options)
         self.next: Runnable[Any, Any] | None = None
 
-    def __or__(self, other: Any) -> "SanitizeFirst":
+    def __or__(self, other: Any) -> "SanitizeFirst":  # pyright: ignore[reportIncompatibleMethodOverride]
         """Returns the same with one more step: no sequence, which would be a run with the raw text as its input."""
         longer = object.__new__(type(self))
         longer.rewriter = self.rewriter

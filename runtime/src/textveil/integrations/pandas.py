@@ -3,13 +3,14 @@
 from pathlib import Path
 from typing import Unpack
 
-from textveil.integrations.rewriter import Rewriter, extra_missing
+from textveil.errors import ExtraMissing
+from textveil.integrations.rewriter import Rewriter
 from textveil.text.options import Options
 
 try:
     import pandas
 except ImportError as error:
-    raise extra_missing("pandas", "pandas") from error
+    raise ExtraMissing.of("pandas", "pandas") from error
 
 
 def sanitize(

@@ -11,12 +11,13 @@ text with ``Sanitizer`` instead.
 
 from typing import Any
 
-from textveil.integrations.rewriter import Rewriter, extra_missing
+from textveil.errors import ExtraMissing
+from textveil.integrations.rewriter import Rewriter
 
 try:
     from presidio_anonymizer.operators import Operator, OperatorType
 except ImportError as error:
-    raise extra_missing("presidio", "presidio-anonymizer") from error
+    raise ExtraMissing.of("presidio", "presidio-anonymizer") from error
 
 
 class TextveilOperator(Operator):

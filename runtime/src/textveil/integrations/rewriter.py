@@ -5,7 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Unpack
 
-from textveil.errors import ExtraMissing, InputError
+from textveil.errors import InputError
 from textveil.text.options import Options
 from textveil.text.sanitizer import AnyTerms, Result, Sanitizer
 
@@ -83,13 +83,6 @@ class Rewriter:
 
     def __reduce__(self) -> Any:
         return _again, (self._folder, self._sanitizer.bundle.identity, self._options)
-
-
-def extra_missing(extra: str, package: str) -> ExtraMissing:
-    """Returns the error that says which extra brings a package."""
-    return ExtraMissing(
-        f"this needs {package}: pip install 'textveil[{extra}]' (in a clone: pip install './runtime[{extra}]')"
-    )
 
 
 @lru_cache(maxsize=4)

@@ -8,13 +8,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Self
 
-from textveil.integrations.rewriter import Rewriter, extra_missing
+from textveil.errors import ExtraMissing
+from textveil.integrations.rewriter import Rewriter
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.utils import Tags
 except ImportError as error:
-    raise extra_missing("sklearn", "scikit-learn") from error
+    raise ExtraMissing.of("sklearn", "scikit-learn") from error
 
 
 class TextSanitizer(TransformerMixin, BaseEstimator):

@@ -7,14 +7,15 @@ its ``to_bytes`` or a ``DocBin``.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from textveil.integrations.rewriter import Rewriter, extra_missing
+from textveil.errors import ExtraMissing
+from textveil.integrations.rewriter import Rewriter
 
 try:
     from spacy.language import Language
     from spacy.tokens import Doc
     from spacy.util import minibatch
 except ImportError as error:
-    raise extra_missing("spacy", "spacy") from error
+    raise ExtraMissing.of("spacy", "spacy") from error
 
 if not Doc.has_extension("sanitized"):
     Doc.set_extension("sanitized", default=None)
