@@ -102,7 +102,7 @@ def test_every_public_name_is_there() -> None:
 
 SOURCE = Path(__file__).parents[2] / "runtime" / "src" / "textveil"
 _NETWORK = re.compile(
-    r"^\s*(?:import|from) (?:socket|ssl|asyncio|http|urllib|ftplib|smtplib|selectors|uvicorn|starlette|requests|httpx)\b",
+    r"^\s*(?:import|from) (?:socket|ssl|asyncio|http|urllib|ftplib|smtplib|selectors|uvicorn|starlette|httpx)\b",
     re.M,
 )
 

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import socket
 import ssl
 import stat
 import subprocess
@@ -80,6 +81,8 @@ def test_a_token_that_others_may_read_or_guess_is_refused(token: Path) -> None:
 
 
 def test_a_port_that_is_taken_is_one_line() -> None:
+    with Address().bind() as bound:
+        assert bound.proto == socket.IPPROTO_TCP
     with Address().bind() as bound, pytest.raises(ServeError, match="port is taken"):
         Address(port=bound.getsockname()[1]).bind()
 

@@ -86,7 +86,8 @@ class Address:
             ServeError: The port is taken, or this device does not have the address.
         """
         family = socket.AF_INET6 if self.ip.version == 6 else socket.AF_INET
-        bound = socket.socket(family, socket.SOCK_STREAM)
+        # asyncio sends small answers at once only where the protocol is named; else each may wait 40 ms.
+        bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             bound.bind((str(self.ip), self.port))
