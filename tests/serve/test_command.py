@@ -45,6 +45,14 @@ def test_texts_are_released_and_nothing_stays(tmp_path: Path) -> None:
     assert leaves(tmp_path) == []
 
 
+def test_the_example_runs(tmp_path: Path) -> None:
+    example = [sys.executable, "-B", ROOT / "examples" / "with_serve.py"]
+    done = subprocess.run(example, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("My ")
+    assert done.stdout.count("nats per drawn mention: 10.0") == 2
+
+
 def test_vectors_are_released(tmp_path: Path) -> None:
     if find_spec("onnxruntime") is None or find_spec("onnx") is None:
         pytest.skip("needs the extra encoder, and onnx to make a model")
