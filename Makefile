@@ -37,7 +37,7 @@ integrations: $(EXTRAS:%=integration-%)
 integration-%:
 	python3 -m venv .envs/$*
 	.envs/$*/bin/pip install -q './runtime[$*]' pytest hypothesis $(if $(filter presidio,$*),presidio-analyzer)
-	.envs/$*/bin/python -m pytest -q $(if $(filter serve,$*),tests/serve,tests/integrations/test_$*.py)
+	.envs/$*/bin/python -m pytest -q -m "full or not full" $(if $(filter serve,$*),tests/serve,tests/integrations/test_$*.py)
 
 # Writes requirements-dev.txt anew: the versions that pip chooses today for requirements-dev.in.
 lock:

@@ -67,6 +67,7 @@ def test_what_is_no_text_is_named(tickets) -> None:
         sanitize(tickets, "stars")
 
 
+@pytest.mark.full
 def test_the_example_runs(example: Callable[[str], str], tmp_path: Path) -> None:
     lines = example("with_datasets.py").splitlines()
     assert len(lines) == 2

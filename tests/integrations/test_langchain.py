@@ -129,6 +129,7 @@ def test_a_model_streams() -> None:
     assert "".join(built.stream("The of")) == "thank you"
 
 
+@pytest.mark.full
 def test_the_example_runs(example: Callable[[str], str]) -> None:
     said = example("with_langchain.py")
     assert said.count("traced:") >= 4

@@ -46,6 +46,7 @@ def test_nothing_is_kept_of_a_column() -> None:
     assert sanitize(pandas.Series([f"and {SECRET}"])).attrs == {}
 
 
+@pytest.mark.full
 def test_the_example_runs(example: Callable[[str], str]) -> None:
     said = example("with_pandas.py")
     assert said.count("Name: note") == 1

@@ -48,6 +48,7 @@ def test_nothing_is_logged_of_a_span(caplog: pytest.LogCaptureFixture) -> None:
     assert "Zorblax" not in caplog.text + said
 
 
+@pytest.mark.full
 def test_the_recipe_runs(example: Callable[[str], str]) -> None:
     pytest.importorskip("presidio_analyzer", reason="the recipe needs presidio-analyzer: make integrations")
     said = example("with_presidio.py")

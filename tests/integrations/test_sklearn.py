@@ -54,5 +54,6 @@ def test_what_is_wrong_is_named() -> None:
         TextSanitizer().transform(["the", None])
 
 
+@pytest.mark.full
 def test_the_example_runs(example: Callable[[str], str]) -> None:
     assert len(example("with_sklearn.py").splitlines()) == 2

@@ -55,6 +55,7 @@ def test_wrong_options_are_named() -> None:
         pipeline(level="nothing")
 
 
+@pytest.mark.full
 def test_the_example_runs(example: Callable[[str], str]) -> None:
     lines = example("with_spacy.py").splitlines()
     assert lines[0].startswith("My ")

@@ -45,6 +45,7 @@ def test_texts_are_released_and_nothing_stays(tmp_path: Path) -> None:
     assert leaves(tmp_path) == []
 
 
+@pytest.mark.full
 def test_the_example_runs(tmp_path: Path) -> None:
     example = [sys.executable, "-B", ROOT / "examples" / "with_serve.py"]
     done = subprocess.run(example, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
