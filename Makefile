@@ -1,5 +1,5 @@
 # make check is exactly what CI runs.
-.PHONY: check lint quick test full fuzz integrations lock bundle results docs docs-check
+.PHONY: check lint quick test full fuzz integrations lock wheels site bundle results docs docs-check
 
 PYTEST = .venv/bin/pytest -q -n 2 --dist loadfile
 RESULTS = benchmarks/results
@@ -15,11 +15,11 @@ lint:
 	.venv/bin/lint-imports --no-cache
 	.venv/bin/codespell .
 
-# A bit of everything: about four minutes of processor time.
+# A bit of everything: two to four minutes of processor time.
 quick:
 	$(PYTEST) -m "not full and not slow and not statistical"
 
-# The default run: the README's second command, without the installation; about ten minutes of processor time.
+# The default run: the README's second command, without the installation; five to ten minutes of processor time.
 test:
 	$(PYTEST)
 
@@ -50,6 +50,10 @@ lock:
 	.lock/bin/pip freeze --exclude-editable | sed 's/+.*//' | grep -v '^torch=='; } > requirements-dev.txt
 	rm -rf .lock
 
+# Builds wheels and source distributions of all three into dist/, checks them, and runs the command on each Python there is.
+wheels:
+	bash .ci/wheels
+
 # Rebuild the default bundle (about half an hour) and the one with the staircase alone; see artifacts/README.md.
 bundle:
 	.venv/bin/textveil-export table --vocabulary english --context english --name "English words, version 3" -k 60 --certified-epsilon 7,8,9,10,11,12.5 --certified-epsilon-capped 9,11,12.5,13.5,14,15.5 --force -o artifacts/english-v3
@@ -63,6 +67,12 @@ docs-check:
 	.venv/bin/python docs/build.py --check
 	.venv/bin/python docs/prose.py
 	.venv/bin/python docs/proofs/record.py
+
+# The documentation as a site, in .site/html; a broken link fails. The first run installs mkdocs into .site/venv.
+site:
+	test -x .site/venv/bin/mkdocs || { python3 -m venv .site/venv && .site/venv/bin/pip install -q -r docs/site/requirements.txt; }
+	.venv/bin/python docs/site/collect.py
+	NO_MKDOCS_2_WARNING=1 .site/venv/bin/mkdocs build --strict -q -f docs/site/mkdocs.yml
 
 # Rewrite the generated tables and pictures of docs/results from the stored records; needs requirements-dev.txt.
 results:

@@ -19,8 +19,8 @@ from textveil.text import is_gap, is_string, key, segments, split_clitic
 
 ROOT = Path(__file__).parents[1]
 LISTS = ROOT / "artifacts" / "lists"
-KINDS = "weekday month number-word ordinal country nationality given-name family-name city organisation".split()
-KINDS += "street-word unit-word place-word institution-word organisation-word".split()
+KINDS = "weekday month number-word ordinal country nationality given-name family-name city organization".split()
+KINDS += "street-word unit-word place-word institution-word organization-word".split()
 
 
 def read(name: str) -> dict[str, str]:

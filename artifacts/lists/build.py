@@ -15,8 +15,10 @@ name goes to the cities if many live there and few are called so (`Builder.is_pl
 more people have it as a family name.
 """
 
+import gzip
 import importlib
 import json
+import math
 import pkgutil
 import unicodedata
 from collections import Counter, defaultdict
@@ -36,11 +38,13 @@ GIVEN_OUTPUTS, FAMILY_OUTPUTS, CITY_OUTPUTS = 1_500, 2_500, 1_000
 CENSUS_FAMILY_NAMES, GIVEN_NAMES, FAMILY_NAMES, CITIES = 10_000, 8_000, 14_000, 20_500
 #: Share of the people of the census, in percent, from which a common word and a company's name are names too.
 COMMON_NAME, COMPANY_NAME = 0.02, 0.004
-#: A word that English texts have more often than 90 times in a million words (`800 - 100 log10`, from 10**-8) is no
-#: designation: it could not come out in lower case any more. But for these, which addresses are full of.
-FREQUENT, ADDRESS_WORDS = 395, frozenset(["box", "road", "street", "unit"])
+#: Of words that English texts have more often than 90 times in a million words (`800 - 100 log10`, from 10**-8), those
+#: are no designations whose capital mostly starts a sentence: less than this share of them has one, or more than so
+#: many in a million words. But for these, which addresses are full of.
+FREQUENT, LEAST_CAPITALS, MOST_CAPITALS = 395, 0.03, 30e-6
+ADDRESS_WORDS = frozenset(["box", "road", "street", "unit"])
 #: From as many listed companies on, a word of their names is one that companies are called by.
-COMPANIES = 3
+COMPANIES = 2
 #: A place's name is a place if nobody in the sources is called so, or by (people who live there, percent called so).
 PLACE_RULES = ((400_000, 0.03), (100_000, 0.004))
 OUTPUT_POPULATION = 200_000
@@ -122,6 +126,12 @@ def countries() -> tuple[list[str], list[str]]:
     return sorted(single), sorted({token for name in names for token in tokens(name) if len(token) > 2})
 
 
+def spelled() -> dict[str, float]:
+    """Returns the probabilities of words as they are spelled, capitals told apart, of `spacy_lookups_data`."""
+    counted = _folder("spacy_lookups_data") / "data" / "en_lexeme_prob.json.gz"
+    return {word: math.exp(log) for word, log in json.loads(gzip.decompress(counted.read_bytes())).items()}
+
+
 def companies() -> Counter[str]:
     """Returns how many of the listed companies of `pytickersymbols` have a word in their name."""
     stocks = importlib.import_module("pytickersymbols").PyTickerSymbols().get_all_stocks()
@@ -145,8 +155,9 @@ class Builder:
         self.given, self.family = census("dist.female.first", "dist.male.first"), census("dist.all.last")
         self.given_abroad, self.family_abroad = names_abroad(self.frequency)
         self.whole, self.part = places()
+        self.spelled = spelled()
         self.places = frozenset([*by_hand("place")[0], *by_hand("city")[1]])
-        self.companies = frozenset(by_hand("organisation")[0])
+        self.companies = frozenset(by_hand("organization")[0])
         self.words: dict[str, bool] = {}
         self.kinds: dict[str, Marks] = {}
 
@@ -221,16 +232,26 @@ class Builder:
         outputs = sorted(large, key=lambda e: (-self.frequency.get(e, 0), e))[:CITY_OUTPUTS]
         self.add("city", outputs, [*sorted(self.places), *cities])
 
+    def is_designation(self, entry: str) -> bool:
+        """Returns whether an entry with a capital is more than the start of a sentence.
+
+        Two letters are too often something else (DR, CT, CO).
+        """
+        if len(entry) <= 2 or entry in ADDRESS_WORDS or self.frequency.get(entry, 0) < FREQUENT:
+            return len(entry) > 2
+        capitals = self.spelled.get(entry.title(), 0) + self.spelled.get(entry.upper(), 0)
+        share = capitals / (capitals + self.spelled.get(entry, 0))
+        return share >= LEAST_CAPITALS and capitals <= MOST_CAPITALS
+
     def add_designations(self, kind: str, outputs: Iterable[str], only: Iterable[str]) -> None:
         """Adds words that addresses, institutions or firms are called by: members with a capital only.
 
-        No member has a lower-case slot, so an output of such a kind may be a common word. Two letters are too often
-        something else (DR, CT, CO).
+        In lower case they are ordinary words. No member has a lower-case slot, so an output of such a kind may be a
+        common word.
         """
 
         def chosen(entries: Iterable[str]) -> list[str]:
-            rare = (e for e in entries if e in ADDRESS_WORDS or self.frequency.get(e, 0) < FREQUENT)
-            return self.free(e for e in rare if len(e) > 2)
+            return self.free(filter(self.is_designation, entries))
 
         marks = dict.fromkeys(chosen(outputs), "capitalized")
         self.kinds[kind] = marks | dict.fromkeys(set(chosen(only)) - marks.keys(), "capitalized,member-only")
@@ -248,16 +269,16 @@ class Builder:
         self.add("nationality", peoples, more_peoples)
         self.add_names()
         self.add_places()
-        known, more = by_hand("organisation")
+        known, more = by_hand("organization")
         named = companies()
         listed = [e for e in sorted(named) if e not in self.drop and not self.is_word(e)]
-        self.add("organisation", known, [*more, *listed])
+        self.add("organization", known, [*more, *listed])
         for kind in ("street-word", "unit-word", "place-word", "institution-word"):
             self.add_designations(kind, *by_hand(kind))
-        outputs, only = by_hand("organisation-word")
-        no_designation = {*by_hand("no-organisation-word")[0], *self.functions}
-        frequent = [e for e in sorted(named) if named[e] >= COMPANIES and e not in no_designation]
-        self.add_designations("organisation-word", outputs, [*only, *frequent])
+        outputs, only = by_hand("organization-word")
+        no_output = {*by_hand("no-organization-word")[0], *self.functions, *only}
+        shared = [e for e in sorted(named) if named[e] >= COMPANIES and e not in no_output]
+        self.add_designations("organization-word", [*outputs, *shared], only)
         return self.kinds
 
 

@@ -212,7 +212,7 @@ def build(bundle: Path, folder: Path, vectors_path: Path) -> str:
     plan = Sanitizer.load(bundle)._plan({})
     assert isinstance(plan, MentionPlan)
     elements = Elements(plan.bundle.symbols, len(plan.words.counts))
-    seen, base = read(plan, elements, folder), plan.staircase.base
+    seen, base = read(plan, elements, folder), plan.slots.strict.base
     lines = (line.split(" ") for line in vectors_path.read_text("utf-8").splitlines())
     of_word = {word: np.array(numbers, dtype=float) for word, *numbers in lines}
     rows = likeness(seen, np.array([of_word[word] for word in plan.bundle.vocabulary]), elements)

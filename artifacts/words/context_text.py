@@ -101,7 +101,7 @@ def _seen(plan: MentionPlan, elements: Elements, texts: list[str]) -> tuple[Ints
     known = drawn & (reading.indices[token] < plan.bundle.symbols)
     before = np.where(known, reading.indices[token], layout.shown)
     symbols = np.minimum(reading.indices[token], plan.bundle.symbols - 1)
-    places = np.flatnonzero(known & (plan.staircase.base[symbols] > 0))
+    places = np.flatnonzero(known & (plan.slots.strict.base[symbols] > 0))
     contexts = layout.around(places, elements.edge)
     inside = (places > 0) & (layout.document[places - 1] == layout.document[places])
     contexts[inside, 1] = before[places[inside] - 1]

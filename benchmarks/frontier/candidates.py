@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from release import DRAWN, KIND, Reading, Release
+from textveil.text.segmentation import LOWER
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -64,8 +65,9 @@ class Considered:
         drawn = train.role == DRAWN
         words, first, counts = np.unique(train.word[drawn], return_index=True, return_counts=True)
         symbols = train.index[drawn][first]
-        if release.channel is not None:
-            more = release.channel.outputs[~np.isin(release.printed[release.channel.outputs], words)]
+        if release.channels is not None:
+            outputs = np.union1d(*(channel.outputs for channel in release.channels))
+            more = outputs[~np.isin(release.printed[outputs], words)]
             words = np.concatenate([words, release.printed[more]])
             symbols = np.concatenate([symbols, more])
             counts = np.concatenate([counts, np.zeros(len(more))])
@@ -91,17 +93,18 @@ class Considered:
             found, logs = self._lists.get(kind, (np.zeros(0, dtype=int), np.zeros(0)))
             words[rows, : len(found)], prior[rows, : len(found)] = found, logs
             likelihood[rows, : len(found)] = 0
-        rows = np.flatnonzero(role == DRAWN)
-        distinct, copies = np.unique(outputs[places[rows]], return_inverse=True)
-        for start in range(0, len(distinct), _BLOCK):
-            chosen = np.flatnonzero((copies >= start) & (copies < start + _BLOCK))
-            block = [part[copies[chosen] - start] for part in self._drawn(distinct[start : start + _BLOCK])]
-            for whole, of_block in zip((words, likelihood, prior), block, strict=True):
-                whole[rows[chosen], : of_block.shape[1]] = of_block
+        lower = reading.case[places] == LOWER
+        for slots, channel in zip((~lower, lower), self._release.channels or (None, None), strict=True):
+            rows = np.flatnonzero((role == DRAWN) & slots)
+            distinct, copies = np.unique(outputs[places[rows]], return_inverse=True)
+            for start in range(0, len(distinct), _BLOCK):
+                chosen = np.flatnonzero((copies >= start) & (copies < start + _BLOCK))
+                block = self._drawn(channel, distinct[start : start + _BLOCK])
+                for whole, of_block in zip((words, likelihood, prior), block, strict=True):
+                    whole[rows[chosen], : of_block.shape[1]] = of_block[copies[chosen] - start]
         return Candidates(places, words, likelihood, prior)
 
-    def _drawn(self, outputs: Ints) -> tuple[Ints, Floats, Floats]:
-        channel = self._release.channel
+    def _drawn(self, channel: Any, outputs: Ints) -> tuple[Ints, Floats, Floats]:
         given = np.ones((len(outputs), 1)) if channel is None else channel.columns(self._symbol_of[outputs])
         given = np.broadcast_to(given, (len(outputs), len(self._words))) if channel is None else given[:, self._symbols]
         joint = given * self._prior
@@ -112,17 +115,18 @@ class Considered:
             return self._words[best], np.log(np.take_along_axis(given, best, 1)), np.log(self._prior[best])
 
     def closed_form(self, content: NDArray[np.bool_]) -> float:
-        """Returns how often Bayes names a drawn content word of the prior.
+        """Returns how often Bayes names a drawn content word of the prior, where it stands in lower case.
 
         ``sum over y of prior(x) Pr[y | x]`` at the best x of each y, where that x is a content word, over their prior.
 
         Args:
             content: Which numbers of words are content words.
         """
-        channel, mask = self._release.channel, content[self._words]
-        if channel is None:
+        mask = content[self._words]
+        if self._release.channels is None:
             best = int(self._prior.argmax())
             return float(self._prior[best] * mask[best] / self._prior[mask].sum())
+        _, channel = self._release.channels
         found = 0.0
         for _, columns in channel.column_blocks(channel.outputs, _BLOCK):
             joint = columns[:, self._symbols] * self._prior

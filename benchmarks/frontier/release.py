@@ -15,6 +15,7 @@ from textveil.mechanisms.integer_sampling import uniform_below
 from textveil.text import Lexicon, is_gap, is_string, key, split_clitic
 from textveil.text.mentions import MentionPlan
 from textveil.text.options import Plan
+from textveil.text.segmentation import LOWER
 from textveil.text.skeleton import Role, sentence_start
 
 Ints = NDArray[Any]
@@ -49,6 +50,7 @@ class Reading:
         index: Input id of a drawn element, index of a kind.
         word: What stands in the text, folded.
         whole: Whether it is a word in one piece.
+        case: Case that its output would be written in: of a slot, it decides which words may come out.
         documents: How many documents there are.
     """
 
@@ -58,6 +60,7 @@ class Reading:
     index: Ints
     word: Ints
     whole: Ints
+    case: Ints
     documents: int
 
     def part(self, chosen: Ints) -> "Reading":
@@ -65,11 +68,11 @@ class Reading:
         number = np.full(self.documents, -1)
         number[chosen] = np.arange(len(chosen))
         kept = number[self.document] >= 0
-        arrays = (getattr(self, name)[kept] for name in ("segment", "role", "index", "word", "whole"))
+        arrays = (getattr(self, name)[kept] for name in ("segment", "role", "index", "word", "whole", "case"))
         return Reading(number[self.document[kept]], *arrays, len(chosen))
 
 
-Element = tuple[int, int, int, bool]
+Element = tuple[int, int, int, bool, int]
 Cut = Sequence[Sequence[str]]
 
 
@@ -79,11 +82,12 @@ class Release:
 
     Attributes:
         words: Numbers of strings.
-        elements: Role, index, word and wholeness of the elements of a segment at, or not at, the start of a sentence.
-        drawn: Draws printed words for drawn inputs.
+        elements: Role, index, word, wholeness and case of the elements of a segment at, or not at, the start of a
+            sentence.
+        drawn: Draws printed words for drawn inputs, by their wholeness and case.
         printed: Number of every printed word; symbols of the vocabulary first.
         symbols: How many symbols there are.
-        channel: The output distribution of drawn words, or ``None``.
+        channels: The output distribution of drawn words, with a capital and in lower case, or ``None``.
         rule: Releases of one rule read text alike.
         consistent: Whether equal words of a document share a draw.
         kinds: Draws printed words for members of kinds.
@@ -91,10 +95,10 @@ class Release:
 
     words: Words
     elements: Callable[[str, bool], list[Element]]
-    drawn: Callable[[Ints, Ints], Ints]
+    drawn: Callable[[Ints, Ints, Ints], Ints]
     printed: Ints
     symbols: int
-    channel: Any
+    channels: tuple[Any, Any] | None
     rule: str
     consistent: bool = False
     kinds: Callable[[Ints], Ints] | None = None
@@ -102,7 +106,7 @@ class Release:
 
     def read(self, cut: Cut) -> Reading:
         """Reads documents, each a list of segments."""
-        rows: list[tuple[int, int, int, int, int, bool]] = []
+        rows: list[tuple[int, int, int, int, int, bool, int]] = []
         number = -1
         for document, segments in enumerate(cut):
             gap: str | None = None
@@ -111,15 +115,15 @@ class Release:
                 if is_gap(segment):
                     gap = segment if gap is None else gap + segment
                     if mark := segment.strip():
-                        rows.append((document, number, MARK, -1, self.words.id(mark), False))
+                        rows.append((document, number, MARK, -1, self.words.id(mark), False, LOWER))
                     continue
                 at = segment, sentence_start(gap)
                 if at not in self._memory:
                     self._memory[at] = self.elements(*at)
                 rows += [(document, number, *element) for element in self._memory[at]]
                 gap = ""
-        table = np.array(rows, dtype=np.int64).reshape(-1, 6).T
-        return Reading(*table[:5], table[5].astype(bool), len(cut))
+        table = np.array(rows, dtype=np.int64).reshape(-1, 7).T
+        return Reading(*table[:5], table[5].astype(bool), table[6], len(cut))
 
     def draw(self, reading: Reading) -> Ints:
         """Returns what comes out for every element: a number of a word, or NOTHING."""
@@ -134,7 +138,7 @@ class Release:
 
     def _fresh(self, reading: Reading, places: Ints, role: int) -> Ints:
         if role == DRAWN:
-            return self.drawn(reading.index[places], reading.whole[places])
+            return self.drawn(reading.index[places], reading.whole[places], reading.case[places])
         assert self.kinds is not None
         return self.kinds(reading.index[places])
 
@@ -159,17 +163,17 @@ def of_mentions(words: Words, plan: MentionPlan) -> Release:
         for spelled, token in plan.pieces(segment, starts_sentence=starts):
             word = words.id(key(spelled))
             if token.role is Role.VISIBLE:
-                found.append((SHOWN, -1, word, True))
+                found.append((SHOWN, -1, word, True, LOWER))
             elif token.role is Role.KIND:
-                found.append((KIND, token.kind or 0, word, True))
+                found.append((KIND, token.kind or 0, word, True, LOWER))
             else:
-                found.append((DRAWN, plan.symbol(token), word, True))
+                found.append((DRAWN, plan.symbol(token), word, True, token.case))
         return found
 
     printed = np.array([words.id(word) for word in plan.words.printed[: plan.words.count]])
 
-    def drawn(inputs: Ints, whole: Ints) -> Ints:
-        return printed[plan.staircase.draw(inputs, entropy.random_uint64)]
+    def drawn(inputs: Ints, whole: Ints, case: Ints) -> Ints:
+        return printed[plan.slots.draw(inputs, case, entropy.random_uint64)]
 
     def kinds(indices: Ints) -> Ints:
         chosen = uniform_below(plan.words.counts[indices], entropy.random_uint64)
@@ -177,9 +181,8 @@ def of_mentions(words: Words, plan: MentionPlan) -> Release:
 
     rule = f"{plan.terms.visible} {plan.terms.kinds}"
     symbols = plan.bundle.symbols
-    return Release(
-        words, elements, drawn, printed[:symbols], symbols, plan.staircase.channel, rule, plan.terms.consistent, kinds
-    )
+    channels = plan.slots.strict.channel, plan.slots.lower.channel
+    return Release(words, elements, drawn, printed[:symbols], symbols, channels, rule, plan.terms.consistent, kinds)
 
 
 def of_words(words: Words, lexicon: Lexicon, plan: Plan, vocabulary: Sequence[str]) -> Release:
@@ -191,15 +194,16 @@ def of_words(words: Words, lexicon: Lexicon, plan: Plan, vocabulary: Sequence[st
         parts: tuple[str, ...] = (spelled,)
         if len(word.inputs) == 2 and not is_string(segment):
             parts = split_clitic(spelled) or parts
-        return [(DRAWN, index, words.id(part), word.whole) for index, part in zip(word.inputs, parts, strict=True)]
+        cut = zip(word.inputs, parts, strict=True)
+        return [(DRAWN, index, words.id(part), word.whole, LOWER) for index, part in cut]
 
     printed = np.array([words.id(word) for word in vocabulary])
 
-    def drawn(inputs: Ints, whole: Ints) -> Ints:
+    def drawn(inputs: Ints, whole: Ints, case: Ints) -> Ints:
         outputs = plan.draw(inputs, whole)
         return printed[outputs]
 
-    return Release(words, elements, drawn, printed, len(vocabulary), plan.channel, "santext")
+    return Release(words, elements, drawn, printed, len(vocabulary), (plan.channel, plan.channel), "santext")
 
 
 def constant(release: Release, output: int) -> Release:
@@ -207,7 +211,7 @@ def constant(release: Release, output: int) -> Release:
     return Release(
         release.words,
         release.elements,
-        lambda inputs, whole: np.full(len(inputs), output),
+        lambda inputs, whole, case: np.full(len(inputs), output),
         release.printed,
         release.symbols,
         None,
@@ -220,6 +224,6 @@ def unchanged(release: Release) -> Release:
     """Releases raw text."""
 
     def elements(segment: str, starts: bool) -> list[Element]:
-        return [(SHOWN, -1, word, whole) for _, _, word, whole in release.elements(segment, starts)]
+        return [(SHOWN, -1, word, whole, LOWER) for _, _, word, whole, _ in release.elements(segment, starts)]
 
     return Release(release.words, elements, release.drawn, release.printed, release.symbols, None, "raw")

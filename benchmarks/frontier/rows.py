@@ -19,6 +19,7 @@ from textveil.bundle import EMBEDDINGS, LAW, TABLE, VOCABULARY, Bundle
 from textveil.mechanisms import EXACT, CappedSanText, ExactSanText
 from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable, output_role
 from textveil.text import Lexicon, make_plan, segments
+from textveil.text.slots import Slots
 from textveil_export.text.weights import Setting, level_parameters
 
 FUNCTION_WORDS = ("function-words",)
@@ -91,9 +92,10 @@ class Releases:
         epsilon = row.nats if row.nats in ("8", "10", "12") else "10"
         plan = self._plan(visible, kinds, epsilon, consistent=row.name.startswith("consistent"))
         if row.law == "staircase, no cap":
-            return replace(plan, staircase=self._uncapped(plan.staircase))
+            return replace(plan, slots=self._uncapped(plan.slots))
         if row.name == "uniform" or row.law == "k-RR":
-            return replace(plan, staircase=k_rr(plan.staircase, "0.000001" if row.name == "uniform" else epsilon))
+            law = k_rr(plan.slots.strict, "0.000001" if row.name == "uniform" else epsilon)
+            return replace(plan, slots=Slots(law, law))
         return plan
 
     def _plan(self, visible: tuple[str, ...], kinds: bool, epsilon: str, consistent: bool = False) -> Any:
@@ -101,8 +103,10 @@ class Releases:
         return self.staircase._plan(options | {"consistent": consistent})  # type: ignore[arg-type]
 
     @staticmethod
-    def _uncapped(staircase: Staircase) -> Staircase:
-        return Staircase.of(staircase.table, replace(staircase.level, own_share=Fraction(1)), staircase.base > 0)
+    def _uncapped(slots: Slots) -> Slots:
+        strict = slots.strict
+        law = Staircase.of(strict.table, replace(strict.level, own_share=Fraction(1)), strict.base > 0)
+        return Slots(law, law)
 
     def _of_mentions(self, row: Row) -> Release:
         made = release.of_mentions(self.words, self.plan(row))
@@ -145,7 +149,8 @@ def _staircase_source(bundle: Bundle, *, kinds: bool) -> str:
     law = json.loads((bundle.path / LAW).read_text("utf-8"))
     table = bundle.staircase
     assert table is not None
-    roles = output_role(visible=True, kinds=kinds) | output_role(visible=False, kinds=kinds)
+    choices = [(visible, lower) for visible in (True, False) for lower in (False, True)]
+    roles = sum({output_role(visible=visible, kinds=kinds, lower=lower) for visible, lower in choices})
     arrays = [table.neighbors, table.base, table.roles & roles]
     lists = [name for name in law["files"] if name == law["skeleton"]["function_words"] or (kinds and "kind." in name)]
     decided = [[law["files"][name] for name in (VOCABULARY, *lists)], law["staircase"]]

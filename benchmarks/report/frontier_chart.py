@@ -3,61 +3,71 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import pandas as pd
 from charts import BLUE, GRAY, GREEN, INK, ORANGE, PINK, STYLE
 from matplotlib import rc_context
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the picture: the rows on it, and its look."""
+    """A line of the picture: the rows on it, and its look.
+
+    Attributes:
+        label: What it is.
+        rows: Its rows, by level.
+        color: Its color.
+        marker: Its marker; with the line's style it is told from all others without color.
+        style: Its line; none for ``""``.
+        panel: The panel that has the label, where there is most room for it.
+        at: The point that the label is beside.
+        offset: Where the label is, in points from there.
+        align: Which end of the label is there.
+    """
 
     label: str
     rows: tuple[str, ...]
     color: str
     marker: str
     style: str
+    panel: int
+    at: int
+    offset: tuple[int, int]
+    align: str = "left"
 
 
+_SANTEXT = ("santext-textbook", "santext-certified", "santext-plus")
 LINES = (
-    Line("staircase, every word drawn", ("every-8", "every-10", "every-12"), BLUE, "o", "--"),
-    Line("staircase, function words seen", ("seen-8", "seen-10", "seen-12"), BLUE, "o", "-"),
-    Line("staircase as shipped (kinds, cap)", ("shipped-8", "shipped-10", "shipped-12"), GREEN, "D", "-"),
-    Line("k-RR, every word drawn", ("krr-every-8", "krr-every-10"), ORANGE, "s", "--"),
-    Line("k-RR, function words seen", ("krr-seen-8", "krr-seen-10"), ORANGE, "s", "-"),
-    Line(
-        "SanText, SanText+",
-        ("santext-textbook", "santext-certified", "santext-plus"),
-        PINK,
-        "^",
-        "",
-    ),
+    Line("staircase,\nevery word drawn", ("every-8", "every-10", "every-12"), BLUE, "o", "--", 1, 0, (7, -16)),
+    Line("staircase,\nfunction words seen", ("seen-8", "seen-10", "seen-12"), BLUE, "o", "-", 0, 2, (2, -28)),
+    Line("as shipped", ("shipped-8", "shipped-10", "shipped-12"), GREEN, "D", "-", 2, 0, (-6, 5), "right"),
+    Line("k-RR,\nevery word drawn", ("krr-every-8", "krr-every-10"), ORANGE, "s", "--", 0, 0, (9, -8)),
+    Line("k-RR,\nfunction\nwords seen", ("krr-seen-8", "krr-seen-10"), ORANGE, "s", "-", 1, 0, (-12, 7)),
+    Line("SanText,\nSanText+", _SANTEXT, PINK, "^", "", 0, 0, (9, -3)),
 )
-Series = tuple[Line, list[tuple[float, list[float]]]]
+Series = tuple[Line, list[tuple[float, list["pd.Series[float]"]]]]
 
 
-def accuracy_by_attack(tasks: Sequence[str], lines: Sequence[Series], heights: Mapping[str, Sequence[float]]) -> Figure:
-    """Draws one panel a task.
+def accuracy_by_attack(
+    tasks: Sequence[str], lines: Sequence[Series], heights: Mapping[str, Sequence[float]], title: str
+) -> Figure:
+    """Draws one panel a task. Bars are the deviation over draws.
 
     Args:
         tasks: Their names.
-        lines: Looks, and for each level the share of SST-2's content words that is named and the accuracy of each task.
+        lines: Looks, and for each level the share of SST-2's content words that is named and the accuracies of each
+            task, one a draw.
         heights: Accuracy of raw text, and of deleting all but function words, for each task.
+        title: What the picture shows.
     """
     with rc_context(STYLE):
-        figure = Figure(figsize=(10, 4.6), layout="constrained")
+        figure = Figure(figsize=(10, 4.4), layout="constrained")
+        figure.suptitle(title, x=0.01, ha="left", fontsize=11.5)
         for number, (axes, task) in enumerate(zip(figure.subplots(1, len(tasks)), tasks, strict=True)):
             for line, places in lines:
-                at, heights_of = [x for x, _ in places], [values[number] for _, values in places]
-                axes.plot(
-                    at,
-                    heights_of,
-                    linestyle=line.style or "none",
-                    marker=line.marker,
-                    color=line.color,
-                    label=line.label,
-                )
+                _draw(axes, number, line, places)
             for name, text in (("raw", "raw text"), ("delete", "the rest deleted")):
                 axes.axhline(heights[name][number], color=INK if name == "raw" else GRAY, linewidth=1, zorder=1)
                 axes.annotate(
@@ -71,6 +81,18 @@ def accuracy_by_attack(tasks: Sequence[str], lines: Sequence[Series], heights: M
             if not number:
                 axes.set_ylabel("accuracy, quick classifier")
             axes.set_xlabel("content words of SST-2\nthat the strongest attack names")
-        handles, names = figure.axes[0].get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside lower center", ncols=3, handlelength=3)
         return figure
+
+
+def _draw(axes: Axes, panel: int, line: Line, places: list[tuple[float, list["pd.Series[float]"]]]) -> None:
+    at, scores = [x for x, _ in places], [of_tasks[panel] for _, of_tasks in places]
+    means = [each.mean() for each in scores]
+    axes.errorbar(
+        at, means, yerr=[each.std() if len(each) > 1 else 0 for each in scores], linestyle=line.style or "none",
+        marker=line.marker, color=line.color, capsize=2, elinewidth=1,
+    )  # fmt: skip
+    if panel == line.panel and line.at < len(at):
+        axes.annotate(
+            line.label, (at[line.at], means[line.at]), line.offset, textcoords="offset points", color=line.color,
+            ha=line.align, fontsize=9, linespacing=0.95,
+        )  # fmt: skip

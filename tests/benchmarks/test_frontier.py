@@ -62,12 +62,12 @@ def test_consistent_draws_are_equal_within_a_document_only() -> None:
 
 
 def test_k_rr_keeps_the_word_with_the_ratio_of_its_epsilon() -> None:
-    law = rows.k_rr(plan().staircase, "3")
+    law = rows.k_rr(plan().slots.strict, "3")
     row = law.channel.rows(np.array([4]))[0]
     others = np.delete(row, 4)
     assert np.allclose(others, others[0])
     assert row[4] / others[0] == pytest.approx(np.exp(3), rel=1e-5)
-    uniform = rows.k_rr(plan().staircase, "0.000001").channel.rows(np.array([4]))[0]
+    uniform = rows.k_rr(plan().slots.strict, "0.000001").channel.rows(np.array([4]))[0]
     assert np.allclose(uniform, 1 / len(VOCABULARY), rtol=1e-5)
 
 
@@ -78,7 +78,7 @@ def test_bayes_takes_the_most_probable_original() -> None:
     number = int(np.flatnonzero(train.role[found.places] == DRAWN)[0])
     y = made.words.spelled[outputs[found.places[number]]]
     prior = np.bincount(train.index[train.role == DRAWN], minlength=len(VOCABULARY)) + 0.05
-    joint = prior * made.channel.columns(np.array([VOCABULARY.index(y)]))[0][:-1]
+    joint = prior * made.channels[1].columns(np.array([VOCABULARY.index(y)]))[0][:-1]
     best = made.words.spelled[found.bayes[number]]
     assert joint[VOCABULARY.index(best)] == pytest.approx(joint.max())
     assert 0 < attacker.closed_form(np.ones(len(made.words.spelled), dtype=bool)) <= 1

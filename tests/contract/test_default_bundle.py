@@ -4,6 +4,7 @@ import hashlib
 import json
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -70,6 +71,8 @@ def test_its_vocabulary_and_levels(bundle):
 # --- the staircase -------------------------------------------------------------------------------------------------
 
 RULES = [(visible, kinds) for visible in ("function-words", "none") for kinds in (True, False)]
+#: With slots in lower case.
+SLOTS = [(visible, kinds, lower) for visible, kinds in RULES for lower in (False, True)]
 
 
 @pytest.fixture(scope="module")
@@ -88,8 +91,8 @@ def test_the_certificate_of_the_staircase_holds(bundle):
     assert (table.neighbors[:, 0] == np.arange(bundle.symbols)).all()
     assert table.neighbors.max() < bundle.symbols
     assert table.base.min() >= 1
-    for visible, kinds in RULES:
-        outputs = table.outputs(visible=visible != "none", kinds=kinds)
+    for visible, kinds, lower in SLOTS:
+        outputs = table.outputs(visible=visible != "none", kinds=kinds, lower=lower)
         for level in bundle.staircase_levels:
             staircase = Staircase.of(table, level, outputs)
             assert 1 <= staircase.budget <= staircase.base_sum
@@ -116,9 +119,10 @@ def test_the_kept_shares_are_those_of_exact_rows(bundle):
 
 @pytest.mark.slow
 def test_rows_are_those_of_the_second_reader(bundle, read):
-    for number, (visible, kinds), token in ((0, RULES[2], 1500), (3, RULES[0], 9000), (3, RULES[0], bundle.symbols)):
-        level, outputs = bundle.staircase_levels[number], reader.allowed_outputs(read, visible != "none", kinds)
-        staircase = Mentions(bundle).staircase(level, visible=visible, kinds=kinds)
+    for number, slot, token in ((0, SLOTS[4], 1500), (3, SLOTS[0], 9000), (3, SLOTS[1], bundle.symbols)):
+        visible, kinds, lower = slot
+        level, outputs = bundle.staircase_levels[number], reader.allowed_outputs(read, visible != "none", kinds, lower)
+        staircase = Mentions(bundle).staircase(level, visible=visible, kinds=kinds, lower=lower)
         assert sorted(outputs) == np.flatnonzero(staircase.base).tolist()
         exact = staircase.exact_row(token)
         total = sum(exact)
@@ -131,8 +135,8 @@ def test_rows_are_those_of_the_second_reader(bundle, read):
 def test_no_output_is_likelier_by_more_than_is_promised(bundle):
     """The exact ratio of all outputs, for some pairs of words, near ones and ``<unk>`` among them."""
     near = bundle.staircase.neighbors[1500, :4].tolist()
-    for level in bundle.staircase_levels:
-        staircase = Mentions(bundle).staircase(level, visible="function-words", kinds=True)
+    for level, lower in product(bundle.staircase_levels, (False, True)):
+        staircase = Mentions(bundle).staircase(level, visible="function-words", kinds=True, lower=lower)
         bound = 1 + Fraction(staircase.factor, staircase.unit)
         assert bound <= level.epsilon.exp()
         rows = [(row, sum(row)) for row in map(staircase.exact_row, (*near, 5, 9000, bundle.symbols))]
@@ -147,12 +151,23 @@ def test_what_may_come_out_is_what_the_rule_allows(bundle):
     """Every output is allowed; and a sample of words is left out only for a reason."""
     assert "under all 4 rules" in verify_staircase(bundle)
     mentions, (_, never) = Mentions(bundle), english_lists()
-    for visible, kinds in RULES:
-        rule, bit = mentions.rule(visible=visible, kinds=kinds), output_role(visible=visible != "none", kinds=kinds)
+    for visible, kinds, lower in SLOTS:
+        rule = mentions.rule(visible=visible, kinds=kinds)
+        bit = output_role(visible=visible != "none", kinds=kinds, lower=lower)
         for symbol in range(0, bundle.symbols, 23):
             word = bundle.vocabulary[symbol]
-            allowed = word not in never and rule.outputs_allowed(word)
+            allowed = word not in never and rule.outputs_allowed(word, lower=lower and kinds)
             assert bool(bundle.staircase.roles[symbol] & bit) == allowed
+
+
+def test_words_that_firms_are_called_by_come_out_in_lower_case_only(bundle):
+    sanitizer = Sanitizer(bundle)
+    lower, title = (sanitizer.distribution(word) for word in ("hotel", "Nurse"))
+    for word in ("group", "bank", "data", "hope", "church"):
+        assert lower.probability(word) > 0
+        assert word not in title.words
+        assert sanitizer.preview(word.title())[0][1] not in ("drawn", "unknown", "visible")
+    assert sanitizer.distribution("hotel", consistent=True).words == title.words
 
 
 def neighbors_of(symbols):

@@ -11,17 +11,18 @@ import numpy as np
 import pytest
 import reference_reader as reader
 from small_context import random_context
-from small_staircase import BASE, NEIGHBORS, small_staircase
+from small_staircase import BASE, CASED_ROLES, CASED_WORDS, NEIGHBORS, small_staircase
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import TABLE_MECHANISMS, Bundle
-from textveil.mechanisms import FluentStaircase, Staircase
+from textveil.mechanisms import FluentStaircase, Staircase, entropy
 from wrong_staircases import LAWS, TABLES
 
 VERSION_2 = Path(__file__).parents[1] / "fixtures" / "version_2" / "words"
 #: What the last release that wrote version 2 said of it.
 IDENTITY_2 = "33c7cd3be6da5609782b390a168f0a1bdc4cda64e9a075b1458cb710a6a3902c"
 DISTRIBUTIONS_2 = "61e083070099c8c2ebd29db57fdc60c45e4dd3614fc54e48e4fcf73c78b4293e"
-RULES = list(product((True, False), repeat=2))
+#: Visible function words, kinds, slots in lower case.
+RULES = list(product((True, False), repeat=3))
 
 
 # --- version 2 -----------------------------------------------------------------------------------------------------
@@ -88,6 +89,8 @@ def wider(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     return small_staircase(
         tmp_path_factory.mktemp("staircase") / "b",
+        words=CASED_WORDS,
+        roles=CASED_ROLES,
         neighbors=np.array(rows, NEIGHBORS.dtype),
         base=chance.integers(1, 3000, 15).astype(BASE.dtype),
         levels=levels,
@@ -98,9 +101,9 @@ def test_reader_and_runtime_agree_on_a_staircase(folder: Path) -> None:
     read, bundle = reader.open_bundle(folder), Bundle(folder)
     assert read.identity == bundle.identity == hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
     assert bundle.staircase is not None
-    for visible, kinds in RULES:
-        told = np.flatnonzero(bundle.staircase.outputs(visible=visible, kinds=kinds)).tolist()
-        assert sorted(reader.allowed_outputs(read.staircase, visible, kinds)) == told
+    for visible, kinds, lower in RULES:
+        told = np.flatnonzero(bundle.staircase.outputs(visible=visible, kinds=kinds, lower=lower)).tolist()
+        assert sorted(reader.allowed_outputs(read.staircase, visible, kinds, lower)) == told
     assert read.staircase.function_words["may"] == ("name-like",)
     assert read.staircase.kinds["weekday"] == (
         None,
@@ -113,9 +116,20 @@ def both(folder: Path) -> Any:
     read, bundle = reader.open_bundle(folder).staircase, Bundle(folder)
     assert bundle.staircase is not None
     for number, level in enumerate(bundle.staircase_levels):
-        for visible, kinds in RULES:
-            ours = Staircase.of(bundle.staircase, level, bundle.staircase.outputs(visible=visible, kinds=kinds))
-            yield read, read.levels[number], reader.allowed_outputs(read, visible, kinds), ours
+        for visible, kinds, lower in RULES:
+            outputs = bundle.staircase.outputs(visible=visible, kinds=kinds, lower=lower)
+            told = reader.allowed_outputs(read, visible, kinds, lower)
+            yield read, read.levels[number], told, Staircase.of(bundle.staircase, level, outputs)
+
+
+def test_slots_in_lower_case_have_more_outputs(folder: Path, wider: Path) -> None:
+    """As the roles say; where no role speaks of lower case, as bundles before had none, case decides nothing."""
+    for of, more in ((wider, {"mark"}), (folder, set())):
+        read, bundle = reader.open_bundle(of).staircase, Bundle(of)
+        for visible, kinds in product((True, False), repeat=2):
+            strict, lower = (reader.allowed_outputs(read, visible, kinds, case) for case in (False, True))
+            assert {bundle.vocabulary[y] for y in lower - strict} == (more if kinds else set())
+            assert strict <= lower
 
 
 @pytest.mark.parametrize("name", ["folder", "wider"])
@@ -169,6 +183,28 @@ def test_the_same_words_give_the_same_outputs(name: str, request: pytest.Fixture
         words = scripted(3)
         drawn = ours.draw(np.array(inputs), lambda count, words=words: np.array(words(count), np.uint64))
         assert drawn.tolist() == reader.draw_staircase(read, level, outputs, inputs, scripted(3))
+
+
+@pytest.mark.parametrize("name", ["folder", "wider"])
+def test_the_same_words_give_the_same_outputs_in_slots_of_both_cases(
+    name: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From text to text: the reader draws what the runtime does, slots with a capital first."""
+    folder, chance = request.getfixturevalue(name), np.random.default_rng(2)
+    sanitizer, read = Sanitizer.load(folder), reader.open_bundle(folder).staircase
+    ids, words = sanitizer.bundle.ids, "doctor nurse cancer clinic hospital zorblax".split()
+    mentions = [(str(chance.choice(words)), bool(chance.integers(2))) for _ in range(90)]
+    text = " ".join(word if lower else word.upper() for word, lower in mentions)
+    inputs = [(ids.get(word, 15), lower) for word, lower in mentions]
+    for visible, kinds in product((True, False), repeat=2):
+        options = {"visible": "function-words" if visible else "none", "kinds": kinds}
+        for level in read.levels:
+            taken = scripted(6)
+            monkeypatch.setattr(entropy, "random_uint64", lambda count, taken=taken: np.array(taken(count), np.uint64))
+            outputs = sanitizer.sanitize(text, level=level["name"], **options).text.split()
+            told = reader.draw_slots(read, level, (visible, kinds), inputs, scripted(6))
+            assert [ids[output.lower()] for output in outputs] == told
+            assert [output.islower() for output in outputs] == [lower for _, lower in mentions]
 
 
 @pytest.mark.parametrize("change", LAWS.values(), ids=LAWS.keys())

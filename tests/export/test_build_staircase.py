@@ -130,6 +130,8 @@ def test_the_english_lists_are_those_of_the_format() -> None:
     assert not lists.words["the"]
     assert [kind.name for kind in lists.kinds.kinds if kind.shape is None] == list(ENGLISH_KINDS)
     assert rule.outputs_allowed("doctor")
+    assert [rule.outputs_allowed("hope", lower=lower) for lower in (False, True)] == [False, True]
+    assert not any(rule.outputs_allowed(word, lower=True) for word in ("the", "john", "5", "'s"))
     assert not rule.outputs_allowed("the")
     assert not rule.outputs_allowed("monday")
 

@@ -10,7 +10,7 @@ from textveil.text import is_string, key, segments, split_clitic
 build_lists = load_script("artifacts/lists/build.py")
 
 LISTS = ROOT / "artifacts" / "lists"
-BY_LIST = "weekday month number-word ordinal country nationality given-name family-name city organisation".split()
+BY_LIST = "weekday month number-word ordinal country nationality given-name family-name city organization".split()
 #: The kinds by shape in their order, with the shape of their outputs.
 SHAPES = {
     "email": r"[a-z.]+@example\.(com|net|org)",
@@ -26,7 +26,7 @@ SHAPES = {
     "other": r"[a-z]\d-[a-z]",
 }
 #: Words that streets, institutions and firms are called by.
-DESIGNATIONS = "street-word unit-word place-word institution-word organisation-word".split()
+DESIGNATIONS = "street-word unit-word place-word institution-word organization-word".split()
 BY_LIST += DESIGNATIONS
 CLOSED = {"weekday", "month", "number-word", "ordinal", *DESIGNATIONS}
 NAMES = ["function-words", *(f"kind.{kind}" for kind in (*SHAPES, *BY_LIST))]
@@ -36,7 +36,7 @@ SIZES = {
     "given-name": (3_000, 1_000),
     "family-name": (5_000, 1_000),
     "city": (20_000, 500),
-    "organisation": (1_000, 200),
+    "organization": (1_000, 200),
     "country": (200, 100),
     "nationality": (300, 100),
     "number": (500, 500),
@@ -167,7 +167,7 @@ def test_function_words_are_closed_classes():
         ("city", "london paris washington houston york shanghai vegas"),
         ("country", "france china iraq japan usa u.s zealand"),
         ("nationality", "american french iraqi chinese russian"),
-        ("organisation", "microsoft toyota reuters unicef harvard nokia yahoo"),
+        ("organization", "microsoft toyota reuters unicef harvard nokia yahoo"),
         ("month", "january august sept"),
         ("weekday", "monday tue"),
         ("number-word", "zero one twelve ninety hundred million dozen"),
@@ -187,15 +187,15 @@ def test_well_known_names_are_members_in_any_case(kind: str, entries: str):
         ("city", "reading nice bath mobile"),
         ("country", "us turkey guinea"),
         ("nationality", "polish"),
-        ("organisation", "apple target shell oracle"),
+        ("organization", "apple target shell oracle"),
         ("month", "may march"),
         ("weekday", "sat sun wed"),
         ("ordinal", "second"),
-        ("street-word", "ave blvd roads"),
-        ("unit-word", "apt box"),
+        ("street-word", "ave blvd hwy"),
+        ("unit-word", "apt rms"),
         ("place-word", "kingdom republic"),
         ("institution-word", "hospitals clubs"),
-        ("organisation-word", "inc corp sons"),
+        ("organization-word", "inc corp sons"),
     ],
 )
 def test_common_words_are_members_with_a_capital_only(kind: str, entries: str):
@@ -204,14 +204,33 @@ def test_common_words_are_members_with_a_capital_only(kind: str, entries: str):
 
 
 def test_what_firms_and_streets_are_called_by_is_told_by_kind():
-    for kind, entries in (("street-word", "street avenue road"), ("organisation-word", "holdings corporation")):
+    called = {
+        "street-word": "street avenue road",
+        "organization-word": "holdings group data",
+        "institution-word": "church",
+    }
+    for kind, entries in called.items():
         assert {KINDS[kind][entry] for entry in entries.split()} == {"capitalized"}
 
 
 def test_plain_words_are_on_no_list():
     members = {entry for kind in BY_LIST for entry in KINDS[kind]}
-    plain = "good best new day house city film movie funny the water company bank university united state see many way"
+    plain = "good best new day house city film movie funny the united state see many way place lot work world"
     assert not members & set(plain.split())
+
+
+@pytest.mark.parametrize(
+    ("capitals", "others", "chosen"), [(29, 900, True), (31, 900, False), (4, 97, True), (2, 98, False)]
+)
+def test_a_frequent_word_is_a_designation_by_its_capitals(capitals: int, others: int, chosen: bool):
+    """In a million words: at most 30 with a capital, and at least 3 % of the word."""
+    builder = object.__new__(build_lists.Builder)
+    builder.frequency = {"word": build_lists.FREQUENT, "rare": build_lists.FREQUENT - 1}
+    builder.spelled = {"word": others * 1e-6, "Word": (capitals - 1) * 1e-6, "WORD": 1e-6}
+    assert builder.is_designation("word") is chosen
+    assert builder.is_designation("rare")
+    assert builder.is_designation("street")
+    assert not builder.is_designation("dr")
 
 
 def test_words_of_a_name_are_cut_and_folded():

@@ -24,18 +24,21 @@ from mention_checks import (
     check_locality,
     check_one_word,
     check_secrets,
+    check_skeletons,
+    check_slots,
     check_spellings,
     check_statements,
     check_two_words,
     integers,
     stream,
 )
-from small_staircase import NEIGHBORS, ROLES, WORDS, small_staircase
+from small_staircase import CASED_ROLES, CASED_WORDS, NEIGHBORS, ROLES, WORDS, small_staircase
 from textveil import Sanitizer
 from textveil.errors import DocumentTooLong
 from textveil.mechanisms import entropy
 from textveil.mechanisms.staircase import Staircase, StaircaseLevel
 from textveil.text.options import cache_key
+from textveil.text.slots import Slots
 
 
 @pytest.fixture(scope="module")
@@ -105,9 +108,37 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
     for options in ({}, {"consistent": True}):
         plan = sanitizer._plan(options)
         allowed = np.isin(np.arange(len(WORDS)), outputs)
-        small_law = Staircase.of(plan.staircase.table, LAW, allowed, unit=1)  # type: ignore[union-attr]
-        sanitizer._plans[cache_key(options)] = replace(plan, staircase=small_law)  # type: ignore[type-var]
+        small_law = Staircase.of(plan.slots.strict.table, LAW, allowed, unit=1)  # type: ignore[union-attr]
+        slots = Slots(small_law, small_law)
+        sanitizer._plans[cache_key(options)] = replace(plan, slots=slots)  # type: ignore[type-var]
     return sanitizer
+
+
+@pytest.fixture(scope="module")
+def cased(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
+    """A bundle whose outputs depend on the case of their slot."""
+    folder = small_staircase(tmp_path_factory.mktemp("cased"), words=CASED_WORDS, roles=CASED_ROLES)
+    return Sanitizer.load(folder)
+
+
+@pytest.fixture
+def fresh_cased(cased: Sanitizer) -> Sanitizer:
+    """The same, with no plan made yet."""
+    return Sanitizer(cased.bundle)
+
+
+@pytest.fixture
+def small_cased(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Sanitizer:
+    """The same with three outputs and two of them with a capital: all uniform integers of a word can be enumerated."""
+    outputs = np.isin(CASED_WORDS, ["doctor", "nurse", "mark"])
+    base = np.where(np.isin(CASED_WORDS, ["doctor", "nurse"]), 2, 1).astype(np.uint32)
+    folder = small_staircase(
+        tmp_path_factory.mktemp("cased"), words=CASED_WORDS, base=base, roles=np.where(outputs, CASED_ROLES, 0)
+    )
+    monkeypatch.setattr("textveil.text.mention_options.find_staircase_level", lambda *_: LAW)
+    real = Staircase.of.__func__  # type: ignore[attr-defined]
+    monkeypatch.setattr(Staircase, "of", classmethod(lambda cls, *of: real(cls, *of, unit=1)))
+    return Sanitizer.load(folder)
 
 
 def test_the_total_is_small(tiny: Sanitizer) -> None:
@@ -120,6 +151,44 @@ def test_words_come_out_by_the_exact_law(
     tiny: Sanitizer, drawing: Callable[..., Any], check: Callable[..., None]
 ) -> None:
     check(tiny, drawing)
+
+
+def test_slots_have_the_outputs_of_their_case(small_cased: Sanitizer, drawing: Callable[..., Any]) -> None:
+    check_slots(small_cased, drawing)
+
+
+def test_slots_with_a_capital_are_drawn_before_those_in_lower_case(
+    cased: Sanitizer, drawing: Callable[..., Any]
+) -> None:
+    """As docs/format.md has it: all of one case, then all of the other."""
+    words = np.random.default_rng(4).integers(0, 1 << 63, 20, dtype=np.uint64)
+    taken: list[int] = []
+
+    def one_after_the_other(count: int) -> Any:
+        taken.append(count)
+        return words[sum(taken) - count : sum(taken)]
+
+    (both,) = drawing(cased, ["doctor Nurse cancer CLINIC doctor"], one_after_the_other)
+    assert taken == [2, 2, 3, 3, 0]  # the last for members of kinds
+    taken.clear()
+    (capitals,) = drawing(cased, ["Nurse CLINIC"], one_after_the_other)
+    (others,) = drawing(cased, ["doctor cancer doctor"], one_after_the_other)
+    assert both.text.split()[1::2] == capitals.text.split()
+    assert both.text.split()[::2] == others.text.split()
+
+
+@pytest.mark.parametrize("bundle", ["small", "cased"])
+def test_what_was_sanitized_keeps_its_skeleton(
+    request: pytest.FixtureRequest, drawing: Callable[..., Any], bundle: str
+) -> None:
+    check_skeletons(request.getfixturevalue(bundle), drawing)
+
+
+def test_the_skeleton_with_its_case_does_not_tell_inputs_apart(cased: Sanitizer, drawing: Callable[..., Any]) -> None:
+    """Drawn words of one case may stand for each other: one stream gives one text, of unknown words too."""
+    check_spellings(cased, drawing)
+    check_statements(cased, drawing)
+    check_locality(cased, drawing)
 
 
 def test_kinds_come_out_uniformly_whatever_the_string(small: Sanitizer, drawing: Callable[..., Any]) -> None:
@@ -231,6 +300,10 @@ SEEN = {
     "randomness is derived from a key": "one word",
     "equal words share a draw": "two words",
     "words are drawn again until outputs differ": "consistent",
+    "a slot has the outputs of the other case": "skeletons",
+    "a slot has the outputs of lower case with a capital": "skeletons",
+    "a slot has the outputs that its word calls for": "slots",
+    "equal words have the outputs of lower case": "skeletons",
     "unknown words are all equal": "consistent",
     "each mention is drawn although consistent": "consistent",
     "documents share their draws": "documents",
@@ -245,13 +318,15 @@ SEEN = {
 
 @pytest.mark.parametrize("fault", SEEN)
 def test_a_planted_fault_is_seen(
-    small: Sanitizer, tiny: Sanitizer, drawing: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, fault: str
+    request: pytest.FixtureRequest, drawing: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
     check = CHECKS[SEEN[fault]]
-    exact_laws = check in (check_one_word, check_two_words, check_consistent, check_documents)
+    exact_laws = (check_one_word, check_two_words, check_consistent, check_documents)
+    of = {check_slots: "small_cased", check_skeletons: "fresh_cased"}
+    sanitizer = request.getfixturevalue(of.get(check, "tiny" if check in exact_laws else "small"))
     plant(fault, monkeypatch)
     with pytest.raises(AssertionError):
-        check(tiny if exact_laws else small, drawing)
+        check(sanitizer, drawing)
 
 
 def test_every_fault_is_planted() -> None:

@@ -174,7 +174,7 @@ def test_a_word_stored_twice_loses_more_and_is_refused() -> None:
         ("base", lambda a: a.astype(np.int64), "types"),
         ("base", lambda a: a[:-1], "shapes"),
         ("roles", lambda a: a[:-1], "shapes"),
-        ("roles", lambda a: a + 1, "role"),
+        ("roles", lambda a: a + 64, "role"),
     ],
 )
 def test_a_table_that_is_wrong_is_refused(name: str, change: Any, message: str) -> None:

@@ -116,6 +116,10 @@ def test_the_wheel_holds_the_bundle_once(dist: Callable[[str], Path], names: lis
     assert sum(path.stat().st_size for path in artifact.iterdir()) - contexts <= 19_000_000
 
 
+def test_the_wheel_is_small_enough_to_bundle(dist: Callable[[str], Path]) -> None:
+    assert dist("wheel").stat().st_size <= 16_000_000
+
+
 def test_the_wheel_holds_its_license_and_what_it_needs(dist: Callable[[str], Path]) -> None:
     info = f"textveil-{__version__}.dist-info"
     with zipfile.ZipFile(dist("wheel")) as wheel:

@@ -115,15 +115,19 @@ def test_what_is_unknown_has_one_law(tiny: Sanitizer, english: Sanitizer) -> Non
 
 
 def test_under_the_staircase_a_string_has_the_law_of_its_kind_or_that_of_the_unknown(english: Sanitizer) -> None:
-    for equal in (("zzyzzx", "Zzyzzx", "x" * 300), ("17", "2,500.75"), ("a@b.c", "kim@example.com"), ("😀", "x_9")):
+    unknown, capital = ("zzyzzx", "x" * 300), ("Zzyzzx", "ZZYZZX")
+    for equal in (unknown, capital, ("17", "2,500.75"), ("a@b.c", "kim@example.com"), ("😀", "x_9")):
         assert len({english.distribution(word) for word in equal}) == 1
-    assert len({english.distribution(word) for word in ("zzyzzx", "17", "a@b.c", "😀")}) == 4
+    assert len({english.distribution(word) for word in (*unknown, *capital, "17", "a@b.c", "😀")}) == 5
 
 
 def test_case_and_spelling_do_not_change_a_law(english: Sanitizer, tiny: Sanitizer) -> None:
-    for options in ({}, SANTEXT):
+    for options in (SANTEXT, {"case": "drop"}, {"consistent": True}, {"kinds": False}):
         for other in ("Doctor", "DOCTOR", "ｄoctor"):
             assert english.distribution(other, **options) == english.distribution("doctor", **options)
+    # Under the staircase with kinds more words come out in lower case than with a capital.
+    assert english.distribution("ｄoctor") == english.distribution("doctor") != english.distribution("Doctor")
+    assert english.distribution("Doctor") == english.distribution("DOCTOR")
     for other in ("’s", "'S"):
         assert tiny.distribution(other) == tiny.distribution("'s")
 

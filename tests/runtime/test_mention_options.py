@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_staircase import LEVELS, ROLES, WORDS, small_staircase
+from small_context import random_context
+from small_staircase import CASED_ROLES, CASED_WORDS, LEVELS, ROLES, WORDS, small_staircase
 from textveil import Sanitizer
 from textveil.audit.staircase import staircase_summaries, verify_staircase
 from textveil.audit.verify import verify_text
 from textveil.bundle.text_bundle import Bundle
 from textveil.errors import BundleDamaged, OptionError, UnknownLevel, UnknownMechanism
+from textveil.release import round_up
 from textveil.text.lexicon import Lexicon
 from textveil.text.mention_statement import NOTION, guess_gain, largest_odds
 from textveil.text.options import make_plan
@@ -21,6 +23,12 @@ from wrong_staircases import put
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
     return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("small")))
+
+
+@pytest.fixture(scope="module")
+def cased(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
+    """A bundle whose outputs depend on the case of their slot."""
+    return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("cased"), words=CASED_WORDS, roles=CASED_ROLES))
 
 
 # --- options -------------------------------------------------------------------------------------------------------
@@ -127,6 +135,35 @@ def test_distributions_are_of_one_drawn_word(small: Sanitizer) -> None:
     assert small.distribution("The").symbol == "<unk>"
 
 
+def test_distributions_are_those_of_the_slot(cased: Sanitizer) -> None:
+    lower, title = cased.distribution("doctor"), cased.distribution("Doctor")
+    assert set(lower.words) - set(title.words) == {"mark"}
+    assert cased.distribution("DOCTOR").words == title.words
+    assert cased.distribution("Doctor", case="drop") == lower
+    assert cased.distribution("Doctor", sanitize_punctuation=True) == lower
+    assert cased.distribution("doctor", consistent=True) == title
+    assert cased.distribution("doctor", kinds=False) == cased.distribution("Doctor", kinds=False)
+    assert cased.distribution("Mark").symbol == "<given-name>"
+    assert cased.distribution("mark").symbol == "mark"
+
+
+def test_a_base_that_follows_the_text_has_one_set_of_outputs(tmp_path: Path) -> None:
+    folder = small_staircase(tmp_path, words=CASED_WORDS, roles=CASED_ROLES, context=random_context(1))
+    plans = [Sanitizer.load(folder)._plan({"fluent": fluent}) for fluent in (False, True)]
+    assert [plan.slots.lower is plan.slots.strict for plan in plans] == [False, True]  # type: ignore[union-attr]
+    assert plans[0].slots.strict.base.tolist() == plans[1].fluent.plain.base.tolist()  # type: ignore[union-attr]
+
+
+def test_a_statement_has_the_worse_of_two_slots(cased: Sanitizer) -> None:
+    for level in ("strong", "usual"):
+        slots = cased._plan({"level": level}).slots  # type: ignore[union-attr]
+        assert slots.strict.near != slots.lower.near
+        terms = cased.terms(level=level)
+        assert terms.near == round_up(max(slots.strict.near, slots.lower.near))  # type: ignore[union-attr]
+        gain = max(slots.strict.guess_gain, slots.lower.guess_gain)
+        assert terms.guess_gain == guess_gain(gain)  # type: ignore[union-attr]
+
+
 # --- statements ----------------------------------------------------------------------------------------------------
 
 
@@ -187,15 +224,26 @@ def test_bounds_are_rounded_up(epsilon: str) -> None:
 # --- audits --------------------------------------------------------------------------------------------------------
 
 
-def test_summaries_are_the_law(small: Sanitizer) -> None:
+def kept(sanitizer: Sanitizer, word: str, **law: Any) -> list[float]:
+    """How often a word comes out as itself, in a slot of each case where it is drawn."""
+    cases = [word, word.title(), word.upper()]
+    drawn = [case for case in cases if sanitizer.preview(case, visible=law["visible"])[0][1] == "drawn"]
+    return [float(sanitizer.distribution(case, **law).probability(word)) for case in drawn]
+
+
+@pytest.mark.parametrize("bundle", ["small", "cased"])
+def test_summaries_are_the_law(request: pytest.FixtureRequest, bundle: str) -> None:
+    small: Sanitizer = request.getfixturevalue(bundle)
     for visible, kinds in (("function-words", True), ("none", True), ("none", False)):
         for level, summary in zip(LEVELS, staircase_summaries(small.bundle, visible=visible, kinds=kinds), strict=True):
             law = {"level": level["name"], "visible": visible, "kinds": kinds}
             outputs = small.distribution("qwyx", **law).words
             words = [word for word in outputs if small.preview(word, **law)[0][1] == "drawn"]
-            kept = [small.distribution(word, **law).probability(word) for word in words]
-            assert summary.kept_most == pytest.approx(max(kept))
+            shares = [share for word in words for share in kept(small, word, **law)]
+            assert summary.kept_most == pytest.approx(max(shares))
             assert summary.kept_low <= summary.kept_median <= summary.kept_high <= summary.kept_most
+            slots = small._plan(law).slots  # type: ignore[union-attr]
+            assert summary.near == round_up(max(slots.strict.near, slots.lower.near))
             assert summary.largest_odds == small.terms(**law).largest_odds  # type: ignore[union-attr]
             assert (summary.level, summary.share) == (level["name"], level["share"])
 
@@ -208,12 +256,16 @@ def test_verify_passes_a_sound_bundle(small: Sanitizer) -> None:
 
 @pytest.mark.parametrize(
     ("word", "role"),
-    [("the", 1), ("the", 4), ("was", 1), ("'s", 2), ("'s", 8), (".", 8), ("john", 1), ("john", 2), ("monday", 2)],
+    [
+        *(("the", 1), ("the", 4), ("was", 1), ("'s", 2), ("'s", 8), (".", 8), ("john", 1), ("john", 2), ("monday", 2)),
+        *(("the", 16), ("'s", 32), (".", 32), ("john", 16), ("monday", 32), ("mark", 1), ("mark", 2)),
+    ],
 )
 def test_verify_kills_a_bundle_whose_outputs_are_wrong(tmp_path: Path, word: str, role: int) -> None:
     """A function word where these are visible, a member of a kind, a clitic or a mark may not come out."""
-    index = WORDS.index(word)
-    folder = small_staircase(tmp_path, roles=put(ROLES, (index,), int(ROLES[index]) | role))
+    words, roles = (CASED_WORDS, CASED_ROLES) if word == "mark" or role > 8 else (WORDS, ROLES)
+    index = words.index(word)
+    folder = small_staircase(tmp_path, words=words, roles=put(roles, (index,), int(roles[index]) | role))
     with pytest.raises(BundleDamaged, match=f"^staircase.safetensors: symbol {index} may not come out under its rule$"):
         verify_text(Bundle(folder))
 

@@ -1,3 +1,3 @@
 """Builds the bundles that textveil loads."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -13,7 +13,7 @@ from typing import Any
 from .bundle import MAY_KEEP, ROLE_OF_OUTPUTS, Bundle, score
 from .files import check
 from .inputs import CLITICS, Unit, denied_ids, read_text
-from .staircase import UNIT, Staircase, deal, factor_of, total_of
+from .staircase import UNIT, Staircase, allowed_outputs, deal, factor_of, total_of
 
 AUXILIARIES = """do does did is are was were am ai has have had wo ca sha could would should must might may need dare
 ought""".split()
@@ -91,6 +91,26 @@ def draw_staircase(
         v = (u - UNIT * mass) // factor_of(level)
         near = bisect_right(list(itertools.accumulate(a for _, a in dealt)), v)
         drawn.append(dealt[near][0] if near < len(dealt) else bisect_right(list(itertools.accumulate(rest)), w))
+    return drawn
+
+
+def draw_slots(
+    staircase: Staircase,
+    level: dict[str, str],
+    rule: tuple[bool, bool],
+    mentions: list[tuple[int, bool]],
+    take: Callable[[int], list[int]],
+) -> list[int]:
+    """One output for each mention, an input and whether its slot is in lower case: first the slots that are not."""
+    sets = [allowed_outputs(staircase, *rule, lower) for lower in (False, True)]
+    if sets[0] == sets[1]:
+        return draw_staircase(staircase, level, sets[0], [x for x, _ in mentions], take)
+    drawn = [0] * len(mentions)
+    for outputs, lower in zip(sets, (False, True), strict=True):
+        places = [number for number, (_, of) in enumerate(mentions) if of == lower]
+        found = draw_staircase(staircase, level, outputs, [mentions[place][0] for place in places], take)
+        for place, y in zip(places, found, strict=True):
+            drawn[place] = y
     return drawn
 
 

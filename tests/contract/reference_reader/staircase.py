@@ -51,7 +51,7 @@ def read_staircase(law: dict[str, Any], data: dict[str, bytes]) -> Staircase:
     check((base.dtype, base.shape, roles.dtype, roles.shape) == ("U32", [symbols], "U8", [symbols]), "base or roles")
     for x, row in enumerate(neighbors.rows()):
         check(row[0] == x and max(row) < symbols and len(set(row)) == len(row), "a row of stored ids")
-    check(min(base.values) >= 1 and max(roles.values) < 16, "base or roles: values")
+    check(min(base.values) >= 1 and max(roles.values) < 64, "base or roles: values")
     check(set(law["staircase"]) == {"levels"} and type(law["staircase"]["levels"]) is list, "staircase: keys")
     levels, defaults = law["staircase"]["levels"], law["defaults"]["staircase"]
     for level in levels:
@@ -100,9 +100,11 @@ def total_of(level: dict[str, str], mass: int) -> int:
     return UNIT * mass + factor_of(level) * budget_of(level, mass)
 
 
-def allowed_outputs(staircase: Staircase, visible: bool, kinds: bool) -> set[int]:
-    """The symbols that may come out under a rule of the skeleton."""
+def allowed_outputs(staircase: Staircase, visible: bool, kinds: bool, lower: bool = False) -> set[int]:
+    """The symbols that may come out under a rule of the skeleton, or in slots of lower case."""
     bit = {(True, True): 1, (False, True): 2, (True, False): 4, (False, False): 8}[visible, kinds]
+    if lower and kinds and any(role >= 16 for role in staircase.roles):
+        bit = 16 if visible else 32
     return {y for y, role in enumerate(staircase.roles) if role & bit}
 
 

@@ -1,4 +1,4 @@
-"""From a channel of real numbers to the integers of a staircase: the recipe of docs/proofs/index.md.
+"""From a channel of real numbers to the integers of a staircase: the recipe of docs/proofs/index-staircase.md.
 
     b = column minimum,    a = (Q - b) / e1,    H = (1 - sum of b) / e1,    e1 = F / G <= exp(epsilon) - 1
 

@@ -101,7 +101,9 @@ def build_staircase(
     for visible in (True, False):
         for kinds in (True, False):
             rule = recipe.lists.rule(visible=visible, use_kinds=kinds)
-            roles |= np.uint8(output_role(visible=visible, kinds=kinds)) * _allowed(source, rule, recipe)
+            for lower in (False, True) if kinds else (False,):
+                role = np.uint8(output_role(visible=visible, kinds=kinds, lower=lower))
+                roles |= role * _allowed(source, rule, recipe, lower=lower)
             progress("choosing outputs", 2 * (not visible) + (not kinds) + 1, 4)
     files = {kind.name: f"kind.{kind.name}.txt" for kind in recipe.lists.files.kinds}
     kinds_law = [
@@ -147,7 +149,6 @@ def _with_vectors(source: Source, vectors: Source) -> Source:
     return replace(source, vectors=vectors.vectors[[place[word] for word in source.words]])
 
 
-def _allowed(source: Source, rule: Rule, recipe: StaircaseRecipe) -> NDArray[np.uint8]:
-    return np.array(
-        [word not in recipe.never_output and rule.outputs_allowed(word) for word in source.words], dtype=np.uint8
-    )
+def _allowed(source: Source, rule: Rule, recipe: StaircaseRecipe, *, lower: bool) -> NDArray[np.uint8]:
+    allowed = (word not in recipe.never_output and rule.outputs_allowed(word, lower=lower) for word in source.words)
+    return np.fromiter(allowed, dtype=np.uint8, count=len(source.words))

@@ -24,12 +24,12 @@ ENGLISH_KINDS = (
     "given-name",
     "family-name",
     "city",
-    "organisation",
+    "organization",
     "street-word",
     "unit-word",
     "place-word",
     "institution-word",
-    "organisation-word",
+    "organization-word",
 )
 
 

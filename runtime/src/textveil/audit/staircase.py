@@ -7,9 +7,11 @@ import numpy as np
 from textveil.bundle.text_bundle import VISIBLE, Bundle
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.staircase import Staircase
+from textveil.release import round_up
 from textveil.text.mention_options import Mentions
 from textveil.text.mention_statement import guess_gain, largest_odds
 from textveil.text.options import epsilon_text
+from textveil.text.slots import Slots
 
 _AT_ONCE = 4096
 
@@ -22,7 +24,8 @@ class StaircaseSummary:
         level: Its name.
         epsilon: ``L``: nats per drawn mention.
         share: ``h``, as it is in the bundle.
-        near: ``p_near``: how often a word is drawn from its neighborhood.
+        near: ``p_near``: how often a word is drawn from its neighborhood, rounded up. Of slots in lower case and
+            others the larger figure, here and below.
         guess_gain: ``C``: the most that the chance of a right guess of one word grows on average, rounded up.
         largest_odds: ``e**L``, rounded up: the factor by which the odds of two words change at most.
         kept_median: Probability that a word comes out as itself, median over the words that may come out.
@@ -58,16 +61,16 @@ def staircase_summaries(bundle: Bundle, *, visible: str | None = None, kinds: bo
     visible = bundle.default_visible if visible is None else visible
     found = []
     for level in bundle.staircase_levels:
-        staircase = mentions.staircase(level, visible=visible, kinds=kinds)
-        kept = kept_shares(staircase)
+        slots = mentions.slots(level, visible=visible, kinds=kinds)
+        kept = most_kept(slots)
         low, median, high = np.quantile(kept, (0.05, 0.5, 0.95), method="inverted_cdf")
         found.append(
             StaircaseSummary(
                 level=level.name,
                 epsilon=float(level.epsilon),
                 share=str(level.share),
-                near=staircase.near,
-                guess_gain=guess_gain(staircase.guess_gain),
+                near=round_up(slots.near),
+                guess_gain=guess_gain(slots.guess_gain),
                 largest_odds=largest_odds(level.epsilon),
                 kept_median=float(median),
                 kept_low=float(low),
@@ -76,6 +79,18 @@ def staircase_summaries(bundle: Bundle, *, visible: str | None = None, kinds: bo
             )
         )
     return found
+
+
+def most_kept(slots: Slots) -> np.ndarray:
+    """Returns the probability that a word comes out as itself, in the slots where that is likelier.
+
+    Of every word that may come out anywhere, shape ``(words,)``.
+    """
+    both = np.zeros(len(slots.strict.base))
+    for staircase in {slots.strict, slots.lower}:
+        outputs = np.flatnonzero(staircase.base)
+        both[outputs] = np.maximum(both[outputs], kept_shares(staircase))
+    return both[(slots.strict.base > 0) | (slots.lower.base > 0)]
 
 
 def kept_shares(staircase: Staircase) -> np.ndarray:
@@ -107,14 +122,14 @@ def verify_staircase(bundle: Bundle) -> str:
     for visible in VISIBLE:
         for kinds in (True, False):
             rule = mentions.rule(visible=visible, kinds=kinds)
-            outputs = bundle.staircase.outputs(visible=visible != "none", kinds=kinds)
-            for symbol in np.flatnonzero(outputs).tolist():
-                if not rule.outputs_allowed(bundle.vocabulary[symbol]):
-                    raise BundleDamaged(f"staircase.safetensors: symbol {symbol} may not come out under its rule")
+            for lower in (False, True):
+                for symbol in np.flatnonzero(mentions.outputs(visible=visible, kinds=kinds, lower=lower)).tolist():
+                    if not rule.outputs_allowed(bundle.vocabulary[symbol], lower=lower):
+                        raise BundleDamaged(f"staircase.safetensors: symbol {symbol} may not come out under its rule")
             for level in bundle.staircase_levels:
-                staircase = Staircase.of(bundle.staircase, level, outputs)
+                slots = mentions.slots(level, visible=visible, kinds=kinds)
                 if bundle.context is not None:
-                    mentions.fluent(staircase)
+                    mentions.fluent(slots.strict)
     rows, k = bundle.staircase.neighbors.shape
     levels = ", ".join(epsilon_text(float(level.epsilon)) for level in bundle.staircase_levels)
     follows = "" if bundle.context is None else ", also where the base follows the text"

@@ -9,7 +9,7 @@ from pathlib import Path
 from textveil.errors import BundleNotFound
 
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v3"
-DEFAULT_BUNDLE_ID = "f2fa8c91aaeb8f0c705d3f33132a4726c57f30919d4114876b92714379ffe69a"
+DEFAULT_BUNDLE_ID = "ab476a7baceb6bcaa5835d8f08936cade5ed0c0fcd172db189c01f0f9c2979fe"
 DEFAULT_ENCODER = "ag-topics-v1"
 DEFAULT_ENCODER_ID = "cd872b6529c6b9c188a33afc8535486f8cda4715084614eb82fcc4a6f9343efc"
 _PLACE = ("runtime", "src", "textveil", "bundle")

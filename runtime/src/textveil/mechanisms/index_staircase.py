@@ -4,7 +4,7 @@
 
 for codes ``x`` and indices ``y``. It is the staircase of ``textveil.mechanisms.staircase`` with stored ``a`` in place
 of neighbors, and nothing left over. Every channel with ``Q(y|x) <= exp(epsilon) Q(y|x')`` is one, up to the rounding of
-its integers (docs/proofs/index.md). Two-valued ones are extremal (Kairouz, Oh, Viswanath 2014).
+its integers (docs/proofs/index-staircase.md). Two-valued ones are extremal (Kairouz, Oh, Viswanath 2014).
 """
 
 from dataclasses import dataclass, field

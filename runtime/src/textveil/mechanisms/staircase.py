@@ -30,15 +30,16 @@ G = 1 << 20
 MAX_EPSILON = 16
 
 
-_ALL_ROLES = 15
+_ALL_ROLES, _LOWER_ROLES = 63, 48
 
 
-def output_role(*, visible: bool, kinds: bool) -> int:
+def output_role(*, visible: bool, kinds: bool, lower: bool = False) -> int:
     """Returns the bit of a symbol that may be an output where function words are visible, or not, and kinds are kept.
 
     1 with visible function words and kinds, 2 with kinds alone, 4 with visible function words alone, 8 with neither.
+    With kinds, 16 and 32 are 1 and 2 for slots whose output is written in lower case (``lower``).
     """
-    return (1 if visible else 2) << (0 if kinds else 2)
+    return (1 if visible else 2) << ((4 if lower else 0) if kinds else 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +90,17 @@ class StaircaseTable:
             raise BundleDamaged("staircase.safetensors: a symbol has an unknown role")
         return cls(neighbors, base, roles)
 
-    def outputs(self, *, visible: bool, kinds: bool) -> NDArray[np.bool_]:
-        """Returns which symbols may come out under a rule, shape ``(symbols,)``."""
-        return (self.roles & output_role(visible=visible, kinds=kinds)) != 0
+    def outputs(self, *, visible: bool, kinds: bool, lower: bool = False) -> NDArray[np.bool_]:
+        """Returns which symbols may come out under a rule, shape ``(symbols,)``.
+
+        Args:
+            visible: Whether function words are visible.
+            kinds: Whether kinds are drawn from their lists.
+            lower: Whether the output is written in lower case. If no symbol has a role of lower case, case decides
+                nothing.
+        """
+        lower = lower and bool((self.roles & _LOWER_ROLES).any())
+        return (self.roles & output_role(visible=visible, kinds=kinds, lower=lower)) != 0
 
     @property
     def symbols(self) -> int:

@@ -11,12 +11,14 @@ from textveil.bundle.text_bundle import VISIBLE, Bundle
 from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
 from textveil.mechanisms.fluent import FluentStaircase
 from textveil.mechanisms.staircase import Staircase, StaircaseLevel
+from textveil.release import round_up
 from textveil.text import segmentation
 from textveil.text.kinds import Kinds, read_kind
 from textveil.text.mention_statement import MentionTerms, guess_gain
 from textveil.text.mentions import MentionPlan, Words
 from textveil.text.options import CASES, no_such_level, number
 from textveil.text.skeleton import Rule, function_words
+from textveil.text.slots import Slots
 
 #: The most drawn mentions of a document whose equal words become equal words.
 CONSISTENT_CAP = 2_000
@@ -61,13 +63,28 @@ class Mentions:
         """Returns the rule of the skeleton."""
         return Rule(self._function_words, self._kinds, visible != "none", kinds)
 
-    def outputs(self, *, visible: str, kinds: bool) -> NDArray[np.bool_]:
-        """Returns which symbols may come out for drawn words, shape ``(symbols,)``."""
-        return self._table.outputs(visible=visible != "none", kinds=kinds)
+    def outputs(self, *, visible: str, kinds: bool, lower: bool = False) -> NDArray[np.bool_]:
+        """Returns which symbols may come out for drawn words, or for those in lower case, shape ``(symbols,)``."""
+        return self._table.outputs(visible=visible != "none", kinds=kinds, lower=lower)
 
-    def staircase(self, level: StaircaseLevel, *, visible: str, kinds: bool) -> Staircase:
-        """Returns the staircase of a level over the outputs that the rule leaves."""
-        return Staircase.of(self._table, level, self.outputs(visible=visible, kinds=kinds))
+    def staircase(self, level: StaircaseLevel, *, visible: str, kinds: bool, lower: bool = False) -> Staircase:
+        """Returns the staircase of a level over the outputs that the rule leaves, and checks its certificate."""
+        return Staircase.of(self._table, level, self.outputs(visible=visible, kinds=kinds, lower=lower))
+
+    def slots(self, level: StaircaseLevel, *, visible: str, kinds: bool, one_set: bool = False) -> Slots:
+        """Returns the staircases of a level, for slots of any case and for those in lower case.
+
+        Args:
+            level: The level.
+            visible: What stays visible.
+            kinds: Whether kinds are drawn from their lists.
+            one_set: Whether all slots have the outputs of any case: one draw may stand in several slots.
+        """
+        strict = self.staircase(level, visible=visible, kinds=kinds)
+        lower = self.outputs(visible=visible, kinds=kinds, lower=True)
+        if one_set or (lower == (strict.base > 0)).all():
+            return Slots(strict, strict)
+        return Slots(strict, Staircase.of(self._table, level, lower))
 
     def fluent(self, staircase: Staircase) -> FluentStaircase:
         """Returns a staircase with a base that follows the text.
@@ -100,15 +117,16 @@ class Mentions:
             raise OptionError("the cap of consistent draws is a whole number of mentions, at least 1")
         if not consistent and ("consistent_cap" in given or _flag(given, "split")):
             raise OptionError("a cap and a split belong to consistent draws")
-        staircase = self.staircase(level, visible=visible, kinds=kinds)
-        fluent = self.fluent(staircase) if _flag(given, "fluent") else None
+        follows = _flag(given, "fluent")
+        slots = self.slots(level, visible=visible, kinds=kinds, one_set=consistent or follows)
+        fluent = self.fluent(slots.strict) if follows else None
         terms = MentionTerms(
             mechanism="staircase",
             level=level.name,
             epsilon=level.epsilon,
             share=str(level.share),
-            near=(fluent or staircase).near,
-            guess_gain=guess_gain((fluent or staircase).guess_gain),
+            near=round_up((fluent or slots).near),
+            guess_gain=guess_gain((fluent or slots).guess_gain),
             visible=visible,
             kinds=kinds,
             consistent=consistent,
@@ -121,7 +139,7 @@ class Mentions:
         denied = frozenset(key for entry in given.get("deny", ()) for key in _keys(entry))
         rule = self.rule(visible=visible, kinds=kinds)
         split = _flag(given, "split")
-        return MentionPlan(self.bundle, staircase, rule, self._words, denied, terms, split, fluent)
+        return MentionPlan(self.bundle, slots, rule, self._words, denied, terms, split, fluent)
 
 
 def find_visible(bundle: Bundle, visible: Collection[str] | str | None) -> str:

@@ -32,7 +32,8 @@ class MentionTerms:
         level: Name of the level.
         epsilon: ``L``: nats per drawn mention.
         share: ``h``: the share of the base that the budget is, as it is in the bundle.
-        near: ``p_near``: how often a word is drawn from its neighborhood.
+        near: ``p_near``: how often a word is drawn from its neighborhood, rounded up. Where the outputs depend on the
+            case of their slot, the larger of two, and so is ``guess_gain``.
         guess_gain: ``C``: the most that the chance of a right guess grows on average, rounded up.
         visible: Which words stay visible: ``"function-words"`` or ``"none"``.
         kinds: Whether names, places, numbers and the like are drawn from their public lists.

@@ -46,6 +46,7 @@ class Reading:
     Attributes:
         roles: ``KIND``, ``DRAWN`` or ``SHOWN``, shape ``(tokens,)``.
         indices: Input id of a drawn token, index of a kind.
+        cases: Case that the output of each token is written in.
     """
 
     def __init__(self, plan: "MentionPlan", cut: Cut, known: Segments, before: str | None) -> None:
@@ -58,7 +59,7 @@ class Reading:
         self._singles = len(single)
         self._part_of = np.concatenate([single, several])
         tokens = np.concatenate([self._entries[single], rows])
-        self.roles, self.indices, self._cases, self._identity_of = (column[tokens] for column in known.rows.T)
+        self.roles, self.indices, self.cases, self._identity_of = (column[tokens] for column in known.rows.T)
         self._document = np.repeat(np.arange(len(self._ends)), np.diff(self._ends, prepend=0))[self._part_of]
 
     def _special(self) -> tuple[Integers, Integers]:
@@ -140,7 +141,7 @@ class Reading:
         Args:
             outputs: What each token becomes, an index of the plan's ``words``; ignored for ``SHOWN`` tokens.
         """
-        words = self._plan.words.printed[self._cases * self._plan.words.count + outputs]
+        words = self._plan.words.printed[self.cases * self._plan.words.count + outputs]
         shown = np.flatnonzero(self.roles == SHOWN)
         words[shown] = _strings(self._known.shown)[self.indices[shown]]
         parts = self._filled(words).tolist()

@@ -19,13 +19,13 @@ from textveil.mechanisms.channel import Channel
 from textveil.mechanisms.distribution import Distribution
 from textveil.mechanisms.fluent import FluentStaircase
 from textveil.mechanisms.integer_sampling import Integers, uniform_below
-from textveil.mechanisms.staircase import Staircase
 from textveil.text import fluent_draw, segmentation
 from textveil.text.mention_segments import DRAWN, KIND, Pieces
 from textveil.text.mention_statement import MentionTerms
 from textveil.text.mention_text import Reading, Rewritten
-from textveil.text.segmentation import NOT
+from textveil.text.segmentation import LOWER, NOT
 from textveil.text.skeleton import Role, Rule, Token, sentence_start
+from textveil.text.slots import Slots
 from textveil.text.strings import is_gap
 
 #: What a punctuation mark becomes where punctuation is sanitized: any of these, without a look at it.
@@ -66,7 +66,7 @@ class MentionPlan:
 
     Attributes:
         bundle: Vocabulary.
-        staircase: Draws mentions.
+        slots: Draws mentions, each by the staircase of its slot.
         rule: What is visible, of a kind, or drawn.
         words: What is printed.
         denied: Keys that are unknown words in this call.
@@ -76,7 +76,7 @@ class MentionPlan:
     """
 
     bundle: Bundle
-    staircase: Staircase
+    slots: Slots
     rule: Rule
     words: Words
     denied: frozenset[str] = field(repr=False)  # words of the user's own
@@ -84,10 +84,15 @@ class MentionPlan:
     split: bool
     fluent: FluentStaircase | None = None
 
-    @property
-    def channel(self) -> Channel:
-        """The output distribution of a drawn mention; where the base follows the text, of one that stands alone."""
-        return self.staircase.channel if self.fluent is None else self.fluent.alone.channel
+    def channel(self, case: int) -> Channel:
+        """Returns the output distribution of a drawn mention; of one that stands alone where the base follows the text.
+
+        Args:
+            case: The case of the mention.
+        """
+        if self.fluent is not None:
+            return self.fluent.alone.channel
+        return self.slots.of(case if self.terms.case == "carry" else LOWER).channel
 
     def pieces(self, segment: str, *, starts_sentence: bool) -> list[tuple[str, Token]]:
         """Returns the tokens of one segment that is no gap, each with its spelling; denied words are unknown ones."""
@@ -124,6 +129,8 @@ class MentionPlan:
     def distribution(self, word: str) -> Distribution:
         """Returns the exact output distribution of one word inside a sentence; alone where the base follows the text.
 
+        Its case counts: in lower case more words may come out.
+
         Raises:
             OptionError: It is more than one token, or visible.
         """
@@ -137,7 +144,7 @@ class MentionPlan:
         if token.kind is not None:
             kind = self.rule.kinds.kinds[token.kind]
             return Distribution(kind.outputs, (1,) * len(kind.outputs), f"<{kind.name}>")
-        return Distribution.of(self.bundle.vocabulary, self.channel, self.symbol(token))
+        return Distribution.of(self.bundle.vocabulary, self.channel(token.case), self.symbol(token))
 
     def read(self, documents: Iterable[Sequence[str]], before: str | None = None) -> Reading:
         """Reads documents, each a list of segments; nothing is drawn.
@@ -183,7 +190,8 @@ class MentionPlan:
         outputs = np.zeros(len(role), dtype=np.int64)
         if self.fluent is None:
             one, copies = read.distinct(drawn)
-            outputs[drawn] = self.staircase.draw(index[drawn[one]], entropy.random_uint64)[copies]
+            first = drawn[one]
+            outputs[drawn] = self.slots.draw(index[first], read.cases[first], entropy.random_uint64)[copies]
         else:
             drawn, outputs_drawn = fluent_draw.draw(self, read, self.fluent)
             outputs[drawn] = outputs_drawn

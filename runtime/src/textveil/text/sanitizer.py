@@ -175,7 +175,8 @@ class Sanitizer:
         """Returns the exact output distribution of one word: every output with its integer weight. Nothing is drawn.
 
         Args:
-            word: One word; one that is not in the vocabulary has the distribution of ``<unk>``.
+            word: One word; one that is not in the vocabulary has the distribution of ``<unk>``. Under the staircase its
+                case counts: in lower case more words may come out.
             options: As in ``sanitize``.
 
         Raises:

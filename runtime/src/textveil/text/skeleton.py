@@ -102,13 +102,17 @@ class Rule:
         role, case = Role.VISIBLE if self.visible else Role.DRAWN, UPPER if token.case == UPPER else LOWER
         return (token, *(Token(role, case, clitic) for clitic in clitics))
 
-    def outputs_allowed(self, symbol: str) -> bool:
+    def outputs_allowed(self, symbol: str, *, lower: bool = False) -> bool:
         """Tells whether a word of the vocabulary may be an output of drawn words.
 
         It may if it is a drawn word itself however it is printed, so that what was sanitized keeps its skeleton if it
         is sanitized again.
+
+        Args:
+            symbol: The word, as it is printed in lower case.
+            lower: Whether it comes out in lower case only.
         """
-        for case in (LOWER, TITLE, UPPER):
+        for case in (LOWER,) if lower else (LOWER, TITLE, UPPER):
             printed = apply_case(symbol, case)
             if segmentation.segments(printed) != [printed] or is_gap(printed) or is_string(printed):
                 return False

@@ -106,9 +106,8 @@ class IndexServer:
     def counts(self, received: Iterable[Received]) -> list[Count]:
         """Computes how many texts had each code, an estimate: ``n = W' c`` with ``P W = I``.
 
-        The proof is in docs/proofs/index.md, "Counts". Lines of several levels may be mixed: the estimate of each is
-        added. The variance of a level is estimated by
-        ``sum over y of c(y) W(y, i)^2 - n(i)``, without bias.
+        The proof is in docs/proofs/index-staircase.md, "Counts". Lines of several levels may be mixed: the estimate of
+        each is added. The variance of a level is estimated by ``sum over y of c(y) W(y, i)^2 - n(i)``, without bias.
 
         Raises:
             ReleaseError: A channel that occurs cannot tell all codes from each other, or there is no line.

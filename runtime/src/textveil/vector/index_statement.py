@@ -1,4 +1,4 @@
-"""The promise of a released index: one epsilon, for any two texts (docs/proofs/index.md)."""
+"""The promise of a released index: one epsilon, for any two texts (docs/proofs/index-staircase.md)."""
 
 from dataclasses import dataclass
 from decimal import Decimal

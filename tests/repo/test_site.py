@@ -1,0 +1,42 @@
+"""The pages of the site: which there are, and where their links lead (``make site`` checks all links)."""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "docs" / "site"))
+
+import collect  # noqa: E402
+
+
+def test_every_page_of_the_navigation_is_there() -> None:
+    config = (ROOT / "docs" / "site" / "mkdocs.yml").read_text("utf-8")
+    named = re.findall(r": (\S+\.md)$", config, re.M)
+    assert "api.md" in named
+    assert [name for name in named if name != "api.md" and not (ROOT / name).is_file()] == []
+
+
+def test_every_guide_is_in_the_navigation() -> None:
+    config = (ROOT / "docs" / "site" / "mkdocs.yml").read_text("utf-8")
+    guides = [path.relative_to(ROOT).as_posix() for path in (ROOT / "docs" / "guides").glob("*.md")]
+    assert [guide for guide in guides if f": {guide}\n" not in config] == []
+
+
+def test_links() -> None:
+    """Pages stay linked, files become their path, and what leads nowhere stays for the checker to find."""
+    text = "[a](levels.md#x) [`Makefile`](../Makefile) [tests](../tests/) [proofs](proofs/) [gone](gone.md) [w](https://w.org)"
+    found = collect.linked(text, Path("docs/privacy.md"), {Path("docs/levels.md"), Path("docs/proofs/README.md")})
+    assert found == (
+        "[a](levels.md#x) `Makefile` `tests` [proofs](proofs/README.md) [gone](gone.md) [w](https://w.org)"
+    )
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    import textveil
+
+    api = (ROOT / "docs" / "site" / "api.md").read_text("utf-8")
+    missing = [
+        name for name in textveil.__all__ if name not in ("TextveilError", "__version__") and f".{name}\n" not in api
+    ]
+    assert missing == []
