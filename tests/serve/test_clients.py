@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from canaries import SECRET
@@ -112,15 +113,28 @@ def test_malformed_requests(server: Server, sent: bytes) -> None:
     assert b"orblaxia" not in back
 
 
-def test_an_answer_that_nobody_reads_is_given_up(server: Server) -> None:
-    """Otherwise its connection and memory would be held for ever."""
+@pytest.mark.parametrize("requests", [1, 2])
+def test_an_answer_that_nobody_reads_is_given_up(server: Server, requests: int) -> None:
+    """Otherwise its connection and memory would be held for ever, also while the next request waits for its turn."""
     size = 30_000_000
     body = b'{"text": "big %d"}' % size
     with server.connect() as connection:
-        connection.sendall(HEAD + b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        connection.sendall((HEAD + b"Content-Length: %d\r\n\r\n%s" % (len(body), body)) * requests)
         time.sleep(2.5)
         assert len(read_all(connection)) < size
     assert server.ask("POST", "/sanitize", {"text": "a"})[0] == 200
+
+
+def test_a_connection_that_is_to_close_ends_in_time() -> None:
+    """What is left of an answer may be too small for the transport to say that it waits."""
+    from textveil.serve.run import _Protocol
+
+    protocol, waits = object.__new__(_Protocol), []
+    protocol.transport, protocol.loop, protocol.cycle, protocol.timeout_keep_alive_task = Mock(), Mock(), None, Mock()
+    protocol.transport.is_closing.return_value = True
+    protocol.loop.call_later.side_effect = lambda seconds, call: waits.append((seconds, call))
+    protocol._watch()
+    assert waits == [(_Protocol.limits.seconds, protocol.transport.abort)]
 
 
 def test_a_hundred_connections_at_once(server: Server) -> None:
