@@ -132,7 +132,7 @@ def attack(
 
     def prepared(of: Reading) -> tuple[Ints, Candidates, Any]:
         outputs = release.draw(of)
-        found = considered.of(of, outputs)
+        found = release.in_context(of, outputs, considered.of(of, outputs))
         return outputs, found, posterior(attacker.bigrams, of, found)
 
     inversion.learn(weighed, *prepared(weighed))
@@ -152,6 +152,7 @@ def attack(
         everywhere[found.places] = guess
         result[name] = asked.shares(target, everywhere)
     content = np.array([word not in function_words for word in release.words.spelled])
-    result["closed_form"] = considered.closed_form(content)
+    # Where the base follows the text there is no one channel to compute it from.
+    result["closed_form"] = considered.closed_form(content) if type(release) is Release else None
     result["hidden"] = float(np.isin(target.role, (DRAWN, KIND)).mean())
     return result

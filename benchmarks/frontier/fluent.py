@@ -99,4 +99,6 @@ class FluentRelease(Release):
 def of_fluent(words: Words, plan: MentionPlan) -> FluentRelease:
     """Returns the release of a plan whose base follows the text."""
     assert plan.fluent is not None
-    return FluentRelease(**vars(of_mentions(words, plan)), fluent=plan.fluent, ids=plan.bundle.ids)
+    plain = vars(of_mentions(words, plan))
+    plain["rule"] = f"{plain['rule']} fluent"  # its bundle may have other numbers for words
+    return FluentRelease(**plain, fluent=plan.fluent, ids=plan.bundle.ids)

@@ -9,13 +9,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import fluent
 import numpy as np
 import release
 from frontier_rows import Row
 from numpy.typing import NDArray
 from release import NOTHING, Release, Words
 from textveil import Sanitizer
-from textveil.bundle import EMBEDDINGS, LAW, TABLE, VOCABULARY, Bundle
+from textveil.bundle import CONTEXT, EMBEDDINGS, LAW, TABLE, VOCABULARY, Bundle
 from textveil.mechanisms import EXACT, CappedSanText, ExactSanText
 from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable, output_role
 from textveil.text import Lexicon, make_plan, segments
@@ -33,7 +34,7 @@ class Releases:
 
     Args:
         bundle: A bundle with a staircase; the built-in one for ``None``.
-        santext: A bundle with SanText, certified, and its rows; the built-in one for ``None``.
+        santext: A bundle with SanText, certified, its rows, and contexts; the built-in one for ``None``.
     """
 
     def __init__(self, bundle: Path | None, santext: Path | None) -> None:
@@ -47,7 +48,8 @@ class Releases:
 
     def identity(self, row: Row) -> str:
         """The identity of the bundle that a row is of."""
-        return (self.santext if row.name.startswith("santext") else self.staircase).bundle.identity
+        large = row.name.startswith(("santext", "fluent"))
+        return (self.santext if large else self.staircase).bundle.identity
 
     def source(self, row: Row) -> str:
         """SHA-256 of what decides a row, of all that is in its bundle: records of anything else are stale.
@@ -56,6 +58,8 @@ class Releases:
         """
         if row.name.startswith("santext"):
             return _santext_source(self.santext.bundle)
+        if row.name.startswith("fluent"):
+            return _fluent_source(self.santext.bundle)
         return _staircase_source(self.staircase.bundle, kinds="kinds" in row.visible)
 
     @cached_property
@@ -66,6 +70,8 @@ class Releases:
         """Returns the release of a row."""
         if row.name.startswith("santext"):
             return self._of_words(row.name)
+        if row.name.startswith("fluent"):
+            return fluent.of_fluent(self.words, self.plan(row))
         return self._of_mentions(row)
 
     def sample(self, row: Row, texts: list[str]) -> list[str]:
@@ -87,6 +93,8 @@ class Releases:
 
     def plan(self, row: Row) -> Any:
         """Returns the plan of a row under the staircase's skeleton."""
+        if row.name.startswith("fluent"):
+            return self.santext._plan({"mechanism": "staircase", "epsilon": row.nats, "fluent": True})
         visible = FUNCTION_WORDS if "function words" in row.visible else ()
         kinds = "kinds" in row.visible
         epsilon = row.nats if row.nats in ("8", "10", "12") else "10"
@@ -143,6 +151,12 @@ def _santext_source(bundle: Bundle) -> str:
     law = json.loads((bundle.path / LAW).read_text("utf-8"))
     hashes = [law["files"].get(name, "") for name in (VOCABULARY, TABLE, EMBEDDINGS)]
     return hashlib.sha256(json.dumps([hashes, law["santext"]], sort_keys=True).encode()).hexdigest()
+
+
+def _fluent_source(bundle: Bundle) -> str:
+    law = json.loads((bundle.path / LAW).read_text("utf-8"))
+    decided = [_staircase_source(bundle, kinds=True), law["files"][CONTEXT]]
+    return hashlib.sha256(json.dumps(decided).encode()).hexdigest()
 
 
 def _staircase_source(bundle: Bundle, *, kinds: bool) -> str:

@@ -42,7 +42,7 @@ _SANTEXT = ("santext-textbook", "santext-certified", "santext-plus")
 LINES = (
     Line("staircase,\nevery word drawn", ("every-8", "every-10", "every-12"), BLUE, "o", "--", 1, 0, (7, -16)),
     Line("staircase,\nfunction words seen", ("seen-8", "seen-10", "seen-12"), BLUE, "o", "-", 0, 2, (2, -28)),
-    Line("as shipped", ("shipped-8", "shipped-10", "shipped-12"), GREEN, "D", "-", 2, 0, (-6, 5), "right"),
+    Line("as shipped", ("shipped-8", "shipped-10", "shipped-12"), GREEN, "D", "-", 2, 2, (-5, 7), "right"),
     Line("k-RR,\nevery word drawn", ("krr-every-8", "krr-every-10"), ORANGE, "s", "--", 0, 0, (9, -8)),
     Line("k-RR,\nfunction\nwords seen", ("krr-seen-8", "krr-seen-10"), ORANGE, "s", "-", 1, 0, (-12, 7)),
     Line("SanText,\nSanText+", _SANTEXT, PINK, "^", "", 0, 0, (9, -3)),

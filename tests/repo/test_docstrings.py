@@ -12,11 +12,11 @@ SOURCES = {wheel: ROOT / wheel / "src" for wheel in ("runtime", "export", "serve
 #: Add one here if none of these says it. Plain verbs of what a function gives or does.
 VERBS = frozenset(
     """
-    Adds Aligns Applies Assigns Attacks Begins Bounds Brings Builds Certifies Checks Classifies Cleans Compares Computes
-    Counts Cuts Describes Divides Does Draws Exports Finds Fine-tunes Fits Formats Gives Keeps Leaves Lets Loads
-    Looks Makes Maps Measures Opens Orders Places Predicts Prints Puts Raises Ranks Rates Reads Records Refuses
-    Releases Replaces Reports Resolves Returns Rounds Runs Sanitizes Sets Shows Simulates Solves Splits Streams Takes
-    Tells Trains Waits Works Writes Yields
+    Adds Aligns Applies Assigns Attacks Begins Bounds Brings Builds Certifies Charges Checks Classifies Cleans
+    Compares Computes Counts Cuts Describes Divides Does Draws Encodes Encrypts Exports Finds Fine-tunes Fits Forgets
+    Formats Gives Keeps Leaves Lets Loads Looks Makes Maps Measures Opens Orders Places Predicts Prints Puts Raises
+    Ranks Rates Reads Records Refuses Releases Replaces Reports Resolves Returns Rounds Runs Sanitizes Says Sets Shows
+    Signs Simulates Solves Splits Streams Takes Tells Trains Waits Works Writes Yields
     """.split()
 )
 

@@ -71,6 +71,23 @@ def test_vectors_are_released(tmp_path: Path) -> None:
     assert leaves(tmp_path) == []
 
 
+def test_a_ledger_charges_and_its_budget_refuses(tmp_path: Path) -> None:
+    """Nothing is released above the budget, also by a service that is started again."""
+    files = ("--ledger", tmp_path / "ledger", "--budget", "12", "--level", "strongest")  # 4 nats a drawn mention
+    first = {f"the {SECRET}": 200, "the nurse": 200, f"the doctor {SECRET}": 403, "the lawyer": 200}
+    for number, asked in enumerate([first, {"the doctor": 403, "the": 200}]):
+        (tmp_path / str(number)).mkdir()
+        with served(tmp_path / str(number), *START, "--bundle", SMALL, *files) as server:
+            said = [server.ask("POST", "/sanitize", {"text": text}) for text in asked]
+            assert [status for status, _, _ in said] == list(asked.values())
+            refused = next(answer for status, answer, _ in said if status == 403)
+            assert refused["error"]["code"] == "budget"
+            assert server.stop() == 0
+            assert "textveil: ledger: " in server.said
+            assert "Zorblax" not in json.dumps([answer for _, answer, _ in said]) + server.said
+    assert b"Zorblax" not in (tmp_path / "ledger").read_bytes()
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

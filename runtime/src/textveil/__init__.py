@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from textveil.errors import TextveilError
 
 if TYPE_CHECKING:
+    from textveil.ledger import Budget, Ledger
     from textveil.text.sanitizer import Result, Sanitizer
     from textveil.text.statement import PrivacyStatement
     from textveil.vector.encoder import Encoder, VectorRelease
@@ -14,11 +15,13 @@ if TYPE_CHECKING:
     from textveil.vector.statement import VectorStatement
 
 __all__ = [
+    "Budget",
     "Encoder",
     "IndexEncoder",
     "IndexRelease",
     "IndexServer",
     "IndexStatement",
+    "Ledger",
     "PrivacyStatement",
     "Result",
     "Sanitizer",
@@ -44,6 +47,8 @@ def __getattr__(name: str) -> Any:
         from textveil.vector import index_server as module
     elif name == "IndexStatement":
         from textveil.vector import index_statement as module
+    elif name in ("Budget", "Ledger"):
+        from textveil import ledger as module
     elif name == "VectorStatement":
         from textveil.vector import statement as module
     else:

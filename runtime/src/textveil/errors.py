@@ -142,3 +142,45 @@ class OutputError(TextveilError):
     """The output cannot be written."""
 
     code = "output"
+
+
+class LedgerError(TextveilError):
+    """The ledger cannot be opened, read or written; nothing was released."""
+
+    code = "ledger"
+
+
+class LedgerBusy(LedgerError):
+    """Another process kept the ledger locked for too long; nothing was released."""
+
+    code = "ledger-busy"
+
+
+class LedgerDamaged(LedgerError):
+    """The file is no ledger, or its contents contradict each other."""
+
+    code = "ledger-damaged"
+
+
+class BudgetError(LedgerError):
+    """A release would go beyond the budget of its scope; nothing was released."""
+
+    code = "budget"
+
+
+class KeyFileError(TextveilError):
+    """A key file is missing, can be read by others, lies where it must not, or belongs to something else."""
+
+    code = "key"
+
+
+class CryptoUnavailable(TextveilError):
+    """The library for encryption and signatures is not installed."""
+
+    code = "crypto-unavailable"
+
+
+class ReceiptError(TextveilError):
+    """A receipt is malformed, was altered, or is of another output."""
+
+    code = "receipt"

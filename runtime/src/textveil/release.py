@@ -15,7 +15,11 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, ClassVar, Self
+
+#: Charges are counted in units: so many are a nat, and so many a delta of 1.
+NAT_UNITS, DELTA_UNITS = 1 << 20, 1 << 50
 
 
 class MixedKinds(TypeError):
@@ -108,6 +112,32 @@ class PerWord(Loss):
     about = "two texts that differ in one token"
 
 
+@dataclass(frozen=True)
+class Charge:
+    """What a ledger charges for one release: an upper bound of its loss, in whole units.
+
+    For any two inputs that the release's bound is about, ``Pr[M(x) in S] <= exp(epsilon) Pr[M(x') in S] + delta``.
+    Units are rounded up once for each release, and their sums are exact (docs/proofs/ledger.md).
+
+    Attributes:
+        epsilon: In units of 2**-20 nat; ``None`` where no finite bound is proven.
+        delta: In units of 2**-50.
+    """
+
+    epsilon: int | None
+    delta: int = 0
+
+    @classmethod
+    def of(cls, loss: Loss, times: int = 1) -> "Charge":
+        """Returns the charge of a loss that a release has so many times."""
+        epsilon, delta = times * Fraction(loss.epsilon), times * Fraction(loss.delta)
+        return cls(math.ceil(epsilon * NAT_UNITS), math.ceil(delta * DELTA_UNITS))
+
+
+#: The charge of what has no finite bound.
+UNBOUNDED = Charge(None)
+
+
 class Statement(ABC):
     """What a release promises, of a text or of a vector: a function of the output and of public parameters alone."""
 
@@ -120,6 +150,16 @@ class Statement(ABC):
     @abstractmethod
     def losses(self) -> tuple[Loss, ...]:
         """The privacy losses of the release, each of its own kind."""
+
+    @property
+    @abstractmethod
+    def mechanism(self) -> str:
+        """Name of the mechanism."""
+
+    @property
+    @abstractmethod
+    def charge(self) -> Charge:
+        """What a ledger charges for the whole release: a function of its skeleton and of public parameters."""
 
     @property
     @abstractmethod

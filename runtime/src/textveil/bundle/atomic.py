@@ -72,6 +72,37 @@ def atomic_bytes(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
                 os.unlink(temporary)
 
 
+def write_new(path: Path, content: bytes) -> bool:
+    """Writes a file that must not be there yet, for its owner alone: whole, flushed to the disk, and never replaced.
+
+    Returns:
+        Whether it was written; ``False`` where something of that name is there.
+
+    Raises:
+        OutputError: The folder or the disk does not let it be written.
+    """
+    temporary = None
+    try:
+        path = Path(os.path.realpath(path))
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        with open(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            return False
+        _flush(path.parent)
+        return True
+    except OSError as error:
+        raise OutputError(f"the output file cannot be written: {os.strerror(error.errno or 0)}") from error
+    finally:
+        if temporary is not None:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)
+
+
 @contextmanager
 def atomic_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
     """Makes a folder by way of a temporary one beside it: every file flushed to the disk, then one rename.

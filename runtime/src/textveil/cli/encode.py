@@ -1,16 +1,28 @@
 """``textveil encode``: lines of text in, one noisy vector or one index for each out."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from textveil.bundle.atomic import atomic_output
 from textveil.bundle.files import encoder_version
 from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION
-from textveil.cli.io import Write, opened, read_lines, refuse_overwriting, say_unless, standard_output
+from textveil.cli.charging import Charging, ReceiptFile, charging, refuse_shared
+from textveil.cli.io import Write, all_lines, opened, read_lines, refuse_overwriting, say_unless, standard_output
+from textveil.cli.options import (
+    BudgetDeltaOption,
+    BudgetOption,
+    LedgerKeyOption,
+    LedgerOption,
+    MemoKeyOption,
+    MemoOption,
+    ReceiptKeyOption,
+    ReceiptOption,
+    ScopeOption,
+)
 from textveil.cli.progress import progress_bar
 from textveil.errors import OptionError
 from textveil.release import Statement
@@ -60,6 +72,15 @@ def encode(
         Path | None,
         typer.Option("--output", "-o", help="Write here, whole or not at all, instead of standard output."),
     ] = None,
+    ledger: LedgerOption = None,
+    ledger_key: LedgerKeyOption = None,
+    scope: ScopeOption = None,
+    budget: BudgetOption = None,
+    budget_delta: BudgetDeltaOption = None,
+    memo: MemoOption = False,
+    key: MemoKeyOption = None,
+    receipt: ReceiptOption = None,
+    receipt_key: ReceiptKeyOption = None,
     expect_id: Annotated[
         str | None, typer.Option(help="Refuse the bundle unless this is its identity (see info).")
     ] = None,
@@ -74,18 +95,30 @@ def encode(
     """
     if text is not None and files:
         raise OptionError("--text and files exclude each other")
-    encoded, promised = _encoder(bundle, expect_id, epsilon, word_dropout, channel)  # before any file is touched
+    encoder, options, promised = _encoder(
+        bundle, expect_id, epsilon, word_dropout, channel
+    )  # before any file is touched
     said = str(promised) if whole_statement else promised.summary()
 
     paths = files or ["-"]
-    if output is not None:
-        refuse_overwriting(paths if text is None else [], output)
-    with atomic_output(output) if output is not None else standard_output() as write:
+    for written in (output, receipt):
+        if written is not None:
+            refuse_overwriting(paths if text is None else [], written)
+    refuse_shared(output, receipt, ledger, ledger_key, key, receipt_key)
+    receipts = ReceiptFile(receipt, receipt_key, promised)
+    charged = charging(ledger, ledger_key, scope, budget, budget_delta, memo, key)
+    with atomic_output(output) if output is not None else standard_output() as write_output:
+        write = receipts.through(write_output)
         if text is not None:
             tally = _Tally()
-            tally.write(encoded(text), write, as_json)
+            for release in _released(encoder, [text], options, charged):
+                receipts.add([release])
+                tally.write(release, write, as_json)
+            receipts.write()
             say_unless(said, quiet)
             tally.say_notes(quiet)
+            if charged is not None:
+                charged.say(quiet)
             return
         for number, path in enumerate(paths, 1):
             name = "standard input" if path == "-" else f"input {number} of {len(paths)}"
@@ -94,30 +127,43 @@ def encode(
                 opened(path, name) as (descriptor, size),
                 progress_bar("encoding", size, quiet, output is not None, _BAR_FROM_BYTES) as advance,
             ):
-                for lines, _, consumed in read_lines(descriptor, name):
-                    for done, line in enumerate(lines, 1):
-                        tally.write(encoded(line), write, as_json)
+                read = read_lines(descriptor, name)
+                for lines, _, consumed in all_lines(read) if memo else read:
+                    for done, release in enumerate(_released(encoder, lines, options, charged), 1):
+                        receipts.add([release])
+                        tally.write(release, write, as_json)
                         advance(before + (consumed - before) * done // len(lines))
                     before = consumed
             say_unless(f"{name}: {tally}{f'; {said}' if tally.documents else ''}", quiet)
             tally.say_notes(quiet)
+        receipts.write()
+    if charged is not None:
+        charged.say(quiet)
+
+
+def _released(
+    encoder: Encoder | IndexEncoder, texts: list[str], options: dict[str, Any], charged: Charging | None
+) -> Iterable[Release]:
+    """Encodes texts one after the other; with a ledger all before the first is given, in one transaction."""
+    if charged is not None:
+        return charged.encode(encoder, texts, options)
+    return (encoder.encode(text, **options) for text in texts)
 
 
 def _encoder(
     bundle: Path | None, expect_id: str | None, epsilon: str | None, word_dropout: str, channel: str | None
-) -> tuple[Callable[[str], Release], Statement]:
-    """What encodes a text with these options, and what it promises."""
+) -> tuple[Encoder | IndexEncoder, dict[str, Any], Statement]:
+    """What encodes texts, its options, and what they promise."""
     if bundle is not None and encoder_version(bundle) == INDEX_FORMAT_VERSION:
         if word_dropout != "0":
             raise OptionError("--word-dropout is for vectors: an index has one epsilon, for the whole text")
         index = IndexEncoder.load(bundle, expect_id=expect_id)
-        promised = index.statement(epsilon=epsilon, channel=channel)
-        return lambda text: index.encode(text, epsilon=epsilon, channel=channel), promised
+        return index, {"epsilon": epsilon, "channel": channel}, index.statement(epsilon=epsilon, channel=channel)
     if channel is not None:
         raise OptionError("--channel is for bundles that release an index")
     encoder = Encoder.load(bundle, expect_id=expect_id)
     promised = encoder.statement(epsilon=epsilon, word_dropout=word_dropout)
-    return lambda text: encoder.encode(text, epsilon=epsilon, word_dropout=word_dropout), promised
+    return encoder, {"epsilon": epsilon, "word_dropout": word_dropout}, promised
 
 
 class _Tally:

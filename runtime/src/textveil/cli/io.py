@@ -4,7 +4,7 @@ import codecs
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -141,6 +141,13 @@ def read_lines(descriptor: int, name: str) -> Iterator[Lines]:
         if not chunk:
             return
         pending = [chunk[end:]]
+
+
+def all_lines(read: Iterable[Lines]) -> Iterator[Lines]:
+    """Yields all lines of an input at once, if there are any, when the last of them has arrived."""
+    found = list(read)
+    if found:
+        yield [line for lines, _, _ in found for line in lines], *found[-1][1:]
 
 
 def _decoded(block: bytes, *, first: bool) -> tuple[str, int | None]:

@@ -17,6 +17,7 @@ from textveil.cli import show_encoder, show_index, show_text
 from textveil.cli.classify import classify
 from textveil.cli.console import run
 from textveil.cli.encode import encode
+from textveil.cli.ledger import ledger
 from textveil.cli.options import (
     BundleOption,
     EpsilonOption,
@@ -31,6 +32,7 @@ from textveil.cli.options import (
     staircase_options,
 )
 from textveil.cli.preview import preview
+from textveil.cli.receipt import verify_receipt
 from textveil.cli.restore import restore
 from textveil.cli.sanitize import sanitize
 from textveil.cli.serve import serve
@@ -160,13 +162,29 @@ def verify(
     pairs: Annotated[
         int | None, typer.Option(min=1, help=f"Pairs of words to audit anew; {audits.PAIRS:,} if left out.")
     ] = None,
+    receipt: Annotated[Path | None, typer.Option("--receipt", help="Check this receipt instead of a bundle.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", help="With --receipt: the output that it must be of; - is standard input."),
+    ] = None,
+    signed_by: Annotated[
+        str | None, typer.Option("--signed-by", help="With --receipt: the public key that must have signed it.")
+    ] = None,
     expect_id: ExpectId = None,
 ) -> None:
-    """Check a bundle on this device, and its bounds anew.
+    """Check a bundle on this device, and its bounds anew; or a receipt.
 
     Hashes, structure, certificate, and a fresh audit of random pairs of words. Of an encoder bundle: hashes, structure,
-    the model's operators, and the finished noise or channel of every level.
+    the model's operators, and the finished noise or channel of every level. Of a receipt: its signature, and
+    the hash of the output.
     """
+    if receipt is not None:
+        if bundle is not None or pairs is not None:
+            raise OptionError("--receipt is checked without a bundle")
+        print(verify_receipt(receipt, output, signed_by, expect_id))
+        return
+    if output is not None or signed_by is not None:
+        raise OptionError("--output and --signed-by go with --receipt")
     if bundle is not None and kind_of(bundle) == ENCODER_BUNDLE:
         if pairs is not None:
             raise OptionError("--pairs is for bundles of words: the noise of an encoder is computed whole")
@@ -183,6 +201,7 @@ def verify(
 app.command()(encode)
 app.command()(classify)
 app.command()(serve)
+app.add_typer(ledger, name="ledger")
 
 
 def _index(path: Path, expect_id: str | None) -> IndexBundle:

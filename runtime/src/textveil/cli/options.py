@@ -80,6 +80,41 @@ PunctuationOption = Annotated[
     bool, typer.Option("--sanitize-punctuation", help="Sanitize punctuation too; lower case, single blanks.")
 ]
 
+LedgerOption = Annotated[
+    Path | None,
+    typer.Option("--ledger", help="Charge every draw in this file before its output leaves; made at first use."),
+]
+LedgerKeyOption = Annotated[
+    Path | None,
+    typer.Option("--ledger-key", help="The key of the ledger; beside it, with .key after its name, if left out."),
+]
+ScopeOption = Annotated[
+    str | None,
+    typer.Option("--scope", help="With --ledger: what is charged: a document, a person, a day; 'default' if left out."),
+]
+BudgetOption = Annotated[
+    str | None,
+    typer.Option("--budget", help="With --ledger: refuse what brings the scope above so many nats, now and later."),
+]
+BudgetDeltaOption = Annotated[
+    str | None, typer.Option("--budget-delta", help="With --budget: the same for delta; 0 if left out.")
+]
+MemoOption = Annotated[
+    bool,
+    typer.Option("--memo", help="With --ledger and --key: give an equal request its stored output again, uncharged."),
+]
+MemoKeyOption = Annotated[
+    Path | None,
+    typer.Option("--key", help="With --memo: what outputs are encrypted with; not in the ledger's folder."),
+]
+ReceiptOption = Annotated[
+    Path | None, typer.Option("--receipt", help="Write what was promised, with a hash of the output, signed.")
+]
+ReceiptKeyOption = Annotated[
+    Path | None,
+    typer.Option("--receipt-key", help="With --receipt: the secret key; made at first use. One for each recipient."),
+]
+
 
 def _refuse_strict(given: bool) -> None:
     if given:

@@ -9,9 +9,21 @@ from typing import Annotated, Unpack
 import typer
 
 from textveil.bundle.atomic import atomic_output
+from textveil.cli.charging import ReceiptFile, charging, refuse_shared
 from textveil.cli.console import say
-from textveil.cli.io import Lines, opened, read_lines, read_words, refuse_overwriting, say_unless, standard_output
+from textveil.cli.io import (
+    Lines,
+    all_lines,
+    opened,
+    read_lines,
+    read_words,
+    refuse_overwriting,
+    say_unless,
+    standard_output,
+)
 from textveil.cli.options import (
+    BudgetDeltaOption,
+    BudgetOption,
     BundleOption,
     CapOption,
     CaseOption,
@@ -21,10 +33,17 @@ from textveil.cli.options import (
     ExpectId,
     FluentOption,
     KindsOption,
+    LedgerKeyOption,
+    LedgerOption,
     LevelOption,
     MechanismOption,
+    MemoKeyOption,
+    MemoOption,
     PunctuationOption,
+    ReceiptKeyOption,
+    ReceiptOption,
     ReplacementOption,
+    ScopeOption,
     SplitOption,
     StrictOption,
     TailOption,
@@ -83,6 +102,15 @@ def sanitize(
         Path | None,
         typer.Option("--output", "-o", help="Write here, whole or not at all, instead of standard output."),
     ] = None,
+    ledger: LedgerOption = None,
+    ledger_key: LedgerKeyOption = None,
+    scope: ScopeOption = None,
+    budget: BudgetOption = None,
+    budget_delta: BudgetDeltaOption = None,
+    memo: MemoOption = False,
+    key: MemoKeyOption = None,
+    receipt: ReceiptOption = None,
+    receipt_key: ReceiptKeyOption = None,
     expect_id: ExpectId = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
 ) -> None:
@@ -101,6 +129,8 @@ def sanitize(
         raise OptionError("--keep-mapping goes with --consistent")
     if keep_mapping is not None and output is not None and os.path.realpath(keep_mapping) == os.path.realpath(output):
         raise OptionError("--keep-mapping and --output are one file: the mapping would go where the text is to go")
+    if keep_mapping is not None and memo:
+        raise OptionError("--keep-mapping and --memo exclude each other: a memo stores no mapping")
     options = Options(
         mechanism=mechanism,
         epsilon=epsilon,
@@ -113,23 +143,39 @@ def sanitize(
         **staircase_options(visible, kinds, consistent, consistent_cap, split, fluent),
     )
     sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
-    sanitizer.terms(**options)  # options are checked before any file is touched
+    promised = sanitizer.terms(**options).statement(0)  # options are checked before any file is touched
     paths = files or ["-"]
-    for written in (output, keep_mapping):
+    for written in (output, keep_mapping, receipt):
         if written is not None:
             refuse_overwriting(paths if text is None else [], written)
     if keep_mapping is not None and not os.access(Path(os.path.realpath(keep_mapping)).parent, os.W_OK):
         raise OutputError("--keep-mapping: no folder there that can be written")  # known before a text is released
-    mappings = _Mappings(keep_mapping)
-    with atomic_output(output) if output is not None else standard_output() as write:
+    refuse_shared(output, keep_mapping, receipt, ledger, ledger_key, key, receipt_key)
+    mappings, receipts = _Mappings(keep_mapping), ReceiptFile(receipt, receipt_key, promised)
+    charged = charging(ledger, ledger_key, scope, budget, budget_delta, memo, key)
+
+    def draw(texts: list[str]) -> list[Result]:
+        drawn = (
+            sanitizer.sanitize_batch(texts, **options)
+            if charged is None
+            else charged.sanitize(sanitizer, texts, options)
+        )
+        receipts.add(drawn)
+        return drawn
+
+    with atomic_output(output) if output is not None else standard_output() as write_output:
+        write = receipts.through(write_output)
         if text is not None:
-            result = sanitizer.sanitize(text, **options)
+            (result,) = draw([text])
             if not quiet:
                 _LanguageWarning(sanitizer, options)([text])
             mappings.add([result])
             mappings.write()  # first: a text without its mapping could only be had back by a second release
             write(_render([result], as_json, ended=True))
+            receipts.write()
             say_unless(result.statement.summary(), quiet)
+            if charged is not None:
+                charged.say(quiet)
             return
         ended = True
         for number, path in enumerate(paths, 1):
@@ -142,15 +188,19 @@ def sanitize(
                 progress_bar("sanitizing", size, quiet, output is not None) as advance,
             ):
                 warn = None if quiet else _LanguageWarning(sanitizer, options)
-                for results, ended, consumed in sanitize_lines(
-                    sanitizer, descriptor, name, document=document, look=warn, **options
-                ):
+                documents = sanitize_lines(
+                    sanitizer, descriptor, name, document=document, whole=memo, look=warn, draw=draw, **options
+                )
+                for results, ended, consumed in documents:
                     mappings.add(results)
                     write(_render(results, as_json, ended=ended))
                     tally.add(results)
                     advance(consumed)
             say_unless(f"{name}: {tally}", quiet)
+        receipts.write()
     mappings.write()
+    if charged is not None:
+        charged.say(quiet)
 
 
 class _Mappings:
@@ -210,7 +260,9 @@ def sanitize_lines(
     name: str,
     *,
     document: str | None = None,
+    whole: bool = False,
     look: Callable[[list[str]], None] | None = None,
+    draw: Callable[[list[str]], list[Result]] | None = None,
     **options: Unpack[Options],
 ) -> Iterator[tuple[list[Result], bool, int]]:
     """Sanitizes everything that can be read from a file descriptor, line by line or as one document.
@@ -220,7 +272,9 @@ def sanitize_lines(
         descriptor: An open file descriptor; read until its end, not closed.
         name: What errors call the input ("input 1").
         document: ``"line"`` or ``"file"``; ``None`` for lines, and for one line only with consistent draws.
+        whole: Whether all lines are read before the first is sanitized: they are one request to a memo.
         look: Called with the documents before they are sanitized.
+        draw: What sanitizes documents in place of the sanitizer: with a ledger, say.
         options: As in ``Sanitizer.sanitize``.
 
     Yields:
@@ -230,10 +284,11 @@ def sanitize_lines(
         InputError: As ``read_lines``.
         OptionError: Draws are consistent, there are several lines, and it is not said what a document is.
     """
-    for lines, ended, consumed in _documents(descriptor, name, document, bool(options.get("consistent"))):
+    documents = _documents(descriptor, name, document, bool(options.get("consistent")))
+    for lines, ended, consumed in all_lines(documents) if whole else documents:
         if look is not None:
             look(lines)
-        yield sanitizer.sanitize_batch(lines, **options), ended, consumed
+        yield sanitizer.sanitize_batch(lines, **options) if draw is None else draw(lines), ended, consumed
 
 
 def _render(results: list[Result], as_json: bool, *, ended: bool) -> str:

@@ -7,9 +7,12 @@ import typer
 
 from textveil.bundle.files import encoder_version
 from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION
+from textveil.cli.charging import Charging, charging
 from textveil.cli.console import say
 from textveil.cli.io import read_words
 from textveil.cli.options import (
+    BudgetDeltaOption,
+    BudgetOption,
     BundleOption,
     CapOption,
     CaseOption,
@@ -19,10 +22,13 @@ from textveil.cli.options import (
     ExpectId,
     FluentOption,
     KindsOption,
+    LedgerKeyOption,
+    LedgerOption,
     LevelOption,
     MechanismOption,
     PunctuationOption,
     ReplacementOption,
+    ScopeOption,
     SplitOption,
     TailOption,
     VisibleOption,
@@ -69,6 +75,11 @@ def serve(
     encoder_epsilon: Annotated[
         str | None, typer.Option(help="For the whole text, exactly as info lists it; the encoder's default.")
     ] = None,
+    ledger: LedgerOption = None,
+    ledger_key: LedgerKeyOption = None,
+    scope: ScopeOption = None,
+    budget: BudgetOption = None,
+    budget_delta: BudgetDeltaOption = None,
     body_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 24, help="The longest body of a request.")] = 1 << 20,
     seconds: Annotated[
         float, typer.Option(min=1, max=600, help="For a body to arrive, for the work, and for an answer to be read.")
@@ -96,21 +107,28 @@ def serve(
 
     limits = Limits(body_bytes=body_bytes, seconds=seconds)
     address = Address(host, port, tuple(name or ()), token_file, tls_certificate, tls_key)
-    releases = _releases(Sanitizer.load(bundle, expect_id=expect_id), options, encoder, encoder_epsilon)
+    charges = charging(ledger, ledger_key, scope, budget, budget_delta, False, None)
+    releases = _releases(Sanitizer.load(bundle, expect_id=expect_id), options, encoder, encoder_epsilon, charges)
 
     def report(line: str) -> None:
         say(f"textveil: {line}")
 
     run(lambda access: make_app(releases, access, limits, report), address, limits, report)
+    if charges is not None:
+        charges.say(quiet=False)
 
 
-def _releases(sanitizer: Sanitizer, options: Options, encoder: Path | None, epsilon: str | None) -> "Releases":
-    """What is served. A ledger would charge the two functions here."""
+def _releases(
+    sanitizer: Sanitizer, options: Options, encoder: Path | None, epsilon: str | None, charges: Charging | None
+) -> "Releases":
+    """What is served. With a ledger, every draw is charged before it leaves."""
     from textveil.serve import Releases
 
     promise = sanitizer.terms(**options).statement(1)  # options are checked before anything is served
 
     def sanitize(texts: Any) -> Any:
+        if charges is not None:
+            return charges.sanitize(sanitizer, texts, options)
         return sanitizer.sanitize_batch(texts, **options)
 
     if encoder is None:
@@ -122,6 +140,10 @@ def _releases(sanitizer: Sanitizer, options: Options, encoder: Path | None, epsi
     else:
         from textveil.vector.encoder import Encoder as Model
     model = Model.load(encoder)
-    return Releases(
-        sanitize, promise, lambda texts: model.encode_batch(texts, epsilon=epsilon), model.statement(epsilon=epsilon)
-    )
+
+    def encode(texts: Any) -> Any:
+        if charges is not None:
+            return charges.encode(model, texts, {"epsilon": epsilon})
+        return model.encode_batch(texts, epsilon=epsilon)
+
+    return Releases(sanitize, promise, encode, model.statement(epsilon=epsilon))

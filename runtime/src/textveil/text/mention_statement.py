@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal, localcontext
 from typing import Any
 
-from textveil.release import Loss, PerToken, Statement, round_up
+from textveil.release import Charge, Loss, PerToken, Statement, round_up
 from textveil.text.statement import PURE_LDP
 
 #: What the bound is, in full.
@@ -126,6 +126,16 @@ class MentionStatement(Statement):
     def identity(self) -> str:
         """Identity of the bundle."""
         return self.terms.bundle
+
+    @property
+    def mechanism(self) -> str:
+        """Name of the mechanism."""
+        return self.terms.mechanism
+
+    @property
+    def charge(self) -> Charge:
+        """``L`` for every drawn mention (with ``consistent``: every distinct one); kinds cost nothing."""
+        return Charge.of(PerToken(self.terms.epsilon), self.mentions)
 
     @property
     def losses(self) -> tuple[Loss, ...]:

@@ -21,6 +21,7 @@ from textveil.mechanisms.santext import CappedSanText, ExactSanText, rounding_sl
 from textveil.mechanisms.santext_plus import ReplacementCoin, mixture_epsilon
 from textveil.mechanisms.table import EXACT, KEPT, LevelParameters
 from textveil.text.lexicon import Lexicon
+from textveil.text.pure_level import pure_level
 from textveil.text.statement import CERTIFIED, PURE_LDP, TEXTBOOK, Terms
 
 CASES = ("carry", "drop")
@@ -194,12 +195,15 @@ def make_plan(
     coin: ReplacementCoin | None = None
     slack = epsilon_0 = 0.0
     kind = PURE_LDP
+    pure: Decimal | None = None
     if mechanism in TABLE_MECHANISMS:
         tail = find_tail(bundle, tail)
         chosen = find_level(bundle, mechanism, tail, epsilon, level)
         parameters = chosen.parameters[mechanism, tail]
         drawn_by: Mechanism = table_mechanism(bundle, mechanism, parameters)
         level, value, kind = chosen.name, *label(bundle, chosen, mechanism, tail)
+        if mechanism == "santext":
+            pure = pure_level(bundle, chosen, mechanism, tail)
         if kind == TEXTBOOK:
             slack = rounding_slack(parameters.exponent, bundle.table.grid, int(parameters.weights[-1]))
         if mechanism == "santext+":
@@ -213,11 +217,11 @@ def make_plan(
         drawn_by, value, kind = Fbdd.of(bundle.table, bundle.metric, exact), float(exact), TEXTBOOK
     elif mechanism == "krr":
         exact = number(epsilon)
-        drawn_by, value = RandomizedResponse.of(bundle.table, exact), float(exact)
+        drawn_by, value, pure = RandomizedResponse.of(bundle.table, exact), float(exact), exact
     else:
         if epsilon is not None:
             raise OptionError("random takes no epsilon: nothing is learned from it")
-        drawn_by, value = RandomizedResponse.uniform(bundle.table), 0.0
+        drawn_by, value, pure = RandomizedResponse.uniform(bundle.table), 0.0, Decimal(0)
     terms = Terms(
         mechanism=mechanism,
         level=level,
@@ -230,6 +234,7 @@ def make_plan(
         case="drop" if sanitize_punctuation else case,
         sanitize_punctuation=sanitize_punctuation,
         bundle=bundle.identity,
+        pure_level=pure,
     )
     return Plan(drawn_by, coin, keepable, terms)
 

@@ -1,7 +1,7 @@
 """``Sanitizer``: replaces the words of a text by random ones. The one class that applications use."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Any, Unpack
@@ -170,6 +170,15 @@ class Sanitizer:
     def terms(self, **options: Unpack[Options]) -> AnyTerms:
         """Returns what a call with these options promises per token. Nothing is drawn."""
         return self._plan(options).terms
+
+    def canonical_options(self, **options: Unpack[Options]) -> dict[str, Any]:
+        """Returns all that decides how a call with these options draws, the identity of the bundle included.
+
+        Options that were left out have the values they resolve to. Denied words are in it: it is not to be published.
+        """
+        plan = self._plan(options)
+        split = isinstance(plan, MentionPlan) and plan.split
+        return {**asdict(plan.terms), "split": split, "deny": sorted(options.get("deny", ()))}
 
     def distribution(self, word: str, **options: Unpack[Options]) -> Distribution:
         """Returns the exact output distribution of one word: every output with its integer weight. Nothing is drawn.

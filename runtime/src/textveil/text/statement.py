@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from textveil.mechanisms.table import EXACT
-from textveil.release import Loss, PerDistance, PerToken, Statement
+from textveil.release import UNBOUNDED, Charge, Loss, PerDistance, PerToken, Statement
 
 #: Kinds of epsilon. Two kinds are never compared, added or printed as one another.
 TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", "pure local DP"
@@ -51,6 +51,8 @@ class Terms:
         case: ``"carry"`` or ``"drop"``.
         sanitize_punctuation: Whether punctuation and white space were sanitized too.
         bundle: Identity of the bundle.
+        pure_level: Loss per token whatever the two words are, rounded up; ``None`` where it is not finite
+            (``santext+``) or not proven (``fbdd``).
     """
 
     mechanism: str
@@ -64,6 +66,7 @@ class Terms:
     case: str
     sanitize_punctuation: bool
     bundle: str
+    pure_level: Decimal | None = None
 
     def statement(self, tokens: int) -> "PrivacyStatement":
         """Returns the promise for a text of so many tokens."""
@@ -110,6 +113,17 @@ class PrivacyStatement(Statement):
     def identity(self) -> str:
         """Identity of the bundle."""
         return self.terms.bundle
+
+    @property
+    def mechanism(self) -> str:
+        """Name of the mechanism."""
+        return self.terms.mechanism
+
+    @property
+    def charge(self) -> Charge:
+        """The pure level for every token; none is finite for SanText+ and FBDD."""
+        level = self.terms.pure_level
+        return UNBOUNDED if level is None else Charge.of(PerToken(level), self.tokens)
 
     @property
     def losses(self) -> tuple[Loss, ...]:

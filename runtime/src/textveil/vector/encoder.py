@@ -4,7 +4,7 @@ onnxruntime is imported when an encoder is loaded, and not before (``textveil.ve
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import compress
 from pathlib import Path
 from typing import Any
@@ -181,6 +181,12 @@ class Encoder:
     def statement(self, *, epsilon: float | str | None = None, word_dropout: float | str = "0") -> VectorStatement:
         """Returns what a call with these options promises. Nothing is drawn."""
         return self._plan(epsilon, word_dropout)[2]
+
+    def canonical_options(
+        self, *, epsilon: float | str | None = None, word_dropout: float | str = "0"
+    ) -> dict[str, Any]:
+        """Returns all that decides how a call with these options draws, the identity of the bundle included."""
+        return asdict(self.statement(epsilon=epsilon, word_dropout=word_dropout))
 
     def _vectors(self, ids: list[int], dimension: int) -> NDArray[np.float32]:
         """The model's vector, or one that is not finite where the model fails: that becomes the fixed point."""

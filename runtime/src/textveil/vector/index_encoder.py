@@ -143,6 +143,11 @@ class IndexEncoder:
         """Returns what a call with these options promises. Nothing is drawn."""
         return IndexStatement(self.bundle.level(channel, epsilon), self.bundle.identity)
 
+    def canonical_options(self, *, epsilon: float | str | None = None, channel: str | None = None) -> dict[str, Any]:
+        """Returns all that decides how a call with these options draws, the identity of the bundle included."""
+        said = self.statement(epsilon=epsilon, channel=channel)
+        return {"channel": said.channel, "epsilon": said.epsilon, "bundle": said.bundle}
+
     def distribution(
         self, label: str, *, epsilon: float | str | None = None, channel: str | None = None
     ) -> Distribution:

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from textveil.mechanisms.index_staircase import IndexStaircase
-from textveil.release import Loss, Statement, WholeText, round_up
+from textveil.release import Charge, Loss, Statement, WholeText, round_up
 
 _NOT_PROTECTED = (
     "that a text was encoded, and with what parameters",
@@ -50,6 +50,16 @@ class IndexStatement(Statement):
     def identity(self) -> str:
         """Identity of the bundle."""
         return self.bundle
+
+    @property
+    def mechanism(self) -> str:
+        """``index`` and the channel."""
+        return f"index {self.channel}"
+
+    @property
+    def charge(self) -> Charge:
+        """Epsilon of the whole text."""
+        return Charge.of(self.whole_text)
 
     @property
     def losses(self) -> tuple[Loss, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from textveil.mechanisms.vector_noise import gaussian_delta, noise_for
 from textveil.mechanisms.vector_parameters import BOX, L2, ReleaseParameters, WordDropout
-from textveil.release import Loss, PerCoordinate, PerWord, Statement, WholeText
+from textveil.release import Charge, Loss, PerCoordinate, PerWord, Statement, WholeText
 
 _ALWAYS = (
     "that a text was encoded, and with what parameters",
@@ -68,6 +68,16 @@ class VectorStatement(Statement):
     def identity(self) -> str:
         """Identity of the encoder bundle."""
         return self.bundle
+
+    @property
+    def mechanism(self) -> str:
+        """``vector`` and the mode."""
+        return f"vector {self.parameters.mode}"
+
+    @property
+    def charge(self) -> Charge:
+        """Epsilon and delta of the whole text."""
+        return Charge.of(self.whole_text)
 
     @property
     def losses(self) -> tuple[Loss, ...]:

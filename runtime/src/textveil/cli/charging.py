@@ -1,0 +1,133 @@
+"""The ledger and the receipt of a command that releases: opened before anything is drawn, and what is said of them."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textveil.bundle.atomic import atomic_output
+from textveil.cli.io import Write, say_unless
+from textveil.errors import OptionError, OutputError
+from textveil.release import Statement
+
+if TYPE_CHECKING:
+    from textveil.ledger import Budget, Charged, Ledger, ReceiptWriter
+    from textveil.text.options import Options
+    from textveil.text.sanitizer import Result, Sanitizer
+    from textveil.vector.encoder import Encoder
+    from textveil.vector.index_encoder import IndexEncoder
+
+
+class Charging:
+    """Charges what a command draws, and counts what the ledger says of it."""
+
+    def __init__(self, ledger: "Ledger", scope: str, budget: "Budget | None") -> None:
+        self._ledger, self._scope, self._budget = ledger, scope, budget
+        self._charged = self._before = self._stored = 0
+
+    def sanitize(self, sanitizer: "Sanitizer", texts: Sequence[str], options: "Options") -> "list[Result]":
+        """Sanitizes documents, charged."""
+        given = self._ledger.sanitize_batch(sanitizer, texts, scope=self._scope, budget=self._budget, **options)
+        return [self._counted(charged) for charged in given]
+
+    def encode(self, encoder: "Encoder | IndexEncoder", texts: Sequence[str], options: dict[str, Any]) -> list[Any]:
+        """Encodes documents, charged."""
+        given = self._ledger.encode_batch(encoder, texts, scope=self._scope, budget=self._budget, **options)
+        return [self._counted(charged) for charged in given]
+
+    def say(self, quiet: bool) -> None:
+        """Says what was charged, to the owner of the device."""
+        if self._ledger.created:
+            say_unless(f"a new ledger; its key is {self._ledger.key_path.name}: without it all is forgotten", quiet)
+        said = [f"{_documents(self._charged)} charged, {self._ledger.account(self._scope)} spent in this scope"]
+        if self._stored:
+            said.append(f"{_documents(self._stored)} given again from the memo, at no charge")
+        if self._before:
+            said.append(f"{_documents(self._before)} released before: each draw is one more release")
+        say_unless(f"ledger: {'; '.join(said)}", quiet)
+
+    def _counted(self, charged: "Charged[Any]") -> Any:
+        self._charged += not charged.stored
+        self._stored += charged.stored
+        self._before += charged.before > 0
+        return charged.release
+
+
+def charging(
+    ledger: Path | None,
+    ledger_key: Path | None,
+    scope: str | None,
+    budget: str | None,
+    budget_delta: str | None,
+    memo: bool,
+    key: Path | None,
+) -> Charging | None:
+    """Opens the ledger that a command line names; ``None`` where it names none.
+
+    Raises:
+        OptionError: Options of a ledger without one, or a memo without a key.
+        LedgerError, KeyFileError, CryptoUnavailable: The ledger cannot be used.
+    """
+    if ledger is None:
+        if memo or any(option is not None for option in (ledger_key, scope, budget, budget_delta, key)):
+            raise OptionError("--ledger-key, --scope, --budget, --memo and --key go with --ledger")
+        return None
+    if memo != (key is not None):
+        raise OptionError("--memo and --key go together: outputs are stored encrypted with that key")
+    if budget is None and budget_delta is not None:
+        raise OptionError("--budget-delta goes with --budget")
+    from textveil.ledger import DEFAULT_SCOPE, Budget, Ledger
+
+    limit = None if budget is None else Budget.of(budget, "0" if budget_delta is None else budget_delta)
+    opened = Ledger(ledger, key=ledger_key, memo_key=key)
+    return Charging(opened, DEFAULT_SCOPE if scope is None else scope, limit)
+
+
+class ReceiptFile:
+    """The file that ``--receipt`` names, or none."""
+
+    def __init__(self, path: Path | None, key: Path | None, promised: Statement) -> None:
+        self._path = path
+        if (path is None) != (key is None):
+            raise OptionError("--receipt and --receipt-key go together: a receipt is signed for its recipient")
+        self._writer = None if key is None else _receipt_writer(key, promised)
+
+    def through(self, write: Write) -> Write:
+        """Returns what writes the output, with the receipt looking on."""
+        writer = self._writer
+        if writer is None:
+            return write
+
+        def written(text: str) -> None:
+            writer.update(text)
+            write(text)
+
+        return written
+
+    def add(self, releases: Sequence[Any]) -> None:
+        """Adds the releases of some documents."""
+        if self._writer is not None:
+            self._writer.add(release.statement for release in releases)
+
+    def write(self) -> None:
+        """Writes the receipt."""
+        if self._path is not None and self._writer is not None:
+            with atomic_output(self._path) as write:
+                write(self._writer.signed())
+
+
+def refuse_shared(*paths: Path | None) -> None:
+    """Raises ``OutputError`` if two of the files that a command writes, or keeps keys in, are one."""
+    given = [os.path.realpath(path) for path in paths if path is not None]
+    if len(set(given)) < len(given):
+        raise OutputError("two of the files that are to be written are one; nothing was written")
+
+
+def _receipt_writer(key: Path, promised: Statement) -> "ReceiptWriter":
+    from textveil.ledger import ReceiptWriter
+
+    return ReceiptWriter(key, promised)
+
+
+def _documents(count: int) -> str:
+    return "1 document" if count == 1 else f"{count:,} documents"

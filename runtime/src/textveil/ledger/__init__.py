@@ -1,0 +1,22 @@
+"""Charges every draw before its output leaves, refuses what a budget does not cover, and signs receipts."""
+
+from textveil.ledger.account import Account, Budget
+from textveil.ledger.entry import Entered, Entry
+from textveil.ledger.ledger import DEFAULT_SCOPE, Ledger
+from textveil.ledger.receipt import Receipt, ReceiptWriter, read_receipt
+from textveil.ledger.sources import Charged, canonical_bytes, request_bytes
+
+__all__ = [
+    "DEFAULT_SCOPE",
+    "Account",
+    "Budget",
+    "Charged",
+    "Entered",
+    "Entry",
+    "Ledger",
+    "Receipt",
+    "ReceiptWriter",
+    "canonical_bytes",
+    "read_receipt",
+    "request_bytes",
+]

@@ -1,0 +1,153 @@
+"""The account of one scope: what it has spent, its budget, and what it refuses. Whole units, no floating point."""
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal, InvalidOperation, localcontext
+from fractions import Fraction
+from typing import Any
+
+from textveil.errors import BudgetError, LedgerError, OptionError
+from textveil.release import DELTA_UNITS, NAT_UNITS, Charge
+
+#: A sum is refused before SQLite's integers end.
+_MOST_UNITS = 1 << 62
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The most that a scope may spend, in the units of ``Charge``.
+
+    Attributes:
+        epsilon: In units of 2**-20 nat.
+        delta: In units of 2**-50.
+    """
+
+    epsilon: int
+    delta: int = 0
+
+    @classmethod
+    def of(cls, nats: str | float | Decimal, delta: str | float | Decimal = 0) -> "Budget":
+        """Returns a budget, rounded down to whole units.
+
+        Raises:
+            OptionError: A value is below 0, too large, or no number.
+        """
+        return cls(_units(nats, NAT_UNITS, "a budget"), _units(delta, DELTA_UNITS, "the delta of a budget"))
+
+    def covers(self, other: "Budget") -> bool:
+        """Tells whether the other budget is no larger."""
+        return other.epsilon <= self.epsilon and other.delta <= self.delta
+
+
+@dataclass(frozen=True)
+class Account:
+    """What one scope has spent.
+
+    Attributes:
+        scope: Tag of the scope's name, 32 bytes.
+        epsilon: Sum of the finite charges, in units of 2**-20 nat.
+        delta: The same, in units of 2**-50.
+        unbounded: Releases without a finite charge.
+        budget: The most that may be spent, or ``None``.
+    """
+
+    scope: bytes
+    epsilon: int = 0
+    delta: int = 0
+    unbounded: int = 0
+    budget: Budget | None = None
+
+    def limited(self, budget: Budget) -> "Account":
+        """Returns the account with a budget: its first one, or one that is no larger.
+
+        Raises:
+            BudgetError: The scope has a smaller budget.
+        """
+        if self.budget is not None and not self.budget.covers(budget):
+            raise BudgetError("this scope has a smaller budget already: a budget is lowered, and never raised")
+        return Account(self.scope, self.epsilon, self.delta, self.unbounded, budget)
+
+    def charged(self, charge: Charge, mechanism: str) -> "Account":
+        """Returns the account after a release.
+
+        Raises:
+            BudgetError: The budget does not cover it.
+            LedgerError: The sum is beyond what is counted.
+        """
+        bounded = charge.epsilon is not None
+        epsilon, delta = self.epsilon + (charge.epsilon or 0), self.delta + charge.delta
+        unbounded = self.unbounded + (not bounded)
+        if max(epsilon, delta) > _MOST_UNITS:
+            raise LedgerError("the sum of this scope is beyond what a ledger counts")
+        if self.budget is not None:
+            if not bounded:
+                raise BudgetError(f"{mechanism} has no finite bound: no budget covers it")
+            if unbounded:
+                raise BudgetError("this scope has releases without a finite bound: no budget holds for it")
+            if not self.budget.covers(Budget(epsilon, delta)):
+                raise BudgetError(f"the budget of this scope does not cover this release: spent are {self}")
+        return Account(self.scope, epsilon, delta, unbounded, self.budget)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain values for JSON; numbers that are not whole are exact decimals, as strings."""
+        budget = self.budget
+        return {
+            "scope": self.scope.hex(),
+            "nats": exact(self.epsilon, NAT_UNITS),
+            "delta": exact(self.delta, DELTA_UNITS),
+            "unbounded": self.unbounded,
+            "budget_nats": None if budget is None else exact(budget.epsilon, NAT_UNITS),
+            "budget_delta": None if budget is None else exact(budget.delta, DELTA_UNITS),
+        }
+
+    @property
+    def spent(self) -> str:
+        """Spent nats, as they are printed: rounded up."""
+        return _shown(self.epsilon)
+
+    @property
+    def spent_delta(self) -> str:
+        """Spent delta, as it is printed: rounded up."""
+        return _shown_delta(self.delta)
+
+    @property
+    def limit(self) -> str:
+        """The budget in nats, as it is printed; ``-`` where there is none."""
+        return "-" if self.budget is None else _shown(self.budget.epsilon)
+
+    def __str__(self) -> str:
+        limit = "" if self.budget is None else f" of {self.limit}"
+        delta = f", delta {self.spent_delta}" if self.delta else ""
+        releases = "release" if self.unbounded == 1 else "releases"
+        unbounded = f", and {self.unbounded:,} {releases} without a finite bound" if self.unbounded else ""
+        return f"{self.spent}{limit} nats{delta}{unbounded}"
+
+
+def exact(units: int, per: int) -> str:
+    """Returns a number of units as a decimal number, exactly; ``per`` is a power of two."""
+    digits = per.bit_length() - 1
+    whole, rest = divmod(units * 10**digits // per, 10**digits)
+    return f"{whole}.{rest:0{digits}d}".rstrip("0").rstrip(".")
+
+
+def _shown(units: int) -> str:
+    """Nats with two decimals at most, rounded up."""
+    hundredths = -(-100 * units // NAT_UNITS)
+    whole, rest = divmod(hundredths, 100)
+    return f"{whole:,}" + (f".{rest:02d}".rstrip("0") if rest else "")
+
+
+def _shown_delta(units: int) -> str:
+    """A delta with three digits, rounded up."""
+    with localcontext(prec=3, rounding=ROUND_CEILING):
+        return f"{(Decimal(units) / DELTA_UNITS).normalize():g}"
+
+
+def _units(value: Any, per: int, what: str) -> int:
+    try:
+        number = Decimal(str(value))
+    except InvalidOperation:
+        number = Decimal("NaN")
+    if not number.is_finite() or number < 0 or number.adjusted() > 18:
+        raise OptionError(f"{what} is a number, at least 0")
+    return min(math.floor(Fraction(number) * per), _MOST_UNITS)

@@ -1,0 +1,151 @@
+"""The ledger's file: one SQLite database, its schema, and the only way to open it.
+
+Every transaction has a connection of its own. No connection is carried over a fork: forks of this process wait until
+none is open. A commit returns after the data, the journal's removal and the folder are on the disk
+(``synchronous=EXTRA`` with a rollback journal).
+"""
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from textveil.errors import LedgerBusy, LedgerDamaged, LedgerError
+
+#: "TVLG", in the header of the file.
+APPLICATION_ID, VERSION = 0x54564C47, 1
+#: Seconds that a transaction waits for those of other processes.
+WAIT_S = 60.0
+
+_SCHEMA = """
+CREATE TABLE keys (
+    device_check BLOB NOT NULL,
+    memo_check BLOB
+);
+CREATE TABLE scopes (
+    scope BLOB PRIMARY KEY,
+    budget INTEGER CHECK (budget >= 0),
+    delta_budget INTEGER CHECK (delta_budget >= 0),
+    epsilon INTEGER NOT NULL DEFAULT 0 CHECK (typeof(epsilon) = 'integer' AND epsilon >= 0),
+    delta INTEGER NOT NULL DEFAULT 0 CHECK (typeof(delta) = 'integer' AND delta >= 0),
+    unbounded INTEGER NOT NULL DEFAULT 0 CHECK (unbounded >= 0)
+) WITHOUT ROWID;
+CREATE TABLE releases (
+    number INTEGER PRIMARY KEY,
+    day TEXT NOT NULL,
+    scope BLOB NOT NULL REFERENCES scopes ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+    request BLOB NOT NULL,
+    mechanism TEXT NOT NULL,
+    epsilon INTEGER CHECK (epsilon >= 0),
+    delta INTEGER NOT NULL CHECK (delta >= 0),
+    output BLOB CHECK (typeof(output) IN ('blob', 'null')),
+    whole BLOB
+);
+CREATE INDEX requests ON releases (scope, request);
+CREATE INDEX wholes ON releases (scope, whole) WHERE whole IS NOT NULL;
+"""
+_PRAGMAS = (
+    "synchronous = EXTRA",
+    "fullfsync = ON",  # macOS: a flush that reaches the disk; without effect elsewhere
+    "foreign_keys = ON",
+    "secure_delete = ON",
+    "temp_store = MEMORY",
+    "trusted_schema = OFF",
+)
+
+#: Held while a connection is open, and while this process forks.
+_open = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_open.acquire, after_in_parent=_open.release, after_in_child=_open.release)
+
+
+@contextmanager
+def transaction(path: Path, *, write: bool = True, wait_s: float = WAIT_S) -> Iterator[sqlite3.Connection]:
+    """Opens the database for one transaction: committed at the end, rolled back on any error.
+
+    Args:
+        path: The file; it must be there.
+        write: Whether the transaction locks out all other writers from its start (``BEGIN IMMEDIATE``).
+        wait_s: Seconds to wait for another process.
+
+    Raises:
+        LedgerBusy: Another process held the lock for longer.
+        LedgerDamaged: The file is no ledger of this version.
+        LedgerError: It cannot be read or written. Nothing is in the ledger but what was before.
+    """
+    with _open:
+        try:
+            with closing(sqlite3.connect(_uri(path), timeout=wait_s, isolation_level=None, uri=True)) as connection:
+                for pragma in _PRAGMAS:
+                    connection.execute(f"PRAGMA {pragma}")
+                if connection.execute("PRAGMA journal_mode = DELETE").fetchone() != ("delete",):
+                    raise LedgerError("the ledger cannot be opened with a rollback journal")
+                connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+                _require_schema(connection, write)
+                try:
+                    yield connection
+                except BaseException:
+                    with suppress(sqlite3.Error):  # some errors have rolled back already
+                        connection.rollback()
+                    raise
+                connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise _named(error) from None
+
+
+def create(path: Path) -> bool:
+    """Makes an empty file for its owner alone; tells whether there was none.
+
+    Raises:
+        LedgerError: The folder does not let it be made.
+    """
+    with _open:  # closing a file gives up the locks that this process has on it
+        try:
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
+            return False
+        except OSError as error:
+            raise LedgerError(f"the ledger cannot be made: {os.strerror(error.errno or 0)}") from error
+        return True
+
+
+def _uri(path: Path) -> str:
+    """The file, which is not made where it is missing."""
+    return f"{path.absolute().as_uri()}?mode=rw"
+
+
+def _require_schema(connection: sqlite3.Connection, write: bool) -> None:
+    """Writes the schema into an empty file, within the transaction; refuses any other file that is no ledger."""
+    found = tuple(connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+    if found == (APPLICATION_ID, VERSION):
+        return
+    if found[0] == APPLICATION_ID:
+        raise LedgerDamaged(f"the ledger is of version {found[1]}; this package reads version {VERSION}")
+    if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() != (0,) or found != (0, 0):
+        raise LedgerDamaged("this file is no ledger")
+    if not write:
+        raise LedgerDamaged("this file is empty: no ledger was begun in it")
+    for statement in filter(str.strip, _SCHEMA.split(";")):
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _named(error: sqlite3.Error) -> LedgerError:
+    """A named error. SQLite's own messages speak of pages and tables: only what its code means is said."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return LedgerBusy("another process holds the ledger; nothing was released")
+    if code in (0, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):  # 0: a value that is not of its column's type
+        return LedgerDamaged("this file is no ledger, or it is damaged; nothing was released")
+    if code == sqlite3.SQLITE_CONSTRAINT:
+        return LedgerDamaged("the ledger refuses a number that cannot be; nothing was released")
+    if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+        return LedgerError("the ledger cannot be written: the disk is full or fails; nothing was released")
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return LedgerError("the ledger cannot be opened for writing; nothing was released")
+    return LedgerError(
+        f"the ledger cannot be used ({getattr(error, 'sqlite_errorname', 'unknown')}); nothing was released"
+    )

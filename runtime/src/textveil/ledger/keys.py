@@ -1,0 +1,70 @@
+"""Key files: 32 random bytes, made at first use, for their owner alone.
+
+The device key makes tags of requests and names of scopes: HMAC-SHA256, one use each. No noise is ever drawn from a key.
+"""
+
+import hashlib
+import hmac
+import os
+import stat
+from pathlib import Path
+
+from textveil.bundle.atomic import write_new
+from textveil.errors import KeyFileError
+
+KEY_BYTES = 32
+#: What errors call keys.
+DEVICE_KEY, MEMO_KEY = "the key of the ledger", "the key of the memo"
+#: A pipe is refused and not waited for.
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+def read_key(path: Path, what: str, *, make: bool) -> bytes:
+    """Reads a key file.
+
+    Args:
+        path: The file.
+        what: What errors call it ("the device key").
+        make: Whether to make it where it is missing: whole or not at all, and never in place of another.
+
+    Raises:
+        KeyFileError: It is missing, is no key, or others than its owner may read it.
+        OutputError: It cannot be made.
+    """
+    path = Path(os.path.realpath(path))
+    if make and not path.exists():
+        write_new(path, os.urandom(KEY_BYTES))  # where another process was first, its key is read
+    try:
+        with open(os.open(path, os.O_RDONLY | _NO_WAIT), "rb") as file:
+            status = os.fstat(file.fileno())
+            content = file.read(KEY_BYTES + 1) if stat.S_ISREG(status.st_mode) else b""
+    except OSError as error:
+        raise KeyFileError(f"{what}: no readable file there") from error
+    if len(content) != KEY_BYTES:
+        raise KeyFileError(f"{what}: a key file has {KEY_BYTES} bytes")
+    if os.name == "posix" and status.st_mode & 0o077:
+        raise KeyFileError(f"{what}: others than its owner may read it (chmod 600)")
+    return content
+
+
+def tag(key: bytes, use: str, *parts: bytes) -> bytes:
+    """Returns HMAC-SHA256 of some parts under a key, another function for every use; 32 bytes.
+
+    Every part has its length before it, so that no two lists of parts are one string.
+    """
+    mac = hmac.new(key, digestmod=hashlib.sha256)
+    for part in (use.encode(), *parts):
+        mac.update(len(part).to_bytes(8, "big"))
+        mac.update(part)
+    return mac.digest()
+
+
+def key_path_of(ledger: Path, key: str | Path | None) -> Path:
+    """Returns the file of the device key: the one that is named, else the one beside the ledger."""
+    return ledger.with_name(ledger.name + ".key") if key is None else Path(key)
+
+
+def refuse_beside(ledger: Path, memo_key: Path) -> None:
+    """Raises ``KeyFileError`` if a copy of the ledger's folder would take the key of the memo along."""
+    if Path(os.path.realpath(memo_key)).is_relative_to(ledger.parent):
+        raise KeyFileError(f"{MEMO_KEY}: not in the ledger's folder or below: a copy of it would hold all outputs")

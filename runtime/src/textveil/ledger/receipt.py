@@ -1,0 +1,204 @@
+"""A receipt: what was promised for an output, with its hash, signed for one recipient.
+
+It is a function of the output, its skeleton and public parameters, and of the key. So it tells nothing that the output
+does not tell. It does confirm a guess of an output that was withheld.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from textveil.bundle.files import parse_json
+from textveil.errors import BundleDamaged, ReceiptError
+from textveil.ledger import crypto
+from textveil.ledger.account import exact
+from textveil.ledger.keys import read_key
+from textveil.release import DELTA_UNITS, NAT_UNITS, Statement
+
+FORMAT, VERSION = "textveil-receipt", 1
+#: A receipt has no more bytes.
+MOST_BYTES = 1 << 20
+NOTE = (
+    "Who has this receipt and guesses the output can confirm the guess by its hash, also where the output is withheld. "
+    "The key links all receipts that it signed."
+)
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
+#: Parts of a statement that are said elsewhere in the receipt, or are no option.
+_NO_OPTIONS = {
+    "mechanism",
+    "bundle",
+    "tokens",
+    "mentions",
+    "epsilon_document",
+    "epsilon_0_document",
+    "not_protected",
+}
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What a receipt says.
+
+    Attributes:
+        bundle: Identity of the bundle.
+        mechanism: Name of the mechanism.
+        options: Level, epsilons and options, as in the statement.
+        documents: Number of documents of the output.
+        tokens: What was charged: drawn mentions (distinct ones with ``consistent``) or tokens; ``None`` where charges
+            are not finite, and for vectors and indices.
+        nats: Sum of the charges, an exact decimal number; ``None`` where it is not finite.
+        delta: The same of their deltas.
+        output_sha256: Hash of the bytes of the output.
+        note: What a receipt gives away.
+    """
+
+    bundle: str
+    mechanism: str
+    options: dict[str, Any]
+    documents: int
+    tokens: int | None
+    nats: str | None
+    delta: str
+    output_sha256: str
+    note: str = NOTE
+
+    def require_output(self, content: Iterable[bytes]) -> None:
+        """Raises ``ReceiptError`` unless the receipt is of this output.
+
+        Args:
+            content: The bytes of the output, in parts.
+        """
+        digest = hashlib.sha256()
+        for part in content:
+            digest.update(part)
+        if digest.hexdigest() != self.output_sha256:
+            raise ReceiptError("the receipt is of another output")
+
+    def __str__(self) -> str:
+        level = f", level {self.options['level']}" if self.options.get("level") else ""
+        documents = "1 document" if self.documents == 1 else f"{self.documents:,} documents"
+        unit = "drawn mention" if self.mechanism == "staircase" else "token"
+        tokens = "" if self.tokens is None else f", {self.tokens:,} {unit}{'' if self.tokens == 1 else 's'}"
+        nats = "no finite bound" if self.nats is None else f"{self.nats} nats"
+        delta = "" if self.delta == "0" else f", delta {float(self.delta):.3g}"
+        return f"{self.mechanism}{level}: {documents}{tokens}, {nats}{delta}"
+
+
+class ReceiptWriter:
+    """Makes the receipt of one output as it is written.
+
+    Args:
+        key: File of the secret key, 32 bytes; made where it is missing. One for each recipient.
+        promised: A statement of the same options; its counts do not matter.
+
+    Raises:
+        CryptoUnavailable: Signing needs the package ``cryptography``.
+        KeyFileError: The key cannot be used.
+    """
+
+    def __init__(self, key: Path, promised: Statement) -> None:
+        crypto.require("a receipt")
+        self._seed = read_key(key, "the key of the receipt", make=True)
+        self._promised = promised
+        self._hash = hashlib.sha256()
+        self._documents = self._tokens = self._epsilon = self._delta = 0
+        self._unbounded = promised.charge.epsilon is None
+
+    def add(self, statements: Iterable[Statement]) -> None:
+        """Adds the statements of some documents."""
+        for statement in statements:
+            said, charge = statement.to_dict(), statement.charge
+            self._documents += 1
+            self._tokens += said.get("mentions", said.get("tokens", 0))
+            self._epsilon += charge.epsilon or 0
+            self._delta += charge.delta
+
+    def update(self, text: str) -> None:
+        """Adds a part of the output, as UTF-8."""
+        self._hash.update(text.encode("utf-8"))
+
+    def receipt(self) -> Receipt:
+        """Returns the receipt of what was added."""
+        said = self._promised.to_dict()
+        counted = not self._unbounded and ("mentions" in said or "tokens" in said)
+        return Receipt(
+            bundle=self._promised.identity,
+            mechanism=self._promised.mechanism,
+            options={name: value for name, value in said.items() if name not in _NO_OPTIONS},
+            documents=self._documents,
+            tokens=self._tokens if counted else None,
+            nats=None if self._unbounded else exact(self._epsilon, NAT_UNITS),
+            delta=exact(self._delta, DELTA_UNITS),
+            output_sha256=self._hash.hexdigest(),
+        )
+
+    def signed(self) -> str:
+        """Returns the receipt as JSON, with public key and signature (Ed25519)."""
+        content = {"format": FORMAT, "format_version": VERSION, **asdict(self.receipt())}
+        public_key, signature = crypto.sign(self._seed, _signed_bytes(content))
+        return json.dumps({**content, "key": public_key.hex(), "signature": signature.hex()}, indent=1) + "\n"
+
+
+def read_receipt(content: bytes, *, signed_by: str | None = None) -> tuple[Receipt, str]:
+    """Reads a receipt and checks its signature.
+
+    Anybody can sign with a key of their own: without ``signed_by`` the signature only shows that nothing was altered
+    since.
+
+    Args:
+        content: The file.
+        signed_by: The public key that it must be signed with, as 64 hexadecimal digits.
+
+    Returns:
+        The receipt and the public key that signed it.
+
+    Raises:
+        ReceiptError: It is no receipt, was altered, or another key signed it.
+        CryptoUnavailable: Signatures need the package ``cryptography``.
+    """
+    crypto.require("a receipt")
+    malformed = ReceiptError("this is no receipt that textveil has written")
+    try:
+        found = parse_json(content, "the receipt") if len(content) <= MOST_BYTES else {}
+    except BundleDamaged:
+        raise malformed from None
+    version = found.pop("format_version", None)
+    if found.pop("format", None) != FORMAT or (type(version), version) != (int, VERSION):
+        raise malformed
+    key, signature = found.pop("key", None), found.pop("signature", None)
+    if set(found) != set(Receipt.__annotations__) or not isinstance(key, str) or not isinstance(signature, str):
+        raise malformed
+    try:
+        public_key, signed = bytes.fromhex(key), bytes.fromhex(signature)
+    except ValueError:
+        raise malformed from None
+    content_signed = _signed_bytes({"format": FORMAT, "format_version": VERSION, **found})
+    crypto.require_signature(public_key, signed, content_signed)
+    if signed_by is not None and signed_by.lower() != public_key.hex():
+        raise ReceiptError("the receipt is signed with another key")
+    receipt = Receipt(**found)
+    if not _sound(receipt):
+        raise malformed
+    return receipt, public_key.hex()
+
+
+def _sound(receipt: Receipt) -> bool:
+    """Tells whether what was signed has the types of a receipt, and nothing that a terminal takes for a command."""
+    texts = [receipt.bundle, receipt.mechanism, receipt.delta, receipt.output_sha256]
+    texts += [] if receipt.nats is None else [receipt.nats]
+    level = receipt.options.get("level") if isinstance(receipt.options, dict) else 0
+    texts += [] if level is None else [level]
+    counts = [receipt.documents, *([] if receipt.tokens is None else [receipt.tokens])]
+    return (
+        all(isinstance(text, str) and text.isprintable() and len(text) < 200 for text in texts)
+        and all(type(count) is int for count in counts)
+        and all(_NUMBER.fullmatch(number) for number in (receipt.delta, receipt.nats or "0"))
+    )
+
+
+def _signed_bytes(content: dict[str, Any]) -> bytes:
+    return b"textveil-receipt\0" + json.dumps(content, sort_keys=True, separators=(",", ":")).encode()

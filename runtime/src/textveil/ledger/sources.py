@@ -1,0 +1,229 @@
+"""What a ledger charges: texts, vectors and indices; what makes two requests equal; how a release is stored."""
+
+import hashlib
+import json
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from textveil.errors import InputError, OptionError
+from textveil.ledger.entry import Entry
+
+if TYPE_CHECKING:
+    from textveil.ledger.account import Budget
+    from textveil.ledger.ledger import Ledger
+    from textveil.release import Statement
+    from textveil.text.options import Options
+    from textveil.text.sanitizer import Result, Sanitizer
+    from textveil.vector.encoder import Encoder, VectorRelease
+    from textveil.vector.index_encoder import IndexEncoder, IndexRelease
+
+
+class Released(Protocol):
+    """Whatever has a privacy statement."""
+
+    @property
+    def statement(self) -> "Statement":
+        """What the release promises."""
+        ...
+
+
+R = TypeVar("R", bound=Released)
+
+
+@dataclass(frozen=True)
+class Charged(Generic[R]):
+    """A release that the ledger knows.
+
+    Attributes:
+        release: The release.
+        before: How many draws of an equal request its scope had before: this is one more. For the device alone.
+        stored: Whether the memo gave it again, at no charge. For the device alone.
+    """
+
+    release: R
+    before: int
+    stored: bool
+
+
+class Source(Protocol[R]):
+    """Makes one kind of release."""
+
+    def canonical_options(self) -> dict[str, Any]:
+        """Returns all that decides how texts are drawn, the identity of the bundle included."""
+        ...
+
+    def draw(self, texts: Sequence[str]) -> Sequence[R]:
+        """Draws a release for each text."""
+        ...
+
+    def pack(self, release: R) -> Any:
+        """Returns a release as plain values for JSON."""
+        ...
+
+    def unpack(self, packed: Any) -> R:
+        """Returns the release that was packed."""
+        ...
+
+
+class TextSource:
+    """Sanitized texts."""
+
+    def __init__(self, sanitizer: "Sanitizer", options: "Options") -> None:
+        self._sanitizer, self._options = sanitizer, options
+
+    def canonical_options(self) -> dict[str, Any]:
+        """Returns the resolved options of the sanitizer."""
+        return {"kind": "text", **self._sanitizer.canonical_options(**self._options)}
+
+    def draw(self, texts: Sequence[str]) -> "list[Result]":
+        """Sanitizes the texts."""
+        return self._sanitizer.sanitize_batch(texts, **self._options)
+
+    def pack(self, release: "Result") -> Any:
+        """Returns text and tokens; never a mapping, which holds words of the original."""
+        return {"text": release.text, "tokens": release.tokens}
+
+    def unpack(self, packed: Any) -> "Result":
+        """Returns the result, without a mapping."""
+        from textveil.text.sanitizer import Result
+
+        return Result(packed["text"], packed["tokens"], self._sanitizer.terms(**self._options))
+
+
+class VectorSource:
+    """Vectors with noise."""
+
+    def __init__(self, encoder: "Encoder", options: Mapping[str, Any]) -> None:
+        self._encoder, self._options = encoder, options
+
+    def canonical_options(self) -> dict[str, Any]:
+        """Returns the resolved options of the encoder."""
+        return {"kind": "vector", **self._encoder.canonical_options(**self._options)}
+
+    def draw(self, texts: Sequence[str]) -> "list[VectorRelease]":
+        """Encodes the texts."""
+        return self._encoder.encode_batch(texts, **self._options)
+
+    def pack(self, release: "VectorRelease") -> Any:
+        """Returns integers and notes."""
+        return {
+            "integers": release.integers.tolist(),
+            "notes": [release.notes.truncated, release.notes.fixed_point],
+        }
+
+    def unpack(self, packed: Any) -> "VectorRelease":
+        """Returns the vector."""
+        import numpy as np
+
+        from textveil.mechanisms.vector_noise import Releaser
+        from textveil.vector.encoder import Notes, VectorRelease
+
+        statement, integers = self._encoder.statement(**self._options), np.array(packed["integers"], np.int64)
+        vector = Releaser(statement.parameters).dequantize(integers[None])[0]
+        return VectorRelease(vector, integers, statement, Notes(*packed["notes"]))
+
+
+class IndexSource:
+    """Indices."""
+
+    def __init__(self, encoder: "IndexEncoder", options: Mapping[str, Any]) -> None:
+        self._encoder, self._options = encoder, options
+
+    def canonical_options(self) -> dict[str, Any]:
+        """Returns the resolved options of the encoder."""
+        return {"kind": "index", **self._encoder.canonical_options(**self._options)}
+
+    def draw(self, texts: Sequence[str]) -> "list[IndexRelease]":
+        """Encodes the texts."""
+        return self._encoder.encode_batch(texts, **self._options)
+
+    def pack(self, release: "IndexRelease") -> Any:
+        """Returns index and notes."""
+        return {"index": release.index, "notes": [release.notes.truncated, release.notes.fixed_point]}
+
+    def unpack(self, packed: Any) -> "IndexRelease":
+        """Returns the index."""
+        from textveil.vector.index_encoder import IndexNotes, IndexRelease
+
+        return IndexRelease(packed["index"], self._encoder.statement(**self._options), IndexNotes(*packed["notes"]))
+
+
+def release(
+    ledger: "Ledger", source: Source[R], texts: Sequence[str], scope: str | Sequence[str], budget: "Budget | None"
+) -> list[Charged[R]]:
+    """Draws a release for each text, charges them all, and gives them: ``Ledger.sanitize_batch``.
+
+    Draws are made before the transaction, so that others wait for its disk alone. A draw that the memo makes
+    needless meanwhile is thrown away unseen.
+    """
+    scopes = _scopes(texts, scope)
+    options = canonical_bytes(source.canonical_options())
+    requests = [request_bytes(options, text) for text in texts]
+    wholes = whole_calls(scopes, requests) if ledger.memo else [b""] * len(texts)
+    stored = ledger.stored(zip(scopes, wholes, strict=True))
+    if stored and None not in stored:
+        return [Charged(source.unpack(json.loads(packed or b"")), 0, True) for packed in stored]
+    drawn = source.draw(texts)
+    entries = [
+        Entry(
+            name,
+            request,
+            made.statement.mechanism,
+            made.statement.charge,
+            json.dumps(source.pack(made)).encode() if ledger.memo else None,
+            whole,
+        )
+        for name, request, made, whole in zip(scopes, requests, drawn, wholes, strict=True)
+    ]
+    return [
+        Charged(made, entered.before, False)
+        if entered.stored is None
+        else Charged(source.unpack(json.loads(entered.stored)), 0, True)
+        for made, entered in zip(drawn, ledger.charge(entries, budget=budget), strict=True)
+    ]
+
+
+def canonical_bytes(options: Mapping[str, Any]) -> bytes:
+    """Returns bytes that two sets of options share only if all of them are the same."""
+    return json.dumps(options, sort_keys=True, default=_plain).encode()  # escapes: no null byte
+
+
+def request_bytes(options: bytes, text: str) -> bytes:
+    """Returns bytes that two requests share only if options and texts are the same, texts in NFC."""
+    return options + b"\0" + unicodedata.normalize("NFC", text).encode("utf-8", "surrogatepass")
+
+
+def whole_calls(scopes: Sequence[str], requests: Sequence[bytes]) -> list[bytes]:
+    """Returns bytes for each request of a call that two share only in the same place of the same calls.
+
+    A memo of single texts of a call would show which of them are equal: a substitution cipher where they are words.
+    """
+    digest = hashlib.sha256()
+    for part in (*(scope.encode("utf-8", "surrogatepass") for scope in scopes), *requests):
+        digest.update(len(part).to_bytes(8, "big"))
+        digest.update(part)
+    whole = len(requests).to_bytes(8, "big") + digest.digest()
+    return [whole + place.to_bytes(8, "big") for place in range(len(requests))]
+
+
+def _scopes(texts: Sequence[str], scope: str | Sequence[str]) -> Sequence[str]:
+    if isinstance(texts, str):
+        raise InputError("a batch is a sequence of texts, not one string")
+    for number, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise InputError(f"text {number} of {len(texts)} is not a string")
+    scopes = [scope] * len(texts) if isinstance(scope, str) else scope
+    if len(scopes) != len(texts):
+        raise OptionError("there is one scope for all texts, or one for each")
+    if not all(isinstance(name, str) for name in scopes):
+        raise OptionError("the name of a scope is a string")
+    return scopes
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, Decimal):
+        return f"{value.normalize():f}"
+    raise TypeError(type(value).__name__)

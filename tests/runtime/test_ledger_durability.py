@@ -1,0 +1,349 @@
+"""A ledger that is killed, cut off from power, out of disk, shared by threads, forks and processes."""
+
+import os
+import re
+import sqlite3
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from lost_writes import states, traced
+from small_ledger import SCOPE, in_a_copy, killed_streams, request_of, stream, text_of
+from small_staircase import small_staircase
+from textveil import Budget, Ledger, Sanitizer
+from textveil.errors import BudgetError, LedgerBusy, LedgerDamaged, LedgerError, OutputError
+from textveil.ledger import Entry, database
+from textveil.release import NAT_UNITS, Charge
+
+resource = pytest.importorskip("resource")
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+
+ENTRY = Entry("scope", b"request", "staircase", Charge(3))
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
+    return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("small")))
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder in memory, where there is one: flushes cost nothing there."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:
+        yield Path(name).resolve()
+
+
+class Killed(sqlite3.Connection):
+    """A connection that ends the process by SIGKILL before or after its n-th statement."""
+
+    left, after = -1, False
+
+    def execute(self, statement: str, *arguments: object) -> sqlite3.Cursor:  # type: ignore[override]
+        if statement.startswith("PRAGMA"):
+            return super().execute(statement, *arguments)  # type: ignore[arg-type]
+        Killed.left -= 1
+        if Killed.left == 0 and not Killed.after:
+            os.kill(os.getpid(), 9)
+        done = super().execute(statement, *arguments)  # type: ignore[arg-type]
+        if Killed.left == 0:
+            os.kill(os.getpid(), 9)
+        return done
+
+
+def killed_at(folder: Path, small: Sanitizer, statement: int, *, after: bool, faulty: bool = False) -> bytes:
+    """Numbers of the outputs that left a stream that was killed at the n-th statement of its second release."""
+    read_end, write_end = os.pipe()
+
+    def work() -> None:
+        ledger = Ledger(folder / "ledger")
+        ledger.sanitize(small, text_of(7), scope=SCOPE)
+        os.write(write_end, b"7\n")
+        Killed.left, Killed.after = statement, after
+        real = sqlite3.connect
+        database.sqlite3.connect = lambda *given, **options: real(*given, factory=Killed, **options)  # type: ignore[attr-defined]
+        if faulty:
+            os.write(write_end, b"8\n")  # the output leaves first
+        ledger.sanitize(small, text_of(8), scope=SCOPE)
+        os.write(write_end, b"8\n")
+
+    child = in_a_copy(work)
+    os.close(write_end)
+    os.waitpid(child, 0)
+    with open(read_end, "rb") as outputs:
+        return outputs.read()
+
+
+def unknown(folder: Path, small: Sanitizer, outputs: bytes) -> list[int]:
+    """Which outputs the ledger does not know. Its sums must be those of its rows."""
+    ledger = Ledger(folder / "ledger")
+    ledger.accounts()
+    numbers = list(map(int, outputs.split()))
+    return [n for n in numbers if not ledger.released_before(SCOPE, request_of(small, text_of(n)))]
+
+
+def test_no_output_leaves_that_the_ledger_does_not_know_wherever_it_is_killed(small: Sanitizer, folder: Path) -> None:
+    """The statements of a release: BEGIN, three that read keys, account and count, two that write, COMMIT."""
+    left = []
+    for case, (statement, after) in enumerate((n, after) for n in range(1, 9) for after in (False, True)):
+        (place := folder / str(case)).mkdir()
+        outputs = killed_at(place, small, statement, after=after)
+        assert unknown(place, small, outputs) == []
+        left.append(outputs)
+    assert left[0] == b"7\n"
+    assert left[-1] == b"7\n8\n"  # a release has fewer statements: this one was not killed
+
+
+def test_an_output_that_leaves_first_is_found(small: Sanitizer, folder: Path) -> None:
+    assert unknown(folder, small, killed_at(folder, small, 5, after=True, faulty=True)) == [8]
+
+
+def test_streams_killed_at_random_leave_nothing_unknown(small: Sanitizer, folder: Path) -> None:
+    left, lost = killed_streams(folder, small, kills=10)
+    assert (left >= 13, lost) == (True, 0)
+
+
+@pytest.mark.full
+def test_a_thousand_kills(small: Sanitizer, tmp_path: Path) -> None:
+    left, lost = killed_streams(tmp_path, small, kills=1000)
+    print(f"1,000 kills: {left:,} outputs left, {lost} of them unknown to the ledger")
+    assert (left >= 1500, lost) == (True, 0)
+
+
+CHARGES = """
+import os, sys
+from textveil.ledger import Entry, Ledger, database
+from textveil.release import Charge
+database._PRAGMAS = tuple(p.replace("EXTRA", sys.argv[2]) for p in database._PRAGMAS)
+ledger = Ledger(sys.argv[1])
+for number in range(3):
+    ledger.charge([Entry("scope", b"%d" % number, "staircase", Charge(1))])
+    os.write(1, b"%d\\n" % number)
+"""
+
+
+def after_power_cuts(folder: Path, synchronous: str) -> tuple[int, int, int]:
+    """How many states of the disk there are; how many lost the charge of what had left; how many are damaged."""
+    (place := folder / "traced").mkdir()
+    calls = traced(CHARGES, place, str(place / "ledger"), synchronous)
+    found: dict[tuple[tuple[str, bytes], ...], bytes] = {}
+    for state, left in states(calls, place):
+        found[tuple(sorted(state.items()))] = left  # what had left only grows
+    lost = damaged = 0
+    for number, (state, left) in enumerate(found.items()):
+        (disk := folder / str(number)).mkdir()
+        for name, content in state:
+            (disk / name).write_bytes(content)
+            (disk / name).chmod(0o600)
+        try:
+            ledger = Ledger(disk / "ledger")
+            ledger.accounts()
+            lost += not all(ledger.released_before("scope", output) for output in left.split())
+        except LedgerError:
+            damaged += 1
+    return len(found), lost, damaged
+
+
+@pytest.mark.slow
+def test_no_charge_is_lost_when_unflushed_writes_are(folder: Path) -> None:
+    cases, lost, damaged = after_power_cuts(folder, "EXTRA")
+    print(f"power cuts: {cases} states of the disk, {lost} lost a charge, {damaged} damaged")
+    assert cases > 50
+    assert (lost, damaged) == (0, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("synchronous", ["FULL", "OFF"])
+def test_weaker_flushes_lose_charges(folder: Path, synchronous: str) -> None:
+    """Without the folder's flush a journal that was removed may be back, and takes the charge back."""
+    assert after_power_cuts(folder, synchronous)[1] > 0
+
+
+def test_a_full_disk_releases_nothing_and_leaves_the_ledger_sound(small: Sanitizer, folder: Path) -> None:
+    ledger = Ledger(folder / "ledger")
+    ledger.sanitize(small, "doctor", scope=SCOPE)
+    size, results = ledger.path.stat().st_size, []
+    for room in (0, 512, 4096, size - 1, size, size + 4096):
+        read_end, write_end = os.pipe()
+
+        def work(room: int = room, out: int = write_end) -> None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+            try:
+                ledger.sanitize_batch(small, ["nurse flu"] * 200, scope=SCOPE)
+            except LedgerError as error:
+                os.write(out, str(error).encode())
+
+        os.waitpid(in_a_copy(work), 0)
+        os.close(write_end)
+        with open(read_end, "rb") as said:
+            results.append(said.read())
+        assert ledger.accounts()[0][1] == 1
+    assert set(results) == {b"the ledger cannot be written: the disk is full or fails; nothing was released"}
+
+
+def test_a_full_disk_at_the_first_use_is_a_named_error(folder: Path) -> None:
+    for room in (0, 16, 100, 5000):
+
+        def work(room: int = room) -> None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+            with pytest.raises((LedgerError, OutputError), match=r"cannot be written"):
+                Ledger(folder / "ledger")
+
+        _, status = os.waitpid(in_a_copy(work), 0)
+        assert status == 0
+    Ledger(folder / "ledger").charge([ENTRY])
+
+
+def many(path: Path, processes: int, charges: int) -> None:
+    """Charges one ledger from several processes, which meet at its first use."""
+
+    def work() -> None:
+        ledger = Ledger(path)
+        for _ in range(charges):
+            ledger.charge([ENTRY])
+
+    for child in [in_a_copy(work) for _ in range(processes)]:
+        assert os.waitpid(child, 0)[1] == 0
+
+
+def test_processes_lose_no_charge(folder: Path) -> None:
+    many(folder / "ledger", 8, 5)
+    ((account, releases),) = Ledger(folder / "ledger").accounts()
+    assert (account.epsilon, releases) == (3 * 40, 40)
+
+
+@pytest.mark.full
+def test_eight_processes_lose_none_of_many_charges(tmp_path: Path) -> None:
+    many(tmp_path / "ledger", 8, 250)
+    ((account, releases),) = Ledger(tmp_path / "ledger").accounts()
+    print(f"8 processes: {releases:,} charges of 3 units, {account.epsilon:,} units")
+    assert (account.epsilon, releases) == (3 * 2000, 2000)
+
+
+def test_processes_stay_within_one_budget(folder: Path) -> None:
+    Ledger(folder / "ledger")
+    budget = Budget.of(100)
+
+    def work() -> None:
+        ledger = Ledger(folder / "ledger")
+        for _ in range(15):  # one more than the budget has room for
+            try:
+                ledger.charge([Entry("scope", b"", "staircase", Charge(7 * NAT_UNITS))], budget=budget)
+            except BudgetError:
+                os._exit(0)
+        os._exit(1)
+
+    assert [os.waitpid(child, 0)[1] for child in [in_a_copy(work) for _ in range(4)]] == [0] * 4
+    assert Ledger(folder / "ledger").account("scope").epsilon == 98 * NAT_UNITS
+
+
+def test_threads_and_forks_lose_no_charge(folder: Path) -> None:
+    ledger = Ledger(folder / "ledger")
+    children: list[int] = []
+
+    def charges() -> None:
+        for number in range(12):
+            ledger.charge([ENTRY])
+            if number % 4 == 0:  # while other threads have connections open
+                children.append(in_a_copy(lambda: [ledger.charge([ENTRY]) for _ in range(3)] and None))
+
+    threads = [threading.Thread(target=charges) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [os.waitpid(child, 0)[1] for child in children] == [0] * 12
+    assert ledger.account("scope").epsilon == 3 * (4 * 12 + 12 * 3)
+
+
+def test_a_fork_waits_until_no_transaction_is_open(folder: Path) -> None:
+    """SQLite remembers locks by process: a copy would believe that it has those of its original."""
+    ledger, is_open, entered = Ledger(folder / "ledger"), [], threading.Event()
+
+    def hold() -> None:
+        with database.transaction(ledger.path):
+            is_open.append(True)
+            entered.set()
+            threading.Event().wait(0.2)
+            is_open.clear()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    entered.wait()
+    child = in_a_copy(lambda: os._exit(len(is_open)))
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_a_ledger_that_stays_locked_is_a_named_error(folder: Path) -> None:
+    ledger = Ledger(folder / "ledger", wait_s=0.05)
+    other = sqlite3.connect(ledger.path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(LedgerBusy, match=r"^another process holds the ledger; nothing was released$"):
+        ledger.charge([ENTRY])
+    other.execute("ROLLBACK")
+    other.close()
+    ledger.charge([ENTRY])
+
+
+def test_a_journal_from_before_takes_the_ledger_back_and_is_not_noticed(folder: Path) -> None:
+    """What SQLite gives for files that were restored to an earlier state: docs/privacy.md says that none is noticed."""
+    ledger = Ledger(folder / "ledger")
+    ledger.charge([ENTRY])
+    before = ledger.path.read_bytes()
+    ledger.charge([ENTRY])
+    ledger.path.write_bytes(before)
+    assert ledger.account("scope").epsilon == 3
+
+
+@pytest.mark.parametrize("damage", ["cut", "header", "page", "text", "version"])
+def test_a_damaged_ledger_is_refused(folder: Path, damage: str) -> None:
+    ledger = Ledger(folder / "ledger")
+    ledger.charge([ENTRY])
+    content = bytearray(ledger.path.read_bytes())
+    if damage == "cut":
+        del content[5000:]
+    elif damage == "header":
+        content[:16] = b"x" * 16
+    elif damage == "page":
+        content[4096:] = os.urandom(len(content) - 4096)
+    elif damage == "text":
+        content = bytearray(b"dear diary\n" * 1000)
+    else:
+        content[60:64] = (2).to_bytes(4, "big")
+    ledger.path.write_bytes(content)
+    for use in (lambda: Ledger(folder / "ledger"), lambda: ledger.charge([ENTRY]), ledger.accounts):
+        with pytest.raises(LedgerDamaged) as caught:
+            use()
+        assert re.match(r"^(this file is no ledger|the ledger is of version 2)", str(caught.value))
+
+
+def test_another_database_and_an_empty_one_are_refused(folder: Path) -> None:
+    other = sqlite3.connect(folder / "ledger")
+    other.execute("CREATE TABLE cats (name)")
+    other.commit()
+    other.close()
+    with pytest.raises(LedgerDamaged, match=r"^this file is no ledger$"):
+        Ledger(folder / "ledger")
+
+
+def test_sums_that_do_not_fit_are_found(folder: Path) -> None:
+    ledger = Ledger(folder / "ledger")
+    ledger.charge([ENTRY])
+    with sqlite3.connect(ledger.path) as other:
+        other.execute("UPDATE scopes SET epsilon = 2")
+    other.close()
+    with pytest.raises(LedgerDamaged, match=r"^the sums of a scope are not those of its releases$"):
+        ledger.accounts()
+
+
+def test_a_stream_is_what_the_thousand_kills_are_of(small: Sanitizer, folder: Path) -> None:
+    read_end, write_end = os.pipe()
+    child = in_a_copy(lambda: stream(Ledger(folder / "ledger"), small, 10, write_end))
+    os.close(write_end)
+    with open(read_end, "rb", buffering=0) as outputs:
+        assert outputs.read(3) == b"10\n"
+        os.kill(child, 9)
+    os.waitpid(child, 0)
