@@ -24,14 +24,24 @@ def chosen(lines: list[str], count: int) -> list[str]:
     return [lines[row] for row in sorted(order[: count or len(lines)])]
 
 
-def measure(releases: Releases, row: Row, data: Path, seed: int, precision: str) -> dict[str, Any]:
+def measure(
+    releases: Releases, row: Row, data: Path, seed: int, precision: str, subset: int = SUBSET
+) -> dict[str, Any]:
     """Releases SST-2 once, tunes on it and tests on it: each seed has draws of its own.
+
+    Args:
+        releases: Makes the release.
+        row: What is released.
+        data: Folder of the data.
+        seed: Seed of the training; draws have none.
+        precision: Precision of the training.
+        subset: Rows of train; all of them for 0.
 
     Returns:
         ``score``: accuracy on the released dev sentences.
     """
     with TemporaryDirectory() as folder:
-        for name, count in zip(FILES["sst2"], (SUBSET, 0), strict=True):
+        for name, count in zip(FILES["sst2"], (subset, 0), strict=True):
             header, *lines = (data / name).read_text("utf-8").splitlines()
             texts, labels = zip(*(line.split("\t") for line in chosen(lines, count)), strict=True)
             released = releases.sample(row, [text.strip() for text in texts]) if row.name != "raw" else texts
@@ -44,4 +54,4 @@ def measure(releases: Releases, row: Row, data: Path, seed: int, precision: str)
         ]  # fmt: skip
         printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     found = json.loads(printed.splitlines()[-1])
-    return {"score": found["test"]["accuracy"], "rows": SUBSET, "precision": precision}
+    return {"score": found["test"]["accuracy"], "rows": subset, "precision": precision}

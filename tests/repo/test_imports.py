@@ -224,3 +224,10 @@ def test_an_output_file_is_all_that_is_written(tmp_path: Path) -> None:
     )
     assert json.loads(child(code, str(tmp_path / "out.txt"))) == []
     assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
+
+
+def test_the_command_loads_what_files_need_when_they_need_it() -> None:
+    """Neither processes nor the libraries of Parquet and zstd are paid for by a sentence."""
+    modules = loaded("import textveil.cli.main")
+    assert "textveil.files.run" in modules
+    assert not {"multiprocessing", "concurrent.futures", "pyarrow", "zstandard"} & modules

@@ -78,6 +78,15 @@ def contents_of(
     return build_bundle(Source(list(words), vectors_of(words), tokens, {"vectors": "made up"}), recipe)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Nobody's configuration file changes what a test runs."""
+    with pytest.MonkeyPatch.context() as patched:
+        nowhere = tmp_path_factory.getbasetemp() / "nowhere" / "config.toml"
+        patched.setattr("textveil.cli.configuration.user_file", lambda: nowhere)
+        yield
+
+
 @pytest.fixture(scope="session")
 def make_contents() -> Callable[..., Contents]:
     """The exporter, from words and options to a bundle in memory."""

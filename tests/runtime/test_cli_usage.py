@@ -59,6 +59,45 @@ def test_wrong_usage(arguments: list[str], expected: str) -> None:
     assert "secret" not in err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["sanitze"], "unknown command: did you mean sanitize? (see textveil --help)"),
+        (["inspct"], "unknown command: did you mean inspect? (see textveil --help)"),
+        (["sanitize", "--colum", "secret"], "unknown option: did you mean --column? (see textveil sanitize --help)"),
+        (["info", "--jsn"], "unknown option: did you mean --json? (see textveil info --help)"),
+    ],
+)
+def test_suggestions_for_what_is_mistyped(arguments: list[str], expected: str) -> None:
+    assert usage(*arguments) == (2, "", f"textveil: usage: {expected}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("textveil san", "sanitize"), ("textveil sanitize --parq", "--parquet"), ("textveil zq", "")],
+)
+def test_a_shell_completes_words(forked: Callable, words: str, expected: str) -> None:
+    environment = {"_TEXTVEIL_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    ran = forked(environment={**os.environ, **environment})
+    assert (ran.code, ran.text.strip(), ran.err) == (0, expected, b"")
+
+
+def test_every_command_has_a_short_help_option(here: Callable) -> None:
+    for command in (
+        "sanitize",
+        "preview",
+        "restore",
+        "inspect",
+        "info",
+        "levels",
+        "calibrate",
+        "verify",
+        "encode",
+        "classify",
+    ):
+        assert here(command, "-h").text == here(command, "--help").text != ""
+
+
 def test_files_and_a_text_exclude_each_other(here: Callable) -> None:
     ran = here("sanitize", "--text", "my secret", "other secret")
     assert ran.code in (1, 2)

@@ -72,7 +72,7 @@ def test_lines_are_documents_of_one_scope(here: HERE, bundle: Path, path: Path, 
 
 def test_the_memo_gives_the_same_again(sanitize: HERE, tmp_path: Path, path: Path) -> None:
     pytest.importorskip("cryptography")
-    memo = ("--memo", "--key", tmp_path / "memo.key")
+    memo = ("--memo", "--memo-key", tmp_path / "memo.key")
     first, again, other = sanitize(*memo), sanitize(*memo), sanitize(*memo, "--level", "strong")
     assert again.out == first.out
     assert "0 documents charged, 25.5 nats spent in this scope; 1 document given again from the memo" in again.message
@@ -83,7 +83,7 @@ def test_the_lines_of_an_input_are_one_request_to_the_memo(
     forked: HERE, bundle: Path, path: Path, tmp_path: Path
 ) -> None:
     pytest.importorskip("cryptography")
-    release = ("sanitize", "-b", bundle, "--ledger", path, "--memo", "--key", tmp_path / "memo.key")
+    release = ("sanitize", "-b", bundle, "--ledger", path, "--memo", "--memo-key", tmp_path / "memo.key")
     first, again = (forked(*release, stdin=b"doctor\nflu\ndoctor\n") for _ in range(2))
     assert again.out == first.out
     assert first.out.count(b"\n") == 3
@@ -100,7 +100,7 @@ def test_lines_that_arrive_one_by_one_are_one_request_too(
     monkeypatch.setattr("textveil.cli.io._READ_BYTES", 8)
     (tmp_path / "all.txt").write_text("doctor\nflu\ndoctor\n")
     (tmp_path / "first.txt").write_text("doctor\n")
-    memo = ("--ledger", path, "--memo", "--key", tmp_path / "memo.key")
+    memo = ("--ledger", path, "--memo", "--memo-key", tmp_path / "memo.key")
     for command, where in (("sanitize", bundle), ("encode", write_index(tmp_path / "index"))):
         assert "3 documents charged" in here(command, "-b", where, tmp_path / "all.txt", *memo).message
         assert "1 document charged" in here(command, "-b", where, tmp_path / "first.txt", *memo).message
@@ -130,8 +130,8 @@ def test_encoding_is_charged(here: HERE, path: Path, tmp_path: Path) -> None:
         (["--scope", "secret"], "go with --ledger"),
         (["--budget", "5"], "go with --ledger"),
         (["--memo"], "go with --ledger"),
-        (["--ledger", "L", "--memo"], "--memo and --key go together"),
-        (["--ledger", "L", "--key", "K"], "--memo and --key go together"),
+        (["--ledger", "L", "--memo"], "--memo and --memo-key go together"),
+        (["--ledger", "L", "--memo-key", "K"], "--memo and --memo-key go together"),
         (["--ledger", "L", "--budget-delta", "0.1"], "--budget-delta goes with --budget"),
         (["--ledger", "L", "--budget", "secret"], "a budget is a number, at least 0"),
         (["--ledger", "L", "--budget", "1", "--budget-delta", "-1"], "the delta of a budget is a number, at least 0"),
@@ -181,7 +181,7 @@ def test_a_ledger_is_exported(here: HERE, sanitize: HERE, path: Path, tmp_path: 
 
 def test_a_ledger_is_rotated_and_deleted_if_one_says_so(here: HERE, sanitize: HERE, path: Path, tmp_path: Path) -> None:
     pytest.importorskip("cryptography")
-    sanitize("--scope", "a", "--memo", "--key", tmp_path / "memo.key")
+    sanitize("--scope", "a", "--memo", "--memo-key", tmp_path / "memo.key")
     for command in (["rotate"], ["delete", "--scope", "a"], ["delete", "--outputs"]):
         ran = here("ledger", *command, path)
         assert (ran.code, ran.message.count("say --yes")) == (1, 1)

@@ -1,7 +1,8 @@
 """Every error a user can meet. One tree, stable codes, one line each.
 
 No message holds a character of the text being protected, nor a word looked up, nor an argument of the command
-line: a position ("token 17 of 40", "input 2", "byte 512") says where, the code says what.
+line: a position ("token 17 of 40", "input 2", "byte 512") says where, the code says what. A table that was found and
+opened is named by its file's name, and its rows by their numbers.
 """
 
 
@@ -138,6 +139,48 @@ class DocumentTooLong(InputError):
     code = "document-too-long"
 
 
+class BadRow(InputError):
+    """A row of a table does not fit the table, or its texts cannot be read."""
+
+    code = "bad-row"
+
+
+class ColumnError(InputError):
+    """A column or key that was asked for is not in a file, is there twice, or has no texts."""
+
+    code = "column"
+
+
+class FieldTooLong(InputError):
+    """A field of a table is longer than the cap."""
+
+    code = "field-too-long"
+
+
+class FileChanged(InputError):
+    """A file was changed while it was read, or since it was sanitized."""
+
+    code = "file-changed"
+
+
+class LooksStructured(InputError):
+    """A file that was given as plain text looks like a table."""
+
+    code = "looks-structured"
+
+
+class ConfigurationError(OptionError):
+    """A configuration file cannot be used."""
+
+    code = "configuration"
+
+
+class WorkerFailed(TextveilError):
+    """A process that sanitizes was ended from outside, or met an error that is not one of ours."""
+
+    code = "worker"
+
+
 class OutputError(TextveilError):
     """The output cannot be written."""
 
@@ -184,3 +227,9 @@ class ReceiptError(TextveilError):
     """A receipt is malformed, was altered, or is of another output."""
 
     code = "receipt"
+
+
+class ResumeError(OutputError):
+    """An output folder cannot be gone on with."""
+
+    code = "resume"

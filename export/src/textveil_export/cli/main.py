@@ -11,7 +11,7 @@ from textveil_export.cli import encoder, levels, staircase, table
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Builds the bundles that textveil loads.",

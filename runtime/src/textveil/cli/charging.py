@@ -70,10 +70,10 @@ def charging(
     """
     if ledger is None:
         if memo or any(option is not None for option in (ledger_key, scope, budget, budget_delta, key)):
-            raise OptionError("--ledger-key, --scope, --budget, --memo and --key go with --ledger")
+            raise OptionError("--ledger-key, --scope, --budget, --memo and --memo-key go with --ledger")
         return None
     if memo != (key is not None):
-        raise OptionError("--memo and --key go together: outputs are stored encrypted with that key")
+        raise OptionError("--memo and --memo-key go together: outputs are stored encrypted with that key")
     if budget is None and budget_delta is not None:
         raise OptionError("--budget-delta goes with --budget")
     from textveil.ledger import DEFAULT_SCOPE, Budget, Ledger

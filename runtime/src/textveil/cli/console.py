@@ -73,11 +73,24 @@ def _usage(error: Any) -> str:
     said = next((_USAGE[kind] for kind in kinds if kind in _USAGE), None)
     if said is None:  # click raises a bare UsageError for an unknown command and for surplus arguments
         commands = getattr(getattr(getattr(error, "ctx", None), "command", None), "commands", None)
-        return "unknown command" if commands else "unexpected argument"
+        said = "unknown command" if commands else "unexpected argument"
+    meant = _meant(error)
+    if meant:
+        return f"{said}: did you mean {' or '.join(meant)}?"
     parameter = getattr(error, "param", None)
     if parameter is None:
         return said
     return f"{parameter.metavar or max(parameter.opts, key=len)}: {said}"
+
+
+def _meant(error: Any) -> list[str]:
+    """Our own commands or options that look like what was typed, which is not said."""
+    options = getattr(error, "possibilities", None)
+    if options:
+        return sorted(options)
+    commands = getattr(getattr(getattr(error, "ctx", None), "command", None), "commands", None) or {}
+    _, _, guessed = (getattr(error, "message", None) or "").rpartition("Did you mean ")
+    return sorted(name for name in commands if f"'{name}'" in guessed)
 
 
 def _fail(message: str, code: int) -> int:

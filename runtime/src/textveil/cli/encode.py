@@ -11,6 +11,7 @@ from textveil.bundle.atomic import atomic_output
 from textveil.bundle.files import encoder_version
 from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION
 from textveil.cli.charging import Charging, ReceiptFile, charging, refuse_shared
+from textveil.cli.configuration import ConfigOption, say_configured
 from textveil.cli.io import Write, all_lines, opened, read_lines, refuse_overwriting, say_unless, standard_output
 from textveil.cli.options import (
     BudgetDeltaOption,
@@ -36,6 +37,7 @@ _BAR_FROM_BYTES = 20_000
 
 
 def encode(
+    context: typer.Context,
     files: Annotated[
         list[str] | None,
         typer.Argument(metavar="FILE...", help="Text files, one document per line; - is standard input."),
@@ -78,12 +80,13 @@ def encode(
     budget: BudgetOption = None,
     budget_delta: BudgetDeltaOption = None,
     memo: MemoOption = False,
-    key: MemoKeyOption = None,
+    memo_key: MemoKeyOption = None,
     receipt: ReceiptOption = None,
     receipt_key: ReceiptKeyOption = None,
     expect_id: Annotated[
         str | None, typer.Option(help="Refuse the bundle unless this is its identity (see info).")
     ] = None,
+    config: ConfigOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
 ) -> None:
     """Turn each text into one index, or a short vector with noise.
@@ -104,9 +107,9 @@ def encode(
     for written in (output, receipt):
         if written is not None:
             refuse_overwriting(paths if text is None else [], written)
-    refuse_shared(output, receipt, ledger, ledger_key, key, receipt_key)
+    refuse_shared(output, receipt, ledger, ledger_key, memo_key, receipt_key)
     receipts = ReceiptFile(receipt, receipt_key, promised)
-    charged = charging(ledger, ledger_key, scope, budget, budget_delta, memo, key)
+    charged = charging(ledger, ledger_key, scope, budget, budget_delta, memo, memo_key)
     with atomic_output(output) if output is not None else standard_output() as write_output:
         write = receipts.through(write_output)
         if text is not None:
@@ -116,6 +119,7 @@ def encode(
                 tally.write(release, write, as_json)
             receipts.write()
             say_unless(said, quiet)
+            say_configured(context, quiet)
             tally.say_notes(quiet)
             if charged is not None:
                 charged.say(quiet)
@@ -139,6 +143,7 @@ def encode(
         receipts.write()
     if charged is not None:
         charged.say(quiet)
+    say_configured(context, quiet)
 
 
 def _released(

@@ -15,6 +15,7 @@ from textveil.bundle.files import ENCODER_BUNDLE, encoder_version, kind_of
 from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION, IndexBundle, open_index
 from textveil.cli import show_encoder, show_index, show_text
 from textveil.cli.classify import classify
+from textveil.cli.configuration import ConfigOption, say_configured
 from textveil.cli.console import run
 from textveil.cli.encode import encode
 from textveil.cli.ledger import ledger
@@ -43,7 +44,6 @@ from textveil.text.sanitizer import Sanitizer
 app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Rewrites text on this device, offline, with a differential-privacy bound for every drawn word.",
@@ -66,6 +66,7 @@ app.command()(restore)
 
 @app.command()
 def inspect(
+    context: typer.Context,
     word: Annotated[str, typer.Argument(metavar="WORD", help="One word.")],
     bundle: BundleOption = None,
     mechanism: MechanismOption = None,
@@ -78,6 +79,7 @@ def inspect(
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many replacements to list.")] = 15,
     as_json: JsonOption = False,
     expect_id: ExpectId = None,
+    config: ConfigOption = None,
 ) -> None:
     """Show what a word may become, with exact probabilities."""
     options = Options(
@@ -90,6 +92,7 @@ def inspect(
     )
     sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
     print(show_text.inspection(sanitizer, word, options, count, as_json=as_json))
+    say_configured(context)
 
 
 @app.command()

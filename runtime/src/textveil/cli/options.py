@@ -105,7 +105,7 @@ MemoOption = Annotated[
 ]
 MemoKeyOption = Annotated[
     Path | None,
-    typer.Option("--key", help="With --memo: what outputs are encrypted with; not in the ledger's folder."),
+    typer.Option("--memo-key", help="With --memo: what outputs are encrypted with; not in the ledger's folder."),
 ]
 ReceiptOption = Annotated[
     Path | None, typer.Option("--receipt", help="Write what was promised, with a hash of the output, signed.")

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from textveil.cli.configuration import ConfigOption, say_configured
 from textveil.cli.io import opened, read_lines, read_words, standard_output
 from textveil.cli.options import BundleOption, DenyOption, ExpectId, KindsOption, PunctuationOption, VisibleOption
 from textveil.errors import OptionError
@@ -20,6 +21,7 @@ _LISTED = 30
 
 
 def preview(
+    context: typer.Context,
     files: Annotated[
         list[str] | None, typer.Argument(metavar="FILE...", help="Text files; - is standard input.")
     ] = None,
@@ -33,6 +35,7 @@ def preview(
         bool | None, typer.Option("--color/--no-color", help="Colors; only on a terminal if left out.")
     ] = None,
     expect_id: ExpectId = None,
+    config: ConfigOption = None,
 ) -> None:
     """Show what of a text stays visible; nothing is drawn.
 
@@ -64,6 +67,7 @@ def preview(
                 write(_marked(piece, what, role, colored))
             write("\n")
         write("\n" + _summary(counts, shown, terms))
+    say_configured(context)
 
 
 def _texts(text: str | None, files: list[str] | None) -> list[str]:

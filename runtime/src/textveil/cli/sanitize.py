@@ -10,6 +10,7 @@ import typer
 
 from textveil.bundle.atomic import atomic_output
 from textveil.cli.charging import ReceiptFile, charging, refuse_shared
+from textveil.cli.configuration import ConfigOption, configured, say_configured
 from textveil.cli.console import say
 from textveil.cli.io import (
     Lines,
@@ -52,7 +53,36 @@ from textveil.cli.options import (
 )
 from textveil.cli.progress import progress_bar
 from textveil.cli.show_text import Tally
+from textveil.cli.table_options import (
+    AllowMissingOption,
+    ColumnOption,
+    CsvOption,
+    DelimiterOption,
+    DocumentKeyOption,
+    EncodingOption,
+    HeaderOption,
+    JsonLinesOption,
+    KeyOption,
+    MaxFieldOption,
+    ParquetOption,
+    PlainOption,
+    QuarantineOption,
+    ResumeOption,
+    TsvOption,
+    WorkersOption,
+    size_of,
+)
+from textveil.cli.tables import (
+    TableRun,
+    columns_of,
+    document_of,
+    format_of,
+    refusing_tables,
+    run_is_over_files,
+    sanitize_tables,
+)
 from textveil.errors import OptionError, OutputError
+from textveil.files import Selection, refuse_tables_by_name
 from textveil.text.mention_statement import MentionTerms
 from textveil.text.options import Options
 from textveil.text.restore import Restorer
@@ -63,9 +93,13 @@ _LOOKED_AT = 20_000
 
 
 def sanitize(
+    context: typer.Context,
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="FILE...", help="Text files, one document per line; - is standard input."),
+        typer.Argument(
+            metavar="FILE...",
+            help="Text files, one document per line; - is standard input. Also folders, patterns, .gz and .zst files.",
+        ),
     ] = None,
     text: Annotated[str | None, typer.Option("--text", "-t", help="Sanitize this text instead; one document.")] = None,
     bundle: BundleOption = None,
@@ -83,7 +117,8 @@ def sanitize(
     document: Annotated[
         str | None,
         typer.Option(
-            help="line: each line is a document (the default); file: each file is one. Say it with --consistent."
+            help="line: each line is a document (the default); file: each file is one. Of tables: cell (the default), "
+            "or row. Say it with --consistent."
         ),
     ] = None,
     keep_mapping: Annotated[
@@ -97,7 +132,29 @@ def sanitize(
     case: CaseOption = "carry",
     sanitize_punctuation: PunctuationOption = False,
     _strict: StrictOption = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per document: text and statement.")] = False,
+    csv: CsvOption = False,
+    tsv: TsvOption = False,
+    jsonl: JsonLinesOption = False,
+    parquet: ParquetOption = False,
+    plain: PlainOption = False,
+    column: ColumnOption = None,
+    key: KeyOption = None,
+    document_key: DocumentKeyOption = None,
+    header: HeaderOption = True,
+    delimiter: DelimiterOption = None,
+    encoding: EncodingOption = "utf-8",
+    allow_missing: AllowMissingOption = False,
+    max_field: MaxFieldOption = "16M",
+    quarantine: QuarantineOption = None,
+    workers: WorkersOption = 1,
+    resume: ResumeOption = False,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            help="One JSON object per document: text and statement. Of files with columns: the statement of the run.",
+        ),
+    ] = False,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Write here, whole or not at all, instead of standard output."),
@@ -108,23 +165,27 @@ def sanitize(
     budget: BudgetOption = None,
     budget_delta: BudgetDeltaOption = None,
     memo: MemoOption = False,
-    key: MemoKeyOption = None,
+    memo_key: MemoKeyOption = None,
     receipt: ReceiptOption = None,
     receipt_key: ReceiptKeyOption = None,
     expect_id: ExpectId = None,
+    config: ConfigOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
 ) -> None:
     """Rewrite a text with words drawn at random.
 
     Function words, punctuation, case and kinds of names stay visible: textveil preview shows them. Each line is a
-    document of plain text: of CSV or JSON, headings and keys would be rewritten too. The privacy statement goes to
-    standard error. It is about one word, for someone who knows every other word; the text as a whole is not protected.
-    Every run draws afresh, so sanitizing the same text again is a second release and weakens the promise.
+    document of plain text. Of CSV, TSV, JSON lines and Parquet, say which columns or keys to rewrite: the others are
+    copied as they are. The privacy statement goes to standard error. It is about one word, for someone who knows every
+    other word; the text as a whole is not protected. Every run draws afresh, so sanitizing the same text again is a
+    second release and weakens the promise.
     """
     if text is not None and files:
         raise OptionError("--text and files exclude each other")
-    if document not in (None, "line", "file"):
-        raise OptionError("--document is line or file")
+    format_name = format_of(csv, tsv, jsonl, parquet, plain)
+    tables = format_name not in (None, "lines")
+    if document not in (None, "cell", "row") if tables else document not in (None, "line", "file"):
+        raise OptionError("--document is cell or row" if tables else "--document is line or file")
     if keep_mapping is not None and not consistent:
         raise OptionError("--keep-mapping goes with --consistent")
     if keep_mapping is not None and output is not None and os.path.realpath(keep_mapping) == os.path.realpath(output):
@@ -145,14 +206,37 @@ def sanitize(
     sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
     promised = sanitizer.terms(**options).statement(0)  # options are checked before any file is touched
     paths = files or ["-"]
+    if text is None and (tables or run_is_over_files(paths, output, column, key, quarantine, workers, resume)):
+        if keep_mapping is not None:
+            raise OptionError("--keep-mapping is for one document, and not for folders or tables")
+        if any(given is not None for given in (ledger, receipt)):
+            raise OptionError("--ledger and --receipt are for plain text, and not yet for folders or tables")
+        found = "lines" if format_name is None else format_name
+        selection = Selection(
+            found,
+            columns_of(found, column, key),
+            document_of(found, document, document_key, consistent),
+            document_key,
+            header,
+            delimiter,
+            encoding,
+            allow_missing,
+            size_of(max_field),
+        )
+        run = TableRun(paths, output, selection, bundle, quarantine, workers, resume, plain, as_json, quiet)
+        warn = _LanguageWarning(sanitizer, options)
+        sanitize_tables(run, sanitizer, options, warn, configured(context))
+        return
+    if document_key is not None:
+        raise OptionError("--document-key is for tables")
     for written in (output, keep_mapping, receipt):
         if written is not None:
             refuse_overwriting(paths if text is None else [], written)
     if keep_mapping is not None and not os.access(Path(os.path.realpath(keep_mapping)).parent, os.W_OK):
         raise OutputError("--keep-mapping: no folder there that can be written")  # known before a text is released
-    refuse_shared(output, keep_mapping, receipt, ledger, ledger_key, key, receipt_key)
+    refuse_shared(output, keep_mapping, receipt, ledger, ledger_key, memo_key, receipt_key)
     mappings, receipts = _Mappings(keep_mapping), ReceiptFile(receipt, receipt_key, promised)
-    charged = charging(ledger, ledger_key, scope, budget, budget_delta, memo, key)
+    charged = charging(ledger, ledger_key, scope, budget, budget_delta, memo, memo_key)
 
     def draw(texts: list[str]) -> list[Result]:
         drawn = (
@@ -176,20 +260,24 @@ def sanitize(
             say_unless(result.statement.summary(), quiet)
             if charged is not None:
                 charged.say(quiet)
+            say_configured(context, quiet)
             return
         ended = True
         for number, path in enumerate(paths, 1):
             if not ended:  # the last line of one input and the first of the next are two documents
                 write("\n")
             name = "standard input" if path == "-" else f"input {number} of {len(paths)}"
+            if not plain:
+                refuse_tables_by_name(path, name)
             tally = Tally()
             with (
                 opened(path, name) as (descriptor, size),
                 progress_bar("sanitizing", size, quiet, output is not None) as advance,
             ):
                 warn = None if quiet else _LanguageWarning(sanitizer, options)
+                look = warn if plain else refusing_tables(name, warn)
                 documents = sanitize_lines(
-                    sanitizer, descriptor, name, document=document, whole=memo, look=warn, draw=draw, **options
+                    sanitizer, descriptor, name, document=document, whole=memo, look=look, draw=draw, **options
                 )
                 for results, ended, consumed in documents:
                     mappings.add(results)
@@ -201,6 +289,7 @@ def sanitize(
     mappings.write()
     if charged is not None:
         charged.say(quiet)
+    say_configured(context, quiet)
 
 
 class _Mappings:

@@ -1,6 +1,6 @@
 """Reads the tokens of texts into arrays, and writes what was drawn for them back into the gaps."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,10 +20,10 @@ Strings = NDArray[np.object_]
 
 
 class Rewritten(NamedTuple):
-    """Documents, or parts of one, after the draw; all lists have an entry for each.
+    """Documents, or parts of one, after the draw; other lists than the texts have an entry for each document.
 
     Attributes:
-        texts: What comes out.
+        texts: What comes out; a document of several texts has an entry for each of them.
         mentions: Drawn mentions that are charged: all of them, or the distinct ones where draws are consistent.
         pairs: Folded output and original spelling of every distinct token that changed hands; empty unless draws are
             consistent. Private.
@@ -42,6 +42,7 @@ class Reading:
         cut: The documents.
         known: The segments that are numbered there.
         before: The gap before the first segment of every document; ``None`` where it begins there.
+        sizes: How many of the texts that were cut each document has, in order; one each if left out.
 
     Attributes:
         roles: ``KIND``, ``DRAWN`` or ``SHOWN``, shape ``(tokens,)``.
@@ -49,7 +50,9 @@ class Reading:
         cases: Case that the output of each token is written in.
     """
 
-    def __init__(self, plan: "MentionPlan", cut: Cut, known: Segments, before: str | None) -> None:
+    def __init__(
+        self, plan: "MentionPlan", cut: Cut, known: Segments, before: str | None, sizes: Sequence[int] | None = None
+    ) -> None:
         self._plan, self._known, self._before = plan, known, before
         self._bare = plan.terms.sanitize_punctuation
         self._segments, self._ends = cut
@@ -60,7 +63,11 @@ class Reading:
         self._part_of = np.concatenate([single, several])
         tokens = np.concatenate([self._entries[single], rows])
         self.roles, self.indices, self.cases, self._identity_of = (column[tokens] for column in known.rows.T)
-        self._document = np.repeat(np.arange(len(self._ends)), np.diff(self._ends, prepend=0))[self._part_of]
+        self._document = self.document_of_segments[self._part_of]
+        self._documents = len(self._ends)
+        if sizes is not None:
+            self._document = np.repeat(np.arange(len(sizes)), sizes)[self._document]
+            self._documents = len(sizes)
 
     def _special(self) -> tuple[Integers, Integers]:
         """The part and the row of every token of special segments, in order."""
@@ -95,7 +102,7 @@ class Reading:
 
     @property
     def document_of_segments(self) -> Integers:
-        """The document of every segment."""
+        """The text of every segment: a document, or one of those that it has."""
         return np.repeat(np.arange(len(self._ends)), np.diff(self._ends, prepend=0))
 
     @property
@@ -176,11 +183,11 @@ class Reading:
         """Charged mentions of every document."""
         drawn = np.flatnonzero(self.roles == DRAWN)
         one, _ = self.distinct(drawn)
-        return np.bincount(self._document[drawn[one]], minlength=len(self._ends)).tolist()
+        return np.bincount(self._document[drawn[one]], minlength=self._documents).tolist()
 
     def _pairs(self, words: Strings) -> list[list[tuple[str, str]]]:
         """Folded output and original spelling of every distinct token of each document."""
-        pairs: list[dict[tuple[str, str], None]] = [{} for _ in self._ends]
+        pairs: list[dict[tuple[str, str], None]] = [{} for _ in range(self._documents)]
         for token in np.flatnonzero(self._identity_of >= 0).tolist():
             pair = segmentation.key(words[token]), self._known.spellings[self._identity_of[token]]
             pairs[self._document[token]][pair] = None

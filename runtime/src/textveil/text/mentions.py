@@ -172,15 +172,16 @@ class MentionPlan:
         read = self.read(documents, before)
         return read.written(self._draw(read))
 
-    def rewrite_texts(self, texts: Iterable[str], known: Pieces) -> Rewritten:
+    def rewrite_texts(self, texts: Iterable[str], known: Pieces, sizes: Sequence[int] | None = None) -> Rewritten:
         """Draws texts, each a document, all together, as ``rewrite`` does.
 
         Args:
-            texts: The documents.
+            texts: The documents, or the texts that they have.
             known: What the call has met in other texts.
+            sizes: How many of the texts each document has, in order; one each if left out. Each begins a sentence.
         """
         cut = known.read(texts)
-        read = Reading(self, cut, known.segments, None)
+        read = Reading(self, cut, known.segments, None, sizes)
         return read.written(self._draw(read))
 
     def _draw(self, read: Reading) -> Integers:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain, islice, repeat
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -68,6 +68,13 @@ class Result:
 
     def __reduce__(self) -> Any:
         return type(self), (self.text, self.tokens, self.terms)  # the mapping stays in this process
+
+
+class Document(NamedTuple):
+    """The texts of one document after the draw, and how many tokens are charged for all of them together."""
+
+    texts: list[str]
+    tokens: int
 
 
 class Sanitizer:
@@ -143,6 +150,21 @@ class Sanitizer:
             drawn = self._draw_batch([segmentation.segments(text) for text in batch], plan)
             results += [Result(text, tokens, plan.terms) for text, tokens, _ in drawn]
         return results
+
+    def sanitize_documents(self, documents: Sequence[Sequence[str]], **options: Unpack[Options]) -> list[Document]:
+        """Sanitizes documents that have several texts each, such as the cells of a row.
+
+        With ``consistent``, equal words of all texts of a document become equal words and are charged once. Otherwise
+        the texts are sanitized as ``sanitize_batch`` does, and a document is charged their sum. Arguments, errors and
+        privacy are those of ``sanitize``.
+        """
+        plan = self._plan(options)
+        if isinstance(plan, MentionPlan) and plan.terms.consistent:
+            known = Pieces(plan)
+            return list(chain.from_iterable(_join(batch, plan, known) for batch in _document_batches(documents)))
+        results = iter(self.sanitize_batch(list(chain.from_iterable(documents)), **options))
+        joined = ([*islice(results, len(texts))] for texts in documents)
+        return [Document([one.text for one in all], sum(one.tokens for one in all)) for all in joined]
 
     def preview(self, text: str, **options: Unpack[Options]) -> list[tuple[str, str]]:
         """Returns what the skeleton of a text shows, piece by piece. Nothing is drawn and nothing is released.
@@ -311,3 +333,25 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
         characters += len(text)
     if batch:
         yield batch
+
+
+def _document_batches(documents: Sequence[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
+    """Groups documents of several texts into batches of about ``_BATCH_CHARACTERS``."""
+    batch: list[Sequence[str]] = []
+    characters = 0
+    for texts in documents:
+        size = sum(map(len, texts))
+        if batch and characters + size > _BATCH_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+        batch.append(texts)
+        characters += size
+    if batch:
+        yield batch
+
+
+def _join(documents: list[Sequence[str]], plan: MentionPlan, known: Pieces) -> Iterator[Document]:
+    rewritten = plan.rewrite_texts(chain.from_iterable(documents), known, list(map(len, documents)))
+    texts = iter(rewritten.texts)
+    for document, mentions in zip(documents, rewritten.mentions, strict=True):
+        yield Document(list(islice(texts, len(document))), mentions)

@@ -12,7 +12,7 @@ from textveil_training.cli.attack import attack_app
 from textveil_training.cli.data import data_app
 
 app = typer.Typer(
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Trains on what devices release, and attacks it.",

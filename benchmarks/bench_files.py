@@ -1,0 +1,111 @@
+"""Rows per second of files with columns, as a share of the same cells sanitized as lines of plain text, in one run.
+
+    python benchmarks/bench_files.py sst2.txt [BUNDLE]
+
+Each line of the file is a cell between an id and a label. In processor time of one process, reading and writing
+included. The limit is to cut and write the table with nothing drawn.
+"""
+
+import csv
+import gzip
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from measure import REPETITIONS, one_core, report
+
+one_core()
+
+from textveil import Sanitizer
+from textveil.bundle.atomic import atomic_output
+from textveil.cli.sanitize import sanitize_lines
+from textveil.files import Drawer, Selection, find_sources, sanitize_files
+from textveil.files.rows import Drawn
+from textveil.files.workers import NOTHING
+
+Run = Callable[[], object]
+
+
+def write_tables(lines: list[str], folder: Path) -> dict[str, tuple[str, Path]]:
+    """Writes the same cells as tables of all formats; gives the format and the path of each."""
+    rows = [(number, line, f"label {number % 7}") for number, line in enumerate(lines)]
+    tables = {"CSV": ("csv", folder / "t.csv"), "CSV, all cells in quotes": ("csv", folder / "quoted.csv")}
+    for (_, path), quoting in zip(tables.values(), (csv.QUOTE_MINIMAL, csv.QUOTE_ALL), strict=True):
+        with path.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, quoting=quoting).writerows([("id", "note", "label"), *rows])
+    tables["CSV, gzip"] = ("csv", folder / "t.csv.gz")
+    tables["CSV, gzip"][1].write_bytes(gzip.compress(tables["CSV"][1].read_bytes()))
+    tables["JSON lines"] = ("jsonl", folder / "t.jsonl")
+    with tables["JSON lines"][1].open("w", encoding="utf-8") as file:
+        for number, note, label in rows:
+            file.write(json.dumps({"id": number, "note": note, "label": label}, ensure_ascii=False) + "\n")
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        return tables
+    tables["Parquet"] = ("parquet", folder / "t.parquet")
+    ids, notes, labels = zip(*rows, strict=True)
+    parquet.write_table(pyarrow.table({"id": ids, "note": notes, "label": labels}), tables["Parquet"][1])
+    return tables
+
+
+class NothingDrawn(Drawer):
+    """Gives back every text as it is."""
+
+    def draw_all(self, steps):  # type: ignore[no-untyped-def]
+        for step, work in steps:
+            yield step, NOTHING if work is None else Drawn(work.texts, [0] * len(work.sizes))
+
+
+def main() -> None:
+    """Runs the benchmark."""
+    source, bundle = Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else None
+    lines = source.read_text("utf-8").splitlines()
+    sanitizer = Sanitizer.load(bundle)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        plain = folder / "plain.txt"
+        plain.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+        runs: dict[str, Run] = {"plain text": lambda: sanitize_plain(sanitizer, plain, folder / "out")}
+        for what, (format_name, path) in write_tables(lines, folder).items():
+            columns = Selection(format_name, ("note",))
+            sources = find_sources([str(path)], format_name, folder / f"out-{path.name}")
+            for drawer, way in ((Drawer, what), (NothingDrawn, f"limit: {what}, nothing drawn")):
+                drawing = drawer(sanitizer, bundle, {}, 1)
+                runs[way] = lambda sources=sources, columns=columns, drawing=drawing: sanitize_files(
+                    sources, columns, drawing
+                )
+        seconds = processor_times(runs)
+    rows = [[what, len(lines) / spent, seconds["plain text"] / spent] for what, spent in seconds.items()]
+    report("files", ["what", "rows/s", "share of plain text"], rows)
+
+
+def sanitize_plain(sanitizer: Sanitizer, path: Path, out: Path) -> None:
+    """Sanitizes lines as ``textveil sanitize FILE -o OUT`` does."""
+    descriptor = os.open(path, os.O_RDONLY)
+    with atomic_output(out) as write:
+        for results, ended, _ in sanitize_lines(sanitizer, descriptor, "input 1"):
+            write("\n".join([result.text for result in results]) + ("\n" if ended else ""))
+    os.close(descriptor)
+
+
+def processor_times(runs: dict[str, Run]) -> dict[str, float]:
+    """Median processor seconds of each run; they take turns, so that what else the machine does meets all of them."""
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    for repetition in range(REPETITIONS + 1):
+        for name, run in runs.items():
+            start = time.process_time()
+            run()
+            if repetition:  # the first is not counted
+                times[name].append(time.process_time() - start)
+    return {name: statistics.median(spent) for name, spent in times.items()}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+"""Files with columns: CSV, TSV, JSON lines and Parquet, packed or not, alone or in folders, rewritten as they stream.
+
+Cells that are not asked for keep their bytes. Each output appears whole or not at all.
+"""
+
+from textveil.files.looks import LOOKED_AT, refuse_tables, refuse_tables_by_name
+from textveil.files.quarantine import Quarantine
+from textveil.files.record import Counts, Record, settings_of
+from textveil.files.run import Finished, sanitize_files
+from textveil.files.selection import FORMATS, MAX_FIELD, Selection
+from textveil.files.sources import RECORD, Source, Sources, find_sources
+from textveil.files.streams import packed_as
+from textveil.files.workers import Drawer
+
+__all__ = [
+    "FORMATS",
+    "LOOKED_AT",
+    "MAX_FIELD",
+    "RECORD",
+    "Counts",
+    "Drawer",
+    "Finished",
+    "Quarantine",
+    "Record",
+    "Selection",
+    "Source",
+    "Sources",
+    "find_sources",
+    "packed_as",
+    "refuse_tables",
+    "refuse_tables_by_name",
+    "sanitize_files",
+    "settings_of",
+]

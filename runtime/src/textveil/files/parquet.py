@@ -1,0 +1,193 @@
+"""Parquet, by way of pyarrow: text columns are rewritten batch by batch, the others are passed on as they are."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+from textveil.errors import BadRow, ColumnError, DocumentTooLong, ExtraMissing, FieldTooLong, InputError
+from textveil.files.rows import Bad, Drawn
+from textveil.files.selection import Selection
+
+_BATCH_BYTES = 8_000_000
+_BATCH_ROWS = 65_536
+
+
+@dataclass
+class ParquetBlock:
+    """Rows that are rewritten together; see ``rows.Block``."""
+
+    batch: Any
+    columns: list[int]
+    sizes: list[int]
+    count: int
+    name: str
+    first: int
+    cells: list[list[str | None]]
+    bad: list[Bad] = field(default_factory=list)
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts of all rows."""
+        return [text for row in zip(*self.cells, strict=True) for text in row if text]
+
+    def finish(self, drawn: Drawn) -> Any:
+        """Returns the batch with what was drawn.
+
+        Raises:
+            DocumentTooLong: A document has more drawn mentions than consistent draws allow.
+        """
+        import pyarrow
+
+        if None in drawn.tokens:
+            raise DocumentTooLong(
+                f"{self.name}, rows {self.first:,} to {self.first + self.count - 1:,}: a document has "
+                "more drawn mentions than the cap"
+            )
+        rest = iter(drawn.texts)
+        rows = [[next(rest) if text else text for text in row] for row in zip(*self.cells, strict=True)]
+        batch = self.batch
+        for place, texts in zip(self.columns, zip(*rows, strict=True), strict=True):
+            kind = batch.schema.field(place)
+            column = pyarrow.array(texts, pyarrow.large_string())
+            if pyarrow.types.is_dictionary(kind.type):  # made of the new texts alone: the old ones must not stay in it
+                column = column.cast(kind.type.value_type).dictionary_encode()
+            batch = batch.set_column(place, kind, column.cast(kind.type))
+        return batch
+
+
+class ParquetTable:
+    """One Parquet file that is read.
+
+    Args:
+        file: The file, open and seekable.
+        name: What errors call it.
+        selection: Columns.
+
+    Raises:
+        ExtraMissing: pyarrow is not installed.
+        InputError: It is no Parquet file, or a damaged one.
+        ColumnError: A column is not there, there twice, or has no texts.
+    """
+
+    def __init__(self, file: BinaryIO, name: str, selection: Selection) -> None:
+        pyarrow, parquet = _pyarrow()
+        self._name, self._selection = name, selection
+        try:
+            self._file = parquet.ParquetFile(file, pre_buffer=False)
+            self.schema = self._file.schema_arrow
+        except (pyarrow.ArrowException, OSError, ValueError):
+            raise InputError(f"{name}: no Parquet file, or a damaged one") from None
+        self._places = [self._place(pyarrow, number) for number, _ in enumerate(selection.columns, 1)]
+        #: Rows that were read, of all.
+        self.done, self.rows = 0, self._file.metadata.num_rows
+
+    def blocks(self) -> Iterator[ParquetBlock]:
+        """Yields the rows in blocks.
+
+        Raises:
+            InputError: The file is damaged.
+            FieldTooLong: A text is longer than the cap.
+        """
+        pyarrow, _ = _pyarrow()
+        self._refuse_long_pages()
+        batches = self._file.iter_batches(batch_size=self._batch_rows(), use_threads=False)
+        while True:
+            try:
+                batch = next(batches, None)
+                if batch is None:
+                    return
+                texts = [batch.column(place).to_pylist() for place in self._places]
+            except (pyarrow.ArrowException, OSError):
+                raise InputError(f"{self._name}: a damaged Parquet file") from None
+            except UnicodeDecodeError:
+                raise BadRow(f"{self._name}, rows from {self.done + 1:,} on: a text is not UTF-8") from None
+            self._refuse_long(texts)
+            found = [sum(1 for text in row if text) for row in zip(*texts, strict=True)]
+            sizes = [size for size in found if size] if self._selection.document == "row" else [1] * sum(found)
+            first, self.done = self.done + 1, self.done + batch.num_rows
+            yield ParquetBlock(batch, self._places, sizes, batch.num_rows, self._name, first, texts)
+
+    @contextmanager
+    def writer(self, file: BinaryIO) -> Iterator[Any]:
+        """Writes a file of the same columns, types, metadata and compression; yields what takes batches."""
+        _, parquet = _pyarrow()
+        of_columns = self._codecs()
+        old_times = any(
+            self._file.schema.column(number).physical_type == "INT96" for number in range(len(self._file.schema))
+        )
+        with parquet.ParquetWriter(
+            file, self.schema, compression=of_columns, use_deprecated_int96_timestamps=old_times
+        ) as writer:
+            yield writer.write_batch
+
+    def _codecs(self) -> Any:
+        metadata = self._file.metadata
+        if not metadata.num_row_groups:
+            return "snappy"
+        group = metadata.row_group(0)
+        columns = [group.column(number) for number in range(group.num_columns)]
+        return {column.path_in_schema: _CODECS.get(column.compression, "snappy") for column in columns}
+
+    def _place(self, pyarrow: Any, number: int) -> int:
+        found = self.schema.get_all_field_indices(self._selection.columns[number - 1])
+        option = f"--column {number} of {len(self._selection.columns)}"
+        if len(found) != 1:
+            raise ColumnError(f"{self._name}: {option} is {'twice' if found else 'not'} in the file")
+        kind = self.schema.field(found[0]).type
+        kind = kind.value_type if pyarrow.types.is_dictionary(kind) else kind
+        if not (pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind) or _is_view(pyarrow, kind)):
+            raise ColumnError(f"{self._name}: {option} has no texts")
+        return found[0]
+
+    def _batch_rows(self) -> int:
+        """How many rows make a batch of a good size."""
+        metadata = self._file.metadata
+        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        size = sum(group.total_byte_size for group in groups)
+        return max(1, min(_BATCH_ROWS, _BATCH_BYTES * metadata.num_rows // max(1, size)))
+
+    def _refuse_long_pages(self) -> None:
+        """Refuses texts that are too long by what the file says of itself: before they are read."""
+        metadata = self._file.metadata
+        names = set(self._selection.columns)
+        for number in range(metadata.num_row_groups):
+            group = metadata.row_group(number)
+            for place in range(group.num_columns):
+                column = group.column(place)
+                long = column.total_uncompressed_size > self._selection.max_field * max(1, column.num_values)
+                if column.path_in_schema in names and long:
+                    raise FieldTooLong(f"{self._name}: a text is longer than --max-field allows")
+
+    def _refuse_long(self, texts: list[list[str | None]]) -> None:
+        most = self._selection.max_field
+        for column in texts:
+            for number, text in enumerate(column, 1):
+                if text and len(text) * 4 > most and len(text.encode()) > most:
+                    raise FieldTooLong(
+                        f"{self._name}, row {self.done + number}: a text is longer than --max-field allows"
+                    )
+
+
+_CODECS = {
+    "UNCOMPRESSED": "none",
+    "SNAPPY": "snappy",
+    "GZIP": "gzip",
+    "BROTLI": "brotli",
+    "ZSTD": "zstd",
+    "LZ4": "lz4",
+    "LZ4_RAW": "lz4",
+}
+
+
+def _is_view(pyarrow: Any, kind: Any) -> bool:
+    return hasattr(pyarrow.types, "is_string_view") and pyarrow.types.is_string_view(kind)
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise ExtraMissing("Parquet needs pyarrow: pip install 'textveil[parquet]'") from None
+    return pyarrow, parquet

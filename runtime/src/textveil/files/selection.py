@@ -1,0 +1,86 @@
+"""What of a file is rewritten: its format, the columns or keys, and which cells are one document."""
+
+import codecs
+from dataclasses import dataclass
+
+from textveil.errors import OptionError
+
+#: Formats with the endings of their files, compressed or not.
+FORMATS = {
+    "lines": (".txt",),
+    "csv": (".csv",),
+    "tsv": (".tsv",),
+    "jsonl": (".jsonl", ".ndjson"),
+    "parquet": (".parquet", ".pq"),
+}
+#: Bytes of these encodings that are ASCII characters are nothing else, so cells can be cut without decoding them.
+_ENCODINGS = {"utf-8": "utf-8", "iso8859-1": "latin-1", "cp1252": "cp1252"}
+MAX_FIELD = 16_000_000
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What of every file of a run is rewritten.
+
+    Attributes:
+        format: A key of ``FORMATS``.
+        columns: Names of columns, or keys of JSON lines as ``messages[].content``; none for lines.
+        document: Which texts are one document, that consistent draws rewrite together: ``"cell"`` each, those of a
+            ``"row"``, those of rows with one ``"key"``; for lines ``"cell"`` is a line, and ``"file"`` all of a file.
+        document_key: The column or key whose value rows of one document share; they follow each other.
+        header: Whether the first row of a delimited file has the names; otherwise columns are numbers from 1.
+        delimiter: What is between cells; that of the format if left out.
+        encoding: Encoding of a delimited file: ``utf-8``, ``latin-1`` or ``cp1252``.
+        allow_missing: Whether a row of JSON lines may lack a key.
+        max_field: Most bytes of a field; a row has at most four times as many.
+
+    Raises:
+        OptionError: The values do not go together.
+    """
+
+    format: str
+    columns: tuple[str, ...] = ()
+    document: str = "cell"
+    document_key: str | None = None
+    header: bool = True
+    delimiter: str | None = None
+    encoding: str = "utf-8"
+    allow_missing: bool = False
+    max_field: int = MAX_FIELD
+
+    def __post_init__(self) -> None:
+        what = "--key" if self.format == "jsonl" else "--column"
+        if self.format == "lines" and self.columns:
+            raise OptionError("--column and --key are for tables: say --csv, --tsv, --jsonl or --parquet")
+        if self.format != "lines" and not self.columns:
+            raise OptionError(f"{what} is needed: what is to be rewritten; all else is copied as it is")
+        if len(set(self.columns)) < len(self.columns):
+            raise OptionError(f"{what}: one is given twice")
+        if self.document not in (("cell", "file") if self.format == "lines" else ("cell", "row", "key")):
+            raise OptionError("--document is line or file for plain text, and cell or row for tables")
+        if self.format == "parquet" and self.document == "key":
+            raise OptionError("--document-key is for CSV, TSV and JSON lines")
+        if self.format not in ("csv", "tsv") and not (self.header and self.delimiter is None):
+            raise OptionError("--no-header and --delimiter are for --csv and --tsv")
+        if self.delimiter is not None and (
+            len(self.delimiter) != 1 or self.delimiter in '"\r\n' or not self.delimiter.isascii()
+        ):
+            raise OptionError("--delimiter is one ASCII character, and no quote or line end")
+        if self.format not in ("csv", "tsv") and self.encoding != "utf-8":
+            raise OptionError("--encoding is for --csv and --tsv")
+        if self.allow_missing and self.format != "jsonl":
+            raise OptionError("--allow-missing is for --jsonl")
+        self.codec  # noqa: B018 - it is known now whether there is such an encoding
+
+    @property
+    def codec(self) -> str:
+        """The encoding as Python calls it."""
+        try:
+            return _ENCODINGS[codecs.lookup(self.encoding).name]
+        except (LookupError, ValueError):
+            raise OptionError("--encoding is utf-8, latin-1 or cp1252") from None
+
+    @property
+    def max_row(self) -> int:
+        """Most bytes of a row."""
+        return 4 * self.max_field

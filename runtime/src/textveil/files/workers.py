@@ -1,0 +1,213 @@
+"""Draws blocks of documents, in this process or in several, and gives them back in order.
+
+A process is started afresh and is handed no randomness: all of it is the operating system's, so there is no seed to
+share. What a process meets comes back as one of our errors, without a cause that could hold text.
+"""
+
+import gc
+import os
+import signal
+import threading
+import traceback
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from textveil.errors import DocumentTooLong, TextveilError, WorkerFailed
+from textveil.files.rows import Drawn
+from textveil.text.options import Options
+from textveil.text.sanitizer import Sanitizer
+
+# Who draws in one process does not wait for what several need to be imported.
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+#: Of a step without documents.
+NOTHING = Drawn([], [])
+
+
+class Work(Protocol):
+    """Anything with documents to draw."""
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts of all documents, one after the other."""
+        ...
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many texts each document has."""
+        ...
+
+
+Step = TypeVar("Step")
+
+
+def draw(sanitizer: Sanitizer, texts: list[str], sizes: list[int], options: Options) -> Drawn:
+    """Draws documents.
+
+    Args:
+        sanitizer: The sanitizer.
+        texts: The texts of all documents, one after the other.
+        sizes: How many texts each document has.
+        options: As in ``Sanitizer.sanitize``.
+
+    Privacy:
+        A release of every document. Where one is too long for consistent draws, nothing of the others is released
+        before they are drawn again, one by one.
+    """
+    if not options.get("consistent") and len(texts) == len(sizes):
+        results = sanitizer.sanitize_batch(texts, **options)
+        return Drawn([result.text for result in results], [result.tokens for result in results])
+    rest = iter(texts)
+    documents = [[*islice(rest, size)] for size in sizes]
+    try:
+        drawn = sanitizer.sanitize_documents(documents, **options)
+        return Drawn([text for one in drawn for text in one.texts], [one.tokens for one in drawn])
+    except DocumentTooLong:
+        if len(documents) == 1:
+            return Drawn([None] * len(texts), [None])
+    alone = [draw(sanitizer, document, [len(document)], options) for document in documents]
+    return Drawn([text for one in alone for text in one.texts], [one.tokens[0] for one in alone])
+
+
+class Drawer:
+    """Draws the blocks of a run.
+
+    Args:
+        sanitizer: The sanitizer of this process.
+        bundle: Folder of its bundle, ``None`` for the built-in one.
+        options: Options of the draws.
+        workers: Processes; with 1 the work is done in this one.
+    """
+
+    def __init__(self, sanitizer: Sanitizer, bundle: Path | None, options: Options, workers: int) -> None:
+        self._sanitizer, self._bundle, self._options, self._workers = sanitizer, bundle, options, workers
+
+    def draw_all(self, steps: Iterable[tuple[Step, Work | None]]) -> Generator[tuple[Step, Drawn], None, None]:
+        """Yields every step with what was drawn for its block, in order; blocks ahead are drawn meanwhile.
+
+        Raises:
+            TextveilError: The first error met.
+            WorkerFailed: A process was ended from outside, or met an error that is not one of ours.
+        """
+        if self._workers == 1:
+            for step, work in steps:
+                yield step, NOTHING if work is None else draw(self._sanitizer, work.texts, work.sizes, self._options)
+            return
+        with self._pool() as pool:
+            window: deque[tuple[Step, Future[Drawn | TextveilError | MemoryError] | None]] = deque()
+            for step, work in steps:
+                window.append((step, None if work is None else pool.submit(_work, work.texts, work.sizes)))
+                if len(window) > 2 * self._workers + 1:
+                    yield _outcome(*window.popleft())
+            while window:
+                yield _outcome(*window.popleft())
+
+    @contextmanager
+    def _pool(self) -> "Iterator[ProcessPoolExecutor]":
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import active_children, get_context
+
+        others = set(active_children())
+        job = (self._bundle, self._sanitizer.bundle.identity, self._options)
+        with (
+            _one_thread_each(),
+            ProcessPoolExecutor(self._workers, get_context("spawn"), initializer=_begin, initargs=job) as pool,
+        ):
+            try:
+                with _ctrl_c_is_ours():  # the processes start with the first blocks
+                    for _ in range(self._workers):
+                        pool.submit(_work, [], [])
+                yield pool
+            except BaseException:
+                for process in set(active_children()) - others:
+                    process.terminate()  # what they draw would be thrown away
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+
+
+def _outcome(step: Step, future: "Future[Drawn | TextveilError | MemoryError] | None") -> tuple[Step, Drawn]:
+    from concurrent.futures.process import BrokenProcessPool
+
+    if future is None:
+        return step, NOTHING
+    try:
+        outcome = future.result()
+    except BrokenProcessPool:
+        raise WorkerFailed("a process was ended from outside (not enough memory?)") from None
+    if isinstance(outcome, BaseException):
+        raise outcome
+    return step, outcome
+
+
+_job: list[tuple[Path | None, str, Options]] = []
+_sanitizers: list[Sanitizer] = []
+
+
+def _begin(bundle: Path | None, identity: str, options: Options) -> None:
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+    if parent is not None:
+        threading.Thread(target=_leave_with, args=(parent.sentinel,), daemon=True).start()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _job.append((bundle, identity, options))
+
+
+def _leave_with(sentinel: int) -> None:
+    """Ends this process when the one that started it has gone without a word."""
+    from multiprocessing import connection
+
+    connection.wait([sentinel])
+    os._exit(1)
+
+
+def _work(texts: list[str], sizes: list[int]) -> Drawn | TextveilError | MemoryError:
+    """What was drawn for documents, or why nothing was, free of everything that could hold text."""
+    bundle, identity, options = _job[-1]
+    try:
+        if not _sanitizers:
+            _sanitizers.append(Sanitizer.load(bundle, expect_id=identity))
+            gc.freeze()  # as ``sanitize_files`` does
+        return draw(_sanitizers[-1], texts, sizes, options)
+    except TextveilError as error:
+        error.__cause__ = error.__context__ = None
+        return error.with_traceback(None)
+    except MemoryError:
+        return MemoryError()
+    except Exception as error:  # the last line of defense: only its type and its place may be told
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{type(error).__name__} in {Path(place.filename).name} line {place.lineno}"
+    return WorkerFailed(f"internal: {where}; please report this")
+
+
+@contextmanager
+def _ctrl_c_is_ours() -> Iterator[None]:
+    """Processes started inside pay no attention to Ctrl-C, which a terminal sends to all of them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Processes started inside use one thread for linear algebra, unless the environment says otherwise."""
+    mine = [name for name in _THREADS if name not in os.environ]
+    os.environ.update(dict.fromkeys(mine, "1"))
+    try:
+        yield
+    finally:
+        for name in mine:
+            os.environ.pop(name, None)
