@@ -113,9 +113,8 @@ class Drawer:
     @contextmanager
     def _pool(self) -> "Iterator[ProcessPoolExecutor]":
         from concurrent.futures import ProcessPoolExecutor
-        from multiprocessing import active_children, get_context
+        from multiprocessing import get_context
 
-        others = set(active_children())
         job = (self._bundle, self._sanitizer.bundle.identity, self._options)
         with (
             _one_thread_each(),
@@ -127,8 +126,8 @@ class Drawer:
                         pool.submit(_work, [], [])
                 yield pool
             except BaseException:
-                for process in set(active_children()) - others:
-                    process.terminate()  # what they draw would be thrown away
+                # The blocks that are being drawn are waited for. A process that is ended in the middle of an answer
+                # leaves half of it in the pipe, and whoever reads that waits for ever.
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
 
