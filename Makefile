@@ -1,8 +1,9 @@
 # make check is exactly what CI runs.
-.PHONY: check lint quick test full fuzz lock wheels site bundle results docs docs-check sbom
+.PHONY: check lint quick test full fuzz integrations lock wheels site bundle results docs docs-check sbom
 
 PYTEST = .venv/bin/pytest -q -n 2 --dist loadfile
 RESULTS = benchmarks/results
+EXTRAS = presidio spacy datasets pandas langchain sklearn serve
 
 check:
 	bash .ci/run
@@ -29,6 +30,14 @@ full:
 # Random examples, many of them: never the same twice.
 fuzz:
 	$(PYTEST) --hypothesis-profile fuzz -m hypothesis
+
+# The wheel with each extra in an environment of its own, with the versions that pip chooses today. .envs/ has them.
+integrations: $(EXTRAS:%=integration-%)
+
+integration-%:
+	python3 -m venv .envs/$*
+	.envs/$*/bin/pip install -q './runtime[$*]' pytest hypothesis $(if $(filter presidio,$*),presidio-analyzer)
+	.envs/$*/bin/python -m pytest -q -m "full or not full" $(if $(filter serve,$*),tests/serve,tests/integrations/test_$*.py)
 
 # Writes requirements-dev.txt anew: the versions that pip chooses today for requirements-dev.in.
 lock:

@@ -1,6 +1,7 @@
 """What importing and using ``textveil`` loads, opens and touches, seen from a process of its own."""
 
 import json
+import re
 import subprocess
 import sys
 import textwrap
@@ -97,6 +98,31 @@ def test_an_index_needs_numpy_alone(tmp_path: Path) -> None:
 def test_every_public_name_is_there() -> None:
     child("import textveil\nfor name in textveil.__all__:\n    assert getattr(textveil, name) is not None")
     child("from textveil import *\nassert Sanitizer and Encoder")
+
+
+SOURCE = Path(__file__).parents[2] / "runtime" / "src" / "textveil"
+_NETWORK = re.compile(
+    r"^\s*(?:import|from) (?:socket|ssl|asyncio|http|urllib|ftplib|smtplib|selectors|uvicorn|starlette|httpx)\b",
+    re.M,
+)
+
+
+def opens_sockets(source: str) -> bool:
+    """Whether a module imports something that speaks to a network. Names of statuses do not."""
+    return bool(_NETWORK.search(source.replace("from http import HTTPStatus", "")))
+
+
+def test_only_the_service_can_open_a_socket() -> None:
+    named = {path.relative_to(SOURCE).parts[0] for path in SOURCE.rglob("*.py") if opens_sockets(path.read_text())}
+    assert named == {"serve"}
+    assert opens_sockets("import textveil\n    from urllib.request import urlopen\n")
+
+
+def test_nothing_imports_the_service_but_its_command() -> None:
+    named = re.compile(r"^\s*(?:import|from) textveil\.serve\b", re.M)
+    files = [path.relative_to(SOURCE) for path in SOURCE.rglob("*.py") if named.search(path.read_text())]
+    assert {file.as_posix() for file in files if file.parts[0] != "serve"} == {"cli/serve.py"}
+    assert not {name for name in loaded("import textveil.cli.main") if name.startswith(("textveil.serve", "uvicorn"))}
 
 
 AUDIT = """

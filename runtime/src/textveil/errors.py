@@ -108,6 +108,31 @@ class EncoderFailed(TextveilError):
     code = "encoder-failed"
 
 
+class ExtraMissing(TextveilError):
+    """A library that an extra of this package brings is not installed."""
+
+    code = "extra-missing"
+
+    @classmethod
+    def of(cls, extra: str, package: str) -> "ExtraMissing":
+        """Returns the error that says which extra brings a package."""
+        return cls(
+            f"this needs {package}: pip install 'textveil[{extra}]' (in a clone: pip install './runtime[{extra}]')"
+        )
+
+
+class TracingRefused(TextveilError):
+    """A text would be sanitized where something that records its input is looking on."""
+
+    code = "tracing"
+
+
+class ServeError(TextveilError):
+    """The local service cannot be started as it was asked for."""
+
+    code = "serve"
+
+
 class ReleaseError(TextveilError):
     """A released vector that was received does not fit the classifier."""
 
@@ -160,12 +185,6 @@ class ConfigurationError(OptionError):
     """A configuration file cannot be used."""
 
     code = "configuration"
-
-
-class ExtraMissing(TextveilError):
-    """A library that an input needs is not installed."""
-
-    code = "extra-missing"
 
 
 class WorkerFailed(TextveilError):

@@ -40,6 +40,7 @@ from textveil.cli.preview import preview
 from textveil.cli.receipt import verify_receipt
 from textveil.cli.restore import restore
 from textveil.cli.sanitize import sanitize
+from textveil.cli.serve import serve
 from textveil.errors import OptionError
 from textveil.text.options import Options
 from textveil.text.sanitizer import Sanitizer
@@ -210,6 +211,7 @@ def verify(
 
 app.command()(encode)
 app.command()(classify)
+app.command()(serve)
 app.add_typer(ledger, name="ledger")
 
 

@@ -1,0 +1,152 @@
+"""The local service under load, beside the same texts through the API in this process.
+
+    python benchmarks/bench_serve.py FILE [--seconds 120]
+
+Every line of FILE is a document. Rows: ``Sanitizer.sanitize`` and ``sanitize_batch`` in this process; the service asked
+for nothing (``/health``, the limit of HTTP and the clients alone); the service with one document a request and one
+client; with 4 clients, for the time that ``--seconds`` names; with 100 documents a request. Other rows have a tenth of
+that time.
+
+Service and clients share the processor's cores, so the service alone could do more. Times of a request are seen by the
+client. Memory is that of the service: after the row, and the most it ever had.
+"""
+
+import argparse
+import http.client
+import itertools
+import json
+import re
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from measure import report
+
+BATCH = 100
+
+
+class Client:
+    """One connection that is kept."""
+
+    def __init__(self, port: int) -> None:
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+
+    def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> bytes:
+        """The answer, which must be good."""
+        content = None if body is None else json.dumps(body).encode()
+        self.connection.request(method, path, content, {"Content-Type": "application/json"} if body else {})
+        answer = self.connection.getresponse()
+        said = answer.read()
+        if answer.status != 200:
+            raise RuntimeError(f"status {answer.status}")
+        return said
+
+
+@contextmanager
+def service() -> Iterator[tuple[int, int]]:
+    """The command, on a free port: the port and the process."""
+    command = [sys.executable, "-m", "textveil", "serve", "--port", "0"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        found = re.search(r":(\d+);", process.stderr.readline())  # type: ignore[union-attr]
+        if found is None:
+            sys.exit("the service did not start")
+        yield int(found[1]), process.pid
+    finally:
+        process.terminate()
+        if process.wait(timeout=60):
+            sys.exit("the service did not end in good order")
+
+
+def repeat(call: Callable[[], Any], seconds: float) -> list[float]:
+    """Calls until the time is over; gives the seconds of each call."""
+    times, end = list[float](), time.perf_counter() + seconds
+    while (start := time.perf_counter()) < end:
+        call()
+        times.append(time.perf_counter() - start)
+    return times
+
+
+def memory_mb(process: int, what: str) -> float:
+    """Resident memory: ``VmRSS`` now, ``VmHWM`` at most."""
+    found = re.search(rf"^{what}:\s*(\d+) kB$", Path(f"/proc/{process}/status").read_text(), re.M)
+    return int(found[1]) / 1024 if found else 0.0
+
+
+def row(name: str, times: list[float], seconds: float, texts: int, process: int | None) -> list[Any]:
+    """One row of the table: ``texts`` in each call."""
+    percentiles = statistics.quantiles(times, n=100, method="inclusive")
+    memory = [None, None] if process is None else [memory_mb(process, what) for what in ("VmRSS", "VmHWM")]
+    speed = len(times) / seconds
+    return [name, len(times), speed, texts * speed, 1000 * percentiles[49], 1000 * percentiles[98], *memory]
+
+
+def main() -> None:
+    """Runs the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--seconds", type=float, default=120)
+    options = parser.parse_args()
+    lines = [line for line in options.file.read_text("utf-8").splitlines() if line]
+    short, words = options.seconds / 10, sum(len(line.split()) for line in lines) / len(lines)
+    texts = itertools.cycle(lines)
+    several = itertools.cycle([lines[start : start + BATCH] for start in range(0, len(lines) - BATCH + 1, BATCH)])
+
+    def of_api() -> list[list[Any]]:
+        from textveil import Sanitizer
+
+        sanitizer = Sanitizer.load()
+        one = repeat(lambda: sanitizer.sanitize(next(texts)), short)
+        many = repeat(lambda: sanitizer.sanitize_batch(next(several)), short)
+        return [
+            row("API, one document a call", one, short, 1, None),
+            row(f"API, {BATCH} documents a call", many, short, BATCH, None),
+        ]
+
+    def of_service(name: str, ask: Callable[[Client], Any], clients: int, seconds: float, count: int) -> list[Any]:
+        with ThreadPoolExecutor(clients) as pool:
+            found = pool.map(
+                lambda client: repeat(lambda: ask(client), seconds), [Client(port) for _ in range(clients)]
+            )
+            times = list(itertools.chain.from_iterable(found))
+        return row(name, times, seconds, count, process)
+
+    rows = of_api()
+    with service() as (port, process):
+        rows += [
+            of_service("limit: /health", lambda client: client.ask("GET", "/health"), 1, short, 0),
+            of_service(
+                "service, one document, 1 client",
+                lambda client: client.ask("POST", "/sanitize", {"text": next(texts)}),
+                1,
+                short,
+                1,
+            ),
+            of_service(
+                "service, one document, 4 clients",
+                lambda client: client.ask("POST", "/sanitize", {"text": next(texts)}),
+                4,
+                options.seconds,
+                1,
+            ),
+            of_service(
+                f"service, {BATCH} documents, 1 client",
+                lambda client: client.ask("POST", "/sanitize", {"texts": next(several)}),
+                1,
+                short,
+                BATCH,
+            ),
+        ]
+    print(f"{len(lines):,} documents of {words:.1f} words on average; 4 clients for {options.seconds:g} seconds")
+    columns = ["what", "requests", "requests/s", "documents/s", "p50 ms", "p99 ms", "resident MB", "most MB"]
+    report("serve", columns, rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,17 @@
+"""A column of a Hugging Face data set, sanitized in memory: nothing is written to the cache.
+
+pip install './runtime[datasets]'
+"""
+
+from datasets import Dataset
+from textveil.integrations.datasets import SanitizeColumns, sanitize
+
+tickets = Dataset.from_dict(
+    {"note": ["The printer is broken again.", None, "My invoice is wrong."], "stars": [2, 5, 1]}
+)
+
+print(sanitize(tickets, "note", level="moderate")["note"][:])
+
+# The same with map. Without keep_in_memory it would write all columns to the disk.
+rewrite = SanitizeColumns("note", level="moderate")
+print(tickets.map(rewrite, batched=True, keep_in_memory=True, load_from_cache_file=False)["note"][:])

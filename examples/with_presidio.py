@@ -1,0 +1,23 @@
+"""Presidio finds what is personal; textveil draws what stands there instead.
+
+    pip install './runtime[presidio]' presidio-analyzer
+
+A pattern recognizer needs no model. With ``AnalyzerEngine`` in its place names are found too.
+"""
+
+from presidio_analyzer import Pattern, PatternRecognizer
+from presidio_anonymizer import AnonymizerEngine
+from presidio_anonymizer.entities import OperatorConfig
+from textveil.integrations.presidio import TextveilOperator
+
+TEXT = "Please call 555-0143 or write to anna.novak@example.org about invoice 20-4431."
+
+phone = PatternRecognizer("PHONE_NUMBER", patterns=[Pattern("phone", r"\b\d{3}-\d{4}\b", 0.8)])
+email = PatternRecognizer("EMAIL_ADDRESS", patterns=[Pattern("email", r"\S+@[\w.]+\w", 0.9)])
+found = [*phone.analyze(TEXT, ["PHONE_NUMBER"]), *email.analyze(TEXT, ["EMAIL_ADDRESS"])]
+
+engine = AnonymizerEngine()
+engine.add_anonymizer(TextveilOperator)
+replaced = engine.anonymize(TEXT, found, {"DEFAULT": OperatorConfig("textveil", {"level": "strong"})})
+
+print(replaced.text)  # what was not found, such as the number of the invoice, stays

@@ -1,0 +1,25 @@
+"""A classifier that learns from sanitized texts.
+
+    pip install './runtime[sklearn]'
+
+Texts are sanitized once, before anything else: inside a cross-validation every fold would be one more release.
+"""
+
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from textveil.integrations.sklearn import TextSanitizer
+
+texts = [
+    "The team won the match.",
+    "The player lost the game.",
+    "Shares of the bank fell.",
+    "The market paid a profit.",
+]
+labels = ["sport", "sport", "money", "money"]
+
+sanitized = TextSanitizer(level="weakest").fit_transform(texts * 5)
+classifier = make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(sanitized, labels * 5)
+
+print(sanitized[:2])
+print(classifier.predict(["The team lost a match."]))

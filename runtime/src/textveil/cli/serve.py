@@ -1,0 +1,149 @@
+"""``textveil serve``: the sanitizer and an encoder for programs of this device, behind HTTP."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from textveil.bundle.files import encoder_version
+from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION
+from textveil.cli.charging import Charging, charging
+from textveil.cli.console import say
+from textveil.cli.io import read_words
+from textveil.cli.options import (
+    BudgetDeltaOption,
+    BudgetOption,
+    BundleOption,
+    CapOption,
+    CaseOption,
+    ConsistentOption,
+    DenyOption,
+    EpsilonOption,
+    ExpectId,
+    FluentOption,
+    KindsOption,
+    LedgerKeyOption,
+    LedgerOption,
+    LevelOption,
+    MechanismOption,
+    PunctuationOption,
+    ReplacementOption,
+    ScopeOption,
+    SplitOption,
+    TailOption,
+    VisibleOption,
+    staircase_options,
+)
+from textveil.errors import OptionError
+from textveil.text.options import Options
+from textveil.text.sanitizer import Sanitizer
+
+if TYPE_CHECKING:
+    from textveil.serve.app import Releases
+
+
+def serve(
+    host: Annotated[
+        str, typer.Option(help="An address of this device. Off the loopback address a token and TLS are needed.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free port.")] = 8765,
+    name: Annotated[
+        list[str] | None, typer.Option(help="A name by which clients call this host; may be given several times.")
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option(help="File of the token that clients send; made if it is missing.")
+    ] = None,
+    tls_certificate: Annotated[Path | None, typer.Option(help="File of the TLS certificate chain, PEM.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="File of its key, PEM, without a pass phrase.")] = None,
+    bundle: BundleOption = None,
+    mechanism: MechanismOption = None,
+    epsilon: EpsilonOption = None,
+    level: LevelOption = None,
+    tail: TailOption = None,
+    replacement_probability: ReplacementOption = None,
+    visible: VisibleOption = None,
+    kinds: KindsOption = None,
+    consistent: ConsistentOption = False,
+    consistent_cap: CapOption = None,
+    split: SplitOption = False,
+    fluent: FluentOption = False,
+    deny: DenyOption = None,
+    case: CaseOption = "carry",
+    sanitize_punctuation: PunctuationOption = False,
+    expect_id: ExpectId = None,
+    encoder: Annotated[Path | None, typer.Option(help="Folder of an encoder bundle; without it no /encode.")] = None,
+    encoder_epsilon: Annotated[
+        str | None, typer.Option(help="For the whole text, exactly as info lists it; the encoder's default.")
+    ] = None,
+    ledger: LedgerOption = None,
+    ledger_key: LedgerKeyOption = None,
+    scope: ScopeOption = None,
+    budget: BudgetOption = None,
+    budget_delta: BudgetDeltaOption = None,
+    body_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 24, help="The longest body of a request.")] = 1 << 20,
+    seconds: Annotated[
+        float, typer.Option(min=1, max=600, help="For a body to arrive, for the work, and for an answer to be read.")
+    ] = 30,
+) -> None:
+    """Serve other programs of this device over HTTP.
+
+    POST /sanitize and /encode take {"text": "..."} or {"texts": [...]}; GET /info, /health and /openapi.json tell the
+    rest. All requests are released under the options given here. No text is logged or stored. It ends when it is
+    interrupted or terminated, and finishes what it is answering.
+    """
+    options = Options(
+        mechanism=mechanism,
+        epsilon=epsilon,
+        level=level,
+        tail=tail,
+        replacement_probability=replacement_probability,
+        deny=read_words(deny, "--deny"),
+        case=case,
+        sanitize_punctuation=sanitize_punctuation,
+        **staircase_options(visible, kinds, consistent, consistent_cap, split, fluent),
+    )
+    from textveil.serve import Address, Limits, make_app
+    from textveil.serve import serve as run
+
+    limits = Limits(body_bytes=body_bytes, seconds=seconds)
+    address = Address(host, port, tuple(name or ()), token_file, tls_certificate, tls_key)
+    charges = charging(ledger, ledger_key, scope, budget, budget_delta, False, None)
+    releases = _releases(Sanitizer.load(bundle, expect_id=expect_id), options, encoder, encoder_epsilon, charges)
+
+    def report(line: str) -> None:
+        say(f"textveil: {line}")
+
+    run(lambda access: make_app(releases, access, limits, report), address, limits, report)
+    if charges is not None:
+        charges.say(quiet=False)
+
+
+def _releases(
+    sanitizer: Sanitizer, options: Options, encoder: Path | None, epsilon: str | None, charges: Charging | None
+) -> "Releases":
+    """What is served. With a ledger, every draw is charged before it leaves."""
+    from textveil.serve import Releases
+
+    promise = sanitizer.terms(**options).statement(1)  # options are checked before anything is served
+
+    def sanitize(texts: Any) -> Any:
+        if charges is not None:
+            return charges.sanitize(sanitizer, texts, options)
+        return sanitizer.sanitize_batch(texts, **options)
+
+    if encoder is None:
+        if epsilon is not None:
+            raise OptionError("--encoder-epsilon goes with --encoder")
+        return Releases(sanitize, promise)
+    if encoder_version(encoder) == INDEX_FORMAT_VERSION:
+        from textveil.vector.index_encoder import IndexEncoder as Model
+    else:
+        from textveil.vector.encoder import Encoder as Model
+    model = Model.load(encoder)
+
+    def encode(texts: Any) -> Any:
+        if charges is not None:
+            return charges.encode(model, texts, {"epsilon": epsilon})
+        return model.encode_batch(texts, epsilon=epsilon)
+
+    return Releases(sanitize, promise, encode, model.statement(epsilon=epsilon))

@@ -1,0 +1,94 @@
+"""``Rewriter``: a sanitizer with its options fixed, which other libraries may call, copy and pickle."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Unpack
+
+from textveil.errors import InputError
+from textveil.text.options import Options
+from textveil.text.sanitizer import AnyTerms, Result, Sanitizer
+
+
+class Rewriter:
+    """Rewrites texts with one bundle and one set of options.
+
+    A pickle holds the folder and the identity of the bundle, and the options. It holds no text, and another bundle
+    in that folder is refused where it is unpickled. Safe to share between threads.
+
+    Args:
+        bundle: Folder of a bundle; the built-in English one if left out.
+        expect_id: The identity the bundle must have.
+        options: As in ``Sanitizer.sanitize``. Denied words are in pickles, and not in ``repr``.
+
+    Raises:
+        BundleError: The bundle cannot be used, or is not the one expected.
+        OptionError: An option has a value that the bundle or the mechanism does not have.
+
+    Privacy:
+        Every text is a document of its own, with the guarantee of ``Sanitizer.sanitize``. Every call draws afresh:
+        rewriting a text again is a second release.
+    """
+
+    def __init__(
+        self, bundle: str | Path | None = None, *, expect_id: str | None = None, **options: Unpack[Options]
+    ) -> None:
+        self._folder = None if bundle is None else str(bundle)
+        self._options = options
+        self._sanitizer = _sanitizer(self._folder, expect_id)
+        self._sanitizer.terms(**options)  # options are checked before there is any text
+
+    def __call__(self, text: str) -> str:
+        """Returns one text, rewritten.
+
+        Raises:
+            InputError: ``text`` is not a string.
+        """
+        return self._sanitizer.sanitize(text, **self._options).text
+
+    def results(self, texts: Sequence[str]) -> list[Result]:
+        """Returns texts, rewritten, each with its statement.
+
+        Raises:
+            InputError: One of them is not a string.
+        """
+        return self._sanitizer.sanitize_batch(texts, **self._options)
+
+    def cells(self, cells: Sequence[Any], missing: Sequence[bool] | None = None) -> list[Any]:
+        """Returns the cells of a column, rewritten; what is missing stays as it is.
+
+        Args:
+            cells: Strings, and whatever stands for a missing one.
+            missing: Which cells are missing; those that are ``None`` if left out.
+
+        Raises:
+            InputError: A cell is neither a string nor missing.
+        """
+        missing = [cell is None for cell in cells] if missing is None else missing
+        for number, (cell, gone) in enumerate(zip(cells, missing, strict=True), 1):
+            if not gone and not isinstance(cell, str):
+                raise InputError(f"cell {number} of {len(cells)} is not a string")
+        texts = [cell for cell, gone in zip(cells, missing, strict=True) if not gone]
+        results = iter(self.results(texts))
+        return [cell if gone else next(results).text for cell, gone in zip(cells, missing, strict=True)]
+
+    @property
+    def terms(self) -> AnyTerms:
+        """What a text is promised per token: the same for all texts."""
+        return self._sanitizer.terms(**self._options)
+
+    def __repr__(self) -> str:
+        terms = self.terms
+        return f"<{type(self).__name__} {terms.mechanism}, level {terms.level}, bundle {terms.bundle[:12]}>"
+
+    def __reduce__(self) -> Any:
+        return _again, (self._folder, self._sanitizer.bundle.identity, self._options)
+
+
+@lru_cache(maxsize=4)
+def _sanitizer(folder: str | None, expect_id: str | None) -> Sanitizer:
+    return Sanitizer.load(folder, expect_id=expect_id)
+
+
+def _again(folder: str | None, identity: str, options: Options) -> Rewriter:
+    return Rewriter(folder, expect_id=identity, **options)

@@ -1,0 +1,83 @@
+"""Reads the body of a request: JSON with one text or several, within the limits. Errors name no part of it."""
+
+import asyncio
+import json
+from http import HTTPStatus
+from typing import Any, NoReturn
+
+from starlette.requests import Request
+
+from textveil.serve.access import Refusal
+from textveil.serve.limits import Limits
+
+#: A longer body is read on to its end so that its client reads the answer, up to so many times the limit.
+_PATIENCE = 16
+_SHAPE = 'give {"text": "..."} or {"texts": ["...", "..."]} and nothing else'
+
+
+async def read_texts(request: Request, limits: Limits) -> tuple[list[str], bool]:
+    """Reads the texts of a request.
+
+    Returns:
+        The texts, and whether there was one under ``text`` rather than several under ``texts``.
+
+    Raises:
+        Refusal: The body is too long, too slow, is no JSON, or has another shape.
+        ClientDisconnect: The client went away.
+    """
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "content-type", "the body must be application/json")
+    body = _parse(await _read(request, limits.body_bytes, limits.seconds))
+    if not isinstance(body, dict) or set(body) not in ({"text"}, {"texts"}):
+        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "body", _SHAPE)
+    alone = "text" in body
+    texts = [body["text"]] if alone else body["texts"]
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "body", _SHAPE)
+    if len(texts) > limits.texts:
+        raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-many", f"at most {limits.texts:,} texts in a request")
+    for number, text in enumerate(texts, 1):
+        if not text.isascii() and not _is_unicode(text):
+            message = f"text {number} of {len(texts)} has half of a surrogate pair"
+            raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "body", message)
+    return texts, alone
+
+
+async def _read(request: Request, most: int, seconds: float) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(seconds):
+            async for part in request.stream():
+                size += len(part)
+                if size <= most:
+                    parts.append(part)
+                else:
+                    parts.clear()
+                    if size > _PATIENCE * most:
+                        break
+    except TimeoutError:
+        message = f"the body did not arrive within {seconds:g} seconds"
+        raise Refusal(HTTPStatus.REQUEST_TIMEOUT, "timeout", message) from None
+    if size > most:
+        raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-large", f"a body may have {most:,} bytes")
+    return b"".join(parts)
+
+
+def _parse(body: bytes) -> Any:
+    try:
+        return json.loads(body.decode("utf-8"), parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        raise Refusal(HTTPStatus.BAD_REQUEST, "json", "the body is not JSON in UTF-8") from None
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
