@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import textveil
-from processes import TIMEOUT, answer, start
+from processes import TIMEOUT, answer, start, writes_below
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and pipes as POSIX has them")
 full_device = pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
@@ -96,7 +96,7 @@ def test_an_interrupt_ends_quietly(tiny_path: Path, tmp_path: Path, to_file: boo
         process.stdin.flush()
         if to_file:
             for _ in range(TIMEOUT * 100):  # until something is in the partial file: the signal falls into the work
-                if [path for path in tmp_path.iterdir() if path.stat().st_size]:
+                if writes_below(process, tmp_path):
                     break
                 select.select([], [], [], 0.01)
         else:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from processes import writes_below
 from small_encoders import DIMENSION, sign_encoder, write_encoder
 from textveil.bundle.encoder_bundle import open_encoder
 from textveil.mechanisms import vector_noise as representation
@@ -144,7 +145,7 @@ def test_an_interrupt_leaves_no_half_of_a_file(tiny_encoder: Path, tmp_path: Pat
         process.stdin.write(b"the doctor\n" * 4000)
         process.stdin.flush()
         for _ in range(TIMEOUT * 100):  # until something is in the partial file: the signal falls into the work
-            if [path for path in tmp_path.iterdir() if path.stat().st_size]:
+            if writes_below(process, tmp_path):
                 break
             select.select([], [], [], 0.01)
         process.send_signal(signal.SIGINT)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import textveil.files.workers as workers_module
 from interruption import interrupted
-from processes import TIMEOUT, die, start
+from processes import TIMEOUT, die, start, writes_below
 from textveil.errors import FileChanged
 from textveil.files import RECORD, Selection, find_sources
 from textveil.files.run import _steps
@@ -288,7 +288,7 @@ def test_ctrl_c_in_the_middle(tiny_path: Path, folder: Path, tmp_path: Path, wor
     with start(*arguments, start_new_session=True) as process:
         assert process.stderr is not None
         for _ in range(TIMEOUT * 100):  # until the large file is being written
-            if list(out.glob("deep/er/.d.csv.*")) and any(path.stat().st_size for path in out.glob("deep/er/.d.csv.*")):
+            if writes_below(process, out / "deep" / "er"):
                 break
             time.sleep(0.01)
         os.killpg(process.pid, signal.SIGINT)

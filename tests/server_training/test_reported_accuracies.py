@@ -8,7 +8,12 @@ import pytest
 from textveil_training.bounds.channels import ceiling, exceeds
 from textveil_training.dpnr.grid import read_lines
 
-RECORDS = sorted((Path(__file__).parents[2] / "benchmarks" / "results").glob("dpnr_*.jsonl"))
+#: Grids; the record of an attacker has no accuracy of a release.
+RECORDS = [
+    path
+    for path in sorted((Path(__file__).parents[2] / "benchmarks" / "results").glob("dpnr_*.jsonl"))
+    if path.stem != "dpnr_adversarial"
+]
 
 
 @cache
