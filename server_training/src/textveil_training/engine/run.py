@@ -153,7 +153,7 @@ class Run:
 
 def run_key(parts: Sequence[object]) -> str:
     """Returns the SHA-256 of what decides a result, the version of PyTorch included."""
-    return hashlib.sha256(json.dumps([*parts, torch.__version__], sort_keys=True, default=str).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([*parts, torch.__version__], sort_keys=True).encode()).hexdigest()
 
 
 def _check_folder(options: RunOptions, finished: Collection[str]) -> None:

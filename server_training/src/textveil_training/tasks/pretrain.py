@@ -196,7 +196,9 @@ def pretrain(
 def _terms(channel: TextChannel | None) -> dict[str, Any] | None:
     if channel is None:
         return None
-    return renamed(asdict(channel.plan.terms)) | {"bundle_name": channel.bundle.manifest.get("name")}
+    terms = asdict(channel.plan.terms)
+    del terms["pure_level"], terms["pinned"]  # they follow from the rest, and from how the bundle was opened
+    return renamed(terms) | {"bundle_name": channel.bundle.manifest.get("name")}
 
 
 def _start_sha256(start: str) -> str | None:
