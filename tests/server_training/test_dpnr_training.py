@@ -191,7 +191,7 @@ def test_the_record_tells_everything_and_no_text(place: Path) -> None:
     assert set(record["result"]["test"]["levels"]) == {"1", "8"}
     assert record["result"]["dev"]["majority"] == 0.5
     assert record["finished"] >= record["begun"]
-    assert record["software"]["torch"] == torch.__version__
+    assert record["software"]["torch"] in (torch.__version__, torch.__version__.partition("+")[0])
     assert record["wall_s"] >= 0
     assert not any(word in text for word in ("onions", "thunder", "garlic"))
 
