@@ -148,7 +148,7 @@ def test_stored_figures_follow_from_stored_counts(run: ModuleType) -> None:
     for record in (decision, codebook):
         for row, by_epsilon in run.again(record)["figures"].items():
             for epsilon, found in by_epsilon.items():
-                # Vectors are drawn 20,000 times a class, in floating point: builds of libraries differ in the last digits.
+                # Vectors are drawn 20,000 times a class, in floating point: builds differ in the last digits.
                 near = 2e-3 if row in ("l1", "l2", "box") else 2e-4
                 assert found == pytest.approx(record["figures"][row][epsilon], abs=near), (row, epsilon)
 

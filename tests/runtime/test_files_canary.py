@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 import textveil.files.workers as workers_module
 from canaries import SECRET
-from processes import start
 from textveil import Sanitizer
 from textveil.errors import WorkerFailed
 
