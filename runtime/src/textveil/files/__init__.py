@@ -4,6 +4,7 @@ Cells that are not asked for keep their bytes. Each output appears whole or not 
 """
 
 from textveil.files.looks import LOOKED_AT, refuse_tables, refuse_tables_by_name
+from textveil.files.processes import ctrl_c_is_ours, leave_with_parent, one_thread_each
 from textveil.files.quarantine import Quarantine
 from textveil.files.record import Counts, Record, settings_of
 from textveil.files.run import Finished, sanitize_files
@@ -25,7 +26,10 @@ __all__ = [
     "Selection",
     "Source",
     "Sources",
+    "ctrl_c_is_ours",
     "find_sources",
+    "leave_with_parent",
+    "one_thread_each",
     "packed_as",
     "refuse_tables",
     "refuse_tables_by_name",

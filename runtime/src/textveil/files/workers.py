@@ -5,9 +5,7 @@ share. What a process meets comes back as one of our errors, without a cause tha
 """
 
 import gc
-import os
 import signal
-import threading
 import traceback
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
@@ -17,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from textveil.errors import DocumentTooLong, TextveilError, WorkerFailed
+from textveil.files.processes import ctrl_c_is_ours, leave_with_parent, one_thread_each
 from textveil.files.rows import Drawn
 from textveil.text.options import Options
 from textveil.text.sanitizer import Sanitizer
@@ -24,9 +23,6 @@ from textveil.text.sanitizer import Sanitizer
 # Who draws in one process does not wait for what several need to be imported.
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
-
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-
 
 #: Of a step without documents.
 NOTHING = Drawn([], [])
@@ -117,11 +113,11 @@ class Drawer:
 
         job = (self._bundle, self._sanitizer.bundle.identity, self._options)
         with (
-            _one_thread_each(),
+            one_thread_each(),
             ProcessPoolExecutor(self._workers, get_context("spawn"), initializer=_begin, initargs=job) as pool,
         ):
             try:
-                with _ctrl_c_is_ours():  # the processes start with the first blocks
+                with ctrl_c_is_ours():  # the processes start with the first blocks
                     for _ in range(self._workers):
                         pool.submit(_work, [], [])
                 yield pool
@@ -151,21 +147,9 @@ _sanitizers: list[Sanitizer] = []
 
 
 def _begin(bundle: Path | None, identity: str, options: Options) -> None:
-    from multiprocessing import parent_process
-
-    parent = parent_process()
-    if parent is not None:
-        threading.Thread(target=_leave_with, args=(parent.sentinel,), daemon=True).start()
+    leave_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _job.append((bundle, identity, options))
-
-
-def _leave_with(sentinel: int) -> None:
-    """Ends this process when the one that started it has gone without a word."""
-    from multiprocessing import connection
-
-    connection.wait([sentinel])
-    os._exit(1)
 
 
 def _work(texts: list[str], sizes: list[int]) -> Drawn | TextveilError | MemoryError:
@@ -185,28 +169,3 @@ def _work(texts: list[str], sizes: list[int]) -> Drawn | TextveilError | MemoryE
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{type(error).__name__} in {Path(place.filename).name} line {place.lineno}"
     return WorkerFailed(f"internal: {where}; please report this")
-
-
-@contextmanager
-def _ctrl_c_is_ours() -> Iterator[None]:
-    """Processes started inside pay no attention to Ctrl-C, which a terminal sends to all of them."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
-
-
-@contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Processes started inside use one thread for linear algebra, unless the environment says otherwise."""
-    mine = [name for name in _THREADS if name not in os.environ]
-    os.environ.update(dict.fromkeys(mine, "1"))
-    try:
-        yield
-    finally:
-        for name in mine:
-            os.environ.pop(name, None)

@@ -6,27 +6,23 @@ comes back as one of our errors, without a cause that could hold text.
 """
 
 import os
-import signal
-import threading
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from multiprocessing import connection, get_context, parent_process
+from multiprocessing import get_context
 from pathlib import Path
 
 from textveil import Sanitizer
 from textveil.errors import TextveilError
+from textveil.files import ctrl_c_is_ours, leave_with_parent, one_thread_each
 from textveil.text import Options
 
 from textveil_training.corpus.layouts import Layout, layout_of
 from textveil_training.corpus.shards import Counts, Shard, Source, sanitize_shard, write_shard
 from textveil_training.errors import WorkerFailed
-
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True)
@@ -118,11 +114,11 @@ def finish_all(
         return
     waiting = iter(pieces)
     with (
-        _one_thread_each(),
+        one_thread_each(),
         ProcessPoolExecutor(count, get_context("spawn"), initializer=_begin, initargs=(job,)) as pool,
     ):
         try:
-            with _ctrl_c_is_ours():  # the processes start here
+            with ctrl_c_is_ours():  # the processes start here
                 running = {pool.submit(_work, piece) for piece in islice(waiting, 2 * count)}
             while running:
                 ended, running = wait(running, return_when=FIRST_COMPLETED)
@@ -168,42 +164,9 @@ _workers: list[Worker] = []
 
 
 def _begin(job: Job) -> None:
-    parent = parent_process()
-    if parent is not None:
-        threading.Thread(target=_leave_with, args=(parent.sentinel,), daemon=True).start()
+    leave_with_parent()
     _workers.append(Worker(job))
-
-
-def _leave_with(sentinel: int) -> None:
-    """Ends this process when the one that started it has gone without a word."""
-    connection.wait([sentinel])
-    os._exit(1)
 
 
 def _work(piece: Piece) -> "Counts | TextveilError | MemoryError":
     return _guarded(_workers[-1], piece)
-
-
-@contextmanager
-def _ctrl_c_is_ours() -> Iterator[None]:
-    """Processes started inside pay no attention to Ctrl-C, which a terminal sends to all of them."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
-
-
-@contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Processes started inside use one thread for linear algebra, unless the environment says otherwise."""
-    mine = [name for name in _THREADS if name not in os.environ]
-    os.environ.update(dict.fromkeys(mine, "1"))
-    try:
-        yield
-    finally:
-        for name in mine:
-            os.environ.pop(name, None)
