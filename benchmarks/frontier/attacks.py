@@ -1,9 +1,10 @@
-"""All attacks that name words, on SST-2: without context, by a bigram model, by counts and by a network."""
+"""All attacks that name words, on SST-2: without context, by bigrams, by counts, by a network and by MiniLM."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import minilm
 import network
 import numpy as np
 from candidates import Candidates, Considered
@@ -33,16 +34,19 @@ class Known:
 
 
 class Attacker(Known):
-    """What an attacker has and learns: raw texts, a bigram model, and one network for all releases.
+    """What an attacker has and learns: raw texts, a bigram model, and one network, or two, for all releases.
 
     Args:
         train: SST-2's train texts.
         general: Texts of other kinds.
         releases: Releases whose draws the network learns from, of one ``Words``.
         vectors: File of word vectors.
+        encoder: Whether MiniLM is tuned as an attacker too.
     """
 
-    def __init__(self, train: Part, general: Cut, releases: Sequence[Release], vectors: Path) -> None:
+    def __init__(
+        self, train: Part, general: Cut, releases: Sequence[Release], vectors: Path, *, encoder: bool = False
+    ) -> None:
         super().__init__(train)
         self._train, self._read = train, {}
         of_general = releases[0].read(general)
@@ -53,6 +57,9 @@ class Attacker(Known):
         models = [Bigrams(counted[0].part(np.flatnonzero(fold != n)), size, of_general) for n in range(FOLDS)]
         copies = [self._copy(release, models, fold, of) for release, of in zip(releases, counted, strict=True)]
         self.network = network.train(self.vectors, copies)
+        # MiniLM learns nothing new from blanks: the others hide as many words.
+        drawn = [copy for release, copy in zip(releases, copies, strict=True) if release.channels is not None]
+        self.reader = minilm.train(releases[0].words.spelled, self.vectors, drawn) if encoder else None
         self.bigrams = Bigrams(counted[0], size, of_general)
 
     def reading(self, release: Release) -> Reading:
@@ -74,7 +81,8 @@ class Attacker(Known):
         blind, hidden = found.unseen, np.full(len(outputs), NOTHING)
         alone = Seen.of(self.vectors, target, hidden, blind, posterior(self.bigrams, target, blind))
         masked = self.network.scores(alone) + np.maximum(found.likelihood, -1e9)
-        return {"masked": masked, "network": self.network.scores(seen)}
+        found_by = {"masked": masked, "network": self.network.scores(seen)}
+        return found_by | ({"minilm": self.reader.scores(seen)} if self.reader else {})
 
 
 class Asked:
@@ -144,6 +152,8 @@ def attack(
         **attacker.network_scores(target, outputs, few, chained),
     }
     scores["both"] = scores["counts"][:, :RANKED] + scores["network"]
+    if "minilm" in scores:
+        scores["all"] = scores["both"] + scores["minilm"]
     rows = np.arange(len(found.places))
     guesses = {name: found.words[rows, score.argmax(axis=1)] for name, score in scores.items()}
     result: dict[str, Any] = {"unchanged": asked.shares(target, outputs)}

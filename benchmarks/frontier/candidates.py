@@ -41,6 +41,12 @@ class Candidates:
         """Returns the most probable ones."""
         return Candidates(self.places, self.words[:, :count], self.likelihood[:, :count], self.prior[:, :count])
 
+    def weighed(self, likelihood: Floats) -> "Candidates":
+        """Returns the same words under other probabilities, most probable first."""
+        best = np.argsort(-(likelihood + self.prior), axis=1, kind="stable")
+        arrays = (np.take_along_axis(array, best, axis=1) for array in (self.words, likelihood, self.prior))
+        return Candidates(self.places, *arrays)
+
     @property
     def unseen(self) -> "Candidates":
         """The same words where nothing is known of what came out."""

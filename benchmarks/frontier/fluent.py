@@ -1,5 +1,6 @@
 """The staircase with a base that follows the text: its draws, and what an attacker knows of each output's context."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,7 @@ from candidates import Candidates
 from numpy.typing import NDArray
 from release import DRAWN, KIND, MARK, SHOWN, Reading, Release, Words, of_mentions
 from textveil.mechanisms import FluentStaircase
+from textveil.mechanisms.staircase import Staircase
 from textveil.text.fluent_draw import Layout, draw_in_order
 from textveil.text.mentions import MentionPlan
 
@@ -71,29 +73,44 @@ class FluentRelease(Release):
             words, there = symbol[np.maximum(found.words[rows[part]], 0)], found.words[rows[part]] >= 0
             given = self._given(words, symbol[outputs[places[part]]], contexts[part])
             likelihood[rows[part]] = np.where(there, np.log(given), -np.inf)
-        best = np.argsort(-(likelihood + found.prior), axis=1, kind="stable")
-        sorted_ = (np.take_along_axis(array, best, axis=1) for array in (found.words, likelihood, found.prior))
-        return Candidates(found.places, *sorted_)
+        return found.weighed(likelihood)
 
     def _given(self, inputs: Ints, outputs: Ints, contexts: Ints) -> Ints:
         """``Pr[M_c(x) = y]``, shape ``(n, candidates)``, from the definition, in floating point."""
         assert self.fluent is not None
         plain, context = self.fluent.plain, self.fluent.context
         factors = context.factors(contexts).astype(float)
-        mass = np.bincount(context.classes, weights=plain.base, minlength=factors.shape[1])
-        total = (factors @ mass)[:, None]
-        budget = np.maximum(1, np.floor(float(plain.level.share) * total))
-        known = inputs < plain.table.symbols
-        stored = plain.table.neighbors[np.where(known, inputs, 0)].astype(np.int64)
+        total = factors @ np.bincount(context.classes, weights=plain.base, minlength=factors.shape[1])
         row = np.arange(len(inputs))
-        most = plain.base[stored] * factors[row[:, None, None], context.classes[stored]]
-        most[:, :, 0] = np.minimum(most[:, :, 0], float(plain.level.own_share) * budget)
-        most[~known] = 0
-        dealt = np.clip(budget[:, :, None] - (np.cumsum(most, axis=2) - most), 0, most)
-        own = np.where(stored == outputs[:, None, None], dealt, 0).sum(axis=2)
-        base, spent = (plain.base[outputs] * factors[row, context.classes[outputs]])[:, None], dealt.sum(axis=2)
-        near = own + (budget - spent) * (base - own) / np.maximum(1, total - spent)
-        return (plain.unit * base + plain.factor * near) / (plain.unit * total + plain.factor * budget)
+
+        def mass(symbols: Ints) -> Ints:
+            return plain.base[symbols] * factors[row.reshape(-1, *[1] * (symbols.ndim - 1)), context.classes[symbols]]
+
+        return exact(plain, inputs, outputs, mass, total)
+
+
+def exact(plain: Staircase, inputs: Ints, outputs: Ints, mass: Callable[[Ints], Ints], total: Ints) -> Ints:
+    """Returns ``Pr[M_c(x) = y]`` of a staircase with other bases, from the definition, in floating point.
+
+    Args:
+        plain: Its rows and level.
+        inputs: Symbols x, shape ``(n, candidates)``.
+        outputs: Symbols y, shape ``(n,)``.
+        mass: Gives ``b_c`` of symbols, where the first axis is that of the contexts.
+        total: Sum of each ``b_c``, shape ``(n,)``.
+    """
+    total = total[:, None]
+    budget = np.maximum(1, np.floor(float(plain.level.share) * total))
+    known = inputs < plain.table.symbols
+    stored = plain.table.neighbors[np.where(known, inputs, 0)].astype(np.int64)
+    most = mass(stored)
+    most[:, :, 0] = np.minimum(most[:, :, 0], float(plain.level.own_share) * budget)
+    most[~known] = 0
+    dealt = np.clip(budget[:, :, None] - (np.cumsum(most, axis=2) - most), 0, most)
+    own = np.where(stored == outputs[:, None, None], dealt, 0).sum(axis=2)
+    base, spent = mass(outputs[:, None]), dealt.sum(axis=2)
+    near = own + (budget - spent) * (base - own) / np.maximum(1, total - spent)
+    return (plain.unit * base + plain.factor * near) / (plain.unit * total + plain.factor * budget)
 
 
 def of_fluent(words: Words, plan: MentionPlan) -> FluentRelease:

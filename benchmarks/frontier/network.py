@@ -50,6 +50,7 @@ class Seen:
     Attributes:
         places: The hidden elements, shape ``(n,)``.
         document: Document of each element of the texts.
+        shown: Row in the vectors of each element that is visible, the last row for others, shape ``(elements,)``.
         vectors: Vector of each element, expected for hidden ones, shape ``(elements, dimensions)``.
         mean: Sum of the vectors of each document, and in a last column how many there are.
         output: Row in the vectors of what came out of each hidden element, shape ``(n,)``.
@@ -60,6 +61,7 @@ class Seen:
 
     places: Tensor
     document: Tensor
+    shown: Tensor
     vectors: Tensor
     mean: Tensor
     output: Tensor
@@ -89,6 +91,8 @@ class Seen:
         logs = torch.from_numpy(np.maximum(stack, [_LEAST, 2 * _LEAST, 1.5 * _LEAST]).astype(np.float32))
         posterior = logs[..., 0].masked_fill(~there, -torch.inf).softmax(dim=1)
         each = vectors[row(reading.word)]
+        shown = row(reading.word)
+        shown[torch.from_numpy(found.places)] = len(vectors) - 1
         places = torch.from_numpy(found.places)
         for start in range(0, len(places), 8192):
             part = slice(start, start + 8192)
@@ -97,7 +101,18 @@ class Seen:
         said = torch.from_numpy(reading.role != MARK).float()[:, None]
         mean = torch.zeros(reading.documents, vectors.shape[1] + 1)
         mean.index_add_(0, document, torch.cat([each * said, said], dim=1))
-        return cls(places, document, each, mean, row(outputs[found.places]), words, logs, there)
+        return cls(places, document, shown, each, mean, row(outputs[found.places]), words, logs, there)
+
+    @property
+    def row_of(self) -> Tensor:
+        """Row of each element among the hidden ones, -1 for visible ones, shape ``(elements,)``."""
+        rows = torch.full((len(self.document),), -1)
+        rows[self.places] = torch.arange(len(self.places))
+        return rows
+
+    def posterior(self, rows: Tensor) -> Tensor:
+        """Returns the forward-backward posterior of some hidden elements, shape ``(len(rows), RANKED)``."""
+        return self.logs[rows, :, 0].masked_fill(~self.there[rows], -torch.inf).softmax(dim=1)
 
     def around(self, rows: Tensor, vectors: Tensor) -> Tensor:
         """Returns what the network reads for some hidden elements, shape ``(len(rows), inputs)``."""
@@ -113,7 +128,7 @@ class Seen:
         here = self.vectors[place]
         whole = self.mean[document]
         parts.append((whole[:, :-1] - here) / (whole[:, -1:] - 1).clamp(min=1))
-        posterior = self.logs[rows, :, 0].masked_fill(~self.there[rows], -torch.inf).softmax(dim=1)
+        posterior = self.posterior(rows)
         entropy = -(posterior * (posterior + 1e-9).log()).sum(dim=1, keepdim=True)
         return torch.cat([*parts, vectors[self.output[rows]], here, posterior.amax(1, keepdim=True), entropy], dim=1)
 
