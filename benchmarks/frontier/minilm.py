@@ -23,7 +23,7 @@ Ints = NDArray[Any]
 Batch = TypeVar("Batch")
 _DROP = 0.1
 #: Elements of a batch, padding among them, and of a part of a text that is read at once.
-_BATCH, _LONGEST = 512, 128
+_BATCH, _LONGEST = 1024, 128
 _RATE, _NEW_RATE, _DECAY, _RISE, _MOST = 1e-4, 1e-3, 1e-2, 50, 1.0
 
 

@@ -46,7 +46,7 @@ NOT_ATTACKED = ("raw", "delete", "uniform")
 FIRST = "seen-10 krr-seen-10 seen-8 krr-seen-8 shipped-10 shipped-8 every-10 krr-every-10 every-8 krr-every-8".split()
 #: Rows whose draws the network of the attacks learns from.
 LEARNED = ("blank", "krr-seen-10", "every-10", "seen-8", "seen-10")
-#: Rows that MiniLM is an attacker of: tuning it takes ten times as long as all other attacks.
+#: Rows that MiniLM is an attacker of: tuning it takes far longer than all other attacks.
 BY_MINILM = "seen-10 seen-8 krr-seen-10 shipped-10 shipped-8 every-10 krr-every-10".split()
 VECTORS = ROOT / "artifacts" / "words" / "english-3-vectors.txt"
 #: Rows that MiniLM is tuned on, and how often.
