@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textveil_export.errors import ExportError, SourceError
+from textveil_export.text.nearest_words import nearest_words
 from textveil_export.text.sources import Source
 from textveil_export.text.staircase import (
     BASE_TOTAL,
     StaircaseSettings,
     base_weights,
     is_wordlike,
-    nearest_words,
     rank_frequencies,
     read_frequencies,
     staircase_arrays,
