@@ -23,7 +23,12 @@ from textveil.files.processes import one_thread_each
 #: What shared memory a cluster is given at least.
 _STORE_BYTES = 1 << 27
 #: Whoever starts a worker finds these in its environment: no report of usage, a token for everybody who asks.
-_SILENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_USAGE_STATS_PROMPT_ENABLED": "0", "RAY_AUTH_MODE": "token"}
+_SILENT = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_USAGE_STATS_PROMPT_ENABLED": "0",
+    "RAY_AUTH_MODE": "token",
+    "RAY_BACKEND_LOG_LEVEL": "fatal",
+}
 
 Result = TypeVar("Result")
 
@@ -135,7 +140,8 @@ def _answer(ray: Any, reference: Any) -> Any:
 def _connected(ray: Any, connect: Callable[[], Any]) -> Iterator[Any]:
     failed = True
     try:
-        context = connect()
+        with _standard_error_off():
+            context = connect()
         failed = False
     except (ConnectionError, ValueError, RuntimeError, OSError, ray.exceptions.RayError):
         pass
@@ -183,6 +189,19 @@ def _on_loopback() -> Iterator[None]:
         yield
     finally:
         ray_constants.ENABLE_RAY_CLUSTER = before
+
+
+@contextmanager
+def _standard_error_off() -> Iterator[None]:
+    """Keeps what Ray's own code writes there, past Python, from whoever reads our one line for each error."""
+    kept, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nothing, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nothing)
 
 
 @contextmanager
