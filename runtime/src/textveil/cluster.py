@@ -48,7 +48,7 @@ def ray_cluster(address: str | None, workers: int, store_bytes: int = 0) -> Iter
     """
     try:
         with _environment({**_SILENT, "RAY_AUTH_TOKEN": secrets.token_hex(32)} if address is None else {}):
-            import ray
+            import ray  # pyright: ignore[reportMissingImports] - brings what our pins do not agree with
     except ImportError:
         raise ExtraMissing("--ray needs Ray: pip install with the extra [ray] of this command's package") from None
     if ray.is_initialized():
@@ -138,14 +138,13 @@ def _answer(ray: Any, reference: Any) -> Any:
 
 @contextmanager
 def _connected(ray: Any, connect: Callable[[], Any]) -> Iterator[Any]:
-    failed = True
+    context = None
     try:
         with _standard_error_off():
             context = connect()
-        failed = False
     except (ConnectionError, ValueError, RuntimeError, OSError, ray.exceptions.RayError):
         pass
-    if failed:  # said without Ray's message, which names addresses and paths
+    if context is None:  # said without Ray's message, which names addresses and paths
         raise ClusterError("no Ray cluster answers, or none could be started")
     try:
         yield context
@@ -155,7 +154,7 @@ def _connected(ray: Any, connect: Callable[[], Any]) -> Iterator[Any]:
 
 def _require_silent(ray: Any, context: Any) -> None:
     """Refuses a cluster that reports usage or has a dashboard."""
-    from ray.experimental.internal_kv import _internal_kv_get
+    from ray.experimental.internal_kv import _internal_kv_get  # pyright: ignore[reportMissingImports]
 
     if context.dashboard_url:
         raise ClusterError("the cluster has a dashboard: start it with --include-dashboard=false")
@@ -181,7 +180,7 @@ def _private_folder() -> Iterator[Path]:
 @contextmanager
 def _on_loopback() -> Iterator[None]:
     """Makes Ray listen on the loopback address alone, as it does by itself where there are no clusters, on macOS."""
-    from ray._private import ray_constants
+    from ray._private import ray_constants  # pyright: ignore[reportMissingImports]
 
     before = ray_constants.ENABLE_RAY_CLUSTER
     ray_constants.ENABLE_RAY_CLUSTER = False

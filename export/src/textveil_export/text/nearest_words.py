@@ -155,16 +155,19 @@ def _candidates(
     sifted = 0
     for begin in range(0, len(words), _TILE):
         ids = words[begin : begin + _TILE]
-        values = left @ (rows[ids] * (inverse_norms[ids, None] * scale).astype(np.float32)).T
+        values: NDArray[np.float32] = left @ (rows[ids] * (inverse_norms[ids, None] * scale).astype(np.float32)).T
         if largest_hub:
             values -= hubs[begin : begin + _TILE].astype(np.float32)
         here_too = is_word & (own >= begin) & (own < begin + len(ids))
         values[here_too, own[here_too] - begin] = -np.inf  # a word is no neighbor of itself
         if not begin and len(ids) > count:
-            threshold = np.partition(values, -count, axis=1)[:, -count] - np.float32(2 * margin)
+            threshold[:] = np.partition(values, -count, axis=1)[:, -count] - np.float32(2 * margin)
         row, column = np.divmod(np.flatnonzero(values >= threshold[:, None]), len(ids))
-        values = values[row, column]
-        found = _Candidates(*map(np.append, found, (row, column + begin, values)))
+        found = _Candidates(
+            np.append(found.rows, row),
+            np.append(found.columns, column + begin),
+            np.append(found.values, values[row, column]).astype(np.float32),
+        )
         if len(found.rows) > 2 * sifted + 4 * count * len(left) or begin + _TILE >= len(words):
             found = _sifted(found, threshold, crowded, count, most, 2 * margin)
             sifted = len(found.rows)
@@ -181,7 +184,7 @@ def _sifted(
 ) -> _Candidates:
     """Leaves out what is not among the best any more; raises thresholds, and marks rows that keep too many."""
     order = np.lexsort((-found.values, found.rows))
-    row, column, value = (part[order] for part in found)
+    row, column, value = found.rows[order], found.columns[order], found.values[order]
     begins = np.searchsorted(row, np.arange(len(threshold) + 1))
     full = np.flatnonzero(np.diff(begins) >= count)
     threshold[full] = np.maximum(threshold[full], value[begins[full] + count - 1] - np.float32(slack))

@@ -18,7 +18,8 @@ from textveil_export.text.sources import Source, read_lines
 
 #: What the base weights of a vocabulary add up to, nearly.
 BASE_TOTAL = 1 << 26
-_MAX_SYMBOLS = 1 << 22  # the base tells words apart, and an index built by one machine ends in a day
+_MOST_UINT16 = 1 << 16  # symbols whose ids fit 16 bits
+_MAX_SYMBOLS = 1 << 22  # more than any vocabulary, and totals stay far below what can be drawn with
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def staircase_arrays(
     words = np.flatnonzero([is_wordlike(word) for word in source.words])
     k = max(1, min(settings.k, len(words)))  # a tiny vocabulary has no more neighbors
     near = nearest_words(rows, words, k, settings.scaling, progress, run)
-    return {"neighbours": near.astype(np.uint16 if len(near) <= 1 << 16 else np.uint32), "base": base}
+    return {"neighbours": near.astype(np.uint16 if len(near) <= _MOST_UINT16 else np.uint32), "base": base}
 
 
 def base_weights(frequencies: Sequence[int], mu: Fraction) -> NDArray[np.uint32]:

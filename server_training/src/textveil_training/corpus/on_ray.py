@@ -151,7 +151,7 @@ def _sanitize(job: PartJob, address: str | None, workers: int, report: Report) -
 
 def _told(ray: Any, job: PartJob, workers: int) -> Iterator[dict[str, Any]]:
     """What the workers tell of each part, in the order in which they finish."""
-    import ray.data as ray_data
+    import ray.data as ray_data  # pyright: ignore[reportMissingImports]
 
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)
     context = ray_data.DataContext.get_current()

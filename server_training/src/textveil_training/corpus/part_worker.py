@@ -64,11 +64,15 @@ def cut_files(batch: Batch, job: PartJob) -> Iterator[Batch]:
     """Yields the parts of files as they are found, one a batch; an error in the place of one ends the file."""
     for file in batch["file"].tolist():
         parts = cut(job.sources[file], job.selection, job.part_bytes)
-        while (found := guarded(next, parts, None)) is not None:
+        while (found := guarded(_next, parts)) is not None:
             if isinstance(found, BaseException):
                 yield _row({"file": file, "error": said(found)})
                 break
             yield _row({"file": file, "part": asdict(found)})
+
+
+def _next(parts: Iterator[Part]) -> Part | None:
+    return next(parts, None)
 
 
 class PartWorker:
