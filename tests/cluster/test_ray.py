@@ -8,6 +8,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -198,10 +199,13 @@ def listening(pids: list[int]) -> set[str]:
     return found
 
 
-def test_a_cluster_of_its_own_keeps_everything_to_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TMPDIR", str(tmp_path / "t"))
+def test_a_cluster_of_its_own_keeps_everything_to_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    temporary = Path(tempfile.mkdtemp(dir="/tmp"))  # Ray needs a short path
+    request.addfinalizer(lambda: shutil.rmtree(temporary, ignore_errors=True))
+    monkeypatch.setenv("TMPDIR", str(temporary))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    (tmp_path / "t").mkdir()
     (tmp_path / "home").mkdir()
     table, denied, out = tmp_path / "in.csv", tmp_path / "denied.txt", tmp_path / "out"
     write_csv(table, 40_000, bad=39_000)
@@ -209,7 +213,7 @@ def test_a_cluster_of_its_own_keeps_everything_to_itself(tmp_path: Path, monkeyp
     options = [table, "-o", out, "--format", "csv", "--column", "note", "--deny", denied, "--workers", 2]
     process = sanitize(*options).start()
     wait_for(lambda: len([*out.glob("*.csv")]) >= 2)
-    (folder,) = (tmp_path / "t").glob("textveil-ray-*")
+    (folder,) = temporary.glob("textveil-ray-*")
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert stat.S_IMODE((folder / "spill").stat().st_mode) == 0o700
     started = children(process.pid)
@@ -232,7 +236,7 @@ def test_a_cluster_of_its_own_keeps_everything_to_itself(tmp_path: Path, monkeyp
     assert looked_at > 50
     assert "in.csv, row 39,001 (line 39,002)" in told
     assert CANARY not in told
-    assert not [*(tmp_path / "t").glob("textveil-ray-*")]
+    assert not [*temporary.glob("textveil-ray-*")]
     assert not [*(tmp_path / "home").rglob("*")]
     assert not [pid for pid in started if "raylet" in name_of(pid)]
 
@@ -259,4 +263,4 @@ def test_no_cluster_there_is_one_line(tmp_path: Path) -> None:
     options = [table, "-o", tmp_path / "out", "--format", "csv", "--column", "note"]
     done = sanitize(*options, "--ray-address", "127.0.0.1:1").run()
     assert done.returncode == 1
-    assert done.stderr.splitlines() == ["textveil-train: cluster: no Ray cluster answers, or none could be started"]
+    assert done.stderr.splitlines() == ["textveil-train: cluster: no Ray cluster answers at --ray-address"]

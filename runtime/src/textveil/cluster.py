@@ -7,6 +7,7 @@ that goes when the run ends. Nothing else of this package opens a socket but ``t
 
 import json
 import os
+import re
 import secrets
 import shutil
 import tempfile
@@ -22,13 +23,12 @@ from textveil.files.processes import one_thread_each
 
 #: What shared memory a cluster is given at least.
 _STORE_BYTES = 1 << 27
-#: Whoever starts a worker finds these in its environment: no report of usage, a token for everybody who asks.
-_SILENT = {
-    "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_USAGE_STATS_PROMPT_ENABLED": "0",
-    "RAY_AUTH_MODE": "token",
-    "RAY_BACKEND_LOG_LEVEL": "fatal",
-}
+#: What Ray finds in its environment: it reports no usage, and keeps what its own code has to say to its files.
+_SILENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_USAGE_STATS_PROMPT_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
+_ADDRESS = re.compile(r"(?P<host>[^:/\s]+):(?P<port>\d{1,5})")
+#: Ray makes sockets below its folder, and the system cuts their paths at 107 bytes.
+_MOST_PATH = 38
+_CONNECT_S = 10
 
 Result = TypeVar("Result")
 
@@ -38,7 +38,7 @@ def ray_cluster(address: str | None, workers: int, store_bytes: int = 0) -> Iter
     """Starts a Ray cluster on this machine, or connects to one, and gives the module ``ray``.
 
     Args:
-        address: Address of a cluster, as ``ray.init`` takes it; ``None`` starts one on this machine.
+        address: ``HOST:PORT`` of a cluster, or ``auto`` for that of this machine; ``None`` starts one for this run.
         workers: Processes of a cluster that is started.
         store_bytes: Shared memory that its arrays need.
 
@@ -46,38 +46,44 @@ def ray_cluster(address: str | None, workers: int, store_bytes: int = 0) -> Iter
         ExtraMissing: Ray is not installed.
         ClusterError: There is no cluster to connect to, one was not started, or it reports usage or has a dashboard.
     """
-    try:
-        with _environment({**_SILENT, "RAY_AUTH_TOKEN": secrets.token_hex(32)} if address is None else {}):
+    environment = dict(_SILENT)
+    if address is None:
+        environment |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+    else:
+        _require_answer(address)
+    with _environment(environment):
+        try:
             import ray  # pyright: ignore[reportMissingImports] - brings what our pins do not agree with
-    except ImportError:
-        raise ExtraMissing("--ray needs Ray: pip install with the extra [ray] of this command's package") from None
-    if ray.is_initialized():
-        raise ClusterError("Ray is in use in this process already")
-    quiet = {"configure_logging": False, "log_to_driver": False, "logging_level": "ERROR"}
-    if address is not None:
-        with _connected(ray, lambda: ray.init(address=address, **quiet)) as context:
-            _require_silent(ray, context)
-            yield ray
-        return
-    with (
-        _private_folder() as folder,
-        one_thread_each(),
-        _environment({**_SILENT, "RAY_AUTH_TOKEN": secrets.token_hex(32)}),
-        _on_loopback(),
-        _connected(
-            ray,
-            lambda: ray.init(
-                address="local",
-                num_cpus=workers,
-                include_dashboard=False,
-                object_store_memory=_STORE_BYTES + store_bytes,
-                object_spilling_directory=str(folder / "spill"),
-                _temp_dir=str(folder / "session"),
-                **quiet,
+        except ImportError:
+            ray = None
+        if ray is None:
+            raise ExtraMissing("--ray needs Ray: pip install with the extra [ray] of this command's package")
+        if ray.is_initialized():
+            raise ClusterError("Ray is in use in this process already")
+        quiet = {"configure_logging": False, "log_to_driver": False, "logging_level": "ERROR"}
+        if address is not None:
+            with _connected(ray, lambda: ray.init(address=address, **quiet)) as context:
+                _require_silent(context)
+                yield ray
+            return
+        with (
+            _private_folder() as folder,
+            one_thread_each(),
+            _on_loopback(),
+            _connected(
+                ray,
+                lambda: ray.init(
+                    address="local",
+                    num_cpus=workers,
+                    include_dashboard=False,
+                    object_store_memory=_STORE_BYTES + store_bytes,
+                    object_spilling_directory=str(folder / "spill"),
+                    _temp_dir=str(folder / "s"),
+                    **quiet,
+                ),
             ),
-        ),
-    ):
-        yield ray
+        ):
+            yield ray
 
 
 def guarded(work: Callable[..., Result], *arguments: Any) -> "Result | TextveilError | MemoryError":
@@ -152,7 +158,22 @@ def _connected(ray: Any, connect: Callable[[], Any]) -> Iterator[Any]:
         ray.shutdown()
 
 
-def _require_silent(ray: Any, context: Any) -> None:
+def _require_answer(address: str) -> None:
+    """Refuses an address where nobody listens: Ray would ask there for minutes."""
+    if address == "auto":
+        return
+    import socket
+
+    match = _ADDRESS.fullmatch(address)
+    if match is None:
+        raise ClusterError("--ray-address is HOST:PORT, or auto for the cluster of this machine")
+    try:
+        socket.create_connection((match["host"], int(match["port"])), timeout=_CONNECT_S).close()
+    except (OSError, OverflowError):
+        raise ClusterError("no Ray cluster answers at --ray-address") from None
+
+
+def _require_silent(context: Any) -> None:
     """Refuses a cluster that reports usage or has a dashboard."""
     from ray.experimental.internal_kv import _internal_kv_get  # pyright: ignore[reportMissingImports]
 
@@ -171,6 +192,8 @@ def _private_folder() -> Iterator[Path]:
     """
     folder = Path(tempfile.mkdtemp(prefix="textveil-ray-"))
     try:
+        if len(str(folder)) > _MOST_PATH:
+            raise ClusterError("the folder of temporary files has too long a path for Ray (TMPDIR): /tmp is not")
         (folder / "spill").mkdir(mode=0o700)
         yield folder
     finally:
