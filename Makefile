@@ -32,12 +32,18 @@ fuzz:
 	$(PYTEST) --hypothesis-profile fuzz -m hypothesis
 
 # The wheel with each extra in an environment of its own, with the versions that pip chooses today. .envs/ has them.
-integrations: $(EXTRAS:%=integration-%)
+integrations: $(EXTRAS:%=integration-%) integration-ray
 
 integration-%:
 	python3 -m venv .envs/$*
 	.envs/$*/bin/pip install -q './runtime[$*]' pytest hypothesis $(if $(filter presidio,$*),presidio-analyzer)
 	.envs/$*/bin/python -m pytest -q -m "full or not full" $(if $(filter serve,$*),tests/serve,tests/integrations/test_$*.py)
+
+# The other two wheels with Ray, on a cluster of two nodes on this machine.
+integration-ray:
+	python3 -m venv .envs/ray
+	.envs/ray/bin/pip install -q $$(grep '^torch==' requirements-dev.in) './runtime[cli]' './export[ray]' './server_training[ray]' pytest hypothesis
+	.envs/ray/bin/python -m pytest -q -m "full or not full" tests/cluster
 
 # Writes requirements-dev.txt anew: the versions that pip chooses today for requirements-dev.in.
 lock:

@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textveil_export.errors import ExportError, SourceError
+from textveil_export.text import staircase
+from textveil_export.text.nearest_words import nearest_words
 from textveil_export.text.sources import Source
 from textveil_export.text.staircase import (
     BASE_TOTAL,
     StaircaseSettings,
     base_weights,
     is_wordlike,
-    nearest_words,
     rank_frequencies,
     read_frequencies,
     staircase_arrays,
@@ -160,7 +161,13 @@ def test_a_tiny_vocabulary_has_all_of_its_words_as_neighbors():
     assert near[:, 0].tolist() == list(range(len(near)))
 
 
-def test_a_vocabulary_beyond_uint16_is_refused():
-    words = Source([f"w{i}" for i in range((1 << 16) + 1)], np.ones(((1 << 16) + 1, 1), dtype=np.float32), "word", {})
-    with pytest.raises(ExportError, match="65536"):
-        staircase_arrays(words)
+def test_ids_beyond_uint16_are_uint32(monkeypatch):
+    assert staircase_arrays(source())["neighbours"].dtype == np.uint16
+    monkeypatch.setattr(staircase, "_MOST_UINT16", 62)
+    assert staircase_arrays(source())["neighbours"].dtype == np.uint32
+
+
+def test_a_vocabulary_that_is_too_large_is_refused(monkeypatch):
+    monkeypatch.setattr(staircase, "_MAX_SYMBOLS", 62)
+    with pytest.raises(ExportError, match="62"):
+        staircase_arrays(source())

@@ -1,9 +1,9 @@
-"""Work on blocks of words, on all cores and in order."""
+"""Work on blocks of words, in order: in this process, on all its cores, or wherever a ``Run`` does it."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from os import cpu_count
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,35 @@ from numpy.typing import NDArray
 from textveil_export.progress import Progress
 
 Ids = NDArray[np.intp]
+Result = TypeVar("Result")
+#: Rows of a block that ``row_spans`` gives: seconds of work where there are hundreds of thousands of words.
+SPAN = 4096
+
+
+class Run(Protocol):
+    """Does the work of blocks."""
+
+    def __call__(
+        self, work: Callable[..., Result], shared: Sequence[Any], blocks: Iterable[tuple[int, int]]
+    ) -> Iterator[Result]:
+        """Yields ``work(*shared, start, stop)`` of every block, in order.
+
+        Args:
+            work: A function of a module.
+            shared: What it needs for every block.
+            blocks: Where each block starts and stops.
+        """
+        ...
+
+
+def here(work: Callable[..., Result], shared: Sequence[Any], blocks: Iterable[tuple[int, int]]) -> Iterator[Result]:
+    """Does the work of one block after the other in this process; see ``Run``."""
+    return (work(*shared, start, stop) for start, stop in blocks)
+
+
+def row_spans(rows: int, size: int = SPAN) -> list[tuple[int, int]]:
+    """Returns where blocks of consecutive rows start and stop."""
+    return [(start, min(start + size, rows)) for start in range(0, rows, size)]
 
 
 def in_order(pool: ThreadPoolExecutor, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:

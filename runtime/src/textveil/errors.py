@@ -193,6 +193,12 @@ class WorkerFailed(TextveilError):
     code = "worker"
 
 
+class ClusterError(TextveilError):
+    """There is no Ray cluster to work on, or it would tell others what it does."""
+
+    code = "cluster"
+
+
 class EntropyFailed(TextveilError):
     """The operating system gives no random bytes, or too few. Nothing was released."""
 

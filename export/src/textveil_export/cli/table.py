@@ -1,15 +1,17 @@
 """The command that makes a text bundle: ``textveil-export table``."""
 
+from contextlib import ExitStack
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from textveil.bundle import TAILS, Bundle
+from textveil.bundle import STAIRCASE, TAILS, Bundle
 from textveil.cli import say
 from textveil.mechanisms import CAPPED, EXACT
 
 from textveil_export.certify.certificate import certify
+from textveil_export.certify.staircase import certify_staircase
 from textveil_export.cli.progress_bars import bars
 from textveil_export.cli.staircase import (
     DEFAULT_NEIGHBORS,
@@ -26,6 +28,8 @@ from textveil_export.cli.staircase import (
 )
 from textveil_export.errors import ExportError
 from textveil_export.leakage.statistics import measure
+from textveil_export.on_ray import on_ray
+from textveil_export.parallel import here
 from textveil_export.progress import Progress
 from textveil_export.text import sources
 from textveil_export.text.build import DEFAULT_K, DEFAULT_LEVEL, Recipe, build_bundle
@@ -130,6 +134,13 @@ def table(
         str | None, typer.Option(help="SPDX license expression of the bundle; Apache-2.0 for the default encoder only.")
     ] = None,
     attribution: Annotated[str, typer.Option(help="Whose work the vectors and words are.")] = "",
+    ray: Annotated[
+        bool, typer.Option("--ray", help="The work by tasks of a Ray cluster; with --mechanisms staircase.")
+    ] = False,
+    ray_address: Annotated[
+        str | None, typer.Option(help="With --ray: a cluster that is there. Else one is started on this machine.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="With --ray: processes; all cores if left out.")] = None,
     force: Annotated[bool, typer.Option(help="Replace an existing bundle.")] = False,
 ) -> None:
     """Build a bundle: the staircase with the lists of its skeleton, and SanText with exact neighbors and its sets."""
@@ -202,14 +213,26 @@ def table(
     )
     if output.exists() and not force:
         raise ExportError("the output folder exists (use --force)")
-    with bars() as progress:
+    if not ray and (ray_address is not None or workers is not None):
+        raise ExportError("--ray-address and --workers go with --ray")
+    if ray and chosen != ("staircase",):
+        raise ExportError("--ray makes staircases: --mechanisms staircase")
+    with bars() as progress, ExitStack() as stack:
         if english and "santext" not in chosen:  # no encoder is needed
             source = vectors_of(ENGLISH_VECTORS, progress)
         else:
             source = _source(encoder, vocabulary, vectors, max_words, progress)
         if corpus:
             source = by_frequency(source, corpus, progress)
-        bundle = write_bundle(build_bundle(source, recipe, progress), output, force=force)
+        run = here
+        if ray:
+            store = 2 * source.vectors.size + 4 * staircase_neighbors * len(source.words)
+            run = stack.enter_context(on_ray(ray_address, workers, store))
+        contents = build_bundle(source, recipe, progress, run)
+        if staircase is not None:
+            certify_staircase(contents.tensors[STAIRCASE], staircase.levels, progress, run)
+        stack.close()
+        bundle = write_bundle(contents, output, force=force)
         for option, words in (("deny", deny), ("allow", allow), ("never-output", never_output)):
             _tell_found(option, _entries(words), bundle)
         if targets is not None and "santext" in chosen:

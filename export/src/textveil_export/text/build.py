@@ -28,6 +28,7 @@ from textveil.mechanisms import (
 
 from textveil_export import __version__
 from textveil_export.errors import ExportError
+from textveil_export.parallel import Run, here
 from textveil_export.progress import Progress, no_progress
 from textveil_export.text.build_staircase import StaircaseRecipe, build_staircase
 from textveil_export.text.calibrate_epsilon import Key, by_certified_epsilon, by_unchanged_share
@@ -100,13 +101,14 @@ class Contents:
     statistics: dict[str, Any]
 
 
-def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progress) -> Contents:
+def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progress, run: Run = here) -> Contents:
     """Builds the tables of a bundle.
 
     Args:
         source: Vocabulary in rank order with its vectors.
         recipe: Policy, ``k``, levels and what the manifest says.
         progress: Called as stages advance.
+        run: Does the work of blocks of rows, for near-duplicates and the staircase.
 
     Raises:
         ExportError: The recipe does not fit the source.
@@ -114,7 +116,7 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
     if not recipe.santext and recipe.staircase is None:
         raise ExportError("a bundle has a mechanism at least")
     rows = quantize(source.vectors)
-    kept, merged = merge_near_duplicates(rows, progress)
+    kept, merged = merge_near_duplicates(rows, progress, run)
     if len(kept) < 2:
         raise ExportError("all vectors are near-duplicates of one another")
     rows = rows[kept]
@@ -151,7 +153,9 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
             "k": recipe.k,
         }
     if recipe.staircase is not None:
-        part = build_staircase(source.take(kept), recipe.staircase, progress, vocabulary=texts[VOCABULARY].encode())
+        part = build_staircase(
+            source.take(kept), recipe.staircase, progress, vocabulary=texts[VOCABULARY].encode(), run=run
+        )
         tensors |= part.files
         texts |= part.texts
         law |= part.law

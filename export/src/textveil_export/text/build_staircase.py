@@ -13,6 +13,7 @@ from textveil.mechanisms import StaircaseLevel, output_role
 from textveil.text import Rule
 
 from textveil_export.errors import ExportError
+from textveil_export.parallel import Run, here
 from textveil_export.progress import Progress, no_progress
 from textveil_export.text.context import ContextModel, context_arrays
 from textveil_export.text.skeleton_lists import FUNCTION_WORDS, SkeletonLists
@@ -81,7 +82,12 @@ class StaircasePart:
 
 
 def build_staircase(
-    source: Source, recipe: StaircaseRecipe, progress: Progress = no_progress, *, vocabulary: bytes = b""
+    source: Source,
+    recipe: StaircaseRecipe,
+    progress: Progress = no_progress,
+    *,
+    vocabulary: bytes = b"",
+    run: Run = here,
 ) -> StaircasePart:
     """Builds the staircase of a bundle.
 
@@ -90,13 +96,14 @@ def build_staircase(
         recipe: Lists, levels and settings.
         progress: Called as stages advance.
         vocabulary: The bytes of ``vocabulary.tsv``, which a table of contexts names.
+        run: Does the work of blocks of rows.
 
     Raises:
         ExportError: The recipe does not fit the source.
     """
     if recipe.vectors is not None:
         source = _with_vectors(source, recipe.vectors)
-    arrays = staircase_arrays(source, recipe.per_billion, recipe.settings, progress)
+    arrays = staircase_arrays(source, recipe.per_billion, recipe.settings, progress, run)
     roles = np.zeros(len(source.words), dtype=np.uint8)
     for visible in (True, False):
         for kinds in (True, False):

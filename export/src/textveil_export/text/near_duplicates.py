@@ -1,19 +1,25 @@
 """Words so close to one another that they become one symbol: casing, spelling variants."""
 
+import math
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from textveil.mechanisms import squared_distances
 
+from textveil_export.parallel import Run, here, row_spans
 from textveil_export.progress import Progress, no_progress
 
 #: Two words closer than this share of the median distance become one symbol.
 MERGE_DISTANCE = 0.1
 _SAMPLED_PAIRS = 1 << 20
+_TILE = 1024  # rows and columns of a product
+_FIRST = 64  # coordinates that are looked at first
 
 
-def merge_near_duplicates(rows: NDArray[np.int8], progress: Progress = no_progress) -> tuple[list[int], dict[int, int]]:
+def merge_near_duplicates(
+    rows: NDArray[np.int8], progress: Progress = no_progress, run: Run = here
+) -> tuple[list[int], dict[int, int]]:
     """Finds words so close that they should be one symbol (casing, spelling variants).
 
     Greedy representatives in rank order: a word joins the most frequent earlier representative within
@@ -23,19 +29,75 @@ def merge_near_duplicates(rows: NDArray[np.int8], progress: Progress = no_progre
     Args:
         rows: int8 rows in rank order, shape ``(symbols, dimension)``.
         progress: Called with rows done.
+        run: Does the work of blocks of rows.
 
     Returns:
         Indices of the representatives in rank order, and the representative of every other index.
     """
     threshold = MERGE_DISTANCE**2 * _sampled_median(rows)
     merged: dict[int, int] = {}
-    for start, block in squared_distances(rows, rows):
-        for row, near in zip(*np.nonzero(block < threshold), strict=True):
-            index, other = start + int(row), int(near)
-            if other < index and other not in merged:
-                merged.setdefault(index, other)  # np.nonzero is in order: the first is the most frequent
-        progress("finding near-duplicates", start + len(block), len(rows))
+    if threshold > 0:  # it is no number where there is one word alone
+        spans = row_spans(len(rows))
+        for (_, stop), pairs in zip(spans, run(close_pairs, (rows, threshold), spans), strict=True):
+            for index, other in pairs.tolist():
+                if other not in merged:
+                    merged.setdefault(index, other)  # the pairs are in order: the first is the most frequent
+            progress("finding near-duplicates", stop, len(rows))
     return [i for i in range(len(rows)) if i not in merged], merged
+
+
+def close_pairs(rows: NDArray[np.int8], threshold: float, start: int, stop: int) -> NDArray[np.int64]:
+    """Finds the pairs of a row of a block and a row before it whose squared distance is below the threshold, exactly.
+
+    The squared distance over the first coordinates is no larger than that over all, so most pairs are settled by them.
+
+    Args:
+        rows: int8 rows, shape ``(symbols, dimension)``.
+        threshold: Above 0.
+        start: First row of the block.
+        stop: The row after its last.
+
+    Returns:
+        Pairs of indices, the later first, in ascending order, shape ``(pairs, 2)``.
+    """
+    below = math.ceil(threshold)
+    first = rows[:, :_FIRST]
+    found: list[NDArray[np.int64]] = []
+    for top in range(start, stop, _TILE):
+        bottom = min(top + _TILE, stop)
+        left = _negated(first[top:bottom])
+        for begin in range(0, bottom, _TILE):
+            negative = left @ _beside(first[begin : min(begin + _TILE, bottom)]).T
+            row, column = np.divmod(np.flatnonzero(negative > -below), negative.shape[1])
+            later, earlier = row + top, column + begin
+            before = earlier < later
+            pairs = np.stack([later[before], earlier[before]], axis=1)
+            found.append(pairs if rows.shape[1] <= _FIRST else pairs[_are_below(rows, pairs, below)])
+    every = np.concatenate(found)
+    return every[np.lexsort((every[:, 1], every[:, 0]))]
+
+
+def _negated(rows: NDArray[np.int8]) -> NDArray[np.float32]:
+    """``(2 x, -|x|^2, -1)``, whose product with ``(y, 1, |y|^2)`` is ``-|x - y|^2``.
+
+    It is exact: with so few coordinates no partial sum is beyond the integers that float32 has.
+    """
+    norms = (rows.astype(np.int64) ** 2).sum(axis=1, keepdims=True)
+    return np.hstack([2 * rows.astype(np.float32), -norms, np.full_like(norms, -1)]).astype(np.float32)
+
+
+def _beside(rows: NDArray[np.int8]) -> NDArray[np.float32]:
+    norms = (rows.astype(np.int64) ** 2).sum(axis=1, keepdims=True)
+    return np.hstack([rows, np.ones_like(norms), norms]).astype(np.float32)
+
+
+def _are_below(rows: NDArray[np.int8], pairs: NDArray[np.int64], below: int) -> NDArray[np.bool_]:
+    """Tells which pairs of rows have a squared distance below a number."""
+    answers = [
+        ((rows[part[:, 0]].astype(np.int64) - rows[part[:, 1]]) ** 2).sum(axis=1) < below
+        for part in np.array_split(pairs, 1 + len(pairs) // _TILE)
+    ]
+    return np.concatenate(answers)
 
 
 def _sampled_median(rows: NDArray[np.int8]) -> float:

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from textveil_export.errors import SourceError
 
 _MAX_DIMENSIONS = 1 << 16  # squared distances times the squared grid stay inside 64-bit integers
+_ROWS_AT_ONCE = 1 << 14  # what is between the floats and the int8 rows is in memory for so many
 
 
 def quantize(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
@@ -22,10 +23,14 @@ def quantize(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
     Raises:
         SourceError: All vectors are zero, or there are too many dimensions for exact arithmetic.
     """
-    largest = float(np.abs(vectors).max())
+    largest = max(float(vectors.max()), -float(vectors.min()))
     if largest < 1e-300 or vectors.shape[1] > _MAX_DIMENSIONS:
         raise SourceError("the vectors are all zero or have too many dimensions")
-    return np.rint(vectors.astype(np.float64) * (127 / largest)).astype(np.int8)
+    rows = np.empty(vectors.shape, dtype=np.int8)
+    for start in range(0, len(vectors), _ROWS_AT_ONCE):
+        part = slice(start, start + _ROWS_AT_ONCE)
+        rows[part] = np.rint(vectors[part].astype(np.float64) * (127 / largest))
+    return rows
 
 
 def quantize_by_row(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
@@ -40,9 +45,13 @@ def quantize_by_row(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArra
         The int8 rows, same shape, and their steps, shape ``(rows, 1)``: ``rows`` is nearly their product. The step of
         a row of zeros is 1.
     """
-    largest = np.abs(rows).max(axis=1, keepdims=True)
-    steps = np.where(largest > 0, largest / 127, 1).astype(np.float32)
-    return np.rint(rows / steps).astype(np.int8), steps
+    rounded, steps = np.empty(rows.shape, dtype=np.int8), np.empty((len(rows), 1), dtype=np.float32)
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
+        part = slice(start, start + _ROWS_AT_ONCE)
+        largest = np.abs(rows[part]).max(axis=1, keepdims=True)
+        steps[part] = np.where(largest > 0, largest / 127, 1)
+        rounded[part] = np.rint(rows[part] / steps[part])
+    return rounded, steps
 
 
 def unknown_row(rows: NDArray[np.int8], median_squared: int) -> tuple[NDArray[np.int8], int]:

@@ -1,6 +1,6 @@
 """The arrays of the staircase: which words stand next to a word, and how often each word is drawn."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -10,17 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil_export.errors import ExportError, SourceError
+from textveil_export.parallel import Run, here
 from textveil_export.progress import Progress, no_progress
-from textveil_export.text.neighbors import smallest
+from textveil_export.text.nearest_words import nearest_words
 from textveil_export.text.quantize import quantize_by_row
 from textveil_export.text.sources import Source, read_lines
 
 #: What the base weights of a vocabulary add up to, nearly.
 BASE_TOTAL = 1 << 26
-_COSINE_STEPS = 1 << 20
-_MAX_SYMBOLS = 1 << 16  # ids are uint16
-_BLOCK = 256
-_LAST = 1 << 60  # worse than any similarity
+_MOST_UINT16 = 1 << 16  # symbols whose ids fit 16 bits
+_MAX_SYMBOLS = 1 << 22  # more than any vocabulary, and totals stay far below what can be drawn with
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,7 @@ def staircase_arrays(
     per_billion: Mapping[str, int] | None = None,
     settings: StaircaseSettings | None = None,
     progress: Progress = no_progress,
+    run: Run = here,
 ) -> dict[str, NDArray[Any]]:
     """Builds the arrays of ``staircase.safetensors``.
 
@@ -61,25 +61,26 @@ def staircase_arrays(
             takes frequencies from the ranks alone (``rank_frequencies``).
         settings: ``k``, ``mu`` and the scaling; the defaults if ``None``.
         progress: Called with rows done.
+        run: Does the work of blocks of rows.
 
     Returns:
-        ``neighbours``, uint16, shape ``(symbols, k)``: the word itself first, then its nearest words, distinct; and
-        ``base``, uint32, shape ``(symbols,)``, at least 1.
+        ``neighbours``, uint16 or, where there are more than 65,536 symbols, uint32, shape ``(symbols, k)``: the word
+        itself first, then its nearest words, distinct; and ``base``, uint32, shape ``(symbols,)``, at least 1.
 
     Raises:
-        ExportError: The vocabulary is too large for uint16 ids, has no word or fewer than the scaling needs, or no word
+        ExportError: The vocabulary is too large, has no word or fewer than the scaling needs, or no word
             has a frequency.
     """
     settings = settings or StaircaseSettings()
     if len(source.words) > _MAX_SYMBOLS:
-        raise ExportError(f"a staircase has at most {_MAX_SYMBOLS} symbols")
+        raise ExportError(f"a staircase has at most {_MAX_SYMBOLS:,} symbols")
     frequencies = rank_frequencies(source.words) if per_billion is None else per_billion
     base = base_weights([frequencies.get(word, 0) for word in source.words], settings.mu)
     rows, _ = quantize_by_row(source.vectors)
     words = np.flatnonzero([is_wordlike(word) for word in source.words])
     k = max(1, min(settings.k, len(words)))  # a tiny vocabulary has no more neighbors
-    near = nearest_words(rows, words, k, settings.scaling, progress)
-    return {"neighbours": near.astype(np.uint16), "base": base}
+    near = nearest_words(rows, words, k, settings.scaling, progress, run)
+    return {"neighbours": near.astype(np.uint16 if len(near) <= _MOST_UINT16 else np.uint32), "base": base}
 
 
 def base_weights(frequencies: Sequence[int], mu: Fraction) -> NDArray[np.uint32]:
@@ -98,56 +99,6 @@ def base_weights(frequencies: Sequence[int], mu: Fraction) -> NDArray[np.uint32]
     even = (1 - mu) / len(frequencies)
     weights = [1 + int((mu * Fraction(count, total) + even) * BASE_TOTAL) for count in frequencies]
     return np.array(weights, dtype=np.uint32)
-
-
-def nearest_words(
-    rows: NDArray[np.int8],
-    words: NDArray[np.intp],
-    k: int,
-    scaling: int,
-    progress: Progress = no_progress,
-) -> NDArray[np.int64]:
-    """Finds the ids nearest to every row by cosine, scaled against hubs; the row itself comes first.
-
-    A hub is near to everything. Cross-domain similarity scaling (Conneau et al. 2018) takes off how near a word is to
-    its own neighbors: ``2 cos(x, y) - r(x) - r(y)``, ``r`` the mean cosine to the ``scaling`` nearest words. ``r(x)``
-    is the same along a row and left out.
-
-    Args:
-        rows: int8 rows, shape ``(symbols, dimension)``.
-        words: Ids that may be neighbors, ascending.
-        k: Ids per row.
-        scaling: Words over which ``r`` is taken, 0 for the plain cosine.
-        progress: Called with rows done.
-
-    Returns:
-        Ids, shape ``(symbols, k)``.
-
-    Raises:
-        ExportError: There are fewer words than ``k`` or than the scaling needs.
-    """
-    if max(k, scaling + 1) > len(words):
-        raise ExportError(f"k and the scaling must be below the number of words, {len(words)}")
-    column = np.full(len(rows), -1)
-    column[words] = np.arange(len(words))
-    hubs = np.zeros(len(words), dtype=np.int64)
-    if scaling:
-        for start, cosines in _cosines(rows[words], rows[words]):
-            count = np.arange(len(cosines))
-            cosines[count, start + count] = -_LAST  # a word is no neighbor of itself
-            hubs[start : start + len(cosines)] = np.partition(cosines, -scaling, axis=1)[:, -scaling:].sum(axis=1)
-            progress("measuring hubs", start + len(cosines), len(words))
-    near = np.empty((len(rows), k), dtype=np.int64)
-    near[:, 0] = np.arange(len(rows))
-    for start, cosines in _cosines(rows, rows[words]):
-        stop = start + len(cosines)
-        far = hubs - 2 * max(1, scaling) * cosines
-        own = column[start:stop]
-        far[np.flatnonzero(own >= 0), own[own >= 0]] = _LAST // len(words)
-        if k > 1:
-            near[start:stop, 1:], _ = smallest(far, words, k - 1)
-        progress("finding neighbors", stop, len(rows))
-    return near
 
 
 def is_wordlike(entry: str) -> bool:
@@ -175,26 +126,3 @@ def read_frequencies(path: Path) -> dict[str, int]:
             raise SourceError(f"{path.name}: entry {number} stands there twice")
         frequencies[word] = int(count)
     return frequencies
-
-
-def _cosines(rows: NDArray[np.int8], words: NDArray[np.int8]) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """Yields cosines in steps of 2^-20, a block of rows at a time.
-
-    Products are integers that the floating type represents exactly, whatever the order of summation; the square
-    roots and divisions after them are single operations of IEEE 754, the same everywhere.
-    """
-    exact = np.float32 if rows.shape[1] * 128**2 < 1 << 24 else np.float64
-    right, right_scale = words.astype(exact).T, _inverse_norms(words)
-    for start in range(0, len(rows), _BLOCK):
-        left = rows[start : start + _BLOCK]
-        cosines = (left.astype(exact) @ right).astype(np.float64)
-        cosines *= _inverse_norms(left)[:, None]
-        cosines *= right_scale
-        cosines *= _COSINE_STEPS
-        yield start, np.rint(cosines).astype(np.int64)
-
-
-def _inverse_norms(rows: NDArray[np.int8]) -> NDArray[np.float64]:
-    """``1 / |row|``; 0 for a row of zeros, which is near to nothing."""
-    squares = (rows.astype(np.int64) ** 2).sum(axis=1)
-    return np.where(squares > 0, 1 / np.sqrt(np.maximum(squares, 1).astype(np.float64)), 0.0)

@@ -4,35 +4,43 @@ Cells that are not asked for keep their bytes. Each output appears whole or not 
 """
 
 from textveil.files.looks import LOOKED_AT, refuse_tables, refuse_tables_by_name
+from textveil.files.parts import PART_BYTES, Part, cut, part_target, require_parts, sanitize_part
 from textveil.files.processes import ctrl_c_is_ours, leave_with_parent, one_thread_each
 from textveil.files.quarantine import Quarantine
 from textveil.files.record import Counts, Record, settings_of
 from textveil.files.run import Finished, sanitize_files
 from textveil.files.selection import FORMATS, MAX_FIELD, Selection
 from textveil.files.sources import RECORD, Source, Sources, find_sources
-from textveil.files.streams import packed_as
+from textveil.files.streams import packed_as, version_of
 from textveil.files.workers import Drawer
 
 __all__ = [
     "FORMATS",
     "LOOKED_AT",
     "MAX_FIELD",
+    "PART_BYTES",
     "RECORD",
     "Counts",
     "Drawer",
     "Finished",
+    "Part",
     "Quarantine",
     "Record",
     "Selection",
     "Source",
     "Sources",
     "ctrl_c_is_ours",
+    "cut",
     "find_sources",
     "leave_with_parent",
     "one_thread_each",
     "packed_as",
+    "part_target",
     "refuse_tables",
     "refuse_tables_by_name",
+    "require_parts",
     "sanitize_files",
+    "sanitize_part",
     "settings_of",
+    "version_of",
 ]

@@ -77,6 +77,10 @@ class DelimitedLayout:
         if last and not self._width and self._selection.header:
             raise ColumnError(f"{self._name}: the file is empty, and has no header")
 
+    def go_on(self, rows: int, lines: int) -> None:
+        """Counts on from so many rows and lines; see ``Layout``."""
+        self._row, self._line = rows, lines
+
     def encode(self, text: str) -> bytes:
         """Returns a cell, in quotes where it needs them, whether the original had any or not."""
         if not text or self._to_quote.search(text):

@@ -85,6 +85,10 @@ class JsonLinesLayout:
         if last and self._row and not self._met and self._selection.allow_missing:
             raise ColumnError(f"{self._name}: no row has any of the keys")
 
+    def go_on(self, rows: int, lines: int) -> None:
+        """Counts on from so many rows and lines; see ``Layout``."""
+        self._row, self._line = rows, lines
+
     def encode(self, text: str) -> bytes:
         """Returns a JSON string."""
         try:

@@ -63,6 +63,7 @@ class ParquetTable:
         file: The file, open and seekable.
         name: What errors call it.
         selection: Columns.
+        groups: The row groups to read; all if left out.
 
     Raises:
         ExtraMissing: pyarrow is not installed.
@@ -70,7 +71,7 @@ class ParquetTable:
         ColumnError: A column is not there, there twice, or has no texts.
     """
 
-    def __init__(self, file: BinaryIO, name: str, selection: Selection) -> None:
+    def __init__(self, file: BinaryIO, name: str, selection: Selection, groups: range | None = None) -> None:
         pyarrow, parquet = _pyarrow()
         self._name, self._selection = name, selection
         try:
@@ -79,8 +80,17 @@ class ParquetTable:
         except (pyarrow.ArrowException, OSError, ValueError):
             raise InputError(f"{name}: no Parquet file, or a damaged one") from None
         self._places = [self._place(pyarrow, number) for number, _ in enumerate(selection.columns, 1)]
-        #: Rows that were read, of all.
-        self.done, self.rows = 0, self._file.metadata.num_rows
+        metadata = self._file.metadata
+        self._groups = range(metadata.num_row_groups) if groups is None else groups
+        #: Rows that were read or stand before the row groups, of all.
+        self.done = sum(metadata.row_group(number).num_rows for number in range(self._groups.start))
+        self.rows = metadata.num_rows
+
+    @property
+    def groups(self) -> list[tuple[int, int]]:
+        """Rows and bytes, unpacked, of every row group of the file."""
+        found = [self._file.metadata.row_group(number) for number in range(self._file.metadata.num_row_groups)]
+        return [(group.num_rows, group.total_byte_size) for group in found]
 
     def blocks(self) -> Iterator[ParquetBlock]:
         """Yields the rows in blocks.
@@ -91,7 +101,7 @@ class ParquetTable:
         """
         pyarrow, _ = _pyarrow()
         self._refuse_long_pages()
-        batches = self._file.iter_batches(batch_size=self._batch_rows(), use_threads=False)
+        batches = self._file.iter_batches(self._batch_rows(), row_groups=[*self._groups], use_threads=False)
         while True:
             try:
                 batch = next(batches, None)
@@ -142,16 +152,14 @@ class ParquetTable:
 
     def _batch_rows(self) -> int:
         """How many rows make a batch of a good size."""
-        metadata = self._file.metadata
-        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-        size = sum(group.total_byte_size for group in groups)
-        return max(1, min(_BATCH_ROWS, _BATCH_BYTES * metadata.num_rows // max(1, size)))
+        size = sum(size for _, size in self.groups)
+        return max(1, min(_BATCH_ROWS, _BATCH_BYTES * self.rows // max(1, size)))
 
     def _refuse_long_pages(self) -> None:
         """Refuses texts that are too long by what the file says of itself: before they are read."""
         metadata = self._file.metadata
         names = set(self._selection.columns)
-        for number in range(metadata.num_row_groups):
+        for number in self._groups:
             group = metadata.row_group(number)
             for place in range(group.num_columns):
                 column = group.column(place)

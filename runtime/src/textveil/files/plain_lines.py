@@ -40,6 +40,10 @@ class LinesLayout:
         if last and self._whole:
             yield self._read(b"".join(self._whole), 1)
 
+    def go_on(self, rows: int, lines: int) -> None:
+        """Counts on from so many lines; see ``Layout``."""
+        self._line = lines
+
     def encode(self, text: str) -> bytes:
         """Returns a text as UTF-8."""
         return text.encode()

@@ -69,6 +69,10 @@ class Layout(Protocol):
         """Returns the bytes of a rewritten cell."""
         ...
 
+    def go_on(self, rows: int, lines: int) -> None:
+        """Counts on from so many rows and lines, which stand before those to come."""
+        ...
+
 
 @dataclass
 class Block:
@@ -168,7 +172,7 @@ def blocks(layout: Layout, chunks: Iterable[bytes], selection: Selection, name: 
     begun = False
     for lines, last in whole_lines(chunks, selection.max_row, name):
         if lines and not begun:
-            held, begun = _without_mark(lines, name), True
+            held, begun = without_mark(lines, name), True
         rows, bad = held, list[Bad]()
         for row in layout.rows(lines, last=last):
             (rows if isinstance(row, Row) else bad).append(row)  # type: ignore[arg-type]
@@ -181,8 +185,12 @@ def blocks(layout: Layout, chunks: Iterable[bytes], selection: Selection, name: 
             yield Block(rows, bad, _sizes(rows, selection.document), layout.glue, layout.encode)
 
 
-def _without_mark(lines: list[bytes], name: str) -> list[Row]:
-    """Takes a byte order mark off the first line; returns a row of it, if there is one."""
+def without_mark(lines: list[bytes], name: str) -> list[Row]:
+    """Takes a byte order mark off the first line; returns a row of it, if there is one.
+
+    Raises:
+        InputError: The lines are UTF-16.
+    """
     first = lines[0]
     if b"\0" in first[:2] or first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise InputError(f"{name}: not UTF-8 at byte 0 (UTF-16, or no text: save it as UTF-8)")

@@ -1,11 +1,12 @@
 """Sanitizes files: read, cut into blocks, drawn in order, written whole or not at all."""
 
 import gc
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 from textveil.bundle.atomic import atomic_bytes
 from textveil.errors import BadRow, OptionError, OutputError, TextveilError
@@ -21,7 +22,8 @@ from textveil.files.sources import Source, Sources
 from textveil.files.streams import Reading, packed_as, packing, reading
 from textveil.files.workers import Drawer
 
-_LAYOUTS = {"csv": DelimitedLayout, "tsv": DelimitedLayout, "jsonl": JsonLinesLayout, "lines": LinesLayout}
+#: What cuts the rows of a format that is lines.
+LAYOUTS = {"csv": DelimitedLayout, "tsv": DelimitedLayout, "jsonl": JsonLinesLayout, "lines": LinesLayout}
 
 #: Called with bytes of all files that are done, and rows.
 Report = Callable[[int, int], None]
@@ -29,8 +31,16 @@ Report = Callable[[int, int], None]
 Look = Callable[[str, list[str]], None]
 
 
+class Recorder(Protocol):
+    """Keeps a record of what is finished."""
+
+    def add(self, source: Source, status: os.stat_result, size: int, counts: Counts) -> None:
+        """Adds a file whose output is about to be renamed into place, of so many bytes."""
+        ...
+
+
 @dataclass
-class _Step:
+class Step:
     """A step of a run: a file begins, a block of it, the file ends, or an error that ends the run.
 
     Attributes:
@@ -114,56 +124,67 @@ def sanitize_files(
     try:
         with closing(drawer.draw_all((step, step.block) for step in _steps(left, selection, look))) as steps:
             for source in left:
-                done[source.name] = _write(source, steps, record, quarantine, tell)
+                done[source.name] = write_file(source, steps, record, quarantine, tell)
                 before += source.size
     finally:
         gc.unfreeze()
     return Finished(total(list(done.values())), done, len(sources.files) - len(left))
 
 
-def _steps(sources: Sequence[Source], selection: Selection, look: Look) -> Iterator[_Step]:
+def _steps(sources: Sequence[Source], selection: Selection, look: Look) -> Iterator[Step]:
     """Reads files one after the other. An error is the last step: what was read before it is written first."""
     try:
         for source in sources:
             with reading(source.path, source.name) as file:
                 yield from _steps_of(source, file, selection, look)
                 file.require_unchanged()
-            yield _Step()
+            yield Step()
     except (TextveilError, MemoryError) as error:
-        yield _Step(error=error)
+        yield Step(error=error)
 
 
-def _steps_of(source: Source, file: Reading, selection: Selection, look: Look) -> Iterator[_Step]:
+def _steps_of(source: Source, file: Reading, selection: Selection, look: Look) -> Iterator[Step]:
     if selection.format == "parquet":
         if source.path is None:
             raise OptionError("--parquet reads files: what it needs first stands at their end")
         with open(file.descriptor, "rb", closefd=False) as whole:
             table = ParquetTable(whole, source.name, selection)
             found = table.blocks()
-            yield _Step(file, table)
+            yield Step(file, table)
             for number, block in enumerate(found):
                 if not number:
                     look(source.name, block.texts)
-                yield _Step(block=block, consumed=source.size * table.done // max(1, table.rows))
+                yield Step(block=block, consumed=source.size * table.done // max(1, table.rows))
         return
-    layout = _LAYOUTS[selection.format](selection, source.name)
-    yield _Step(file)
+    layout = LAYOUTS[selection.format](selection, source.name)
+    yield Step(file)
     looked = False
     for block in blocks(layout, file.chunks(), selection, source.name):
         if not looked and block.sizes:
             look(source.name, block.texts)
             looked = True
-        yield _Step(block=block, consumed=file.consumed)
+        yield Step(block=block, consumed=file.consumed)
 
 
-def _write(
+def write_file(
     source: Source,
-    steps: "Iterator[tuple[_Step, Drawn]]",
-    record: Record | None,
+    steps: "Iterator[tuple[Step, Drawn]]",
+    record: "Recorder | None",
     quarantine: Quarantine | None,
     tell: Report,
 ) -> Counts:
-    """Writes one file, from its first step to its last."""
+    """Writes one file, from its first step to its last.
+
+    Args:
+        source: The file, and the place of its output.
+        steps: Its steps, each with what was drawn.
+        record: Told what is about to be renamed into place.
+        quarantine: Where bad rows go; without one the first is an error.
+        tell: Called with bytes that were read, and rows that came out.
+
+    Raises:
+        TextveilError: A step is an error, a row is bad, or the output cannot be written.
+    """
     first, _ = next(steps)
     _raise(first)
     counts = Counts()
@@ -189,7 +210,7 @@ def _write(
     return counts
 
 
-def _raise(step: _Step) -> None:
+def _raise(step: Step) -> None:
     if step.error is not None:
         raise step.error
 
@@ -224,7 +245,7 @@ class _Flushed:
 
 
 @contextmanager
-def _writer(file: BinaryIO, source: Source, first: _Step) -> Iterator[Callable[[Any], object]]:
+def _writer(file: BinaryIO, source: Source, first: Step) -> Iterator[Callable[[Any], object]]:
     """What takes the finished blocks of a file."""
     if first.table is not None:
         if source.target is None:

@@ -49,6 +49,18 @@ class Reading:
             while chunk := self._read(_READ_BYTES):
                 yield chunk
 
+    def window(self, head: int, start: int, stop: int) -> Iterator[bytes]:
+        """Yields so many bytes of its beginning, and then those between two places; it is not packed.
+
+        Raises:
+            InputError: It cannot be read.
+        """
+        for begin, end in ((0, head), (start, stop)):
+            os.lseek(self.descriptor, begin, os.SEEK_SET)
+            while begin < end and (chunk := self._read(min(_READ_BYTES, end - begin))):
+                begin += len(chunk)
+                yield chunk
+
     def require_unchanged(self) -> None:
         """Raises ``FileChanged`` if the file is not what it was when it was opened."""
         now = os.fstat(self.descriptor)

@@ -19,7 +19,7 @@ from textveil.cli import (
     say,
 )
 
-from textveil_training.cli.options import FormatOption, JsonOption, ResumeOption
+from textveil_training.cli.options import CorpusFormatOption, JsonOption, ResumeOption
 from textveil_training.errors import DataOptionError, printable
 from textveil_training.tables import aligned
 
@@ -31,7 +31,7 @@ def sanitize_corpus(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where files of the same names go; must be empty.")
     ],
-    format_name: FormatOption,
+    format_name: CorpusFormatOption,
     bundle: BundleOption = None,
     mechanism: MechanismOption = None,
     epsilon: EpsilonOption = None,
@@ -46,6 +46,9 @@ def sanitize_corpus(
     text_key: Annotated[
         list[str] | None, typer.Option("--text-key", help="Key of a text, repeatable (jsonl); text if left out.")
     ] = None,
+    column: Annotated[
+        list[str] | None, typer.Option("--column", help="With --ray: name of a column to rewrite (csv, parquet).")
+    ] = None,
     label_key: Annotated[
         str | None, typer.Option("--label-key", help="A key that every row must have (jsonl).")
     ] = None,
@@ -53,22 +56,41 @@ def sanitize_corpus(
         int, typer.Option("--copies", min=1, help="Independent outputs of every text; all are charged.")
     ] = 1,
     workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; all cores if left out.")] = None,
+    ray: Annotated[
+        bool,
+        typer.Option("--ray", help="Part files by the workers of a Ray cluster; csv, jsonl and parquet (extra ray)."),
+    ] = False,
+    ray_address: Annotated[
+        str | None, typer.Option(help="With --ray: a cluster that is there. Else one is started on this machine.")
+    ] = None,
+    quarantine: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="With --ray: where bad rows go; else the first is an error.")
+    ] = None,
     resume: ResumeOption = False,
     as_json: JsonOption = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
 ) -> None:
     """Sanitize the texts of a corpus; labels and all other columns are carried through, the format stays.
 
+    With --ray the output is part files of the same format, and _records says what each has.
     Ctrl-C ends after the parts that are being worked on; --resume continues and draws nothing a second time.
     """
     from textveil.cli import read_words
+    from textveil.files import Selection
     from textveil.text import Options
 
     from textveil_training.corpus import sanitize_corpus as sanitize
+    from textveil_training.corpus import sanitize_corpus_on_ray
     from textveil_training.progress import bars
 
     if format_name != "jsonl" and (text_key or label_key):
         raise DataOptionError("this format has no keys")
+    if not ray and (ray_address is not None or quarantine is not None or column):
+        raise DataOptionError("--ray-address, --quarantine and --column go with --ray")
+    if not ray and format_name in ("csv", "parquet"):
+        raise DataOptionError("csv and parquet are for --ray; textveil sanitize reads them too")
+    if ray and (label_key is not None or copies != 1):
+        raise DataOptionError("--label-key and --copies do not go with --ray")
     options = Options(
         mechanism=mechanism,
         epsilon=epsilon,
@@ -80,6 +102,26 @@ def sanitize_corpus(
         sanitize_punctuation=sanitize_punctuation,
     )
     try:
+        if ray:
+            selection = Selection(
+                format_name, tuple((text_key or ["text"]) if format_name == "jsonl" else column or ())
+            )
+            with bars() as report:
+                record = sanitize_corpus_on_ray(
+                    inputs,
+                    output,
+                    selection,
+                    options=options,
+                    bundle=bundle,
+                    expect_id=expect_id,
+                    address=ray_address,
+                    workers=workers,
+                    quarantine=quarantine,
+                    resume=resume,
+                    report=report,
+                )
+            _tell_parts(record, as_json=as_json, quiet=quiet)
+            return
         with bars() as report:
             record = sanitize(
                 inputs,
@@ -101,6 +143,18 @@ def sanitize_corpus(
     print(json.dumps(record, ensure_ascii=False) if as_json else _table(record))
     if not quiet:
         say(f"textveil-train: {_promise(record)}")
+
+
+def _tell_parts(record: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
+    if as_json:
+        print(json.dumps(record, ensure_ascii=False))
+    else:
+        names = ("rows", "documents", "tokens", "quarantined")
+        rows = [["part", *names]]
+        rows += [[printable(part["part"]), *(f"{part[name]:,}" for name in names)] for part in record["parts"]]
+        print(aligned(rows, left=1))
+    if not quiet:
+        say(f"textveil-train: {record['summary']}")
 
 
 def _table(record: dict[str, Any]) -> str:

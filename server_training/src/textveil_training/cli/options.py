@@ -1,7 +1,7 @@
 """Options that several commands share, typed once."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -9,6 +9,10 @@ from textveil_training.data import FormatName
 from textveil_training.errors import SettingError
 
 FormatOption = Annotated[FormatName, typer.Option("--format", help="Format of the data (see data inspect).")]
+CorpusFormatOption = Annotated[
+    Literal[FormatName, "csv", "parquet"],
+    typer.Option("--format", help="Format of the data (see data inspect); csv and parquet with --ray."),
+]
 OtherFormat = Annotated[
     FormatName | None,
     typer.Option("--format", help="Format of the data instead of the recipe's: table for a file of your own."),

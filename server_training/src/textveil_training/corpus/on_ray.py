@@ -1,0 +1,204 @@
+"""A corpus in parts on a Ray cluster: Ray Data says who does which part; see ``part_worker`` for what is done."""
+
+import hashlib
+import json
+import logging
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from textveil import Sanitizer
+from textveil import errors as runtime_errors
+from textveil.bundle import atomic_output
+from textveil.cluster import ray_cluster
+from textveil.errors import InputError, OptionError, TextveilError
+from textveil.files import (
+    PART_BYTES,
+    Counts,
+    Selection,
+    find_sources,
+    require_parts,
+    settings_of,
+    version_of,
+)
+from textveil.text import Options
+
+from textveil_training.corpus.part_worker import RECORDS, PartJob, PartWorker, cut_files
+from textveil_training.corpus.workers import available_cores
+from textveil_training.corpus.workspace import Workspace
+from textveil_training.errors import WorkerFailed
+
+#: How often a worker that was ended from outside is started again, and a part is done again.
+RESTARTS = 3
+Report = Callable[[str, int, int], None]
+
+
+def sanitize_corpus_on_ray(
+    inputs: Sequence[Path],
+    output: Path,
+    selection: Selection,
+    *,
+    options: Options,
+    bundle: Path | None = None,
+    expect_id: str | None = None,
+    address: str | None = None,
+    workers: int | None = None,
+    quarantine: Path | None = None,
+    resume: bool = False,
+    part_bytes: int = PART_BYTES,
+    report: Report = lambda stage, done, total: None,
+) -> dict[str, Any]:
+    """Sanitizes files of columns or keys, in parts, by the workers of a Ray cluster.
+
+    Parts are drawn as soon as they are found: no file is read whole before. They stay apart, each a file of the same
+    format, so nothing is on the disk twice. All machines of the cluster see input, output and bundle at the same place.
+
+    Args:
+        inputs: Files, folders, or patterns.
+        output: The folder to write; it must be empty or not exist.
+        selection: Format, and what is rewritten.
+        options: Options of the sanitizer, as in ``Sanitizer.sanitize``.
+        bundle: Folder of a bundle; the built-in English one if left out.
+        expect_id: The identity the bundle must have.
+        address: A Ray cluster; one is started on this machine if left out.
+        workers: Processes that draw; all cores if left out.
+        quarantine: A folder for bad rows, a file for each part that has some; without it the first is an error.
+        resume: Go on with an interrupted run; parts that are finished stay as they are.
+        part_bytes: Bytes of a part, about.
+        report: Called with a stage, the bytes done and the bytes in all.
+
+    Returns:
+        The record of the run: what was promised, and what every part has.
+
+    Raises:
+        TextveilError: Options, bundle, input or output are not as they should be, or a worker met an error.
+        ClusterError: There is no cluster, or it would tell others what it does.
+        WorkerFailed: Workers were ended from outside again and again.
+        KeyboardInterrupt: Ctrl-C. Finished parts are kept.
+
+    Privacy:
+        One release of every document, with the promise of ``Sanitizer.sanitize``. Every worker draws from its own
+        machine's generator. A part that a worker did not finish is drawn again, and nobody has seen the first draw.
+    """
+    require_parts(selection)
+    sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
+    terms = sanitizer.terms(**options)
+    space = Workspace(output, 1)
+    space.require(resume=resume)
+    sources = find_sources([str(path) for path in inputs], selection.format, output).files
+    if any(source.path is None for source in sources):
+        raise InputError("a Ray cluster reads files, not standard input")
+    if not sources:
+        raise InputError("there is no file of this format")
+    if len({source.name for source in sources}) < len(sources):
+        raise OptionError("two inputs have the same name, and the outputs would too")
+    resolved = tuple(replace(source, path=source.path.resolve(), target=None) for source in sources if source.path)
+    job = PartJob(
+        sources=resolved,
+        versions=tuple(version_of(source.path.stat()) for source in resolved if source.path),
+        selection=selection,
+        bundle=None if bundle is None else bundle.resolve(),
+        identity=sanitizer.bundle.identity,
+        options=options,
+        output=output.resolve(),
+        quarantine=None if quarantine is None else quarantine.resolve(),
+        part_bytes=part_bytes,
+    )
+    key = {
+        "bundle": job.identity,
+        "input": _hash([[source.name, found] for source, found in zip(sources, job.versions, strict=True)]),
+        "set of options": _hash([settings_of(selection, terms, options), part_bytes, quarantine is not None]),
+        "version of this software": version("textveil"),
+    }
+    with space.opened(key, resume=resume):
+        records = _sanitize(job, address, workers or available_cores(), report)
+        counts = sum((_counts(record) for record in records), Counts())
+        statement = terms.statement(counts.tokens)
+        record = {
+            "format": "textveil-corpus-parts",
+            "format_version": 1,
+            "corpus_format": selection.format,
+            "columns": list(selection.columns),
+            "bundle": {"identity": job.identity, "name": sanitizer.bundle.manifest.get("name")},
+            **asdict(counts),
+            "statement": statement.to_dict(),
+            "summary": statement.summary(),
+            "parts": sorted(records, key=lambda record: str(record["part"])),
+        }
+        (job.output / RECORDS).mkdir(exist_ok=True)
+        with atomic_output(job.output / RECORDS / "run.json") as write:
+            write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+    return record
+
+
+def _sanitize(job: PartJob, address: str | None, workers: int, report: Report) -> list[dict[str, Any]]:
+    records: list[dict[str, Any]] = []
+    done, total = 0, sum(source.size for source in job.sources)
+    report("sanitizing", 0, total)
+    with ray_cluster(address, workers) as ray:
+        for told in _told(ray, job, workers):
+            if "error" in told:
+                raise _error(told["error"])
+            records.append(told["record"])
+            done += told["size"]
+            report("sanitizing", min(done, total), total)
+    report("sanitizing", total, total)
+    return records
+
+
+def _told(ray: Any, job: PartJob, workers: int) -> Iterator[dict[str, Any]]:
+    """What the workers tell of each part, in the order in which they finish."""
+    import ray.data as ray_data  # pyright: ignore[reportMissingImports]
+
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)
+    context = ray_data.DataContext.get_current()
+    context.enable_progress_bars = context.print_on_execution_start = False
+    context.log_internal_stack_trace = False
+    context.target_max_block_size = 1  # a part is handed on as soon as it is found
+    failed = False
+    rows = [{"file": number} for number, _ in enumerate(job.sources)]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it cannot know how many parts there will be, and says so
+            files = ray_data.from_items(rows, override_num_blocks=len(rows))
+            parts = files.map_batches(cut_files, fn_kwargs={"job": job}, batch_size=1, num_cpus=0)
+            finished = parts.map_batches(
+                PartWorker,
+                fn_constructor_kwargs={"job": job},
+                batch_size=1,
+                compute=ray_data.ActorPoolStrategy(size=workers, max_tasks_in_flight_per_actor=1),
+                num_cpus=1,
+                ray_remote_args_fn=_few_restarts,
+            )
+            for row in finished.iter_rows():
+                yield json.loads(row["told"])
+    except ray.exceptions.RayError:  # its message has the worker's path, address and traceback
+        failed = True
+    if failed:
+        raise WorkerFailed("workers were ended from outside (not enough memory?); finished parts are kept: --resume")
+
+
+def _few_restarts() -> dict[str, int]:
+    return {"max_restarts": RESTARTS, "max_task_retries": RESTARTS}
+
+
+def _error(told: dict[str, str]) -> TextveilError:
+    """The error that a worker told of."""
+    kinds = {kind.code: kind for kind in vars(runtime_errors).values() if _is_error(kind)}
+    return kinds.get(told["code"], WorkerFailed)(told["message"] or "a worker has not enough memory")
+
+
+def _is_error(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, TextveilError)
+
+
+def _counts(record: dict[str, Any]) -> Counts:
+    names = ("rows", "documents", "tokens", "most_tokens", "quarantined")
+    return Counts(**{name: record[name] for name in names})
+
+
+def _hash(value: object) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()

@@ -1,0 +1,177 @@
+"""What a worker of a Ray cluster does: it cuts files into parts, and rewrites parts.
+
+It is told places in files and gives back numbers. Texts are read from the disk and written to it by the same process:
+none is handed to Ray, so none is in its shared memory, its files or its errors.
+"""
+
+import gc
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from textveil import Sanitizer
+from textveil.bundle import atomic_output
+from textveil.cluster import guarded
+from textveil.files import Counts, Drawer, Part, Quarantine, Selection, Source, cut, part_target, sanitize_part
+from textveil.text import MentionTerms, Options, Terms
+
+#: Where the records of the parts are, in the output folder. Tools that read folders pass over such names.
+RECORDS = "_records"
+Batch = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class PartJob:
+    """What all parts of a run share.
+
+    Attributes:
+        sources: The files.
+        versions: Size and time of each when the run began.
+        selection: What of them is rewritten.
+        bundle: Folder of the bundle, ``None`` for the built-in one.
+        identity: Identity it must have.
+        options: Options of the draws.
+        output: The output folder.
+        quarantine: Folder of bad rows; without one the first is an error.
+        part_bytes: Bytes of a part, about.
+    """
+
+    sources: tuple[Source, ...]
+    versions: tuple[list[int], ...]
+    selection: Selection
+    bundle: Path | None
+    identity: str
+    options: Options
+    output: Path
+    quarantine: Path | None
+    part_bytes: int
+
+    def target(self, file: int, number: int) -> Path:
+        """Returns where a part goes."""
+        return part_target(self.output, self.sources[file].name, number)
+
+    def record_path(self, file: int, number: int) -> Path:
+        """Returns where the record of a part goes."""
+        name = self.target(file, number).relative_to(self.output)
+        return self.output / RECORDS / name.with_name(name.name + ".json")
+
+
+def cut_files(batch: Batch, job: PartJob) -> Iterator[Batch]:
+    """Yields the parts of files as they are found, one a batch; an error in the place of one ends the file."""
+    for file in batch["file"].tolist():
+        parts = cut(job.sources[file], job.selection, job.part_bytes)
+        while (found := guarded(_next, parts)) is not None:
+            if isinstance(found, BaseException):
+                yield _row({"file": file, "error": said(found)})
+                break
+            yield _row({"file": file, "part": asdict(found)})
+
+
+def _next(parts: Iterator[Part]) -> Part | None:
+    return next(parts, None)
+
+
+class PartWorker:
+    """Rewrites parts; the bundle is loaded once.
+
+    Args:
+        job: The job.
+    """
+
+    def __init__(self, job: PartJob) -> None:
+        self._job = job
+        self._drawer: Drawer | None = None
+        self._terms: Terms | MentionTerms
+
+    def __call__(self, batch: Batch) -> Batch:
+        """Returns what became of a part: its record, or an error."""
+        told = json.loads(str(batch["told"][0]))
+        if "error" in told:
+            return _row(told)
+        outcome = guarded(self._finish, told["file"], Part(**told["part"]))
+        if isinstance(outcome, BaseException):
+            return _row({"file": told["file"], "error": said(outcome)})
+        return _row({"file": told["file"], "record": outcome, "size": told["part"]["size"]})
+
+    def _finish(self, file: int, part: Part) -> dict[str, Any]:
+        job = self._job
+        target = job.target(file, part.number)
+        record = finished_part(job, file, part.number)
+        if record is not None:  # by a worker that did not live to say so, or a run that was interrupted
+            return record
+        if self._drawer is None:
+            sanitizer = Sanitizer.load(job.bundle, expect_id=job.identity)
+            self._terms = sanitizer.terms(**job.options)
+            self._drawer = Drawer(sanitizer, job.bundle, job.options, 1)
+            gc.freeze()  # what is loaded stays: it need not be looked through again and again
+        source = replace(job.sources[file], target=target)
+        written = _PartRecord(job, file, part.number, self._terms)
+        quarantine = self._quarantine(file, part.number)
+        try:
+            sanitize_part(
+                source, part, job.versions[file], job.selection, self._drawer, record=written, quarantine=quarantine
+            )
+        finally:
+            if quarantine is not None:
+                quarantine.close()
+        return written.content
+
+    def _quarantine(self, file: int, number: int) -> Quarantine | None:
+        folder = self._job.quarantine
+        if folder is None:
+            return None
+        target = self._job.target(file, number).relative_to(self._job.output)
+        path = folder / target.with_name(target.name + ".jsonl")
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)  # of a worker that was ended before the part was finished
+        return Quarantine(path, resume=False)
+
+
+class _PartRecord:
+    """Writes the record of a part before the part is renamed into its place; what it says goes back too."""
+
+    def __init__(self, job: PartJob, file: int, number: int, terms: Terms | MentionTerms) -> None:
+        self._job, self._file, self._number = job, file, number
+        self._terms = terms
+        self.content: dict[str, Any] = {}
+
+    def add(self, source: Source, status: os.stat_result, size: int, counts: Counts) -> None:
+        """Writes the record."""
+        job = self._job
+        path = job.record_path(self._file, self._number)
+        self.content = {
+            "part": job.target(self._file, self._number).relative_to(job.output).as_posix(),
+            "source": source.name,
+            "bytes": size,
+            **asdict(counts),
+            "nats": float(self._terms.statement(counts.tokens).epsilon_document),
+            "bundle": job.identity,
+        }
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_output(path) as write:
+            write(json.dumps(self.content, ensure_ascii=False) + "\n")
+
+
+def finished_part(job: PartJob, file: int, number: int) -> dict[str, Any] | None:
+    """Returns the record of a part that is finished, ``None`` of others."""
+    target = job.target(file, number)
+    try:
+        record = json.loads(job.record_path(file, number).read_bytes())
+        if record["bytes"] == target.stat().st_size and record["bundle"] == job.identity:
+            return record
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    return None
+
+
+def said(error: BaseException) -> dict[str, str]:
+    """Returns what an error says, as it can be told to another process."""
+    return {"code": getattr(error, "code", ""), "message": str(error)}
+
+
+def _row(told: dict[str, Any]) -> Batch:
+    return {"told": np.array([json.dumps(told)])}

@@ -1,0 +1,74 @@
+"""The certificate of a staircase, row by row: sound tables pass, and each planted fault is named."""
+
+from dataclasses import replace
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from textveil.mechanisms import Staircase
+from textveil_export.certify import certify_staircase
+from textveil_export.errors import CertificationError
+from textveil_export.text.build_staircase import LEVELS
+from textveil_export.text.sources import Source
+from textveil_export.text.staircase import StaircaseSettings, staircase_arrays
+
+
+@pytest.fixture
+def tensors():
+    words = [f"w{'abcdefghij'[n // 10]}{'abcdefghij'[n % 10]}" for n in range(80)]
+    vectors = np.random.default_rng(4).standard_normal((80, 6)).astype(np.float32)
+    arrays = staircase_arrays(Source(words, vectors, "word", {}), settings=StaircaseSettings(8))
+    return {**arrays, "roles": np.full(80, 63, dtype=np.uint8)}
+
+
+def test_a_sound_table_is_certified(tensors):
+    seen = []
+    certify_staircase(tensors, LEVELS, lambda stage, done, total: seen.append((stage, done, total)))
+    assert seen == [("certifying rows", 80, 80)]
+
+
+def set_at(name, place, value):
+    def fault(tensors):
+        tensors[name][place] = value
+
+    return fault
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        (set_at("neighbours", (7, 2), 7), "row 7: its ids"),
+        (set_at("neighbours", (7, 0), 9), "row 7: its ids"),
+        (set_at("neighbours", (79, 7), 80), "row 79: its ids"),
+    ],
+)
+def test_a_faulty_row_is_named(tensors, fault, message):
+    fault(tensors)
+    with pytest.raises(CertificationError, match=message):
+        certify_staircase(tensors, LEVELS)
+
+
+def test_a_level_beyond_the_bound_is_named(tensors):
+    with pytest.raises(CertificationError, match=r"level strong: law\.json"):
+        certify_staircase(tensors, [replace(LEVELS[1], epsilon=Decimal(17))])
+
+
+@pytest.mark.parametrize("fault", ["beyond the base", "beyond the budget", "negative"])
+def test_a_budget_beyond_the_bound_is_named(tensors, monkeypatch, fault):
+    budgets = Staircase.budgets
+
+    def faulty(self, inputs):
+        stored, dealt = budgets(self, inputs)
+        row = int(np.flatnonzero(inputs == 5)[0])
+        if fault == "beyond the base":
+            dealt[row, 0] = self.base[stored[row, 0]] + 1
+            dealt[row, 1:] = 0
+        elif fault == "negative":
+            dealt[row, 0] = -1
+        else:
+            dealt[row] = self.base[stored[row]]
+        return stored, dealt
+
+    monkeypatch.setattr(Staircase, "budgets", faulty)
+    with pytest.raises(CertificationError, match="row 5, level strongest: its budget"):
+        certify_staircase(tensors, LEVELS)
