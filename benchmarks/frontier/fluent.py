@@ -10,6 +10,8 @@ from release import DRAWN, KIND, MARK, SHOWN, Reading, Release, Words, of_mentio
 from textveil.mechanisms import FluentStaircase
 from textveil.text.fluent_draw import Layout, draw_in_order
 from textveil.text.mentions import MentionPlan
+from textveil.text.segmentation import LOWER
+from textveil.text.slots import Slots
 
 Ints = NDArray[Any]
 _BEFORE, _BLOCK = 1, 128
@@ -20,11 +22,11 @@ class FluentRelease(Release):
     """A release whose base follows the text.
 
     Attributes:
-        fluent: Draws mentions in their contexts.
+        fluent: Draws mentions in their contexts, each by the staircase of its slot.
         ids: Symbols by word.
     """
 
-    fluent: FluentStaircase | None = None
+    fluent: Slots[FluentStaircase] | None = None
     ids: dict[str, int] | None = None
 
     def draw(self, reading: Reading) -> Ints:
@@ -34,15 +36,15 @@ class FluentRelease(Release):
         outputs, members = reading.word.copy(), np.flatnonzero(reading.role == KIND)
         outputs[members] = self.kinds(reading.index[members])
         places = np.flatnonzero(reading.role == DRAWN)
-        each = np.arange(len(places))
-        drawn = draw_in_order(self.fluent, self._layout(reading), places, reading.index[places], each, each)
+        each, lower = np.arange(len(places)), reading.case[places] == LOWER
+        drawn = draw_in_order(self.fluent, self._layout(reading), places, reading.index[places], lower, each, each)
         outputs[places] = self.printed[drawn]
         return outputs
 
     def _layout(self, reading: Reading) -> Layout:
         assert self.fluent is not None
         assert self.ids is not None
-        at, spelled = self.fluent.context.elements, self.words.spelled
+        at, spelled = self.fluent.strict.context.elements, self.words.spelled
         symbol = np.array([self.ids.get(word, at.other) for word in spelled])
         mark = np.array([at.mark(word[:1]) for word in spelled])
         shown = np.select(
@@ -59,41 +61,42 @@ class FluentRelease(Release):
         """
         assert self.fluent is not None
         rows = np.flatnonzero(reading.role[found.places] == DRAWN)
-        places, at = found.places[rows], self.fluent.context.elements
+        places, at = found.places[rows], self.fluent.strict.context.elements
         symbol = np.full(len(self.words.spelled), self.symbols)
         symbol[self.printed] = np.arange(self.symbols)
         contexts, before = self._layout(reading).around(places, at.edge), np.maximum(places - 1, 0)
         drawn = (reading.document[before] == reading.document[places]) & (reading.role[before] == DRAWN) & (places > 0)
         contexts[drawn, _BEFORE] = symbol[outputs[before[drawn]]]
-        likelihood = found.likelihood.copy()
-        for start in range(0, len(rows), _BLOCK):
-            part = slice(start, start + _BLOCK)
-            words, there = symbol[np.maximum(found.words[rows[part]], 0)], found.words[rows[part]] >= 0
-            given = self._given(words, symbol[outputs[places[part]]], contexts[part])
-            likelihood[rows[part]] = np.where(there, np.log(given), -np.inf)
+        likelihood, lower = found.likelihood.copy(), reading.case[places] == LOWER
+        for law, slots in ((self.fluent.strict, ~lower), (self.fluent.lower, lower)):
+            chosen = np.flatnonzero(slots)
+            for part in np.array_split(chosen, len(chosen) // _BLOCK + 1):
+                words, there = symbol[np.maximum(found.words[rows[part]], 0)], found.words[rows[part]] >= 0
+                given = _given(law, words, symbol[outputs[places[part]]], contexts[part])
+                likelihood[rows[part]] = np.where(there, np.log(given), -np.inf)
         best = np.argsort(-(likelihood + found.prior), axis=1, kind="stable")
         sorted_ = (np.take_along_axis(array, best, axis=1) for array in (found.words, likelihood, found.prior))
         return Candidates(found.places, *sorted_)
 
-    def _given(self, inputs: Ints, outputs: Ints, contexts: Ints) -> Ints:
-        """``Pr[M_c(x) = y]``, shape ``(n, candidates)``, from the definition, in floating point."""
-        assert self.fluent is not None
-        plain, context = self.fluent.plain, self.fluent.context
-        factors = context.factors(contexts).astype(float)
-        mass = np.bincount(context.classes, weights=plain.base, minlength=factors.shape[1])
-        total = (factors @ mass)[:, None]
-        budget = np.maximum(1, np.floor(float(plain.level.share) * total))
-        known = inputs < plain.table.symbols
-        stored = plain.table.neighbors[np.where(known, inputs, 0)].astype(np.int64)
-        row = np.arange(len(inputs))
-        most = plain.base[stored] * factors[row[:, None, None], context.classes[stored]]
-        most[:, :, 0] = np.minimum(most[:, :, 0], float(plain.level.own_share) * budget)
-        most[~known] = 0
-        dealt = np.clip(budget[:, :, None] - (np.cumsum(most, axis=2) - most), 0, most)
-        own = np.where(stored == outputs[:, None, None], dealt, 0).sum(axis=2)
-        base, spent = (plain.base[outputs] * factors[row, context.classes[outputs]])[:, None], dealt.sum(axis=2)
-        near = own + (budget - spent) * (base - own) / np.maximum(1, total - spent)
-        return (plain.unit * base + plain.factor * near) / (plain.unit * total + plain.factor * budget)
+
+def _given(law: FluentStaircase, inputs: Ints, outputs: Ints, contexts: Ints) -> Ints:
+    """``Pr[M_c(x) = y]``, shape ``(n, candidates)``, from the definition, in floating point."""
+    plain, context = law.plain, law.context
+    factors = context.factors(contexts).astype(float)
+    mass = np.bincount(context.classes, weights=plain.base, minlength=factors.shape[1])
+    total = (factors @ mass)[:, None]
+    budget = np.maximum(1, np.floor(float(plain.level.share) * total))
+    known = inputs < plain.table.symbols
+    stored = plain.table.neighbors[np.where(known, inputs, 0)].astype(np.int64)
+    row = np.arange(len(inputs))
+    most = plain.base[stored] * factors[row[:, None, None], context.classes[stored]]
+    most[:, :, 0] = np.minimum(most[:, :, 0], float(plain.level.own_share) * budget)
+    most[~known] = 0
+    dealt = np.clip(budget[:, :, None] - (np.cumsum(most, axis=2) - most), 0, most)
+    own = np.where(stored == outputs[:, None, None], dealt, 0).sum(axis=2)
+    base, spent = (plain.base[outputs] * factors[row, context.classes[outputs]])[:, None], dealt.sum(axis=2)
+    near = own + (budget - spent) * (base - own) / np.maximum(1, total - spent)
+    return (plain.unit * base + plain.factor * near) / (plain.unit * total + plain.factor * budget)
 
 
 def of_fluent(words: Words, plan: MentionPlan) -> FluentRelease:

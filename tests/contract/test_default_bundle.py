@@ -167,7 +167,9 @@ def test_words_that_firms_are_called_by_come_out_in_lower_case_only(bundle):
         assert lower.probability(word) > 0
         assert word not in title.words
         assert sanitizer.preview(word.title())[0][1] not in ("drawn", "unknown", "visible")
-    assert sanitizer.distribution("hotel", consistent=True).words == title.words
+    for options in ({"consistent": True}, {"fluent": True}):
+        assert sanitizer.distribution("hotel", **options).words == lower.words
+        assert sanitizer.distribution("Nurse", **options).words == title.words
 
 
 def neighbors_of(symbols):

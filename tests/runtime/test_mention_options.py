@@ -141,17 +141,22 @@ def test_distributions_are_those_of_the_slot(cased: Sanitizer) -> None:
     assert cased.distribution("DOCTOR").words == title.words
     assert cased.distribution("Doctor", case="drop") == lower
     assert cased.distribution("Doctor", sanitize_punctuation=True) == lower
-    assert cased.distribution("doctor", consistent=True) == title
+    assert cased.distribution("doctor", consistent=True) == lower
+    assert cased.distribution("Doctor", consistent=True) == title
     assert cased.distribution("doctor", kinds=False) == cased.distribution("Doctor", kinds=False)
     assert cased.distribution("Mark").symbol == "<given-name>"
     assert cased.distribution("mark").symbol == "mark"
 
 
-def test_a_base_that_follows_the_text_has_one_set_of_outputs(tmp_path: Path) -> None:
+def test_a_base_that_follows_the_text_has_the_outputs_of_the_slot(tmp_path: Path) -> None:
     folder = small_staircase(tmp_path, words=CASED_WORDS, roles=CASED_ROLES, context=random_context(1))
-    plans = [Sanitizer.load(folder)._plan({"fluent": fluent}) for fluent in (False, True)]
-    assert [plan.slots.lower is plan.slots.strict for plan in plans] == [False, True]  # type: ignore[union-attr]
-    assert plans[0].slots.strict.base.tolist() == plans[1].fluent.plain.base.tolist()  # type: ignore[union-attr]
+    sanitizer = Sanitizer.load(folder)
+    lower, title = (sanitizer.distribution(word, fluent=True) for word in ("doctor", "Doctor"))
+    assert set(lower.words) - set(title.words) == {"mark"}
+    assert lower.words == sanitizer.distribution("doctor").words
+    assert lower.weights != sanitizer.distribution("doctor").weights
+    plan = sanitizer._plan({"fluent": True, "kinds": False})
+    assert plan.fluent.lower is plan.fluent.strict  # type: ignore[union-attr]
 
 
 def test_a_statement_has_the_worse_of_two_slots(cased: Sanitizer) -> None:

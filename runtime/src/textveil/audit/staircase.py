@@ -81,7 +81,7 @@ def staircase_summaries(bundle: Bundle, *, visible: str | None = None, kinds: bo
     return found
 
 
-def most_kept(slots: Slots) -> np.ndarray:
+def most_kept(slots: Slots[Staircase]) -> np.ndarray:
     """Returns the probability that a word comes out as itself, in the slots where that is likelier.
 
     Of every word that may come out anywhere, shape ``(words,)``.
@@ -129,7 +129,7 @@ def verify_staircase(bundle: Bundle) -> str:
             for level in bundle.staircase_levels:
                 slots = mentions.slots(level, visible=visible, kinds=kinds)
                 if bundle.context is not None:
-                    mentions.fluent(slots.strict)
+                    mentions.fluent(slots)
     rows, k = bundle.staircase.neighbors.shape
     levels = ", ".join(epsilon_text(float(level.epsilon)) for level in bundle.staircase_levels)
     follows = "" if bundle.context is None else ", also where the base follows the text"
