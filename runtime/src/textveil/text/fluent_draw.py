@@ -88,9 +88,7 @@ class Layout:
         return found
 
 
-def draw(
-    plan: "MentionPlan", read: Reading, fluent: Slots[FluentStaircase]
-) -> tuple[NDArray[np.intp], Integers]:
+def draw(plan: "MentionPlan", read: Reading, fluent: Slots[FluentStaircase]) -> tuple[NDArray[np.intp], Integers]:
     """Draws the mentions of some documents, with fresh entropy.
 
     Args:
