@@ -1,6 +1,7 @@
 """Options and statements of the staircase: what is refused in one line, and what a statement says to the letter."""
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -181,6 +182,10 @@ def test_the_line_to_the_letter(small: Sanitizer) -> None:
         "someone who knows all the rest: odds times at most 4,915. Whole text: 8.5 x 3 distinct drawn words = 25.5 "
         "nats: no protection of the text as a whole."
     )
+    one = replace(small.terms(), epsilon=Decimal(1)).statement(1).summary()  # type: ignore[type-var]
+    assert one.startswith("1 nat per drawn mention. ")
+    assert "within the 1 nat. " in one
+    assert "Whole text: 1 x 1 drawn mention = 1 nat: " in one
     other = small.sanitize("the doctor", visible="none", kinds=False, level="strong", case="drop").statement.summary()
     assert "listed name" not in other
     assert other.startswith("6 nats per drawn mention. Visible as they are: punctuation and white space, the number ")

@@ -7,7 +7,7 @@ import numpy as np
 from textveil.bundle.text_bundle import VISIBLE, Bundle
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.staircase import Staircase
-from textveil.release import round_up
+from textveil.release import counted, round_up
 from textveil.text.mention_options import Mentions
 from textveil.text.mention_statement import guess_gain, largest_odds
 from textveil.text.options import epsilon_text
@@ -133,7 +133,8 @@ def verify_staircase(bundle: Bundle) -> str:
     rows, k = bundle.staircase.neighbors.shape
     levels = ", ".join(epsilon_text(float(level.epsilon)) for level in bundle.staircase_levels)
     follows = "" if bundle.context is None else ", also where the base follows the text"
+    its_levels = counted(len(bundle.staircase_levels), "level")
     return (
-        f"staircase: {rows:,} rows of {k} distinct neighbors, one base, one budget; at most {levels} nats at its "
-        f"{len(bundle.staircase_levels)} levels, under all 4 rules of the skeleton{follows}"
+        f"staircase: {rows:,} rows of {counted(k, 'distinct neighbor')}, one base, one budget; at most "
+        f"{levels} nats at its {its_levels}, under all 4 rules of the skeleton{follows}"
     )
