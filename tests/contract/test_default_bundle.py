@@ -172,6 +172,22 @@ def test_words_that_firms_are_called_by_come_out_in_lower_case_only(bundle):
         assert sanitizer.distribution("Nurse", **options).words == title.words
 
 
+def test_a_name_of_several_tokens_is_judged_token_by_token(bundle):
+    sanitizer = Sanitizer(bundle)
+
+    def seen(text):
+        return [what for piece, what in sanitizer.preview(text) if what != "gap"]
+
+    assert seen("in New York") == ["visible", "drawn", "city"]
+    assert seen("in San Francisco") == seen("in Los Angeles") == ["visible", "city", "city"]
+    assert seen("Hope is, Will you") == ["given-name", "visible", "given-name", "visible"]
+    assert seen("hope is, will you") == ["drawn", "visible", "visible", "visible"]
+    result = sanitizer.sanitize("in Los Angeles, los angeles and Los Angeles", consistent=True)
+    words = [word.strip(",").lower() for word in result.text.split()]
+    assert words[1:3] == words[3:5] == words[6:]
+    assert result.tokens == 0
+
+
 def neighbors_of(symbols):
     """``nearest_words`` for some symbols, and no neighbors for all others."""
 

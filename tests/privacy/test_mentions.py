@@ -262,7 +262,7 @@ def test_the_cap_of_consistent_draws(small: Sanitizer) -> None:
         with pytest.raises(DocumentTooLong) as refused:
             sanitize(text, consistent_cap=2, **options)  # type: ignore[operator]
         assert str(refused.value).startswith("a document has more than 2 drawn mentions:")
-    with pytest.raises(DocumentTooLong, match="^a document has more than 1 drawn mention: "):
+    with pytest.raises(DocumentTooLong, match=r"^a document has more than 1 drawn mention: "):
         small.sanitize(text, consistent_cap=1, **options)
     assert len(small.sanitize_batch([text] * 3, consistent_cap=3, **options)) == 3
 
