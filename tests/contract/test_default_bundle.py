@@ -18,7 +18,8 @@ from textveil.bundle.defaults import DEFAULT_BUNDLE
 from textveil.bundle.defaults import DEFAULT_BUNDLE_ID as DEFAULT_IDENTITY
 from textveil.bundle.text_bundle import LAW, MANIFEST
 from textveil.mechanisms.santext import CappedSanText
-from textveil.mechanisms.staircase import Staircase, output_role
+from textveil.mechanisms.staircase import Staircase
+from textveil.mechanisms.staircase_table import output_role
 from textveil.mechanisms.table import CAPPED, EXACT, KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 from textveil.text.mention_options import Mentions
 from textveil.text.options import table_mechanism

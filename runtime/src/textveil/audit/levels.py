@@ -11,7 +11,7 @@ from textveil.bundle.santext_files import TABLE_MECHANISMS, Level
 from textveil.bundle.text_bundle import STATISTICS, Bundle
 from textveil.errors import BundleDamaged, NoStatistics, OptionError, UnknownMechanism, WishNotMet
 from textveil.release import counted
-from textveil.text.options import find_tail, label
+from textveil.text.levels import find_tail, label
 
 #: Numbers of releases of the same word for which a bundle tells recovery rates.
 RELEASES = (1, 2, 5, 10)

@@ -8,9 +8,9 @@ from textveil.bundle.text_bundle import VISIBLE, Bundle
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.staircase import Staircase
 from textveil.release import counted, round_up
+from textveil.text.levels import epsilon_text
 from textveil.text.mention_options import Mentions
 from textveil.text.mention_statement import guess_gain, largest_odds
-from textveil.text.options import epsilon_text
 from textveil.text.slots import Slots
 
 _AT_ONCE = 4096

@@ -20,7 +20,7 @@ from textveil.mechanisms.santext import CappedSanText, ExactSanText, rounding_sl
 from textveil.mechanisms.table import CAPPED, EXACT, SANTEXT_OUTPUT, Table, wrong_weight
 from textveil.mechanisms.vector_parameters import L2
 from textveil.release import counted
-from textveil.text.options import label
+from textveil.text.levels import label
 from textveil.text.statement import TEXTBOOK
 from textveil.vector.statement import vector_statement
 

@@ -13,7 +13,8 @@ from textveil.release import Statement, counted
 if TYPE_CHECKING:
     from textveil.ledger import Budget, Charged, Ledger, ReceiptWriter
     from textveil.text.options import Options
-    from textveil.text.sanitizer import Result, Sanitizer
+    from textveil.text.result import Result
+    from textveil.text.sanitizer import Sanitizer
     from textveil.vector.encoder import Encoder
     from textveil.vector.index_encoder import IndexEncoder
 

@@ -88,7 +88,8 @@ from textveil.errors import OptionError, OutputError
 from textveil.files import Selection, refuse_tables_by_name
 from textveil.text.mention_statement import MentionTerms
 from textveil.text.options import Options
-from textveil.text.sanitizer import Result, Sanitizer
+from textveil.text.result import Result
+from textveil.text.sanitizer import Sanitizer
 
 #: Characters of an input that are looked at to tell whether its language is the bundle's.
 _LOOKED_AT = 20_000

@@ -10,9 +10,11 @@ from textveil.bundle.santext_files import TABLE_MECHANISMS, Level
 from textveil.bundle.text_bundle import Bundle
 from textveil.cli.show_staircase import staircase_facts, staircase_lines
 from textveil.release import counted, round_up
+from textveil.text.levels import epsilon_text
 from textveil.text.mention_statement import MentionTerms
-from textveil.text.options import Options, epsilon_text
-from textveil.text.sanitizer import AnyTerms, Result, Sanitizer
+from textveil.text.options import Options
+from textveil.text.result import AnyTerms, Result
+from textveil.text.sanitizer import Sanitizer
 
 _BAR_CELLS = 24
 _COLUMNS = (

@@ -29,7 +29,8 @@ from textveil.files import (
 from textveil.release import counted
 from textveil.text.mention_statement import MentionTerms
 from textveil.text.options import Options
-from textveil.text.sanitizer import AnyTerms, Sanitizer
+from textveil.text.result import AnyTerms
+from textveil.text.sanitizer import Sanitizer
 
 #: Inputs of fewer bytes are done before a bar could be read.
 _BAR_FROM_BYTES = 1_000_000

@@ -14,9 +14,10 @@ from textveil.mechanisms.staircase import Staircase, StaircaseLevel
 from textveil.release import round_up
 from textveil.text import segmentation
 from textveil.text.kinds import Kinds, read_kind
+from textveil.text.levels import no_such_level, number
 from textveil.text.mention_statement import MentionTerms, guess_gain
 from textveil.text.mentions import MentionPlan, Words
-from textveil.text.options import CASES, no_such_level, number
+from textveil.text.options import CASES
 from textveil.text.skeleton import Rule, function_words
 from textveil.text.slots import Slots
 
