@@ -9,7 +9,7 @@ BATCH_CHARACTERS, LONG_CHARACTERS = 1 << 20, 1 << 17
 
 
 def of_texts(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Groups texts into batches of about ``BATCH_CHARACTERS``; a long text is a batch of its own.
+    """Yields texts in batches of about ``BATCH_CHARACTERS``; a long text is a batch of its own.
 
     Raises:
         InputError: A text is not a string.
@@ -32,7 +32,7 @@ def of_texts(texts: Sequence[str]) -> Iterator[list[str]]:
 
 
 def of_documents(documents: Sequence[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
-    """Groups documents of several texts into batches of about ``BATCH_CHARACTERS``."""
+    """Yields documents of several texts in batches of about ``BATCH_CHARACTERS``."""
     batch: list[Sequence[str]] = []
     characters = 0
     for texts in documents:
