@@ -262,8 +262,12 @@ def here(capfdbinary: pytest.CaptureFixture[bytes]) -> Iterator[Callable[..., Ra
 
 @pytest.fixture
 def cli(here: Callable, tiny_path: Path) -> Callable:
-    """``textveil sanitize`` over the tiny bundle, in this process."""
-    return lambda *arguments: here("sanitize", "--bundle", tiny_path, *arguments)
+    """``textveil sanitize`` over the tiny bundle, or over the one that is given, in this process."""
+
+    def sanitize(*arguments: str | Path) -> Ran:
+        return here("sanitize", *([] if "--bundle" in arguments else ["--bundle", tiny_path]), *arguments)
+
+    return sanitize
 
 
 @pytest.fixture
