@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from forked import run_forked
 from numpy.typing import NDArray
+from overridden import overridden
 from small_encoders import write_encoder
 from textveil import Sanitizer
 from textveil.cli.console import run
@@ -263,11 +264,7 @@ def here(capfdbinary: pytest.CaptureFixture[bytes]) -> Iterator[Callable[..., Ra
 @pytest.fixture
 def cli(here: Callable, tiny_path: Path) -> Callable:
     """``textveil sanitize`` over the tiny bundle, or over the one that is given, in this process."""
-
-    def sanitize(*arguments: str | Path) -> Ran:
-        return here("sanitize", *([] if "--bundle" in arguments else ["--bundle", tiny_path]), *arguments)
-
-    return sanitize
+    return lambda *arguments: here(*overridden(["sanitize", "--bundle", tiny_path], arguments))
 
 
 @pytest.fixture
