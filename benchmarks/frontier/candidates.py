@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from release import DRAWN, KIND, Reading, Release
-from textveil.text.segmentation import LOWER
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -99,9 +98,10 @@ class Considered:
             found, logs = self._lists.get(kind, (np.zeros(0, dtype=int), np.zeros(0)))
             words[rows, : len(found)], prior[rows, : len(found)] = found, logs
             likelihood[rows, : len(found)] = 0
-        lower = reading.case[places] == LOWER
+        drawn = np.flatnonzero(role == DRAWN)
+        lower = self._release.in_lower_case(reading, places[drawn])
         for slots, channel in zip((~lower, lower), self._release.channels or (None, None), strict=True):
-            rows = np.flatnonzero((role == DRAWN) & slots)
+            rows = drawn[slots]
             distinct, copies = np.unique(outputs[places[rows]], return_inverse=True)
             for start in range(0, len(distinct), _BLOCK):
                 chosen = np.flatnonzero((copies >= start) & (copies < start + _BLOCK))

@@ -12,6 +12,8 @@ from textveil.mechanisms import FluentStaircase
 from textveil.mechanisms.staircase import Staircase
 from textveil.text.fluent_draw import Layout, draw_in_order
 from textveil.text.mentions import MentionPlan
+from textveil.text.segmentation import LOWER
+from textveil.text.slots import Slots
 
 Ints = NDArray[Any]
 _BEFORE, _BLOCK = 1, 128
@@ -22,11 +24,11 @@ class FluentRelease(Release):
     """A release whose base follows the text.
 
     Attributes:
-        fluent: Draws mentions in their contexts.
+        fluent: Draws mentions in their contexts, each by the staircase of its slot.
         ids: Symbols by word.
     """
 
-    fluent: FluentStaircase | None = None
+    fluent: Slots[FluentStaircase] | None = None
     ids: dict[str, int] | None = None
 
     def draw(self, reading: Reading) -> Ints:
@@ -36,15 +38,15 @@ class FluentRelease(Release):
         outputs, members = reading.word.copy(), np.flatnonzero(reading.role == KIND)
         outputs[members] = self.kinds(reading.index[members])
         places = np.flatnonzero(reading.role == DRAWN)
-        each = np.arange(len(places))
-        drawn = draw_in_order(self.fluent, self._layout(reading), places, reading.index[places], each, each)
+        each, lower = np.arange(len(places)), reading.case[places] == LOWER
+        drawn = draw_in_order(self.fluent, self._layout(reading), places, reading.index[places], lower, each, each)
         outputs[places] = self.printed[drawn]
         return outputs
 
     def _layout(self, reading: Reading) -> Layout:
         assert self.fluent is not None
         assert self.ids is not None
-        at, spelled = self.fluent.context.elements, self.words.spelled
+        at, spelled = self.fluent.strict.context.elements, self.words.spelled
         symbol = np.array([self.ids.get(word, at.other) for word in spelled])
         mark = np.array([at.mark(word[:1]) for word in spelled])
         shown = np.select(
@@ -61,32 +63,33 @@ class FluentRelease(Release):
         """
         assert self.fluent is not None
         rows = np.flatnonzero(reading.role[found.places] == DRAWN)
-        places, at = found.places[rows], self.fluent.context.elements
+        places, at = found.places[rows], self.fluent.strict.context.elements
         symbol = np.full(len(self.words.spelled), self.symbols)
         symbol[self.printed] = np.arange(self.symbols)
         contexts, before = self._layout(reading).around(places, at.edge), np.maximum(places - 1, 0)
         drawn = (reading.document[before] == reading.document[places]) & (reading.role[before] == DRAWN) & (places > 0)
         contexts[drawn, _BEFORE] = symbol[outputs[before[drawn]]]
-        likelihood = found.likelihood.copy()
-        for start in range(0, len(rows), _BLOCK):
-            part = slice(start, start + _BLOCK)
-            words, there = symbol[np.maximum(found.words[rows[part]], 0)], found.words[rows[part]] >= 0
-            given = self._given(words, symbol[outputs[places[part]]], contexts[part])
-            likelihood[rows[part]] = np.where(there, np.log(given), -np.inf)
+        likelihood, lower = found.likelihood.copy(), reading.case[places] == LOWER
+        for law, slots in ((self.fluent.strict, ~lower), (self.fluent.lower, lower)):
+            chosen = np.flatnonzero(slots)
+            for part in np.array_split(chosen, len(chosen) // _BLOCK + 1):
+                words, there = symbol[np.maximum(found.words[rows[part]], 0)], found.words[rows[part]] >= 0
+                given = _given(law, words, symbol[outputs[places[part]]], contexts[part])
+                likelihood[rows[part]] = np.where(there, np.log(given), -np.inf)
         return found.weighed(likelihood)
 
-    def _given(self, inputs: Ints, outputs: Ints, contexts: Ints) -> Ints:
-        """``Pr[M_c(x) = y]``, shape ``(n, candidates)``, from the definition, in floating point."""
-        assert self.fluent is not None
-        plain, context = self.fluent.plain, self.fluent.context
-        factors = context.factors(contexts).astype(float)
-        total = factors @ np.bincount(context.classes, weights=plain.base, minlength=factors.shape[1])
-        row = np.arange(len(inputs))
 
-        def mass(symbols: Ints) -> Ints:
-            return plain.base[symbols] * factors[row.reshape(-1, *[1] * (symbols.ndim - 1)), context.classes[symbols]]
+def _given(law: FluentStaircase, inputs: Ints, outputs: Ints, contexts: Ints) -> Ints:
+    """``Pr[M_c(x) = y]``, shape ``(n, candidates)``, from the definition, in floating point."""
+    plain, context = law.plain, law.context
+    factors = context.factors(contexts).astype(float)
+    total = factors @ np.bincount(context.classes, weights=plain.base, minlength=factors.shape[1])
+    row = np.arange(len(inputs))
 
-        return exact(plain, inputs, outputs, mass, total)
+    def mass(symbols: Ints) -> Ints:
+        return plain.base[symbols] * factors[row.reshape(-1, *[1] * (symbols.ndim - 1)), context.classes[symbols]]
+
+    return exact(plain, inputs, outputs, mass, total)
 
 
 def exact(plain: Staircase, inputs: Ints, outputs: Ints, mass: Callable[[Ints], Ints], total: Ints) -> Ints:

@@ -17,6 +17,7 @@ from textveil.text.mentions import MentionPlan
 from textveil.text.options import Plan
 from textveil.text.segmentation import LOWER
 from textveil.text.skeleton import Role, sentence_start
+from textveil.text.slots import lower_alone
 
 Ints = NDArray[Any]
 #: What an element is: punctuation, a visible word, a member of a kind, a drawn word.
@@ -50,7 +51,8 @@ class Reading:
         index: Input id of a drawn element, index of a kind.
         word: What stands in the text, folded.
         whole: Whether it is a word in one piece.
-        case: Case that its output would be written in: of a slot, it decides which words may come out.
+        case: Case that its output would be written in: of a slot, it decides which words may come out. Where draws are
+            consistent, that of all slots of its word does.
         documents: How many documents there are.
     """
 
@@ -84,7 +86,7 @@ class Release:
         words: Numbers of strings.
         elements: Role, index, word, wholeness and case of the elements of a segment at, or not at, the start of a
             sentence.
-        drawn: Draws printed words for drawn inputs, by their wholeness and case.
+        drawn: Draws printed words for drawn inputs, by their wholeness and whether they come out in lower case alone.
         printed: Number of every printed word; symbols of the vocabulary first.
         symbols: How many symbols there are.
         channels: The output distribution of drawn words, with a capital and in lower case, or ``None``.
@@ -137,17 +139,23 @@ class Release:
             if not len(places):
                 continue
             one, copies = self._distinct(reading, places)
-            outputs[places] = self._fresh(reading, places[one], role)[copies]
+            first, lower = places[one], lower_alone(reading.case[places], copies)
+            outputs[places] = self._fresh(reading, first, lower, role)[copies]
         return outputs
 
-    def _fresh(self, reading: Reading, places: Ints, role: int) -> Ints:
+    def in_lower_case(self, reading: Reading, places: Ints) -> Ints:
+        """Returns for each drawn element whether its draw is that of slots in lower case."""
+        _, copies = self._distinct(reading, places)
+        return lower_alone(reading.case[places], copies)[copies]
+
+    def _fresh(self, reading: Reading, places: Ints, lower: Ints, role: int) -> Ints:
         if role == DRAWN:
-            return self.drawn(reading.index[places], reading.whole[places], reading.case[places])
+            return self.drawn(reading.index[places], reading.whole[places], lower)
         assert self.kinds is not None
         return self.kinds(reading.index[places])
 
     def _distinct(self, reading: Reading, places: Ints) -> tuple[Ints, Ints]:
-        if not self.consistent:
+        if not self.consistent or not len(places):
             each = np.arange(len(places))
             return each, each
         # Equal symbols are one, whatever they are spelled; unknown words and members of a kind are one if equal.
@@ -176,8 +184,8 @@ def of_mentions(words: Words, plan: MentionPlan) -> Release:
 
     printed = np.array([words.id(word) for word in plan.words.printed[: plan.words.count]])
 
-    def drawn(inputs: Ints, whole: Ints, case: Ints) -> Ints:
-        return printed[plan.slots.draw(inputs, case, entropy.random_uint64)]
+    def drawn(inputs: Ints, whole: Ints, lower: Ints) -> Ints:
+        return printed[plan.slots.draw(lower, entropy.random_uint64, inputs)]
 
     def kinds(indices: Ints) -> Ints:
         chosen = uniform_below(plan.words.counts[indices], entropy.random_uint64)
@@ -203,7 +211,7 @@ def of_words(words: Words, lexicon: Lexicon, plan: Plan, vocabulary: Sequence[st
 
     printed = np.array([words.id(word) for word in vocabulary])
 
-    def drawn(inputs: Ints, whole: Ints, case: Ints) -> Ints:
+    def drawn(inputs: Ints, whole: Ints, lower: Ints) -> Ints:
         outputs = plan.draw(inputs, whole)
         return printed[outputs]
 
@@ -215,7 +223,7 @@ def constant(release: Release, output: int) -> Release:
     return Release(
         release.words,
         release.elements,
-        lambda inputs, whole, case: np.full(len(inputs), output),
+        lambda inputs, whole, lower: np.full(len(inputs), output),
         release.printed,
         release.symbols,
         None,

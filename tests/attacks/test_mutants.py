@@ -12,7 +12,8 @@ from small_staircase import BASE, NEIGHBORS, ROLES
 from textveil.bundle.files import read_file
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.index_staircase import IndexStaircase
-from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable
+from textveil.mechanisms.staircase import Staircase, StaircaseLevel
+from textveil.mechanisms.staircase_table import StaircaseTable
 
 sys.path.insert(0, str(Path(__file__).parent))
 import mutants

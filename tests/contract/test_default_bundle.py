@@ -18,7 +18,8 @@ from textveil.bundle.defaults import DEFAULT_BUNDLE
 from textveil.bundle.defaults import DEFAULT_BUNDLE_ID as DEFAULT_IDENTITY
 from textveil.bundle.text_bundle import LAW, MANIFEST
 from textveil.mechanisms.santext import CappedSanText
-from textveil.mechanisms.staircase import Staircase, output_role
+from textveil.mechanisms.staircase import Staircase
+from textveil.mechanisms.staircase_table import output_role
 from textveil.mechanisms.table import CAPPED, EXACT, KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 from textveil.text.mention_options import Mentions
 from textveil.text.options import table_mechanism
@@ -167,7 +168,25 @@ def test_words_that_firms_are_called_by_come_out_in_lower_case_only(bundle):
         assert lower.probability(word) > 0
         assert word not in title.words
         assert sanitizer.preview(word.title())[0][1] not in ("drawn", "unknown", "visible")
-    assert sanitizer.distribution("hotel", consistent=True).words == title.words
+    for options in ({"consistent": True}, {"fluent": True}):
+        assert sanitizer.distribution("hotel", **options).words == lower.words
+        assert sanitizer.distribution("Nurse", **options).words == title.words
+
+
+def test_a_name_of_several_tokens_is_judged_token_by_token(bundle):
+    sanitizer = Sanitizer(bundle)
+
+    def seen(text):
+        return [what for piece, what in sanitizer.preview(text) if what != "gap"]
+
+    assert seen("in New York") == ["visible", "drawn", "city"]
+    assert seen("in San Francisco") == seen("in Los Angeles") == ["visible", "city", "city"]
+    assert seen("Hope is, Will you") == ["given-name", "visible", "given-name", "visible"]
+    assert seen("hope is, will you") == ["drawn", "visible", "visible", "visible"]
+    result = sanitizer.sanitize("in Los Angeles, los angeles and Los Angeles", consistent=True)
+    words = [word.strip(",").lower() for word in result.text.split()]
+    assert words[1:3] == words[3:5] == words[6:]
+    assert result.tokens == 0
 
 
 def neighbors_of(symbols):

@@ -207,6 +207,49 @@ def test_the_same_words_give_the_same_outputs_in_slots_of_both_cases(
             assert [output.islower() for output in outputs] == [lower for _, lower in mentions]
 
 
+@pytest.mark.parametrize("name", ["folder", "wider"])
+def test_the_same_words_give_the_same_outputs_where_draws_are_consistent(
+    name: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Documents of one distinct word in slots of several cases: the order of draws is no reader's own then."""
+    folder, chance = request.getfixturevalue(name), np.random.default_rng(3)
+    sanitizer, read = Sanitizer.load(folder), reader.open_bundle(folder).staircase
+    ids, words = sanitizer.bundle.ids, "doctor nurse cancer clinic hospital zorblax".split()
+    texts, mentions = [], []
+    for document in range(120):
+        word, lower = str(chance.choice(words)), (chance.random(chance.integers(1, 4)) < 0.7).tolist()
+        texts.append(" ".join(word if of else word.upper() for of in lower))
+        mentions += [(document, word, ids.get(word, 15), of) for of in lower]
+    draws = reader.equal_mentions(mentions)
+    assert {lower for _, lower in draws} == {True, False}
+    for visible, kinds in product((True, False), repeat=2):
+        options = {"visible": "function-words" if visible else "none", "kinds": kinds, "consistent": True}
+        for level in read.levels:
+            taken = scripted(7)
+            monkeypatch.setattr(entropy, "random_uint64", lambda count, taken=taken: np.array(taken(count), np.uint64))
+            results = sanitizer.sanitize_batch(texts, level=level["name"], **options)
+            told = reader.draw_slots(read, level, (visible, kinds), draws, scripted(7))
+            assert [{ids[word.lower()] for word in result.text.split()} for result in results] == [{y} for y in told]
+            assert [result.tokens for result in results] == [1] * len(texts)
+
+
+def test_a_word_alone_has_the_base_of_its_context_and_the_outputs_of_its_slot(tmp_path: Path) -> None:
+    context = random_context(4, weights=(1, 2, 7, 30))
+    folder = small_staircase(tmp_path / "b", words=CASED_WORDS, roles=CASED_ROLES, context=context)
+    sanitizer, read = Sanitizer.load(folder), reader.open_bundle(folder).staircase
+    alone = reader.in_context(read, (sanitizer.bundle.context.elements.edge,) * 4)  # type: ignore[union-attr]
+    for word, lower in (("doctor", True), ("Doctor", False), ("zorblax", True), ("ZORBLAX", False)):
+        told = reader.staircase_row(
+            alone,
+            read.levels[1],
+            reader.allowed_outputs(read, True, True, lower),
+            sanitizer.bundle.ids.get(word.lower(), 15),
+        )
+        law = sanitizer.distribution(word, fluent=True, level=read.levels[1]["name"])
+        exact = {output: Fraction(weight, law.total) for output, weight in zip(law.words, law.weights, strict=True)}
+        assert exact == {sanitizer.bundle.vocabulary[y]: share for y, share in enumerate(told) if share}
+
+
 @pytest.mark.parametrize("change", LAWS.values(), ids=LAWS.keys())
 def test_the_reader_refuses_what_no_law_is(tmp_path: Path, change: Callable[[Any], object]) -> None:
     with pytest.raises(ValueError, match=r"\w"):

@@ -3,39 +3,25 @@
 Yue et al. 2021, Equation 1: ``Pr[M(x) = y]`` is proportional to ``exp(-epsilon d(x, y) / 2)`` over all outputs. The
 reference below computes just that, in float64, from the rows a bundle carries. With ``k`` as large as the set of
 outputs and real weights of the distances that are stored, the table must give the same to 1e-9; the integers that
-ship differ by their rounding only, and by no more than follows from it. The parts are held against the plainest
-implementation of what they claim: neighbors against a full sort, scores against ``math.isqrt``, distances against
-Python's integers, weights against 300 bits. What could go wrong: an epsilon used without the half, a metric that is
-not the one of the statement, ties that drop a neighbor, a float that rounds where an integer was promised.
+ship differ by their rounding only, and by no more than follows from it. What could go wrong: an epsilon used without
+the half, a metric that is not the one of the statement. The parts of a table are in ``test_table_parts.py``.
 """
 
 import math
 from collections.abc import Callable
-from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 import small_bundles
 from defined_weights import defined_weights, outputs, squared_distances
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from mpmath import mp
 from numpy.typing import NDArray
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import Bundle
-from textveil.mechanisms import metric
-from textveil.mechanisms.integer_sampling import MAX_TOTAL
-from textveil.mechanisms.metric import scores
 from textveil.mechanisms.santext import CappedSanText, ExactSanText
-from textveil.mechanisms.table import CAPPED, EXACT, LevelParameters, Table
-from textveil_export.errors import ExportError
-from textveil_export.text.neighbors import nearest, smallest
-from textveil_export.text.weights import GRID, Setting, level_parameters, score_weights
+from textveil.mechanisms.table import CAPPED, EXACT, LevelParameters
 
 Reals = NDArray[np.float64]
 
@@ -237,204 +223,3 @@ def test_distances_of_the_statement(opened: Callable[..., Bundle], geometry: str
         for square, distance in zip(exact, rounded_down, strict=True):
             assert Fraction(distance) ** 2 <= Fraction(square, bundle.metric.median_squared)
             assert distance == pytest.approx(math.sqrt(square / bundle.metric.median_squared), rel=1e-13, abs=0)
-
-
-# The parts.
-
-
-def naive_nearest(rows: list[list[int]], candidates: list[int], k: int) -> tuple[list[list[int]], list[list[int]], int]:
-    """Every row's candidates sorted by (distance, id), and the lower median over pairs of two candidates."""
-    near, squares = [], []
-    for x in rows:
-        order = sorted((sum((a - b) ** 2 for a, b in zip(x, rows[y], strict=True)), y) for y in candidates)[:k]
-        near.append([y for _, y in order])
-        squares.append([square for square, _ in order])
-    pairs = sorted(
-        sum((a - b) ** 2 for a, b in zip(rows[x], rows[y], strict=True))
-        for x in candidates
-        for y in candidates
-        if x < y
-    )
-    return near, squares, pairs[(len(pairs) - 1) // 2]
-
-
-@given(st.data())
-def test_neighbors_are_those_of_a_full_sort(data: st.DataObject) -> None:
-    """Coordinates of a few values, so that most distances tie; ties go to the smaller id."""
-    largest = data.draw(st.sampled_from([1, 2, 127]))
-    count, dimension = data.draw(st.integers(2, 14)), data.draw(st.integers(1, 4))
-    rows = data.draw(
-        st.lists(
-            st.lists(st.integers(-largest, largest), min_size=dimension, max_size=dimension),
-            min_size=count,
-            max_size=count,
-        )
-    )
-    candidates = sorted(data.draw(st.sets(st.integers(0, count - 1), min_size=2)))
-    k = data.draw(st.integers(1, len(candidates)))
-    near, squares, median = nearest(np.array(rows, dtype=np.int8), np.array(candidates), k)
-    assert (near.tolist(), squares.tolist(), median) == naive_nearest(rows, candidates, k)
-
-
-def test_neighbors_across_blocks() -> None:
-    """More rows than one block of the distance matrix, on a lattice where ties cross its edge."""
-    generator = np.random.default_rng(31)
-    rows = generator.integers(-3, 4, (2 * metric.BLOCK + 7, 3)).astype(np.int8)
-    candidates = np.flatnonzero(generator.random(len(rows)) < 0.7)
-    near, squares, median = nearest(rows, candidates, 12)
-    assert (near.tolist(), squares.tolist(), median) == naive_nearest(rows.tolist(), candidates.tolist(), 12)
-
-
-def test_ties_broken_another_way_are_seen() -> None:
-    """The sort that the neighbors are held against does see a table that orders ties by the larger id."""
-    rows = np.array([[0], [1], [-1], [1], [3]], dtype=np.int8)
-    candidates = np.arange(5)
-    ((_, squared),) = metric.squared_distances(rows, rows)
-
-    def faulty(squared: NDArray[np.int64], candidates: NDArray[np.int64], k: int) -> tuple[NDArray[Any], ...]:
-        """Orders ties by the larger id: the columns are handed over in reverse."""
-        return smallest(squared[:, ::-1], candidates[::-1], k)
-
-    right = naive_nearest(rows.tolist(), candidates.tolist(), 2)
-    assert smallest(squared, candidates, 2)[0].tolist() == right[0]
-    assert faulty(squared, candidates, 2)[0].tolist() != right[0]
-
-
-def test_k_outside_its_range_is_refused() -> None:
-    rows = np.array([[0], [1], [5]], dtype=np.int8)
-    for k in (0, 3):
-        with pytest.raises(ExportError):
-            nearest(rows, np.array([0, 2]), k)
-
-
-@given(
-    st.integers(1, 2048).flatmap(
-        lambda dimension: st.tuples(
-            st.lists(
-                st.lists(st.sampled_from([-127, -126, -64, -1, 0, 1, 63, 126, 127]), min_size=16, max_size=16),
-                min_size=1,
-                max_size=5,
-            ),
-            st.just(dimension),
-        )
-    )
-)
-@settings(max_examples=40)
-def test_squared_distances_are_integers(drawn: tuple[list[list[int]], int]) -> None:
-    """Matrix products in floating point, and exact: dimensions on both sides of float32's limit, largest sums."""
-    patterns, dimension = drawn
-    rows = [(pattern * (dimension // 16 + 1))[:dimension] for pattern in patterns]
-    for block in (1, 2, metric.BLOCK):
-        found = np.concatenate(
-            [part for _, part in metric.squared_distances(np.array(rows, np.int8), np.array(rows, np.int8), block)]
-        )
-        assert found.tolist() == [[sum((a - b) ** 2 for a, b in zip(x, y, strict=True)) for y in rows] for x in rows]
-
-
-@pytest.mark.parametrize("dimension", [1039, 1040, 1041, 1042])
-def test_squared_distances_at_the_limit_of_float32(dimension: int) -> None:
-    """``dimension * 127**2`` crosses ``2**24`` at 1041: below it float32 holds every sum, above it float64 must."""
-    rows = np.full((4, dimension), 127, dtype=np.int8)
-    rows[1], rows[2, ::2], rows[3, 0] = -127, 126, 126
-    integers = rows.astype(object)
-    expected = [[int(((x - y) ** 2).sum()) for y in integers] for x in integers]
-    ((_, found),) = metric.squared_distances(rows, rows)
-    assert found.tolist() == expected
-
-
-def test_single_precision_beyond_its_limit_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same check on a copy that always uses float32 fails: the sums there are really needed."""
-    rows = np.full((2, 3001), 127, dtype=np.int8)
-    rows[1, 0] = 126
-    ((_, right),) = metric.squared_distances(rows, rows)
-    monkeypatch.setattr(metric, "np", SimpleNamespace(**{**vars(np), "float64": np.float32}))
-    ((_, wrong),) = metric.squared_distances(rows, rows)
-    assert right.tolist() == [[0, 1], [1, 0]]
-    assert wrong.tolist() != right.tolist()
-
-
-@given(
-    st.lists(st.integers(0, 4 * 4096 * 127**2), min_size=1, max_size=20),
-    st.integers(1, 4 * 4096 * 127**2),
-    st.sampled_from([GRID, 1, 100]),
-)
-def test_scores_are_integer_square_roots(squared: list[int], median: int, grid: int) -> None:
-    expected = [math.isqrt(square * grid * grid // median) for square in squared]
-    assert scores(np.array(squared), grid, median).tolist() == expected
-
-
-@given(st.integers(1, 65535), st.integers(-2, 2), st.integers(1, 10**6))
-def test_scores_beside_whole_numbers(root: int, offset: int, median: int) -> None:
-    """Squared distances at which the score is about to change: floats would round some of them up."""
-    square = max(0, -(-root * root * median // GRID**2) + offset)
-    assert scores(np.array([square]), GRID, median).tolist() == [math.isqrt(square * GRID * GRID // median)]
-
-
-def test_scores_by_float_are_seen() -> None:
-    """``floor(grid * sqrt(d2 / median))`` in float64 is one too small where the root is whole: so the code is not."""
-    squared = np.arange(1, 200) ** 2 * 49
-    exact = scores(squared, 3, 49)
-    assert exact.tolist() == [3 * n for n in range(1, 200)]
-    assert np.floor(3 * np.sqrt(squared * (1 / 49))).astype(np.int64).tolist() != exact.tolist()
-
-
-def exact_weights(exponent: Decimal, scores: list[int], shift: int) -> list[int]:
-    """``round(2**shift exp(-alpha s / grid))`` from 300 bits."""
-    with mp.workprec(300):
-        alpha = mp.mpf(exponent.as_integer_ratio()[0]) / exponent.as_integer_ratio()[1]
-        return [int(mp.nint(mp.mpf(2) ** shift * mp.exp(-alpha * s / GRID))) for s in scores]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("exponent", "shift"), [("0.25", 60), ("12", 58), ("14.75", 60), ("0.001", 16)])
-def test_every_weight_of_a_long_table(exponent: str, shift: int) -> None:
-    """All 20,000 scores: an error of the running product would have grown by the last one."""
-    weights = score_weights(Decimal(exponent), 20_000, shift)
-    assert weights[0] == 1 << shift
-    assert weights.tolist() == exact_weights(Decimal(exponent), list(range(20_001)), shift)
-
-
-@given(st.decimals(Decimal("0.01"), 40, places=3), st.integers(8, 60), st.integers(0, 400))
-@settings(max_examples=30)
-def test_any_weights(exponent: Decimal, shift: int, largest: int) -> None:
-    weights = score_weights(exponent, largest, shift)
-    assert weights.tolist() == exact_weights(exponent, list(range(largest + 1)), shift)
-
-
-@pytest.mark.slow
-@given(
-    st.decimals(Decimal("0.25"), 40, places=2),
-    st.lists(st.integers(0, 16_000), min_size=1, max_size=5),
-    st.integers(1, 50_000),
-    st.integers(1, 256),
-    st.sampled_from([None, 1, 255, 65_535, 4_000_000_000]),
-    st.sampled_from([CAPPED, EXACT]),
-)
-@settings(max_examples=60)
-def test_level_weights_use_the_room_there_is(
-    exponent: Decimal, tails: list[int], symbols: int, k: int, largest_base: int | None, tail: str
-) -> None:
-    """Totals stay below ``MAX_TOTAL`` for every row, the smallest weight keeps its bits, and a larger scale fails."""
-    base = None if largest_base is None else np.full(symbols, largest_base, dtype=np.uint32)
-    scores = np.repeat(np.array(tails, dtype=np.uint16)[:, None], k, axis=1)
-    table = Table(np.zeros((1, k), np.uint16), scores, np.ones(symbols, np.uint8), GRID, {})
-    last, smallest = (max(tails) + 500, 1 << 12) if tail == EXACT else (max(tails), 1 << 16)
-
-    def largest_total(scale: int) -> int:
-        of_tail, of_zero = exact_weights(exponent, [min(tails), 0], scale)
-        return (of_tail * symbols + of_zero * k) * (largest_base or 1)
-
-    room = max(scale for scale in range(61) if scale == 0 or largest_total(scale) < MAX_TOTAL * (1 - 1e-8) - symbols)
-    try:
-        law = level_parameters(table, tail, Setting(exponent, base), last)
-    except ExportError:
-        assert exact_weights(exponent, [last], room)[0] <= smallest * (1 + 1e-8) or room < 16
-        return
-    scale = int(law.weights[0]).bit_length() - 1
-    some = [*range(0, last, 50), last]
-    assert law.weights[some].tolist() == exact_weights(exponent, some, scale)
-    assert len(law.weights) == last + 1
-    assert (law.tail, law.exponent) == (tail, exponent)
-    assert law.weights[-1] >= smallest
-    assert largest_total(scale) < MAX_TOTAL
-    assert scale >= room

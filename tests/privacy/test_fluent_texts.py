@@ -5,12 +5,14 @@ text. The check is also run with the faults that a developer is likely to plant,
 """
 
 from collections.abc import Callable, Iterator
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 import pytest
+from faulty_mentions import FAULTS as MENTION_FAULTS
 from small_context import MARKS, random_context
-from small_staircase import KINDS, WORDS, small_staircase
+from small_staircase import CASED_ROLES, CASED_WORDS, KINDS, WORDS, small_staircase
 from textveil import Sanitizer
 from textveil.errors import OptionError
 from textveil.mechanisms import FluentStaircase, entropy
@@ -21,6 +23,7 @@ from textveil.text.mention_segments import DRAWN
 OTHER, DRAWN_ELEMENT, FIRST_KIND = len(WORDS), len(WORDS) + 1, len(WORDS) + 2
 FIRST_MARK = FIRST_KIND + len(KINDS) + 1
 EDGE = FIRST_MARK + len(MARKS) + 1
+MARK = CASED_WORDS.index("mark")
 OPTIONS: list[dict[str, Any]] = [
     {},
     {"visible": "none"},
@@ -28,14 +31,25 @@ OPTIONS: list[dict[str, Any]] = [
     {"consistent": True},
     {"sanitize_punctuation": True},
 ]
-TOKENS = "the a was my Doctor doctor nurse flu cancer clinic zorblax qwyx John mary Monday b2b".split()
-Drawn = tuple[int, tuple[int, ...], int]
+TOKENS = (
+    "the a was my Doctor doctor nurse flu mark Mark cancer clinic Zorblax zorblax qwyx John mary Monday b2b".split()
+)
+#: Whether it stands in slots of lower case alone, input, context and output of a draw.
+Drawn = tuple[bool, int, tuple[int, ...], int]
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
     context = random_context(1, weights=(1, 9, 40))
     return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("small"), context=context))
+
+
+@pytest.fixture(scope="module")
+def cased(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
+    """A bundle whose outputs depend on the case of their slot: *mark* comes out in lower case alone."""
+    context = random_context(2, weights=(1, 9, 40))
+    folder = tmp_path_factory.mktemp("cased")
+    return Sanitizer.load(small_staircase(folder, words=CASED_WORDS, roles=CASED_ROLES, context=context))
 
 
 def stream(seed: int) -> Callable[[int], Any]:
@@ -45,15 +59,18 @@ def stream(seed: int) -> Callable[[int], Any]:
 
 @pytest.fixture
 def drawing(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[list[str], list[Drawn]]]:
-    """Sanitizes texts with a fixed stream; returns them, and input, context and output of every draw, sorted."""
+    """Sanitizes texts with a fixed stream; returns them, and all that is to be known of every draw, sorted."""
 
     def draw(sanitizer: Sanitizer, texts: list[str], seed: int, **options: Any) -> tuple[list[str], list[Drawn]]:
         seen: list[Drawn] = []
         real = FluentStaircase.draw
 
-        def watched(self: FluentStaircase, inputs: Any, contexts: Any, words: Any) -> Any:
-            outputs = real(self, inputs, contexts, words)
-            seen.extend(zip(inputs.tolist(), map(tuple, contexts.tolist()), outputs.tolist(), strict=True))
+        def watched(self: FluentStaircase, inputs: Any, contexts: Any, random_uint64: Any) -> Any:
+            outputs = real(self, inputs, contexts, random_uint64)
+            of_lower_case = repeat(bool(self.plain.base[MARK]), len(inputs))
+            seen.extend(
+                zip(of_lower_case, inputs.tolist(), map(tuple, contexts.tolist()), outputs.tolist(), strict=True)
+            )
             return outputs
 
         with monkeypatch.context() as patch:
@@ -78,17 +95,17 @@ def some_texts(seed: int, count: int = 6) -> list[str]:
 
 def elements(sanitizer: Sanitizer, text: str, released: str, **options: Any) -> Iterator[tuple[int, str, int, str]]:
     """The element of every word and mark as the skeleton shows it, its string, its input (-1), and what came out."""
-    bare, names = options.get("sanitize_punctuation", False), list(KINDS)
+    bare, names, words = options.get("sanitize_punctuation", False), list(KINDS), sanitizer.bundle.vocabulary
     outputs = iter(released.split())
     for word in text.split():
         stem, mark = word.rstrip(",.…"), word[len(word.rstrip(",.…")) :]
         output = next(outputs).lower()
         (what,) = {what for piece, what in sanitizer.preview(f"doctor {stem}", **options) if piece == stem}
-        symbol = WORDS.index(stem.lower()) if stem.lower() in WORDS and stem.lower() != "my" else len(WORDS)
+        symbol = words.index(stem.lower()) if stem.lower() in words and stem.lower() != "my" else len(WORDS)
         shown = {"visible": symbol, "drawn": DRAWN_ELEMENT, "unknown": DRAWN_ELEMENT}.get(what)
         shown = FIRST_KIND + names.index(what) if shown is None else shown
         inputs = {"drawn": symbol, "unknown": len(WORDS)}.get(what, -1)
-        yield shown, stem.lower(), inputs, output if bare else output[: len(output) - len(mark)]
+        yield shown, stem, inputs, output if bare else output[: len(output) - len(mark)]
         if mark and bare:
             yield FIRST_KIND + len(KINDS), mark, -1, next(outputs)
         elif mark:
@@ -96,20 +113,26 @@ def elements(sanitizer: Sanitizer, text: str, released: str, **options: Any) -> 
 
 
 def expected(sanitizer: Sanitizer, texts: list[str], released: list[str], **options: Any) -> list[Drawn]:
-    """Input, context and output of every draw, read off the skeletons and the released texts."""
+    """What is to be known of every draw, read off the skeletons and the released texts."""
+    words, cases = sanitizer.bundle.vocabulary, not (options.get("case") or options.get("sanitize_punctuation"))
     plain = {name: value for name, value in options.items() if name in ("visible", "kinds", "sanitize_punctuation")}
     found: list[Drawn] = []
     for text, after in zip(texts, released, strict=True):
         line = list(elements(sanitizer, text, after, **plain))
         met: set[str] = set()
         for place, (_, word, inputs, output) in enumerate(line):
-            if inputs < 0 or (options.get("consistent") and word in met):
+            if inputs < 0 or (options.get("consistent") and word.lower() in met):
                 continue
-            met.add(word)
+            met.add(word.lower())
+            equal = [other for _, other, of, _ in line if of >= 0 and other.lower() == word.lower()]
+            lower = all(map(str.islower, equal if options.get("consistent") else [word])) if cases else True
             around = [line[at][0] if 0 <= (at := place + by) < len(line) else EDGE for by in (-2, -1, 1, 2)]
             if place and line[place - 1][2] >= 0:
-                around[1] = WORDS.index(line[place - 1][3])
-            found.append((inputs, tuple(around), WORDS.index(output)))
+                around[1] = words.index(line[place - 1][3])
+            may_mark = sanitizer._mentions.outputs(  # type: ignore[union-attr]
+                visible=options.get("visible", "function-words"), kinds=options.get("kinds", True), lower=lower
+            )
+            found.append((bool(may_mark[MARK]), inputs, tuple(around), words.index(output)))
     return sorted(found)
 
 
@@ -123,8 +146,12 @@ def check_contexts(sanitizer: Sanitizer, drawing: Callable[..., Any]) -> None:
             assert seen == expected(sanitizer, texts, released, **options), options
 
 
-def test_contexts_are_what_the_released_text_shows(small: Sanitizer, drawing: Callable[..., Any]) -> None:
-    check_contexts(small, drawing)
+@pytest.mark.parametrize("bundle", ["small", "cased"])
+def test_contexts_are_what_the_released_text_shows(
+    request: pytest.FixtureRequest, drawing: Callable[..., Any], bundle: str
+) -> None:
+    """And the outputs are those of the slots that the text shows."""
+    check_contexts(request.getfixturevalue(bundle), drawing)
 
 
 # --- planted faults ------------------------------------------------------------------------------------------------
@@ -157,11 +184,11 @@ def _input_before() -> tuple[object, str, Any]:
     """The word before a mention is the one that the user wrote, not the one that came out."""
     real = fluent_draw.draw_in_order
 
-    def draw(fluent: Any, layout: Any, places: Any, inputs: Any, first: Any, copies: Any) -> Any:
+    def draw(fluent: Any, layout: Any, places: Any, inputs: Any, lower: Any, first: Any, copies: Any) -> Any:
         before = fluent_draw._draw_before(places, layout.document[places], copies)[first]
-        contexts = layout.around(places[first], fluent.context.elements.edge)
+        contexts = layout.around(places[first], fluent.strict.context.elements.edge)
         contexts[before >= 0, 1] = np.minimum(inputs[first][before[before >= 0]], len(WORDS) - 1)
-        return fluent.draw(inputs[first], contexts, entropy.random_uint64)[copies]
+        return fluent.draw(lower, entropy.random_uint64, inputs[first], contexts)[copies]
 
     assert real
     return fluent_draw, "draw_in_order", draw
@@ -177,11 +204,11 @@ def _own_word() -> tuple[object, str, Any]:
     """What follows is the word itself."""
     real = fluent_draw.draw_in_order
 
-    def draw(fluent: Any, layout: Any, places: Any, inputs: Any, first: Any, copies: Any) -> Any:
+    def draw(fluent: Any, layout: Any, places: Any, inputs: Any, lower: Any, first: Any, copies: Any) -> Any:
         shown = layout.shown.copy()
         after = np.minimum(places + 1, len(shown) - 1)
         shown[after] = np.where(layout.token[after] >= 0, shown[after], np.minimum(inputs, len(WORDS) - 1))
-        return real(fluent, Layout(shown, layout.document, layout.token), places, inputs, first, copies)
+        return real(fluent, Layout(shown, layout.document, layout.token), places, inputs, lower, first, copies)
 
     return fluent_draw, "draw_in_order", draw
 
@@ -205,12 +232,24 @@ def test_a_planted_fault_is_seen(
         check_contexts(small, drawing)
 
 
+@pytest.mark.parametrize(
+    "fault", [fault for fault in MENTION_FAULTS if "have the outputs" in fault or "a slot" in fault]
+)
+def test_a_planted_fault_of_slots_is_seen(
+    cased: Sanitizer, drawing: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    for owner, name, faulty in MENTION_FAULTS[fault]():
+        monkeypatch.setattr(owner, name, faulty)
+    with pytest.raises(AssertionError):
+        check_contexts(cased, drawing)
+
+
 # --- what follows from it ------------------------------------------------------------------------------------------
 
 
 def test_nothing_is_carried_from_one_document_to_the_next(small: Sanitizer, drawing: Callable[..., Any]) -> None:
     _, together = drawing(small, ["doctor", "nurse doctor", "doctor"], 1)
-    assert sum(context == (EDGE,) * 4 for _, context, _ in together) == 2
+    assert sum(context == (EDGE,) * 4 for _, _, context, _ in together) == 2
 
 
 def test_spellings_and_drawn_words_elsewhere_do_not_change_a_draw(
@@ -226,16 +265,16 @@ def test_spellings_and_drawn_words_elsewhere_do_not_change_a_draw(
 def test_a_long_run_of_drawn_words_is_drawn_side_by_side(small: Sanitizer, drawing: Callable[..., Any]) -> None:
     """Every 32nd word of a run is drawn as if the one before were not known."""
     released, seen = drawing(small, ["doctor " * 100], 1)
-    assert [context[1] for _, context, _ in seen].count(DRAWN_ELEMENT) == 3
+    assert [context[1] for _, _, context, _ in seen].count(DRAWN_ELEMENT) == 3
     words = released[0].split()
     after = sorted(WORDS.index(word) for place, word in enumerate(words[:-1], 1) if place % 32)
-    assert sorted(context[1] for _, context, _ in seen if context[1] < len(WORDS)) == after
+    assert sorted(context[1] for _, _, context, _ in seen if context[1] < len(WORDS)) == after
 
 
 def test_a_gap_is_one_element_however_it_is_cut(small: Sanitizer, drawing: Callable[..., Any]) -> None:
     for gap in (" (", ' ("', " ( : ", " (; . "):
         _, seen = drawing(small, [f"the{gap}doctor"], 1)
-        assert [context for _, context, _ in seen] == [(0, FIRST_MARK + MARKS.index("("), EDGE, EDGE)]
+        assert [context for _, _, context, _ in seen] == [(0, FIRST_MARK + MARKS.index("("), EDGE, EDGE)]
 
 
 def test_a_text_without_a_mention_and_an_empty_one(small: Sanitizer) -> None:

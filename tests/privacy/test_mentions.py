@@ -261,7 +261,9 @@ def test_the_cap_of_consistent_draws(small: Sanitizer) -> None:
     for sanitize in (small.sanitize, lambda text, **options: small.sanitize_batch(["flu", text], **options)):
         with pytest.raises(DocumentTooLong) as refused:
             sanitize(text, consistent_cap=2, **options)  # type: ignore[operator]
-        assert str(refused.value).startswith("a document has more than 2 drawn mentions")
+        assert str(refused.value).startswith("a document has more than 2 drawn mentions:")
+    with pytest.raises(DocumentTooLong, match=r"^a document has more than 1 drawn mention: "):
+        small.sanitize(text, consistent_cap=1, **options)
     assert len(small.sanitize_batch([text] * 3, consistent_cap=3, **options)) == 3
 
 
@@ -303,7 +305,11 @@ SEEN = {
     "a slot has the outputs of the other case": "skeletons",
     "a slot has the outputs of lower case with a capital": "skeletons",
     "a slot has the outputs that its word calls for": "slots",
-    "equal words have the outputs of lower case": "skeletons",
+    "equal words have the outputs of the slot of the first": "skeletons",
+    "equal words have the outputs of the slot of the last": "skeletons",
+    "equal words have the outputs of lower case if one is": "skeletons",
+    "words that come once have the outputs of lower case": "skeletons",
+    "equal words have the outputs of any case": "slots",
     "unknown words are all equal": "consistent",
     "each mention is drawn although consistent": "consistent",
     "documents share their draws": "documents",

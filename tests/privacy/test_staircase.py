@@ -18,7 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textveil.errors import BundleDamaged
 from textveil.mechanisms import integer_sampling
-from textveil.mechanisms.staircase import G, Staircase, StaircaseLevel, StaircaseTable, factor
+from textveil.mechanisms.staircase import G, Staircase, StaircaseLevel, factor
+from textveil.mechanisms.staircase_table import StaircaseTable
 
 SYMBOLS = 7
 UNIT = 3

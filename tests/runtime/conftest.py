@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from forked import run_forked
 from numpy.typing import NDArray
+from overridden import overridden
 from small_encoders import write_encoder
 from textveil import Sanitizer
 from textveil.cli.console import run
@@ -262,8 +263,8 @@ def here(capfdbinary: pytest.CaptureFixture[bytes]) -> Iterator[Callable[..., Ra
 
 @pytest.fixture
 def cli(here: Callable, tiny_path: Path) -> Callable:
-    """``textveil sanitize`` over the tiny bundle, in this process."""
-    return lambda *arguments: here("sanitize", "--bundle", tiny_path, *arguments)
+    """``textveil sanitize`` over the tiny bundle, or over the one that is given, in this process."""
+    return lambda *arguments: here(*overridden(["sanitize", "--bundle", tiny_path], arguments))
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from overridden import overridden
 from processes import writes_below
 from small_encoders import DIMENSION, sign_encoder, write_encoder
 from textveil.bundle.encoder_bundle import open_encoder
@@ -28,7 +29,7 @@ TIMEOUT = 60
 @pytest.fixture
 def cli(here: Callable, tiny_encoder: Path) -> Callable:
     """``textveil encode`` with the tiny encoder, in this process."""
-    return lambda *arguments: here("encode", "--bundle", tiny_encoder, *arguments)
+    return lambda *arguments: here(*overridden(["encode", "--bundle", tiny_encoder], arguments))
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Options and statements of the staircase: what is refused in one line, and what a statement says to the letter."""
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -141,17 +142,22 @@ def test_distributions_are_those_of_the_slot(cased: Sanitizer) -> None:
     assert cased.distribution("DOCTOR").words == title.words
     assert cased.distribution("Doctor", case="drop") == lower
     assert cased.distribution("Doctor", sanitize_punctuation=True) == lower
-    assert cased.distribution("doctor", consistent=True) == title
+    assert cased.distribution("doctor", consistent=True) == lower
+    assert cased.distribution("Doctor", consistent=True) == title
     assert cased.distribution("doctor", kinds=False) == cased.distribution("Doctor", kinds=False)
     assert cased.distribution("Mark").symbol == "<given-name>"
     assert cased.distribution("mark").symbol == "mark"
 
 
-def test_a_base_that_follows_the_text_has_one_set_of_outputs(tmp_path: Path) -> None:
+def test_a_base_that_follows_the_text_has_the_outputs_of_the_slot(tmp_path: Path) -> None:
     folder = small_staircase(tmp_path, words=CASED_WORDS, roles=CASED_ROLES, context=random_context(1))
-    plans = [Sanitizer.load(folder)._plan({"fluent": fluent}) for fluent in (False, True)]
-    assert [plan.slots.lower is plan.slots.strict for plan in plans] == [False, True]  # type: ignore[union-attr]
-    assert plans[0].slots.strict.base.tolist() == plans[1].fluent.plain.base.tolist()  # type: ignore[union-attr]
+    sanitizer = Sanitizer.load(folder)
+    lower, title = (sanitizer.distribution(word, fluent=True) for word in ("doctor", "Doctor"))
+    assert set(lower.words) - set(title.words) == {"mark"}
+    assert lower.words == sanitizer.distribution("doctor").words
+    assert lower.weights != sanitizer.distribution("doctor").weights
+    plan = sanitizer._plan({"fluent": True, "kinds": False})
+    assert plan.fluent.lower is plan.fluent.strict  # type: ignore[union-attr]
 
 
 def test_a_statement_has_the_worse_of_two_slots(cased: Sanitizer) -> None:
@@ -176,6 +182,10 @@ def test_the_line_to_the_letter(small: Sanitizer) -> None:
         "someone who knows all the rest: odds times at most 4,915. Whole text: 8.5 x 3 distinct drawn words = 25.5 "
         "nats: no protection of the text as a whole."
     )
+    one = replace(small.terms(), epsilon=Decimal(1)).statement(1).summary()  # type: ignore[type-var]
+    assert one.startswith("1 nat per drawn mention. ")
+    assert "within the 1 nat. " in one
+    assert "Whole text: 1 x 1 drawn mention = 1 nat: " in one
     other = small.sanitize("the doctor", visible="none", kinds=False, level="strong", case="drop").statement.summary()
     assert "listed name" not in other
     assert other.startswith("6 nats per drawn mention. Visible as they are: punctuation and white space, the number ")

@@ -11,6 +11,7 @@ from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.errors import InputError, OptionError
 from textveil.mechanisms import entropy
+from textveil.text import batches
 from textveil.text import sanitizer as module
 from textveil.text.mention_segments import AS_IT_IS, DRAWN, KIND, SHOWN, Pieces, Segments
 from textveil.text.mentions import MentionPlan
@@ -180,8 +181,8 @@ def test_chunks_of_a_long_text_are_one_text(
     """Sentences start where they start, wherever the text is cut; so do words of several tokens."""
     text = "The doctor. The nurse, The zorblax! \n The John's: don't 5 5. Will ...The May may. THE\n\nA :) A"
     whole = small.sanitize(text, **way)
-    monkeypatch.setattr(module, "_BATCH_CHARACTERS", 10)
-    monkeypatch.setattr(module, "_LONG_CHARACTERS", 10)
+    monkeypatch.setattr(batches, "BATCH_CHARACTERS", 10)
+    monkeypatch.setattr(batches, "LONG_CHARACTERS", 10)
     monkeypatch.setattr(module, "_CHUNK_SEGMENTS", chunk)
     assert small.sanitize(text, **way) == whole
 
@@ -218,8 +219,8 @@ def test_what_a_call_has_met_makes_no_difference(
     for way in WAYS:
         plain = [small.sanitize(line, **way) for line in lines]
         with monkeypatch.context() as patch:
-            patch.setattr(module, "_BATCH_CHARACTERS", 1)
-            patch.setattr(module, "_LONG_CHARACTERS", 1)
+            patch.setattr(batches, "BATCH_CHARACTERS", 1)
+            patch.setattr(batches, "LONG_CHARACTERS", 1)
             assert small.sanitize_batch(lines, **way) == plain
 
 

@@ -22,9 +22,10 @@ from textveil.mechanisms.santext import CappedSanText, ExactSanText
 from textveil.mechanisms.santext_plus import ReplacementCoin
 from textveil.mechanisms.table import CAPPED, EXACT
 from textveil.text import is_gap
+from textveil.text.levels import FORMER_LEVELS, find_level, label
 from textveil.text.lexicon import Lexicon
 from textveil.text.mention_options import find_staircase_level
-from textveil.text.options import FORMER_LEVELS, Plan, find_level, label, make_plan
+from textveil.text.options import Plan, make_plan
 from textveil.text.statement import CERTIFIED, PURE_LDP, TEXTBOOK
 
 

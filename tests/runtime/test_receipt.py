@@ -14,7 +14,7 @@ from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.errors import CryptoUnavailable, KeyFileError, ReceiptError
 from textveil.ledger import Receipt, ReceiptWriter, crypto, read_receipt
-from textveil.text.sanitizer import Result
+from textveil.text.result import Result
 
 pytest.importorskip("cryptography")
 

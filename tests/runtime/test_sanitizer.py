@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from strange_texts import MECHANISMS, reading, strange_texts
 from textveil import Sanitizer
 from textveil.errors import InputError
+from textveil.text import batches, segmentation
 from textveil.text import sanitizer as sanitizer_module
-from textveil.text import segmentation
 
 
 def tokens_of(segment: str, clitics: bool = True) -> int:
@@ -214,8 +214,8 @@ def test_batches_of_any_size_give_the_same(
 ) -> None:
     whole = [tiny.sanitize(text, sanitize_punctuation=strict) for text in texts]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sanitizer_module, "_BATCH_CHARACTERS", limit)
-        patch.setattr(sanitizer_module, "_LONG_CHARACTERS", limit)
+        patch.setattr(batches, "BATCH_CHARACTERS", limit)
+        patch.setattr(batches, "LONG_CHARACTERS", limit)
         patch.setattr(sanitizer_module, "_CHUNK_SEGMENTS", limit)
         assert tiny.sanitize_batch(texts, sanitize_punctuation=strict) == whole
 
@@ -239,8 +239,8 @@ def test_a_long_text_has_the_segments_of_a_short_one(text: str) -> None:
 def test_a_long_text_is_written_like_a_short_one(constant: Sanitizer, text: str, limit: int, strict: bool) -> None:
     whole = constant.sanitize(text, sanitize_punctuation=strict)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sanitizer_module, "_BATCH_CHARACTERS", limit)
-        patch.setattr(sanitizer_module, "_LONG_CHARACTERS", limit)
+        patch.setattr(batches, "BATCH_CHARACTERS", limit)
+        patch.setattr(batches, "LONG_CHARACTERS", limit)
         patch.setattr(sanitizer_module, "_CHUNK_SEGMENTS", limit)
         patch.setattr(sanitizer_module, "_CHUNK_SEGMENTS", limit)
         assert constant.sanitize(text, sanitize_punctuation=strict) == whole

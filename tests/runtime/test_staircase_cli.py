@@ -172,12 +172,16 @@ def test_a_preview(here: Callable[..., Any], bundle: Path, file: Path) -> None:
     ran = here("preview", "-b", bundle, file)
     assert ran.text == (
         "The ______, <given-name>'s ???????: the ______ wasn't <number>.\n\n"
-        "10 tokens: 5 stay visible, 2 show their kind, 3 are drawn (1 of them unknown words)\n"
+        "10 tokens: 5 stay visible, 2 show their kind, 3 are drawn (1 of them unknown)\n"
         "visible: the 2, 's, was, n't\n"
         "kinds: given-name, number\n"
         "Visible too: punctuation and white space, case, the number and order of words.\n"
     )
     assert ran.err == b""
+    one = here("preview", "-b", bundle, "--text", "the").text
+    assert "1 token: 1 stays visible, 0 show their kind, 0 are drawn (0 of them unknown)\n" in one
+    one = here("preview", "-b", bundle, "--text", "John zorblax").text
+    assert "2 tokens: 0 stay visible, 1 shows its kind, 1 is drawn (1 of them unknown)\n" in one
     colored = here("preview", "-b", bundle, "--color", "--text", "the zorblax")
     assert colored.text.startswith("\x1b[1mthe\x1b[0m \x1b[35mzorblax\x1b[0m\n")
     assert here("preview", "-b", bundle, "--text", "the", "--visible", "x").code == 1

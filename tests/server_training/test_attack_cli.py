@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from overridden import overridden
 from textveil_training.attacks.vectors.released import read_released
 from textveil_training.bounds.placement import Search
 from textveil_training.cli.grid import named_mode
@@ -185,7 +186,7 @@ def test_a_grid_of_modes_levels_dropouts_and_a_checkpoint(trained: Path, run: Ru
 )
 def test_a_grid_that_cannot_be(trained: Path, run: Run, options: tuple[str, ...], code: str) -> None:
     before = (trained / "clean.toml").read_text()
-    ended, out, err = run("grid", "heads.toml", *GRID, "-o", "none.jsonl", *options)
+    ended, out, err = run(*overridden(["grid", "heads.toml", *GRID, "-o", "none.jsonl"], options))
     assert (ended, out, err.split(": ")[1]) == (1, "", code)
     assert "quokka" not in err
     assert not (trained / "none.jsonl").exists()

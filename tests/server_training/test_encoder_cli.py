@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from overridden import overridden
 from textveil.audit import verify_index
 from textveil.bundle import StaticParts
 from textveil.vector import IndexEncoder, IndexServer, pair_buckets
@@ -178,7 +179,7 @@ def test_what_is_wrong_is_one_line_and_leaves_nothing(
 ) -> None:
     (tmp_path / "my.csv").write_text(content, "utf-8")
     given = ("encoder", tmp_path / "my.csv", "--text", "text", "-o", tmp_path / "bundle", "--label", "topic")
-    code, out, err = run(*given, *arguments)
+    code, out, err = run(*overridden(given, arguments))
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert message in err
     assert SECRET not in err

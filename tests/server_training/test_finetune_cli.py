@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from overridden import overridden
 from tiny_training import sentences, write_encoder
 
 Run = Callable[..., tuple[int, str, str]]
@@ -122,8 +123,8 @@ def test_a_corpus_of_the_staircase_is_refused_by_name(place: Path, run: Run) -> 
     ],
 )
 def test_bad_options(run: Run, tmp_path: Path, more: list[object], code: str) -> None:
-    arguments = ["finetune", "rows.tsv", "--format", "tsv", "-o", tmp_path / "model", *OPTIONS, *more]
-    found, out, err = run(*arguments)
+    arguments = ["finetune", "rows.tsv", "--format", "tsv", "-o", tmp_path / "model", *OPTIONS]
+    found, out, err = run(*overridden(arguments, more))
     assert (found, out) == (1, "")
     assert err.startswith(f"textveil-train: {code}: ")
     assert err.count("\n") == 1

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from overridden import overridden
 from small_corpus import write_bundle
 from textveil.cli import console
 from textveil_training import cli
@@ -30,8 +31,8 @@ def run(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.chdir(tmp_path / "here")
 
     def command(*arguments: object) -> tuple[int, str, str]:
-        given = ["sanitize-corpus", "-o", "out", "--workers", "1", *map(str, arguments)]
-        code = console.run(cli.app, "textveil-train", given)
+        given = overridden(["sanitize-corpus", "-o", "out", "--workers", "1"], list(map(str, arguments)))
+        code = console.run(cli.app, "textveil-train", list(map(str, given)))
         return code, *capfd.readouterr()
 
     return command
@@ -166,7 +167,8 @@ def test_bad_input(
 )
 def test_bad_options(write: Write, run: Run, small: Path, canary: str, arguments: list[str], said: str) -> None:
     path = str(write(SST2))
-    code, out, err = run("--bundle", small, *(argument.replace("ROWS", path) for argument in arguments))
+    given = [argument.replace("ROWS", path) for argument in arguments]
+    code, out, err = run(*overridden(["--bundle", small], given))
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert err.startswith(f"textveil-train: {said}")
     assert canary not in err

@@ -6,7 +6,8 @@ from textveil.errors import TextveilError
 
 if TYPE_CHECKING:
     from textveil.ledger import Budget, Ledger
-    from textveil.text.sanitizer import Result, Sanitizer
+    from textveil.text.result import Result
+    from textveil.text.sanitizer import Sanitizer
     from textveil.text.statement import PrivacyStatement
     from textveil.vector.encoder import Encoder, VectorRelease
     from textveil.vector.index_encoder import IndexEncoder, IndexRelease

@@ -187,6 +187,11 @@ def _plain(value: Decimal) -> str:
     return f"{value.normalize():g}" if value else "0"
 
 
+def counted(count: int, noun: str) -> str:
+    """Returns a count as it is printed, with a noun that has its plural in *s*: ``1 document``, ``2 documents``."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
 def round_up(value: float, decimals: int = 4) -> float:
     """Returns the next larger multiple of ``10**-decimals``: a printed bound can only overstate."""
     scale = 10**decimals

@@ -8,13 +8,14 @@ Where the document leaves a choice to the asker, it follows the options of docs/
 
 from .bundle import open_bundle, recompute_row, score
 from .context import in_context
-from .draws import draw_slots, draw_staircase, find_law, sanitize_batch, uniform_below
+from .draws import draw_slots, draw_staircase, equal_mentions, find_law, sanitize_batch, uniform_below
 from .staircase import allowed_outputs, read_staircase, staircase_row
 
 __all__ = [
     "allowed_outputs",
     "draw_slots",
     "draw_staircase",
+    "equal_mentions",
     "find_law",
     "in_context",
     "open_bundle",

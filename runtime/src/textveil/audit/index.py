@@ -6,6 +6,7 @@ from fractions import Fraction
 from textveil.bundle.index_bundle import IndexBundle
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.index_staircase import IndexStaircase
+from textveil.release import counted
 
 
 def verify_index(bundle: IndexBundle) -> str:
@@ -36,10 +37,10 @@ def verify_index(bundle: IndexBundle) -> str:
         raise BundleDamaged("the certificate in the manifest is not that of these channels")
     return "\n".join(
         [
-            f"{len(bundle.manifest['files'])} files with the right size and hash, structure sound",
+            f"{counted(len(bundle.manifest['files']), 'file')} with the right size and hash, structure sound",
             "no certificate" if told is None else "certificate for these very channels",
-            f"{len(found)} levels of {len(bundle.channels)} channels computed in exact rationals: all within the "
-            "stated epsilon",
+            f"{counted(len(found), 'level')} of {counted(len(bundle.channels), 'channel')} computed in exact "
+            "rationals: all within the stated epsilon",
         ]
     )
 

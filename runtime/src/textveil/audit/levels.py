@@ -10,7 +10,8 @@ from typing import Any
 from textveil.bundle.santext_files import TABLE_MECHANISMS, Level
 from textveil.bundle.text_bundle import STATISTICS, Bundle
 from textveil.errors import BundleDamaged, NoStatistics, OptionError, UnknownMechanism, WishNotMet
-from textveil.text.options import find_tail, label
+from textveil.release import counted
+from textveil.text.levels import find_tail, label
 
 #: Numbers of releases of the same word for which a bundle tells recovery rates.
 RELEASES = (1, 2, 5, 10)
@@ -171,7 +172,7 @@ def calibrate(
     else:
         reached = [(level, _of(level).recovery[releases].high) for level in levels]
         meeting = [level for level, share in reached if share <= wish]
-        times = "one release" if releases == 1 else f"{releases} releases"
+        times = counted(releases, "release")
         what, chosen = f"let a word be guessed from {times} with probability", meeting[-1:]
     if not chosen:
         (first, low), (last, high) = (min(reached, key=lambda of: of[1]), max(reached, key=lambda of: of[1]))

@@ -7,10 +7,10 @@ import numpy as np
 from textveil.bundle.text_bundle import VISIBLE, Bundle
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.staircase import Staircase
-from textveil.release import round_up
+from textveil.release import counted, round_up
+from textveil.text.levels import epsilon_text
 from textveil.text.mention_options import Mentions
 from textveil.text.mention_statement import guess_gain, largest_odds
-from textveil.text.options import epsilon_text
 from textveil.text.slots import Slots
 
 _AT_ONCE = 4096
@@ -81,7 +81,7 @@ def staircase_summaries(bundle: Bundle, *, visible: str | None = None, kinds: bo
     return found
 
 
-def most_kept(slots: Slots) -> np.ndarray:
+def most_kept(slots: Slots[Staircase]) -> np.ndarray:
     """Returns the probability that a word comes out as itself, in the slots where that is likelier.
 
     Of every word that may come out anywhere, shape ``(words,)``.
@@ -129,11 +129,12 @@ def verify_staircase(bundle: Bundle) -> str:
             for level in bundle.staircase_levels:
                 slots = mentions.slots(level, visible=visible, kinds=kinds)
                 if bundle.context is not None:
-                    mentions.fluent(slots.strict)
+                    mentions.fluent(slots)
     rows, k = bundle.staircase.neighbors.shape
     levels = ", ".join(epsilon_text(float(level.epsilon)) for level in bundle.staircase_levels)
     follows = "" if bundle.context is None else ", also where the base follows the text"
+    its_levels = counted(len(bundle.staircase_levels), "level")
     return (
-        f"staircase: {rows:,} rows of {k} distinct neighbors, one base, one budget; at most {levels} nats at its "
-        f"{len(bundle.staircase_levels)} levels, under all 4 rules of the skeleton{follows}"
+        f"staircase: {rows:,} rows of {counted(k, 'distinct neighbor')}, one base, one budget; at most "
+        f"{levels} nats at its {its_levels}, under all 4 rules of the skeleton{follows}"
     )

@@ -19,7 +19,8 @@ from textveil.mechanisms.metric import Floats, Metric
 from textveil.mechanisms.santext import CappedSanText, ExactSanText, rounding_slack
 from textveil.mechanisms.table import CAPPED, EXACT, SANTEXT_OUTPUT, Table, wrong_weight
 from textveil.mechanisms.vector_parameters import L2
-from textveil.text.options import label
+from textveil.release import counted
+from textveil.text.levels import label
 from textveil.text.statement import TEXTBOOK
 from textveil.vector.statement import vector_statement
 
@@ -50,18 +51,20 @@ class Verification:
 
     def __str__(self) -> str:
         if self.staircase is not None:
-            first = f"{self.files} files with the right size and hash, structure sound"
+            first = f"{counted(self.files, 'file')} with the right size and hash, structure sound"
             rest = replace(self, staircase=None)
             return "\n".join([first, self.staircase, *(str(rest).split("\n")[1:] if self.santext else [])])
         certificate = "certificate for this very table" if self.certified else "no certificate: textbook bounds"
-        lines = [f"{self.files} files with the right size and hash, structure sound", certificate]
+        lines = [f"{counted(self.files, 'file')} with the right size and hash, structure sound", certificate]
         if not self.pairs:
             lines.append("no embedding rows: distances and losses were not audited")
         else:
             lines.append(
                 f"all {self.scores:,} stored distances recomputed from the rows: equal, no nearer word missing"
             )
-            lines.append(f"{self.pairs:,} random pairs of words audited at all levels: all within the stated epsilon")
+            lines.append(
+                f"{counted(self.pairs, 'random pair')} of words audited at all levels: all within the stated epsilon"
+            )
         return "\n".join(lines)
 
 
@@ -127,12 +130,13 @@ def verify_encoder(bundle: EncoderBundle) -> str:
         if not sound:
             raise BundleDamaged(f"level {level.epsilon}: the noise loses more than the stated epsilon")
     files, model = len(bundle.manifest["files"]), bundle.model
-    levels = "1 level" if len(bundle.levels) == 1 else f"{len(bundle.levels)} levels"
+    levels, tensors = counted(len(bundle.levels), "level"), counted(model.tensors, "tensor")
+    operators = counted(sum(model.operators.values()), "operator")
     kind = "a bound on delta" if bundle.default_level.mode == L2 else "in exact rationals"
     return "\n".join(
         [
-            f"{files} files with the right size and hash, structure sound",
-            f"model: {sum(model.operators.values()):,} operators, all known; {model.tensors:,} tensors, all inside",
+            f"{counted(files, 'file')} with the right size and hash, structure sound",
+            f"model: {operators}, all known; {tensors}, all inside",
             f"finished noise of {levels} audited, {kind}: within the stated epsilon",
         ]
     )

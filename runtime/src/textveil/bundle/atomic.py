@@ -39,7 +39,8 @@ def atomic_bytes(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     """Opens a file for writing by way of a temporary file beside it, flushed to the disk and renamed at the end.
 
     An existing file is replaced and keeps its permissions; a link is followed. On any error the temporary file is
-    removed and ``path`` is as it was. A device or a pipe cannot be replaced: it is written to as it is.
+    removed and ``path`` is as it was. A device or a pipe cannot be replaced: it is written to as it is. A private file
+    has its name for good when this returns, even if the power fails.
 
     Args:
         path: The file.
@@ -76,6 +77,8 @@ def atomic_bytes(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
                 name_file(descriptor, Path(temporary))
         assert temporary is not None
         os.replace(temporary, path)
+        if private:  # what is of no use without it may be written as soon as this returns
+            _flush(path.parent)
     except OSError as error:
         raise OutputError(f"the output file cannot be written: {os.strerror(error.errno or 0)}") from error
     finally:

@@ -14,7 +14,8 @@ from textveil.bundle.safetensors_reader import parse_tensors
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.context import ContextTable
 from textveil.mechanisms.fluent import FluentStaircase
-from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable
+from textveil.mechanisms.staircase import Staircase, StaircaseLevel
+from textveil.mechanisms.staircase_table import StaircaseTable
 
 LAW = "law.json"
 STAIRCASE, CONTEXT = "staircase.safetensors", "context.safetensors"

@@ -43,7 +43,8 @@ from textveil.bundle.staircase_files import (
 )
 from textveil.errors import BundleDamaged, BundleVersion, OldFormat, UnknownMechanism
 from textveil.mechanisms.context import ContextTable
-from textveil.mechanisms.staircase import StaircaseLevel, StaircaseTable
+from textveil.mechanisms.staircase import StaircaseLevel
+from textveil.mechanisms.staircase_table import StaircaseTable
 from textveil.mechanisms.table import Table
 
 FORMAT = TEXT_BUNDLE

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from textveil.bundle.atomic import atomic_output
 from textveil.cli.io import Write, say_unless
 from textveil.errors import OptionError, OutputError
-from textveil.release import Statement
+from textveil.release import Statement, counted
 
 if TYPE_CHECKING:
     from textveil.ledger import Budget, Charged, Ledger, ReceiptWriter
     from textveil.text.options import Options
-    from textveil.text.sanitizer import Result, Sanitizer
+    from textveil.text.result import Result
+    from textveil.text.sanitizer import Sanitizer
     from textveil.vector.encoder import Encoder
     from textveil.vector.index_encoder import IndexEncoder
 
@@ -39,11 +40,13 @@ class Charging:
         """Says what was charged, to the owner of the device."""
         if self._ledger.created:
             say_unless(f"a new ledger; its key is {self._ledger.key_path.name}: without it all is forgotten", quiet)
-        said = [f"{_documents(self._charged)} charged, {self._ledger.account(self._scope)} spent in this scope"]
+        said = [
+            f"{counted(self._charged, 'document')} charged, {self._ledger.account(self._scope)} spent in this scope"
+        ]
         if self._stored:
-            said.append(f"{_documents(self._stored)} given again from the memo, at no charge")
+            said.append(f"{counted(self._stored, 'document')} given again from the memo, at no charge")
         if self._before:
-            said.append(f"{_documents(self._before)} released before: each draw is one more release")
+            said.append(f"{counted(self._before, 'document')} released before: each draw is one more release")
         say_unless(f"ledger: {'; '.join(said)}", quiet)
 
     def _counted(self, charged: "Charged[Any]") -> Any:
@@ -127,7 +130,3 @@ def _receipt_writer(key: Path, promised: Statement) -> "ReceiptWriter":
     from textveil.ledger import ReceiptWriter
 
     return ReceiptWriter(key, promised)
-
-
-def _documents(count: int) -> str:
-    return "1 document" if count == 1 else f"{count:,} documents"

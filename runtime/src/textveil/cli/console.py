@@ -22,7 +22,18 @@ _USAGE = {
     "BadOptionUsage": "an option has no value, or one too many",
     "BadParameter": "a value is not valid",
     "BadArgumentUsage": "wrong number of arguments",
+    "_GivenAgain": "given more than once",
 }
+
+
+class _GivenAgain(Exception):
+    """An option that has one value is given twice: which of the two was meant, nobody can tell."""
+
+    exit_code = 2
+
+    def __init__(self, ctx: Any, param: Any) -> None:
+        super().__init__()
+        self.ctx, self.param = ctx, param
 
 
 def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
@@ -39,7 +50,9 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
     _clean_up_when_terminated()
     _say_warnings(name)
     try:
-        code = typer.main.get_command(app).main(arguments, prog_name=name, standalone_mode=False)
+        command = typer.main.get_command(app)
+        _refuse_repeated(command)
+        code = command.main(arguments, prog_name=name, standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
         return code if isinstance(code, int) else 0
@@ -69,6 +82,38 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
         return _fail(f"{name}: internal: {where}; please report this", 1)
 
 
+def _refuse_repeated(command: Any) -> None:
+    """Makes a command, and all below it, refuse an option that is given twice and has one value: the last would win.
+
+    A list of values may go on, and a flag that only switches something on may be repeated.
+    """
+    make_parser = command.make_parser
+
+    def make(ctx: Any) -> Any:
+        parser = make_parser(ctx)
+        parse = parser.parse_args
+
+        def parse_once(args: list[str]) -> Any:
+            found = parse(args=args)
+            options = [each for each in found[-1] if each.param_type_name == "option" and _has_one_value(each)]
+            again = next((each for place, each in enumerate(options) if each in options[:place]), None)
+            if again is not None and not ctx.resilient_parsing:  # a shell that completes a word
+                raise _GivenAgain(ctx, again)
+            return found
+
+        parser.parse_args = parse_once
+        return parser
+
+    command.make_parser = make
+    for below in getattr(command, "commands", {}).values():
+        _refuse_repeated(below)
+
+
+def _has_one_value(option: Any) -> bool:
+    """Whether an option has a value, or is a switch with an off: not a list, a count or a mere flag."""
+    return not option.multiple and not option.count and (not option.is_flag or bool(option.secondary_opts))
+
+
 def _usage(error: Any) -> str:
     """What is wrong, in our words. Typer has brought its own click since 0.26, so types are known by name."""
     kinds = [kind.__name__ for kind in type(error).__mro__]
@@ -82,7 +127,8 @@ def _usage(error: Any) -> str:
     parameter = getattr(error, "param", None)
     if parameter is None:
         return said
-    return f"{parameter.metavar or max(parameter.opts, key=len)}: {said}"
+    named = parameter.metavar if parameter.param_type_name == "argument" else None
+    return f"{named or max(parameter.opts, key=len)}: {said}"
 
 
 def _meant(error: Any) -> list[str]:

@@ -10,6 +10,7 @@ from textveil.cli.configuration import ConfigOption, say_configured
 from textveil.cli.io import opened, read_lines, read_words, standard_output
 from textveil.cli.options import BundleOption, DenyOption, ExpectId, KindsOption, PunctuationOption, VisibleOption
 from textveil.errors import OptionError
+from textveil.release import counted
 from textveil.text.mention_statement import MentionTerms
 from textveil.text.options import Options
 from textveil.text.sanitizer import Sanitizer
@@ -97,17 +98,24 @@ def _marked(piece: str, what: str, role: str, colored: bool) -> str:
 
 
 def _summary(counts: Counter[str], shown: dict[str, Counter[str]], terms: MentionTerms) -> str:
+    drawn = counts["drawn"] + counts["unknown"]
     tokens = sum(count for role, count in counts.items() if role != "gap")
     listed = ("function words", "kinds")  # these have lines of their own
     too = [part for part in terms.visible_parts if part not in listed]
     lines = [
-        f"{tokens:,} tokens: {counts['visible']:,} stay visible, {counts['kind']:,} show their kind, "
-        f"{counts['drawn'] + counts['unknown']:,} are drawn ({counts['unknown']:,} of them unknown words)",
+        f"{counted(tokens, 'token')}: {_said(counts['visible'], 'stay')} visible, "
+        f"{_said(counts['kind'], 'show')} {'its' if counts['kind'] == 1 else 'their'} kind, "
+        f"{drawn:,} {'is' if drawn == 1 else 'are'} drawn "
+        f"({counts['unknown']:,} of them unknown)",
         "visible: " + (_listed(shown["visible"]) or "no words"),
         "kinds: " + (_listed(shown["kinds"]) or "none"),
         f"Visible too: {', '.join(too)}.",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _said(count: int, verb: str) -> str:
+    return f"{count:,} {verb}" + ("s" if count == 1 else "")
 
 
 def _listed(counts: Counter[str]) -> str:

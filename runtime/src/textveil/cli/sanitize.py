@@ -88,11 +88,12 @@ from textveil.errors import OptionError, OutputError
 from textveil.files import Selection, refuse_tables_by_name
 from textveil.text.mention_statement import MentionTerms
 from textveil.text.options import Options
-from textveil.text.restore import Restorer
-from textveil.text.sanitizer import Result, Sanitizer
+from textveil.text.result import Result
+from textveil.text.sanitizer import Sanitizer
 
 #: Characters of an input that are looked at to tell whether its language is the bundle's.
 _LOOKED_AT = 20_000
+_ONE_DOCUMENT = "--keep-mapping is for one document: give one line, one --text, or --document file"
 #: Characters that are written at once.
 _PIECE = 1 << 20
 
@@ -236,13 +237,15 @@ def sanitize(
         return
     if document_key is not None:
         raise OptionError("--document-key is for tables")
+    if keep_mapping is not None and len(paths) > 1:
+        raise OptionError(_ONE_DOCUMENT)
     for written in (output, keep_mapping, receipt):
         if written is not None:
             refuse_overwriting(paths if text is None else [], written)
     if keep_mapping is not None and not os.access(Path(os.path.realpath(keep_mapping)).parent, os.W_OK):
         raise OutputError("--keep-mapping: no folder there that can be written")  # known before a text is released
     refuse_shared(output, keep_mapping, receipt, ledger, ledger_key, memo_key, receipt_key)
-    mappings, receipts = _Mappings(keep_mapping), ReceiptFile(receipt, receipt_key, promised)
+    receipts = ReceiptFile(receipt, receipt_key, promised)
     charged = charging(ledger, ledger_key, scope, budget, budget_delta, memo, memo_key)
 
     def draw(texts: list[str]) -> list[Result]:
@@ -252,6 +255,8 @@ def sanitize(
             else charged.sanitize(sanitizer, texts, options)
         )
         receipts.add(drawn)
+        if keep_mapping is not None:  # first: a text without its mapping could only be had back by a second release
+            _write_mapping(keep_mapping, drawn)
         return drawn
 
     with atomic_output(output) if output is not None else standard_output() as write_output:
@@ -260,8 +265,6 @@ def sanitize(
             (result,) = draw([text])
             if not quiet:
                 _LanguageWarning(sanitizer, options)([text])
-            mappings.add([result])
-            mappings.write()  # first: a text without its mapping could only be had back by a second release
             for piece in _rendered([result], as_json, ended=True):
                 write(piece)
             receipts.write()
@@ -284,42 +287,41 @@ def sanitize(
             ):
                 warn = None if quiet else _LanguageWarning(sanitizer, options)
                 look = warn if plain else refusing_tables(name, warn)
+                look = look if keep_mapping is None else _refusing_several(look)
+                whole = memo or keep_mapping is not None
                 documents = sanitize_lines(
-                    sanitizer, descriptor, name, document=document, whole=memo, look=look, draw=draw, **options
+                    sanitizer, descriptor, name, document=document, whole=whole, look=look, draw=draw, **options
                 )
                 for results, ended, consumed in documents:
-                    mappings.add(results)
                     for piece in _rendered(results, as_json, ended=ended):
                         write(piece)
                     tally.add(results)
                     advance(consumed)
             say_unless(f"{name}: {tally}", quiet)
         receipts.write()
-    mappings.write()
     if charged is not None:
         charged.say(quiet)
     say_configured(context, quiet)
 
 
-class _Mappings:
-    """Keeps the mapping of the one document that ``--keep-mapping`` is for."""
+def _refusing_several(look: Callable[[list[str]], None] | None) -> Callable[[list[str]], None]:
+    """Looks at documents before they are drawn, and charged: there may be one for ``--keep-mapping``."""
 
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
-        self._found: Restorer | None = None
+    def one(documents: list[str]) -> None:
+        if len(documents) > 1:
+            raise OptionError(_ONE_DOCUMENT)
+        if look is not None:
+            look(documents)
 
-    def add(self, results: list[Result]) -> None:
-        if self._path is None or not results:
-            return
-        if self._found is not None or len(results) > 1:
-            raise OptionError("--keep-mapping is for one document: give one line, one --text, or --document file")
-        self._found = results[0].mapping
+    return one
 
-    def write(self) -> None:
-        """Writes the file, readable by its owner alone."""
-        if self._path is not None and self._found is not None:
-            with atomic_output(self._path, private=True) as write:
-                write(self._found.to_json())
+
+def _write_mapping(path: Path, results: list[Result]) -> None:
+    """Writes the mapping of the one document, readable by its owner alone."""
+    for result in results:
+        if result.mapping is not None:
+            with atomic_output(path, private=True) as write:
+                write(result.mapping.to_json())
 
 
 def _documents(descriptor: int, name: str, document: str | None, consistent: bool) -> Iterator[Lines]:

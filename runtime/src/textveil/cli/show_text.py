@@ -9,10 +9,12 @@ from textveil.audit.levels import LevelSummary, Recovery, summaries, summary
 from textveil.bundle.santext_files import TABLE_MECHANISMS, Level
 from textveil.bundle.text_bundle import Bundle
 from textveil.cli.show_staircase import staircase_facts, staircase_lines
-from textveil.release import round_up
+from textveil.release import counted, round_up
+from textveil.text.levels import epsilon_text
 from textveil.text.mention_statement import MentionTerms
-from textveil.text.options import Options, epsilon_text
-from textveil.text.sanitizer import AnyTerms, Result, Sanitizer
+from textveil.text.options import Options
+from textveil.text.result import AnyTerms, Result
+from textveil.text.sanitizer import Sanitizer
 
 _BAR_CELLS = 24
 _COLUMNS = (
@@ -41,8 +43,7 @@ class Tally:
     def __str__(self) -> str:
         if self.terms is None:
             return "no documents"
-        documents = "1 document" if self.documents == 1 else f"{self.documents:,} documents"
-        return f"{documents}; {self.terms.statement(self.tokens).summary()}"
+        return f"{counted(self.documents, 'document')}; {self.terms.statement(self.tokens).summary()}"
 
 
 def information(bundle: Bundle, *, as_json: bool = False) -> str:

@@ -26,9 +26,11 @@ from textveil.files import (
     sanitize_files,
     settings_of,
 )
+from textveil.release import counted
 from textveil.text.mention_statement import MentionTerms
 from textveil.text.options import Options
-from textveil.text.sanitizer import AnyTerms, Sanitizer
+from textveil.text.result import AnyTerms
+from textveil.text.sanitizer import Sanitizer
 
 #: Inputs of fewer bytes are done before a bar could be read.
 _BAR_FROM_BYTES = 1_000_000
@@ -236,14 +238,14 @@ def _statement(run: TableRun, finished: Finished, terms: AnyTerms, changed: list
     """The statement of a run, for a person."""
     counts = finished.counts
     unit = terms.unit if isinstance(terms, MentionTerms) else "token"
-    said = [_counted(len(finished.files), "file")]
+    said = [counted(len(finished.files), "file")]
     if run.selection.format != "lines":
-        said.append(_counted(counts.rows, "row"))
-    said.append(f"{_counted(counts.documents, 'document')} of at most {_counted(counts.most_tokens, unit)}")
+        said.append(counted(counts.rows, "row"))
+    said.append(f"{counted(counts.documents, 'document')} of at most {counted(counts.most_tokens, unit)}")
     copied = ""
     if run.selection.format != "lines":
         what = "key" if run.selection.format == "jsonl" else "column"
-        copied = f" {_counted(len(run.selection.columns), what)} rewritten; all else is copied as it is, unprotected."
+        copied = f" {counted(len(run.selection.columns), what)} rewritten; all else is copied as it is, unprotected."
     of_file = f" From the configuration file: {', '.join(changed)}." if changed else ""
     return f"{', '.join(said)}; {terms.statement(counts.tokens).summary()}{copied}{of_file}"
 
@@ -252,14 +254,10 @@ def _say_notes(sources: Sources, finished: Finished, quiet: bool) -> None:
     """Says to the owner of this device what is no part of the statement."""
     said: list[str] = []
     if finished.skipped:
-        said.append(f"{_counted(finished.skipped, 'file')} finished before, not drawn again")
+        said.append(f"{counted(finished.skipped, 'file')} finished before, not drawn again")
     if finished.counts.quarantined:
-        said.append(f"{_counted(finished.counts.quarantined, 'bad row')} in the quarantine, as private as the input")
+        said.append(f"{counted(finished.counts.quarantined, 'bad row')} in the quarantine, as private as the input")
     if sources.left_out:
-        said.append(f"{_counted(sources.left_out, 'file')} of other formats left out")
+        said.append(f"{counted(sources.left_out, 'file')} of other formats left out")
     if said:
         say_unless(f"for this device only: {'; '.join(said)}", quiet)
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -7,7 +7,8 @@ from typing import Any, Unpack
 
 from textveil.errors import InputError
 from textveil.text.options import Options
-from textveil.text.sanitizer import AnyTerms, Result, Sanitizer
+from textveil.text.result import AnyTerms, Result
+from textveil.text.sanitizer import Sanitizer
 
 
 class Rewriter:

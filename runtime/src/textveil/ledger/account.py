@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from textveil.errors import BudgetError, LedgerError, OptionError
-from textveil.release import DELTA_UNITS, NAT_UNITS, Charge
+from textveil.release import DELTA_UNITS, NAT_UNITS, Charge, counted
 
 #: A sum is refused before SQLite's integers end.
 _MOST_UNITS = 1 << 62
@@ -118,8 +118,7 @@ class Account:
     def __str__(self) -> str:
         limit = "" if self.budget is None else f" of {self.limit}"
         delta = f", delta {self.spent_delta}" if self.delta else ""
-        releases = "release" if self.unbounded == 1 else "releases"
-        unbounded = f", and {self.unbounded:,} {releases} without a finite bound" if self.unbounded else ""
+        unbounded = f", and {counted(self.unbounded, 'release')} without a finite bound" if self.unbounded else ""
         return f"{self.spent}{limit} nats{delta}{unbounded}"
 
 

@@ -23,7 +23,8 @@ from textveil.ledger.sources import Charged, IndexSource, TextSource, VectorSour
 
 if TYPE_CHECKING:
     from textveil.text.options import Options
-    from textveil.text.sanitizer import Result, Sanitizer
+    from textveil.text.result import Result
+    from textveil.text.sanitizer import Sanitizer
     from textveil.vector.encoder import Encoder
     from textveil.vector.index_encoder import IndexEncoder
 

@@ -17,7 +17,7 @@ from textveil.errors import BundleDamaged, ReceiptError
 from textveil.ledger import crypto
 from textveil.ledger.account import exact
 from textveil.ledger.keys import read_key
-from textveil.release import DELTA_UNITS, NAT_UNITS, Statement
+from textveil.release import DELTA_UNITS, NAT_UNITS, Statement, counted
 
 FORMAT, VERSION = "textveil-receipt", 1
 #: A receipt has no more bytes.
@@ -80,9 +80,9 @@ class Receipt:
 
     def __str__(self) -> str:
         level = f", level {self.options['level']}" if self.options.get("level") else ""
-        documents = "1 document" if self.documents == 1 else f"{self.documents:,} documents"
+        documents = counted(self.documents, "document")
         unit = "drawn mention" if self.mechanism == "staircase" else "token"
-        tokens = "" if self.tokens is None else f", {self.tokens:,} {unit}{'' if self.tokens == 1 else 's'}"
+        tokens = "" if self.tokens is None else f", {counted(self.tokens, unit)}"
         nats = "no finite bound" if self.nats is None else f"{self.nats} nats"
         delta = "" if self.delta == "0" else f", delta {float(self.delta):.3g}"
         return f"{self.mechanism}{level}: {documents}{tokens}, {nats}{delta}"

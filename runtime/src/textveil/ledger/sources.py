@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from textveil.ledger.ledger import Ledger
     from textveil.release import Statement
     from textveil.text.options import Options
-    from textveil.text.sanitizer import Result, Sanitizer
+    from textveil.text.result import Result
+    from textveil.text.sanitizer import Sanitizer
     from textveil.vector.encoder import Encoder, VectorRelease
     from textveil.vector.index_encoder import IndexEncoder, IndexRelease
 
@@ -88,7 +89,7 @@ class TextSource:
 
     def unpack(self, packed: Any) -> "Result":
         """Returns the result, without a mapping."""
-        from textveil.text.sanitizer import Result
+        from textveil.text.result import Result
 
         return Result(packed["text"], packed["tokens"], self._sanitizer.terms(**self._options))
 

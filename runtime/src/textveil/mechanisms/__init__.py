@@ -16,8 +16,9 @@ from textveil.mechanisms.santext import CappedSanText, ExactSanText, rounding_sl
 from textveil.mechanisms.santext_plus import ReplacementCoin, mixture_epsilon
 from textveil.mechanisms.scores import EqualityScores, MetricScores, Progress, Scores, StoredScores
 from textveil.mechanisms.staircase import G as STAIRCASE_UNIT
-from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable, output_role
+from textveil.mechanisms.staircase import Staircase, StaircaseLevel
 from textveil.mechanisms.staircase import factor as staircase_factor
+from textveil.mechanisms.staircase_table import StaircaseTable, output_role
 from textveil.mechanisms.table import (
     CAPPED,
     EXACT,

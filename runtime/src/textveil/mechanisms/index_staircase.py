@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers
-from textveil.mechanisms.staircase import G, Staircase, StaircaseLevel, StaircaseTable
+from textveil.mechanisms.staircase import G, Staircase, StaircaseLevel
+from textveil.mechanisms.staircase_table import StaircaseTable
 
 #: Most codes of a channel, and indices.
 MAX_CODES = 256

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from starlette.requests import Request
 
+from textveil.release import counted
 from textveil.serve.access import Refusal
 from textveil.serve.limits import Limits
 
@@ -35,7 +36,9 @@ async def read_texts(request: Request, limits: Limits) -> tuple[list[str], bool]
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "body", _SHAPE)
     if len(texts) > limits.texts:
-        raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-many", f"at most {limits.texts:,} texts in a request")
+        raise Refusal(
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-many", f"at most {counted(limits.texts, 'text')} in a request"
+        )
     for number, text in enumerate(texts, 1):
         if not text.isascii() and not _is_unicode(text):
             message = f"text {number} of {len(texts)} has half of a surrogate pair"

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from textveil.text.mentions import MentionPlan
     from textveil.text.options import Options, Plan, make_plan, table_mechanism
     from textveil.text.restore import Restorer
-    from textveil.text.sanitizer import Result, Sanitizer
+    from textveil.text.result import Result
+    from textveil.text.sanitizer import Sanitizer
     from textveil.text.segmentation import AUXILIARIES, CLITICS, is_gap, is_string, key, segments, split_clitic
     from textveil.text.skeleton import Role, Rule, function_words
     from textveil.text.statement import CERTIFIED, PURE_LDP, TEXTBOOK, PrivacyStatement, Terms

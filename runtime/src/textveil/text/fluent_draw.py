@@ -19,6 +19,7 @@ from textveil.mechanisms.integer_sampling import Integers
 from textveil.text import segmentation
 from textveil.text.mention_segments import DRAWN, KIND
 from textveil.text.mention_text import Reading
+from textveil.text.slots import Slots, lower_alone
 from textveil.text.strings import is_gap
 
 if TYPE_CHECKING:
@@ -87,13 +88,13 @@ class Layout:
         return found
 
 
-def draw(plan: "MentionPlan", read: Reading, fluent: FluentStaircase) -> tuple[NDArray[np.intp], Integers]:
+def draw(plan: "MentionPlan", read: Reading, fluent: Slots[FluentStaircase]) -> tuple[NDArray[np.intp], Integers]:
     """Draws the mentions of some documents, with fresh entropy.
 
     Args:
         plan: What becomes of tokens.
         read: The documents.
-        fluent: Draws mentions in contexts.
+        fluent: Draws mentions in contexts, each by the staircase of its slots.
 
     Returns:
         The numbers of the drawn tokens, and what each becomes. Where draws are consistent, equal words have one draw,
@@ -105,19 +106,21 @@ def draw(plan: "MentionPlan", read: Reading, fluent: FluentStaircase) -> tuple[N
     Privacy:
         Which mentions are drawn together, and in how many steps, depends on the skeleton alone.
     """
-    layout = Layout.of(plan, read, fluent.context.elements)
+    layout = Layout.of(plan, read, fluent.strict.context.elements)
     places = np.flatnonzero(layout.token >= 0)
     places = places[read.roles[layout.token[places]] == DRAWN]
     tokens = layout.token[places]
     first, copies = read.distinct(tokens)  # in the order of the text, so first mentions come first
-    return tokens, draw_in_order(fluent, layout, places, read.indices[tokens], first, copies)
+    lower = lower_alone(read.cases[tokens], copies)
+    return tokens, draw_in_order(fluent, layout, places, read.indices[tokens], lower, first, copies)
 
 
 def draw_in_order(
-    fluent: FluentStaircase,
+    fluent: Slots[FluentStaircase],
     layout: Layout,
     places: Integers,
     inputs: Integers,
+    lower: NDArray[np.bool_],
     first: NDArray[np.intp],
     copies: NDArray[np.intp],
 ) -> Integers:
@@ -128,16 +131,17 @@ def draw_in_order(
         layout: What stands around them.
         places: Where the mentions stand in it, ascending, shape ``(n,)``.
         inputs: Input ids, shape ``(n,)``.
+        lower: Which draws stand in slots of lower case alone, shape ``(draws,)``.
         first: The mentions that are drawn, of equal ones the first, shape ``(draws,)``.
         copies: The draw of each mention, shape ``(n,)``.
     """
-    contexts = layout.around(places[first], fluent.context.elements.edge)
+    contexts = layout.around(places[first], fluent.strict.context.elements.edge)
     before = _draw_before(places, layout.document[places], copies)[first]
     outputs = np.full(len(first), -1)
     for ready in _steps(before):
         of_step, known = contexts[ready], before[ready] >= 0
         of_step[known, _BEFORE] = outputs[before[ready[known]]]
-        outputs[ready] = fluent.draw(inputs[first[ready]], of_step, entropy.random_uint64)
+        outputs[ready] = fluent.draw(lower[ready], entropy.random_uint64, inputs[first[ready]], of_step)
     return outputs[copies]
 
 

@@ -14,9 +14,10 @@ from textveil.mechanisms.staircase import Staircase, StaircaseLevel
 from textveil.release import round_up
 from textveil.text import segmentation
 from textveil.text.kinds import Kinds, read_kind
+from textveil.text.levels import no_such_level, number
 from textveil.text.mention_statement import MentionTerms, guess_gain
 from textveil.text.mentions import MentionPlan, Words
-from textveil.text.options import CASES, no_such_level, number
+from textveil.text.options import CASES
 from textveil.text.skeleton import Rule, function_words
 from textveil.text.slots import Slots
 
@@ -71,30 +72,25 @@ class Mentions:
         """Returns the staircase of a level over the outputs that the rule leaves, and checks its certificate."""
         return Staircase.of(self._table, level, self.outputs(visible=visible, kinds=kinds, lower=lower))
 
-    def slots(self, level: StaircaseLevel, *, visible: str, kinds: bool, one_set: bool = False) -> Slots:
-        """Returns the staircases of a level, for slots of any case and for those in lower case.
-
-        Args:
-            level: The level.
-            visible: What stays visible.
-            kinds: Whether kinds are drawn from their lists.
-            one_set: Whether all slots have the outputs of any case: one draw may stand in several slots.
-        """
+    def slots(self, level: StaircaseLevel, *, visible: str, kinds: bool) -> Slots[Staircase]:
+        """Returns the staircases of a level, for slots of any case and for those in lower case."""
         strict = self.staircase(level, visible=visible, kinds=kinds)
         lower = self.outputs(visible=visible, kinds=kinds, lower=True)
-        if one_set or (lower == (strict.base > 0)).all():
+        if (lower == (strict.base > 0)).all():
             return Slots(strict, strict)
         return Slots(strict, Staircase.of(self._table, level, lower))
 
-    def fluent(self, staircase: Staircase) -> FluentStaircase:
-        """Returns a staircase with a base that follows the text.
+    def fluent(self, slots: Slots[Staircase]) -> Slots[FluentStaircase]:
+        """Returns the same staircases with a base that follows the text.
 
         Raises:
             OptionError: The bundle has no table of contexts.
         """
-        if self.bundle.context is None:
+        context = self.bundle.context
+        if context is None:
             raise OptionError("this bundle has no context.safetensors, so its base cannot follow the text (fluent)")
-        return FluentStaircase(staircase, self.bundle.context)
+        strict = FluentStaircase(slots.strict, context)
+        return Slots(strict, strict if slots.lower is slots.strict else FluentStaircase(slots.lower, context))
 
     def plan(self, options: Mapping[str, Any]) -> MentionPlan:
         """Resolves ``Options`` for the staircase.
@@ -117,9 +113,8 @@ class Mentions:
             raise OptionError("the cap of consistent draws is a whole number of mentions, at least 1")
         if not consistent and ("consistent_cap" in given or _flag(given, "split")):
             raise OptionError("a cap and a split belong to consistent draws")
-        follows = _flag(given, "fluent")
-        slots = self.slots(level, visible=visible, kinds=kinds, one_set=consistent or follows)
-        fluent = self.fluent(slots.strict) if follows else None
+        slots = self.slots(level, visible=visible, kinds=kinds)
+        fluent = self.fluent(slots) if _flag(given, "fluent") else None
         terms = MentionTerms(
             mechanism="staircase",
             level=level.name,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal, localcontext
 from typing import Any
 
-from textveil.release import Charge, Loss, PerToken, Statement, round_up
+from textveil.release import Charge, Loss, PerToken, Statement, counted, round_up
 from textveil.text.statement import PURE_LDP
 
 #: What the bound is, in full.
@@ -179,20 +179,19 @@ class MentionStatement(Statement):
 
     def summary(self) -> str:
         """Returns one paragraph for a terminal."""
-        terms, nats = self.terms, _plain(self.terms.epsilon)
+        terms, nats, unit = self.terms, _plain(self.terms.epsilon), _nats(self.terms.epsilon)
         kinds = " A listed name or a number: nothing beyond its kind." if terms.kinds else ""
         fluent = (
             " Words are drawn to fit what is visible and what was drawn before, for no more nats."
             if terms.fluent
             else ""
         )
-        unit = terms.unit + ("" if self.mentions == 1 else "s")
         return (
-            f"{nats} nats per {terms.unit}. Visible as they are: {', '.join(terms.visible_parts)}.{kinds} "
+            f"{nats} {unit} per {terms.unit}. Visible as they are: {', '.join(terms.visible_parts)}.{kinds} "
             "An unknown string: nothing beyond being unknown, and that only within "
-            f"the {nats} nats. Any other word, to someone who knows all the rest: odds times at most "
-            f"{terms.largest_odds:,}.{fluent} Whole text: {nats} x {self.mentions:,} {unit} = "
-            f"{_plain(self.epsilon_document)} nats: no protection of the text as a whole."
+            f"the {nats} {unit}. Any other word, to someone who knows all the rest: odds times at most "
+            f"{terms.largest_odds:,}.{fluent} Whole text: {nats} x {counted(self.mentions, terms.unit)} = "
+            f"{_plain(self.epsilon_document)} {_nats(self.epsilon_document)}: no protection of the text as a whole."
         )
 
 
@@ -205,6 +204,10 @@ def largest_odds(epsilon: Decimal) -> int:
 def guess_gain(exact: float) -> float:
     """Returns ``C`` rounded up to a tenth."""
     return round_up(exact * (1 + 1e-12), 1)
+
+
+def _nats(value: Decimal) -> str:
+    return "nat" if value == 1 else "nats"
 
 
 def _plain(value: Decimal) -> str:

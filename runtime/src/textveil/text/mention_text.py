@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from textveil.errors import DocumentTooLong
 from textveil.mechanisms.integer_sampling import Integers
+from textveil.release import counted
 from textveil.text import segmentation
 from textveil.text.mention_segments import DRAWN, END, SHOWN, VISIBLE, Cut, Segments
 
@@ -138,7 +139,8 @@ class Reading:
         pieces[order] = (before - before[first]) // cap
         if pieces.max(initial=0) and not self._plan.split:
             raise DocumentTooLong(
-                f"a document has more than {cap:,} drawn mentions: consistent draws need it split, or a higher cap"
+                f"a document has more than {counted(cap, 'drawn mention')}: consistent draws need it split, or a "
+                "higher cap"
             )
         return self._document * (int(pieces.max(initial=0)) + 1) + pieces
 

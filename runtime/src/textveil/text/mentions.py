@@ -19,13 +19,14 @@ from textveil.mechanisms.channel import Channel
 from textveil.mechanisms.distribution import Distribution
 from textveil.mechanisms.fluent import FluentStaircase
 from textveil.mechanisms.integer_sampling import Integers, uniform_below
+from textveil.mechanisms.staircase import Staircase
 from textveil.text import fluent_draw, segmentation
 from textveil.text.mention_segments import DRAWN, KIND, Pieces
 from textveil.text.mention_statement import MentionTerms
 from textveil.text.mention_text import Reading, Rewritten
 from textveil.text.segmentation import LOWER, NOT
 from textveil.text.skeleton import Role, Rule, Token, sentence_start
-from textveil.text.slots import Slots
+from textveil.text.slots import Slots, lower_alone
 from textveil.text.strings import is_gap
 
 #: What a punctuation mark becomes where punctuation is sanitized: any of these, without a look at it.
@@ -66,7 +67,7 @@ class MentionPlan:
 
     Attributes:
         bundle: Vocabulary.
-        slots: Draws mentions, each by the staircase of its slot.
+        slots: Draws mentions, each by the staircase of its slots.
         rule: What is visible, of a kind, or drawn.
         words: What is printed.
         denied: Keys that are unknown words in this call.
@@ -76,23 +77,22 @@ class MentionPlan:
     """
 
     bundle: Bundle
-    slots: Slots
+    slots: Slots[Staircase]
     rule: Rule
     words: Words
     denied: frozenset[str] = field(repr=False)  # words of the user's own
     terms: MentionTerms
     split: bool
-    fluent: FluentStaircase | None = None
+    fluent: Slots[FluentStaircase] | None = None
 
     def channel(self, case: int) -> Channel:
         """Returns the output distribution of a drawn mention; of one that stands alone where the base follows the text.
 
         Args:
-            case: The case of the mention.
+            case: The case of the mention; where draws are consistent, of every mention of its word.
         """
-        if self.fluent is not None:
-            return self.fluent.alone.channel
-        return self.slots.of(case if self.terms.case == "carry" else LOWER).channel
+        case = case if self.terms.case == "carry" else LOWER
+        return self.slots.of(case).channel if self.fluent is None else self.fluent.of(case).alone.channel
 
     def pieces(self, segment: str, *, starts_sentence: bool) -> list[tuple[str, Token]]:
         """Returns the tokens of one segment that is no gap, each with its spelling; denied words are unknown ones."""
@@ -191,8 +191,8 @@ class MentionPlan:
         outputs = np.zeros(len(role), dtype=np.int64)
         if self.fluent is None:
             one, copies = read.distinct(drawn)
-            first = drawn[one]
-            outputs[drawn] = self.slots.draw(index[first], read.cases[first], entropy.random_uint64)[copies]
+            lower = lower_alone(read.cases[drawn], copies)
+            outputs[drawn] = self.slots.draw(lower, entropy.random_uint64, index[drawn[one]])[copies]
         else:
             drawn, outputs_drawn = fluent_draw.draw(self, read, self.fluent)
             outputs[drawn] = outputs_drawn

@@ -2,16 +2,16 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import cached_property
 from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.santext_files import TABLE_MECHANISMS, TAILS, Level
+from textveil.bundle.santext_files import TABLE_MECHANISMS
 from textveil.bundle.text_bundle import Bundle
-from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
+from textveil.errors import OptionError, UnknownMechanism
 from textveil.mechanisms import entropy
 from textveil.mechanisms.channel import Channel, ScoreChannel
 from textveil.mechanisms.fbdd import Fbdd
@@ -20,21 +20,13 @@ from textveil.mechanisms.randomized_response import RandomizedResponse
 from textveil.mechanisms.santext import CappedSanText, ExactSanText, rounding_slack
 from textveil.mechanisms.santext_plus import ReplacementCoin, mixture_epsilon
 from textveil.mechanisms.table import EXACT, KEPT, LevelParameters
+from textveil.text.levels import find_level, find_tail, label, number
 from textveil.text.lexicon import Lexicon
 from textveil.text.option_types import check_types
 from textveil.text.pure_level import pure_level
-from textveil.text.statement import CERTIFIED, PURE_LDP, TEXTBOOK, Terms
+from textveil.text.statement import PURE_LDP, TEXTBOOK, Terms
 
 CASES = ("carry", "drop")
-#: What the levels of SanText were called before they said how strong they are.
-FORMER_LEVELS = {
-    "noise": "strongest",
-    "strict": "stronger",
-    "firm": "strong",
-    "balanced": "moderate",
-    "light": "weak",
-    "veil": "weakest",
-}
 
 
 class Options(TypedDict, total=False):
@@ -254,66 +246,3 @@ def table_mechanism(bundle: Bundle, mechanism: str, parameters: LevelParameters)
         return capped
     assert bundle.metric is not None  # a bundle with exact tails is refused without its rows
     return ExactSanText(capped, bundle.metric)
-
-
-def label(bundle: Bundle, level: Level, mechanism: str, tail: str) -> tuple[float, str]:
-    """Returns the epsilon by which a level is called, and its kind: certified where there is one, else textbook."""
-    certified = bundle.certified_epsilon(level, mechanism, tail)
-    if certified is not None:
-        return certified, CERTIFIED
-    return float(2 * level.parameters[mechanism, tail].exponent), TEXTBOOK
-
-
-def find_tail(bundle: Bundle, tail: str | None) -> str:
-    """Returns the tail of that name; the bundle's default for ``None``.
-
-    Raises:
-        OptionError: There is none, or this bundle does not have it.
-    """
-    if tail is None:
-        return bundle.default_tail
-    if tail not in TAILS:
-        raise OptionError(f"tail must be one of {', '.join(TAILS)}")
-    if tail not in bundle.tails:
-        raise OptionError(f"this bundle has no {tail} tail")
-    return tail
-
-
-def epsilon_text(epsilon: float) -> str:
-    """Returns an epsilon with all of its digits, as it must be typed to name a level."""
-    return repr(epsilon).removesuffix(".0")
-
-
-def find_level(bundle: Bundle, mechanism: str, tail: str, epsilon: float | str | None, name: str | None) -> Level:
-    """Returns the level with that label and that name; the bundle's default if both are ``None``.
-
-    Raises:
-        UnknownLevel: There is none; the message lists those there are.
-    """
-    if epsilon is None and name is None:
-        name = bundle.default_level
-    wanted = None if epsilon is None else float(number(epsilon))
-    for level in bundle.levels:
-        if name in (None, level.name) and wanted in (None, label(bundle, level, mechanism, tail)[0]):
-            return level
-    labels = [(lv.name, epsilon_text(label(bundle, lv, mechanism, tail)[0])) for lv in bundle.levels]
-    there_are = ", ".join(f"{level} ({value})" for level, value in labels)
-    raise UnknownLevel(f"{no_such_level(name)}; {mechanism} with {tail} tail has the levels (epsilon) {there_are}")
-
-
-def no_such_level(name: str | None) -> str:
-    """Returns how an error begins for a level that is not there: with the new name of a former one of SanText."""
-    if name not in FORMER_LEVELS:
-        return "no such level"
-    return f"the level {name} of santext and santext+ is now called {FORMER_LEVELS[name]}"
-
-
-def number(epsilon: float | str | None) -> Decimal:
-    """Reads an epsilon; ``OptionError`` if it is none."""
-    try:
-        value = Decimal(str(epsilon))
-    except InvalidOperation:
-        value = Decimal("NaN")
-    if not value.is_finite():
-        raise OptionError("epsilon is missing or not a number")
-    return value

@@ -10,6 +10,7 @@ from typing import Any
 
 from textveil.bundle.files import parse_json
 from textveil.errors import BundleDamaged, BundleTooLarge, InputError
+from textveil.release import counted
 from textveil.text.segmentation import apply_case, case_pattern, is_string, key, segments, split_clitic
 
 FORMAT, VERSION = "textveil-mapping", 1
@@ -39,7 +40,7 @@ class Restorer:
         return len(self._originals)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {len(self)} words>"
+        return f"<{type(self).__name__} of {counted(len(self), 'word')}>"
 
     def __reduce__(self) -> Any:
         raise TypeError("a mapping is not pickled: save it with to_json, in a file that only its owner reads")

@@ -1,10 +1,10 @@
 """``Sanitizer``: replaces the words of a text by random ones. The one class that applications use."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from itertools import chain, islice, repeat
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -14,69 +14,18 @@ from textveil.bundle.maker import pin
 from textveil.bundle.text_bundle import Bundle
 from textveil.errors import BundleError, InputError, OptionError, UnknownMechanism
 from textveil.mechanisms.distribution import Distribution
-from textveil.release import Statement
-from textveil.text import segmentation
+from textveil.text import batches, segmentation
 from textveil.text.lexicon import Lexicon
 from textveil.text.mention_options import Mentions
 from textveil.text.mention_segments import Pieces
-from textveil.text.mention_statement import MentionTerms
 from textveil.text.mentions import MentionPlan, last_gap, preview
 from textveil.text.options import Options, Plan, cache_key, make_plan
 from textveil.text.restore import Restorer
-from textveil.text.statement import Terms
+from textveil.text.result import AnyTerms, Document, Result
 
-AnyTerms = Terms | MentionTerms
-
-#: Texts are drawn in batches of about this many characters, and a long text in chunks, to bound memory.
-_BATCH_CHARACTERS, _LONG_CHARACTERS = 1 << 20, 1 << 17
+#: A long text is drawn in chunks of so many segments, to bound memory.
 _CHUNK_SEGMENTS = 1 << 15
 _MAX_PLANS = 16
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """A sanitized text and what it promises.
-
-    Attributes:
-        text: The sanitized text.
-        tokens: How many tokens are charged: all of them, pieces of words each; under the staircase its drawn mentions.
-        terms: Mechanism, epsilons and options.
-        mapping: What restores words, after ``consistent`` draws of the staircase; else ``None``. It undoes the
-            protection: it is in no ``repr`` and is left out of pickles.
-    """
-
-    text: str
-    tokens: int
-    terms: AnyTerms
-    mapping: Restorer | None = field(default=None, repr=False, compare=False)
-
-    @property
-    def statement(self) -> Statement:
-        """Mechanism, epsilons, document total and what is not protected."""
-        return self.terms.statement(self.tokens)
-
-    def restore(self, reply: str) -> str:
-        """Returns a reply about the sanitized text with its original words, on this device.
-
-        Only words whose outputs stand for one original are restored.
-
-        Raises:
-            OptionError: The text was not sanitized with ``consistent``, or the result comes from another process.
-            InputError: The reply is not a string.
-        """
-        if self.mapping is None:
-            raise OptionError("there is no mapping: words are restored after consistent draws, in the same process")
-        return self.mapping.restore(reply)
-
-    def __reduce__(self) -> Any:
-        return type(self), (self.text, self.tokens, self.terms)  # the mapping stays in this process
-
-
-class Document(NamedTuple):
-    """The texts of one document after the draw, and how many tokens are charged for all of them together."""
-
-    texts: list[str]
-    tokens: int
 
 
 class Sanitizer:
@@ -152,10 +101,12 @@ class Sanitizer:
         plan = self._plan(options)
         if isinstance(plan, MentionPlan):
             known = Pieces(plan)
-            return list(chain.from_iterable(self._rewrite_batch(batch, plan, known) for batch in _batches(texts)))
+            return list(
+                chain.from_iterable(self._rewrite_batch(batch, plan, known) for batch in batches.of_texts(texts))
+            )
         results: list[Result] = []
-        for batch in _batches(texts):
-            if len(batch) == 1 and len(batch[0]) > _LONG_CHARACTERS:
+        for batch in batches.of_texts(texts):
+            if len(batch) == 1 and len(batch[0]) > batches.LONG_CHARACTERS:
                 results.append(self._sanitize_long(batch[0], plan))
                 continue
             drawn = self._draw_batch([segmentation.segments(text) for text in batch], plan)
@@ -172,7 +123,7 @@ class Sanitizer:
         plan = self._plan(options)
         if isinstance(plan, MentionPlan) and plan.terms.consistent:
             known = Pieces(plan)
-            return list(chain.from_iterable(_join(batch, plan, known) for batch in _document_batches(documents)))
+            return list(chain.from_iterable(_join(batch, plan, known) for batch in batches.of_documents(documents)))
         results = iter(self.sanitize_batch(list(chain.from_iterable(documents)), **options))
         joined = ([*islice(results, len(texts))] for texts in documents)
         return [Document([one.text for one in all], sum(one.tokens for one in all)) for all in joined]
@@ -260,7 +211,7 @@ class Sanitizer:
         return plan
 
     def _rewrite_batch(self, batch: list[str], plan: MentionPlan, known: Pieces) -> list[Result]:
-        if len(batch) == 1 and len(batch[0]) > _LONG_CHARACTERS:
+        if len(batch) == 1 and len(batch[0]) > batches.LONG_CHARACTERS:
             return [self._rewrite_long(batch[0], plan)]
         rewritten = plan.rewrite_texts(batch, known)
         mappings = map(Restorer, rewritten.pairs) if plan.terms.consistent else repeat(None)
@@ -328,40 +279,6 @@ class Sanitizer:
         if len(tokens) != 1:
             raise OptionError(f"one word is needed, and this is {len(tokens)} tokens")
         return tokens[0]
-
-
-def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Groups texts into batches of about ``_BATCH_CHARACTERS``; a long text is a batch of its own."""
-    batch: list[str] = []
-    characters = 0
-    for number, text in enumerate(texts, 1):
-        if not isinstance(text, str):
-            raise InputError(f"text {number} of {len(texts)} is not a string")
-        if batch and (characters + len(text) > _BATCH_CHARACTERS or len(text) > _LONG_CHARACTERS):
-            yield batch
-            batch, characters = [], 0
-        batch.append(text)
-        characters += len(text)
-        if len(text) > _LONG_CHARACTERS:
-            yield batch
-            batch, characters = [], 0
-    if batch:
-        yield batch
-
-
-def _document_batches(documents: Sequence[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
-    """Groups documents of several texts into batches of about ``_BATCH_CHARACTERS``."""
-    batch: list[Sequence[str]] = []
-    characters = 0
-    for texts in documents:
-        size = sum(map(len, texts))
-        if batch and characters + size > _BATCH_CHARACTERS:
-            yield batch
-            batch, characters = [], 0
-        batch.append(texts)
-        characters += size
-    if batch:
-        yield batch
 
 
 def _join(documents: list[Sequence[str]], plan: MentionPlan, known: Pieces) -> Iterator[Document]:

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from textveil.mechanisms.table import EXACT
-from textveil.release import UNBOUNDED, Charge, Loss, PerDistance, PerToken, Statement
+from textveil.release import UNBOUNDED, Charge, Loss, PerDistance, PerToken, Statement, counted
 
 #: Kinds of epsilon. Two kinds are never compared, added or printed as one another.
 TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", "pure local DP"
@@ -186,7 +186,7 @@ class PrivacyStatement(Statement):
     def summary(self) -> str:
         """Returns one line for a terminal; ``d`` stands for the scaled distance of two words."""
         terms = self.terms
-        tokens = "1 token" if self.tokens == 1 else f"{self.tokens:,} tokens"
+        tokens = counted(self.tokens, "token")
         if terms.epsilon == 0:
             return f"{terms.mechanism}: every token is replaced by a uniform draw; {tokens}"
         level = f", level {terms.level}, {terms.tail} tail" if terms.level else ""

@@ -1,0 +1,89 @@
+"""What the rule makes of words by their case: in ALL CAPS, in lower case, and at the start of sentences.
+
+    python benchmarks/case_coverage.py [--data DIR]
+
+DIR has `pii/records.jsonl`, `ag_news/train.tsv` (of which 3,000 texts are read) and `sst2/dev.tsv`. The rule is that of
+the built-in bundle. The first table has all words that are no strings, in percent, as the texts are and as they would
+be in another case. The second one has the words that start a sentence with a capital.
+"""
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from textveil import Sanitizer
+from textveil.text import is_gap, is_string, key, segments
+from textveil.text.mentions import MentionPlan
+from textveil.text.segmentation import LOWER, TITLE, case_pattern
+from textveil.text.skeleton import Role, sentence_start
+
+ROOT = Path(__file__).parents[1]
+CASES: dict[str, Callable[[str], str]] = {"as it is": str, "lower case": str.lower, "ALL CAPS": str.upper}
+#: Of the first table.
+WHAT = ("visible", "kind", "drawn", "unknown")
+_TEXTS = 3000
+
+
+def texts(data: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yields the name of each set of texts, and its texts."""
+    records = (data / "pii" / "records.jsonl").read_text("utf-8").splitlines()
+    yield "data/pii", [json.loads(line)["text"] for line in records]
+    for name, folder, file in (("AG News", "ag_news", "train.tsv"), ("SST-2", "sst2", "dev.tsv")):
+        lines = (data / folder / file).read_text("utf-8").splitlines()[1 : _TEXTS + 1]
+        yield name, [line.partition("\t")[0] for line in lines]
+
+
+def words(plan: MentionPlan, text: str) -> Iterator[tuple[str, bool, str]]:
+    """Yields the words of a text that are no strings, whether each starts a sentence, and what the rule makes of it."""
+    gap: str | None = None
+    for segment in segments(text):
+        if is_gap(segment):
+            gap = segment if gap is None else gap + segment
+            continue
+        starts, gap = sentence_start(gap), ""
+        if is_string(segment):
+            continue
+        token = plan.rule.classify(segment, starts_sentence=starts)[0]
+        known = plan.symbol(token) < plan.bundle.symbols
+        name = "" if token.kind is None else plan.rule.kinds.kinds[token.kind].name
+        yield segment, starts, name or ("visible" if token.role is Role.VISIBLE else "drawn" if known else "unknown")
+
+
+def main() -> None:
+    """Prints both tables."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
+    data = parser.parse_args().data
+    plan = Sanitizer.load()._plan({})
+    assert isinstance(plan, MentionPlan)
+    print(f"{'':<24}{'words':>8}" + "".join(f"{what:>10}" for what in WHAT))
+    for name, of_set in texts(data):
+        for case, written in CASES.items():
+            found = Counter(what for text in of_set for _, _, what in words(plan, written(text)))
+            shares = {what: 100 * found[what] / found.total() for what in WHAT}
+            shares["kind"] = 100 - sum(shares.values())
+            print(f"{f'{name}, {case}':<24}{found.total():>8}" + "".join(f"{shares[what]:>10.1f}" for what in WHAT))
+    print("\nwith a capital at the start of a sentence, and of a kind only for that capital:")
+    for name, of_set in texts(data):
+        first = [
+            (key(word), what)
+            for text in of_set
+            for word, starts, what in words(plan, text)
+            if starts and is_title(word)
+        ]
+        only = Counter(
+            what for word, what in first if what not in WHAT and plan.rule.kinds.of_word(word, LOWER) is None
+        )
+        kinds = ", ".join(f"{what} {count}" for what, count in only.most_common())
+        print(f"{name:<10} {only.total()} of {len(first)}   {kinds}")
+
+
+def is_title(word: str) -> bool:
+    """Tells whether a word begins with a capital, and has no other or is not whole in capitals."""
+    return case_pattern(word) == TITLE
+
+
+if __name__ == "__main__":
+    main()

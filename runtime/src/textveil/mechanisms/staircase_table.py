@@ -1,0 +1,90 @@
+"""The table that every staircase of a bundle draws from: neighbors, the base, and which words may come out.
+
+The bound holds whatever is in it, as long as no row stores an id twice and the base has no zero
+(docs/proofs/staircase.md, condition 4 and 1).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.errors import BundleDamaged
+
+_ALL_ROLES, _LOWER_ROLES = 63, 48
+
+
+def output_role(*, visible: bool, kinds: bool, lower: bool = False) -> int:
+    """Returns the bit of a symbol that may be an output where function words are visible, or not, and kinds are kept.
+
+    1 with visible function words and kinds, 2 with kinds alone, 4 with visible function words alone, 8 with neither.
+    With kinds, 16 and 32 are 1 and 2 for slots whose output is written in lower case (``lower``).
+    """
+    return (1 if visible else 2) << ((4 if lower else 0) if kinds else 2)
+
+
+@dataclass(frozen=True, eq=False)
+class StaircaseTable:
+    """The neighbors and the base of a bundle. Inputs are the symbols, by id, and ``<unk>``, which has no neighbors.
+
+    Attributes:
+        neighbors: Ids of the nearest symbols of each symbol, nearest first, the symbol itself before all others;
+            shape ``(symbols, k)``.
+        base: Public weight of every symbol as an output, at least 1, shape ``(symbols,)``.
+        roles: Bits ``output_role`` of every symbol: under which rules it may come out, shape ``(symbols,)``. The bound
+            holds whatever they are.
+    """
+
+    neighbors: NDArray[Any]
+    base: NDArray[np.uint32]
+    roles: NDArray[np.uint8]
+
+    @classmethod
+    def from_tensors(cls, tensors: dict[str, NDArray[Any]], symbols: int) -> "StaircaseTable":
+        """Checks shapes, types and ranges, and gives the table.
+
+        Raises:
+            BundleDamaged: A row stores an id twice or one that is no symbol, or the base has a zero.
+        """
+        neighbors, base, roles = tensors["neighbours"], tensors["base"], tensors["roles"]
+        if (
+            neighbors.ndim != 2
+            or len(neighbors) != symbols
+            or neighbors.shape[1] < 1
+            or neighbors.dtype not in (np.uint16, np.uint32)
+            or base.shape != (symbols,)
+            or base.dtype != np.uint32
+            or roles.shape != (symbols,)
+            or roles.dtype != np.uint8
+        ):
+            raise BundleDamaged("staircase.safetensors: shapes or types do not fit the vocabulary")
+        ordered = np.sort(neighbors.astype(np.uint32), axis=1)  # quicker than 16 bits
+        if (ordered[:, 1:] == ordered[:, :-1]).any():
+            raise BundleDamaged("staircase.safetensors: a row stores a neighbor twice")
+        if ordered[:, -1].max() >= symbols or (neighbors[:, 0] != np.arange(symbols)).any():
+            raise BundleDamaged(
+                "staircase.safetensors: a row does not begin with its own word, or leaves the vocabulary"
+            )
+        if base.min() < 1:
+            raise BundleDamaged("staircase.safetensors: the base has a zero")
+        if (roles & ~np.uint8(_ALL_ROLES)).any():
+            raise BundleDamaged("staircase.safetensors: a symbol has an unknown role")
+        return cls(neighbors, base, roles)
+
+    def outputs(self, *, visible: bool, kinds: bool, lower: bool = False) -> NDArray[np.bool_]:
+        """Returns which symbols may come out under a rule, shape ``(symbols,)``.
+
+        Args:
+            visible: Whether function words are visible.
+            kinds: Whether kinds are drawn from their lists.
+            lower: Whether the output is written in lower case. If no symbol has a role of lower case, case decides
+                nothing.
+        """
+        lower = lower and bool((self.roles & _LOWER_ROLES).any())
+        return (self.roles & output_role(visible=visible, kinds=kinds, lower=lower)) != 0
+
+    @property
+    def symbols(self) -> int:
+        """Number of symbols; also the id of ``<unk>``."""
+        return len(self.base)
