@@ -254,4 +254,4 @@ class ResumeError(OutputError):
 
 
 class OldFormat(UserWarning):
-    """A bundle of an older format was opened: its identity does not cover everything a promise is read from."""
+    """A bundle of an older format was opened: its identity does not cover all of it. The message names the rest."""

@@ -12,7 +12,7 @@ from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
 from textveil.bundle.files import MAX_BUNDLE_BYTES
 from textveil.bundle.maker import pin
 from textveil.bundle.text_bundle import Bundle
-from textveil.errors import BundleError, InputError, OptionError, UnknownMechanism
+from textveil.errors import BundleError, DocumentTooLong, InputError, OptionError, UnknownMechanism
 from textveil.mechanisms.distribution import Distribution
 from textveil.release import Statement
 from textveil.text import segmentation
@@ -30,6 +30,8 @@ AnyTerms = Terms | MentionTerms
 #: Texts are drawn in batches of about this many characters, and a long text in chunks, to bound memory.
 _BATCH_CHARACTERS, _LONG_CHARACTERS = 1 << 20, 1 << 17
 _CHUNK_SEGMENTS = 1 << 15
+#: A document of consistent draws is held whole: it may have so many segments, and more where its cap is high.
+_WHOLE_SEGMENTS, _SEGMENTS_OF_A_MENTION = 1 << 17, 64
 _MAX_PLANS = 16
 
 
@@ -172,7 +174,7 @@ class Sanitizer:
         plan = self._plan(options)
         if isinstance(plan, MentionPlan) and plan.terms.consistent:
             known = Pieces(plan)
-            return list(chain.from_iterable(_join(batch, plan, known) for batch in _document_batches(documents)))
+            return list(chain.from_iterable(_join(batch, plan, known) for batch in _document_batches(documents, plan)))
         results = iter(self.sanitize_batch(list(chain.from_iterable(documents)), **options))
         joined = ([*islice(results, len(texts))] for texts in documents)
         return [Document([one.text for one in all], sum(one.tokens for one in all)) for all in joined]
@@ -269,7 +271,10 @@ class Sanitizer:
     def _rewrite_long(self, text: str, plan: MentionPlan) -> Result:
         """A long text in chunks. Consistent draws need it whole, or may split it anywhere."""
         segments, before = segmentation.iterate_segments(text), None
-        size = _CHUNK_SEGMENTS if plan.split or not plan.terms.consistent else None
+        whole = plan.terms.consistent and not plan.split
+        if whole:
+            _refuse_long([text], plan)
+        size = None if whole else _CHUNK_SEGMENTS
         texts: list[str] = []
         mentions, pairs = 0, list[tuple[str, str]]()
         while chunk := list(islice(segments, size)):
@@ -349,7 +354,7 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _document_batches(documents: Sequence[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
+def _document_batches(documents: Sequence[Sequence[str]], plan: MentionPlan) -> Iterator[list[Sequence[str]]]:
     """Groups documents of several texts into batches of about ``_BATCH_CHARACTERS``."""
     batch: list[Sequence[str]] = []
     characters = 0
@@ -358,10 +363,22 @@ def _document_batches(documents: Sequence[Sequence[str]]) -> Iterator[list[Seque
         if batch and characters + size > _BATCH_CHARACTERS:
             yield batch
             batch, characters = [], 0
+        if size > _LONG_CHARACTERS:
+            _refuse_long(texts, plan)
         batch.append(texts)
         characters += size
     if batch:
         yield batch
+
+
+def _refuse_long(texts: Sequence[str], plan: MentionPlan) -> None:
+    """Raises ``DocumentTooLong`` for a document that would take too much memory: a function of its skeleton alone."""
+    most = max(_WHOLE_SEGMENTS, _SEGMENTS_OF_A_MENTION * plan.terms.consistent_cap)
+    segments = chain.from_iterable(map(segmentation.iterate_segments, texts))
+    if next(islice(segments, most, None), None) is not None:
+        raise DocumentTooLong(
+            f"a document has more than {most:,} words and gaps: too long for consistent draws (split it, or raise the cap)"
+        )
 
 
 def _join(documents: list[Sequence[str]], plan: MentionPlan, known: Pieces) -> Iterator[Document]:
