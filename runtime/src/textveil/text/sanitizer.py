@@ -96,6 +96,10 @@ class Sanitizer:
         self._mentions: Mentions | None = Mentions(bundle) if bundle.staircase is not None else None
         self._plans: dict[object, Plan | MentionPlan] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process gets: no options of earlier calls, which may name words that were denied."""
+        return {**self.__dict__, "_plans": {}}
+
     @classmethod
     def load(
         cls,
@@ -377,7 +381,7 @@ def _refuse_long(texts: Sequence[str], plan: MentionPlan) -> None:
     segments = chain.from_iterable(map(segmentation.iterate_segments, texts))
     if next(islice(segments, most, None), None) is not None:
         raise DocumentTooLong(
-            f"a document has more than {most:,} words and gaps: too long for consistent draws (split it, or raise the cap)"
+            f"a document has more than {most:,} words and gaps: consistent draws need it split, or a higher cap"
         )
 
 
