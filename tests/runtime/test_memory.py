@@ -21,18 +21,17 @@ from textveil.errors import DocumentTooLong
 from textveil.text import sanitizer
 
 MOST = 12
-_SIZES = 50_000, 150_000
+_SIZES = 20_000, 60_000
 
 
 def _expanding() -> str:
-    """Every code point that takes more room once it is folded, each as a word."""
-    characters = map(chr, range(0x110000))
-    return "".join(f"{c} " for c in characters if c.isalpha() and len(unicodedata.normalize("NFKC", c).lower()) > 1)
+    """Every code point that is several once it is folded, each as a word."""
+    return "".join(f"{c} " for c in map(chr, range(0x110000)) if len(unicodedata.normalize("NFKC", c).lower()) > 1)
 
 
 def _far_expanding() -> str:
-    """Different words of the longest that are folded, of the code point that takes the most room."""
-    return " ".join("\ufdfa" * 990 + first + second for first in "abcdefgh" for second in "abcdefgh")
+    """Different words, as long as words that are folded can be, of the code point that takes the most room."""
+    return "".join("\ufdfa" * 990 + letter + " " for letter in "abcdef")
 
 
 #: What lines consist of. Of some a line is one segment, of others every character is one.
@@ -108,3 +107,64 @@ def times_its_bytes(folder: Path, unit: str, options: Sequence[str]) -> float:
             tracemalloc.stop()
     (less, shorter), (more, longer) = held[1:]
     return (more - less) / (longer - shorter)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
+def test_no_line_costs_more(unit: str, tmp_path: Path) -> None:
+    assert times_its_bytes(tmp_path, unit, ()) <= MOST
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", ["English", "letters and commas", "U+FDFA in long words"])
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_no_line_costs_more_with_options(options: tuple[str, ...], unit: str, tmp_path: Path) -> None:
+    assert times_its_bytes(tmp_path, UNITS[unit], options) <= MOST
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_no_line_of_all_costs_more(options: tuple[str, ...], unit: str, tmp_path: Path) -> None:
+    assert times_its_bytes(tmp_path, unit, options) <= MOST
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "unit"), [(looking, "LONGEST_ROW", "cells"), (sanitizer, "_CHUNK_SEGMENTS", "short words")]
+)
+def test_what_holds_a_whole_line_is_seen(
+    module: object, name: str, unit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, name, 1 << 30)
+    assert times_its_bytes(tmp_path, UNITS[unit], ()) > MOST
+
+
+def test_a_document_of_consistent_draws_is_not_too_long_to_be_held(loaded: Sanitizer) -> None:
+    """By its words and gaps, which the text shows: however few of them are drawn, and however long they are."""
+    visible, long = "the " * 2000, "doctor " + "x" * 10_000
+    assert loaded.sanitize(long, consistent=True).tokens == 2
+    for release in (
+        lambda text: loaded.sanitize(text, consistent=True),
+        lambda text: loaded.sanitize_documents([["doctor", text]], consistent=True),
+    ):
+        with pytest.raises(
+            DocumentTooLong, match=r"^a document has more than 128,000 words and gaps: consistent draws"
+        ):
+            release("the " * 70_000)
+        release(visible)
+    assert loaded.sanitize("the " * 70_000, consistent=True, split=True).tokens == 0
+    assert loaded.sanitize("the " * 70_000, consistent=True, consistent_cap=5000).tokens == 0
+
+
+def test_words_that_folding_makes_long_are_remembered_by_their_hash(loaded: Sanitizer) -> None:
+    """Consistent draws remember every word: folded, these would be eighteen times as long. Equal ones stay equal."""
+    words = ["\ufdfa" * 990 + first + second for first in "abcdefgh" for second in "abcdefgh"]
+    text = " ".join([*words, *words])
+    tracemalloc.start()
+    try:
+        drawn = loaded.sanitize(text, consistent=True).text.split(" ")
+        assert tracemalloc.get_traced_memory()[1] <= MOST * len(text.encode()) / 2
+    finally:
+        tracemalloc.stop()
+    assert len(drawn) == 128
+    assert drawn[:64] == drawn[64:]
