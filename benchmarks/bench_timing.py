@@ -8,8 +8,8 @@ the two distribution functions of time: by how much the best threshold tells nea
 Dvoretzky, Kiefer and Wolfowitz (with Massart's constant), printed beside it: the more draws, the nearer. As controls:
 one draw twice, and SanText with an exact tail, whose draws are rejected more or less often.
 
-Then the marginal processor time of a word in a text: from texts of 200 to texts of 2,000 words of six letters each, in turns, for
-frequent words, for rare ones and for unknown ones. If time shows length alone, the three are equal.
+Then the marginal processor time of a word in a text: from texts of 200 to texts of 2,000 words of six letters each, in
+turns, for frequent words, for rare ones and for unknown ones. If time shows length alone, the three are equal.
 """
 
 import sys

@@ -230,7 +230,7 @@ class TestCertificateInABundle:
             Sanitizer.load(bundle.path)
 
     def test_each_false_label_is_found(self, bundle, capsys):
-        """A label and its certificate that both lie, under hashes that fit: it loads, and is named. The others are not."""
+        """A label and its certificate that both lie, under hashes that fit: it loads, and is named; others are not."""
         certificates = certify(bundle)
         write_certificate(bundle, certificates)
         original = {path: path.read_bytes() for path in bundle.path.iterdir()}

@@ -85,9 +85,9 @@ def unknown(folder: Path, small: Sanitizer, outputs: bytes) -> list[int]:
 
 
 def test_no_output_leaves_that_the_ledger_does_not_know_wherever_it_is_killed(small: Sanitizer, folder: Path) -> None:
-    """The statements of a release: BEGIN, three that read keys, account and count, two that write, COMMIT."""
+    """The statements of a release: BEGIN, four that read schema, keys, account and count, two that write, COMMIT."""
     left = []
-    for case, (statement, after) in enumerate((n, after) for n in range(1, 9) for after in (False, True)):
+    for case, (statement, after) in enumerate((n, after) for n in range(1, 10) for after in (False, True)):
         (place := folder / str(case)).mkdir()
         outputs = killed_at(place, small, statement, after=after)
         assert unknown(place, small, outputs) == []
@@ -97,7 +97,7 @@ def test_no_output_leaves_that_the_ledger_does_not_know_wherever_it_is_killed(sm
 
 
 def test_an_output_that_leaves_first_is_found(small: Sanitizer, folder: Path) -> None:
-    assert unknown(folder, small, killed_at(folder, small, 5, after=True, faulty=True)) == [8]
+    assert unknown(folder, small, killed_at(folder, small, 6, after=True, faulty=True)) == [8]
 
 
 def test_streams_killed_at_random_leave_nothing_unknown(small: Sanitizer, folder: Path) -> None:
