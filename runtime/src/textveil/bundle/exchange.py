@@ -10,7 +10,7 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Renames two things to each other in one step.
+    """Gives each of two things the name of the other, in one step.
 
     Args:
         one: A file or a folder.
