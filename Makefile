@@ -80,14 +80,17 @@ site:
 	.venv/bin/python docs/site/collect.py
 	NO_MKDOCS_2_WARNING=1 .site/venv/bin/mkdocs build --strict -q -f docs/site/mkdocs.yml
 
-# The runtime's bill of materials and the hashes of its dependencies, by tools in an environment of their own.
+# The runtime's bill of materials and the hashes of its dependencies, by tools in an environment of their own. Of the
+# extras, those that are parts of the command or the service: a library that textveil is put into is its user's.
+BILLED = cli encoder crypto serve parquet zstd
+comma = ,
 sbom:
 	rm -rf .lock && python3 -m venv .lock/tools && python3 -m venv .lock/runtime
 	.lock/tools/bin/pip install -q cyclonedx-bom pip-tools
-	.lock/runtime/bin/pip install -q './runtime[cli,encoder,crypto]'
+	.lock/runtime/bin/pip install -q './runtime[$(subst $() $(),$(comma),$(BILLED))]'
 	.lock/tools/bin/cyclonedx-py environment .lock/runtime/bin/python --output-format JSON --output-reproducible -o .lock/sbom.json
 	.lock/tools/bin/python docs/sbom.py .lock/sbom.json docs/sbom.json
-	.lock/tools/bin/pip-compile -q --generate-hashes --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-header --no-annotate --strip-extras --extra cli --extra encoder --extra crypto -o runtime/requirements-hashes.txt runtime/pyproject.toml
+	.lock/tools/bin/pip-compile -q --generate-hashes --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-header --no-annotate --strip-extras $(BILLED:%=--extra %) -o runtime/requirements-hashes.txt runtime/pyproject.toml
 	rm -rf .lock
 
 # Rewrite the generated tables and pictures of docs/results from the stored records; needs requirements-dev.txt.

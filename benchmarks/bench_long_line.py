@@ -1,9 +1,10 @@
 """One line of 50 MB through the command: time and peak memory.
 
-    python benchmarks/bench_long_line.py
+    python benchmarks/bench_long_line.py [MEGABYTES [OPTION...]]
 
-Three lines: English words with blanks; one run of letters without any blank; punctuation between single letters. The
-limit is ``cat``.
+Lines of English words, of one run of letters, and of what takes the most memory or grows when it is folded. Options go
+to the command: ``--fluent``, say. "Times" is the peak less that of a line of one word, over the bytes of the line. The
+limit is ``cat``. This process has no numpy in it: a child's peak begins at what its parent has.
 """
 
 import sys
@@ -16,29 +17,43 @@ from measure import one_core, peak_memory_mb, report
 one_core()
 
 _BYTES = 50_000_000
-_SENTENCE = b"My doctor in Boston said the biopsy was clean, and the nurse agreed with him. "
+_PATTERNS = {
+    "English": "My doctor in Boston said the biopsy was clean, and the nurse agreed with him. ",
+    "one run of letters": "a",
+    "letters and commas": "a,",
+    "capitals and blanks": "A ",
+    "domains": "www.a.com ",
+    "one URL with commas": "a.com,",
+    "U+FDFA": "\ufdfa",
+    "U+FDFA and blanks": "\ufdfa ",
+}
 
 
 def main() -> None:
     """Runs the benchmark."""
-    patterns = {"English": _SENTENCE, "one run of letters": b"a", "letters and commas": b"a,"}
-    rows = []
+    size = int(sys.argv[1]) * 1_000_000 if len(sys.argv) > 1 else _BYTES
+    rows: list[list[str | float]] = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "line.txt"
-        for name, pattern in patterns.items():
-            block = pattern * (1_000_000 // len(pattern))
+        ways = {
+            "textveil": [sys.executable, "-m", "textveil", "sanitize", "-q", *sys.argv[2:], str(path)],
+            "limit: cat": ["cat", str(path)],
+        }
+        path.write_text("word\n")
+        alone = {way: peak_memory_mb(command) for way, command in ways.items()}
+        for name, pattern in _PATTERNS.items():
+            block = pattern.encode() * (1_000_000 // len(pattern.encode()))
             with path.open("wb") as file:
-                for _ in range(_BYTES // len(block)):
+                for _ in range(size // len(block)):
                     file.write(block)
                 file.write(b"\n")
-            for way, command in {
-                "textveil": [sys.executable, "-m", "textveil", "sanitize", "-q", str(path)],
-                "limit: cat": ["cat", str(path)],
-            }.items():
+            for way, command in ways.items():
                 start = time.perf_counter()
                 memory = peak_memory_mb(command)
-                rows.append([name, way, time.perf_counter() - start, memory])
-    report("long_line", ["line", "way", "seconds", "resident MB"], rows)
+                seconds = time.perf_counter() - start
+                times = (memory - alone[way]) * (1 << 20) / path.stat().st_size
+                rows.append([name, way, seconds, memory, max(0.0, times)])
+    report("long_line", ["line", "way", "seconds", "resident MB", "times its bytes"], rows)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ is compared with exact rationals from the integers that were loaded. Models run 
 """
 
 import argparse
+import datetime
 import hashlib
 import json
 import math
@@ -16,6 +17,7 @@ import os
 import random
 import resource
 import signal
+import subprocess
 import sys
 import tempfile
 import warnings
@@ -346,6 +348,18 @@ def small_bundles(place: Path) -> dict[str, Path]:
     return bundles
 
 
+def _what_this_is_of() -> list[str]:
+    """The day, the commit that is checked out, and the command: what a record of a run begins with."""
+
+    def git(*arguments: str) -> str:
+        done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=False)
+        return done.stdout.strip()
+
+    changed = " with changes" if git("status", "--porcelain", "runtime", "tests/attacks", "artifacts") else ""
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    return [today, (git("rev-parse", "HEAD") or "no commit") + changed, " ".join(["python", *sys.argv])]
+
+
 def main() -> None:
     """Runs as many mutants as are asked for, and says what became of them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -353,6 +367,7 @@ def main() -> None:
     parser.add_argument("--shipped", type=int, default=0, help="mutants of each bundle that ships")
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
+    print(*_what_this_is_of(), sep="\n", flush=True)
     bad = 0
     with tempfile.TemporaryDirectory() as place:
         small = small_bundles(Path(place))

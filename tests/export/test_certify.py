@@ -23,7 +23,7 @@ from textveil.mechanisms.table import CAPPED, EXACT
 from textveil_export import cli
 from textveil_export.certify import certificate as certification
 from textveil_export.certify.capped import worst_ratios
-from textveil_export.certify.certificate import certify
+from textveil_export.certify.certificate import certify, false_labels
 from textveil_export.certify.worst_pair import Worst, Worsts
 from textveil_export.certify.worst_pair import sensitive_inputs as all_sensitive
 from textveil_export.errors import CertificationError
@@ -229,6 +229,30 @@ class TestCertificateInABundle:
         with pytest.raises(BundleDamaged, match="less than what was proven"):
             Sanitizer.load(bundle.path)
 
+    def test_each_false_label_is_found(self, bundle, capsys):
+        """A label and its certificate that both lie, under hashes that fit: it loads, and is named; others are not."""
+        certificates = certify(bundle)
+        write_certificate(bundle, certificates)
+        original = {path: path.read_bytes() for path in bundle.path.iterdir()}
+        assert false_labels(Bundle(bundle.path), certificates) == []
+        labels = [(level, key) for level in bundle.levels for key in level.parameters]
+        for level, (mechanism, tail) in labels:
+            _lie(bundle.path, level.name, mechanism, tail)
+            said = false_labels(Bundle(bundle.path), certificates)
+            assert [line.split(" says")[0] for line in said] == [
+                f"false label: level {level.name}, {mechanism}, {tail} tail"
+            ]
+            for path, content in original.items():
+                path.write_bytes(content)
+        for level, key in labels:
+            _lie(bundle.path, level.name, *key)
+        assert run(cli.app, "textveil-export", ["certify", "--dry-run", str(bundle.path)]) == 1
+        told = capsys.readouterr()
+        assert told.out.count("false label: ") == len(labels)
+        assert f"{len(labels)} labels of this bundle are less than what was proven" in told.err
+        assert run(cli.app, "textveil-export", ["certify", str(bundle.path)]) == 0
+        assert false_labels(Bundle(bundle.path), certificates) == []
+
     def test_a_label_without_a_certificate_is_refused(self, bundle):
         manifest = json.loads((bundle.path / "manifest.json").read_text())
         manifest["levels"]["l1"]["santext"][bundle.default_tail]["epsilon_certified"] = 1.0
@@ -276,3 +300,14 @@ def test_threads_do_not_lose_the_worst_pair(monkeypatch):
         for value in (6, 9, 5, 7):
             pool.submit(worsts.add, np.array([float(value)]), np.array([value]), np.array([0]), np.array([1.0]))
     assert worsts.over_all == worsts.over_sensitive == Worst(9.0, 9, 0, 1.0)
+
+
+def _lie(folder, level, mechanism, tail):
+    """Lowers one label by a hundredth, and what the certificate says of it."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    certificate = json.loads((folder / "certificate.json").read_text())
+    for said in (manifest, certificate):
+        entry = said["levels"][level][mechanism][tail]
+        entry["epsilon_certified"] = round(entry["epsilon_certified"] - 0.01, 6)
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    _plant(folder, json.dumps(certificate).encode())

@@ -2,9 +2,11 @@
 
 import math
 import os
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -101,14 +103,14 @@ def test_a_larger_factor_is_seen(more: int, monkeypatch: pytest.MonkeyPatch) -> 
     assert any("favors one input" in fault for fault in faults)
 
 
+def floating(totals, random_uint64, *, bits=64):  # type: ignore[no-untyped-def]
+    shares = (random_uint64(len(totals)) >> np.uint64(40)).astype(np.float32) / np.float32(2**24)
+    return (shares.astype(np.float64) * totals).astype(np.int64)
+
+
 @pytest.mark.statistical
 def test_floating_point_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Uniform numbers with 24 bits: they repeat themselves."""
-
-    def floating(totals, random_uint64, *, bits=64):  # type: ignore[no-untyped-def]
-        shares = (random_uint64(len(totals)) >> np.uint64(40)).astype(np.float32) / np.float32(2**24)
-        return (shares.astype(np.float64) * totals).astype(np.int64)
-
     monkeypatch.setattr(audit, "uniform_below", floating)
     assert any("too few bits" in fault for fault in audit_sampler(made(), DRAWS).faults)
 
@@ -125,6 +127,35 @@ def test_a_stream_that_a_fork_repeats_is_seen(monkeypatch: pytest.MonkeyPatch) -
     generator = np.random.default_rng(1)
     monkeypatch.setattr(audit, "random_uint64", lambda count: generator.integers(0, 2**64, count, dtype=np.uint64))
     assert audit.shared_by_fork()
+
+
+def of_larger_factor(more: float) -> Callable[..., Any]:
+    drawing, real = made(epsilon=str(4 + math.log(more))), Staircase.draw
+    return lambda self, *given: real(drawing, *given)
+
+
+#: What is planted where, in which sampler, and what the audit says. A stream that a fork repeats is always seen.
+FAULTS: dict[str, tuple[object, str, Any, Callable[[], Staircase], str]] = {
+    "a wrong tail": (Staircase, "_select", wrong_tail, scarce, "come out"),
+    "three times the factor": (Staircase, "draw", of_larger_factor(3), made, "favors one input"),
+    "1.5 times the factor": (Staircase, "draw", of_larger_factor(1.5), made, "come out"),
+    "floating point of 24 bits": (audit, "uniform_below", floating, made, "too few bits"),
+}
+_RUNS = 60
+
+
+@pytest.mark.full
+@pytest.mark.statistical
+@pytest.mark.parametrize("name", FAULTS)
+def test_the_power_of_the_audit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Audits of 100,000 draws again and again, with a fault planted: how often it is seen."""
+    module, attribute, fault, sampler, said = FAULTS[name]
+    drawn = sampler()
+    monkeypatch.setattr(module, attribute, fault)
+    seen = sum(any(said in line for line in audit_sampler(drawn, DRAWS).faults) for _ in range(_RUNS))
+    least = lower(seen, _RUNS, 0.05)
+    print(f"{name}: seen in {seen} of {_RUNS} audits of {DRAWS:,} draws; power at least {least:.2f} (95 %)")
+    assert least > 0.9
 
 
 @pytest.mark.statistical

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from textveil.bundle import atomic_bytes, atomic_folder, atomic_output, leftovers
+from textveil.bundle.exchange import exchange
 from textveil.errors import OutputError
 
 
@@ -80,6 +81,8 @@ def test_what_fails_inside_leaves_everything_as_it_was(tmp_path: Path, error: ty
 
 
 def test_a_rename_that_fails_puts_the_old_folder_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where two names cannot be exchanged."""
+    monkeypatch.setattr("textveil.bundle.atomic.exchange", lambda one, other: False)
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "kept").write_text("1")
@@ -96,6 +99,30 @@ def test_a_rename_that_fails_puts_the_old_folder_back(tmp_path: Path, monkeypatc
         (partial / "new").write_text("2")
     assert names(folder) == ["kept"]
     assert names(tmp_path) == ["folder"]
+
+
+def test_a_folder_changes_places_with_the_one_it_replaces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At no moment there is nothing: no other rename is made, and the old one has gone in the end."""
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+    if not exchange(tmp_path / "one", tmp_path / "other"):
+        pytest.skip("this system cannot exchange two names")
+    folder = tmp_path / "one"
+    (folder / "old").write_text("1")
+    renamed = []
+    monkeypatch.setattr(os, "rename", lambda *names: renamed.append(names))
+    with atomic_folder(folder, replace=True) as partial:
+        (partial / "new").write_text("2")
+    assert (renamed, names(folder), names(tmp_path)) == ([], ["new"], ["one", "other"])
+
+
+def test_names_that_cannot_be_exchanged_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "one").mkdir()
+    assert not exchange(tmp_path / "one", tmp_path / "nothing")
+    (tmp_path / "other").mkdir()
+    monkeypatch.setattr("sys.platform", "another")
+    assert not exchange(tmp_path / "one", tmp_path / "other")
+    assert names(tmp_path) == ["one", "other"]
 
 
 # --- after kill -9 ---------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from textveil.errors import (
     BundleVersion,
     IdentityMismatch,
     ModelRefused,
+    OldFormat,
     UnknownLevel,
     WrongBundle,
 )
@@ -61,6 +62,16 @@ def test_a_sound_bundle_opens(tiny_encoder: Path) -> None:
     assert [level.epsilon for level in bundle.levels] == ["1", "4", "8"]
     assert bundle.default_level.epsilon == "4"
     assert all((level.mode, level.dimension, level.grid, level.delta) == ("l1", 4, 64, None) for level in bundle.levels)
+
+
+def test_opening_says_what_the_identity_does_not_cover(copy: Path) -> None:
+    """The labels, say: changed under hashes that fit, the identity stays."""
+    manifest = json.loads((copy / "manifest.json").read_text())
+    before = opened(copy).identity
+    manifest["labels"] = ["other"]
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.warns(OldFormat, match=r"not the labels, the classifier, the license and where the model comes from$"):
+        assert opened(copy).identity == before
 
 
 @pytest.mark.parametrize(("mode", "delta"), [("l1", None), ("l2", "1e-6"), ("box", None)])

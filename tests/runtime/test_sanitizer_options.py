@@ -1,6 +1,8 @@
 """Options of ``Sanitizer``: kept and denied words, what is refused, and plans that are kept between calls."""
 
+import copy
 import dataclasses
+import pickle
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -266,3 +268,14 @@ def test_texts_of_another_type_are_named_errors(english: Sanitizer, texts: objec
 def test_loading_with_another_type(english: Sanitizer, options: dict[str, object]) -> None:
     with pytest.raises(OptionError):
         Sanitizer.load(english.bundle.path, **options)  # type: ignore[arg-type]
+
+
+def test_another_process_gets_no_options_of_earlier_calls(tiny: Sanitizer) -> None:
+    """A pickled or copied sanitizer had the words in it that were denied before."""
+    sanitizer = Sanitizer(tiny.bundle)
+    for options in ({"deny": ["zorblax"]}, {"mechanism": "santext+", "deny": ["zorblax"]}):
+        sanitizer.sanitize("the quidditch doctor", **options)  # type: ignore[arg-type]
+    for given in (pickle.dumps(sanitizer), pickle.dumps(copy.copy(sanitizer)), pickle.dumps(copy.deepcopy(sanitizer))):
+        assert b"zorblax" not in given
+        assert b"quidditch" not in given
+    assert pickle.loads(pickle.dumps(sanitizer)).sanitize("doctor").tokens == 1

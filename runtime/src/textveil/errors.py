@@ -146,7 +146,7 @@ class InputError(TextveilError):
 
 
 class DocumentTooLong(InputError):
-    """A document has more drawn mentions than consistent draws allow."""
+    """A document has more drawn mentions, or more words and gaps, than consistent draws allow."""
 
     code = "document-too-long"
 
@@ -260,4 +260,4 @@ class ResumeError(OutputError):
 
 
 class OldFormat(UserWarning):
-    """A bundle of an older format was opened: its identity does not cover everything a promise is read from."""
+    """A bundle of an older format was opened: its identity does not cover all of it. The message names the rest."""

@@ -12,6 +12,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from textveil.bundle.exchange import exchange
 from textveil.bundle.leftovers import claim, name_file, remove_leftovers, unnamed_file
 from textveil.errors import OutputError
 
@@ -122,8 +123,9 @@ def write_new(path: Path, content: bytes) -> bool:
 def atomic_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
     """Makes a folder by way of a temporary one beside it: every file flushed to the disk, then one rename.
 
-    Where there is a folder already and it is to be replaced, it steps aside under a temporary name first and is put
-    back if the rename fails, so that a failure never leaves nothing.
+    Where there is a folder already and it is to be replaced, the two change places in one step. Where the system
+    cannot do that (it is Linux's), the old one steps aside under a temporary name first and is put back if the rename
+    fails: an error never leaves nothing there, but between two renames there is nothing, also after a loss of power.
 
     Args:
         path: The folder to be made. Its parent must exist.
@@ -149,7 +151,7 @@ def atomic_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
             _flush_tree(temporary)
             os.chmod(temporary, 0o777 & ~_umask())
             _refuse(path, replace)  # it may have come since
-            _exchange(temporary, path)
+            _take_the_place(temporary, path)
             _flush(path.parent)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
@@ -164,11 +166,13 @@ def _refuse(path: Path, replace: bool) -> None:
         raise OutputError("the output folder is there already")
 
 
-def _exchange(temporary: Path, path: Path) -> None:
+def _take_the_place(temporary: Path, path: Path) -> None:
     """Renames a finished folder into its place; what stood there is removed last."""
     if not path.exists():
         os.rename(temporary, path)
         return
+    if exchange(temporary, path):
+        return  # the old one has the temporary name, and is removed under it
     aside = Path(tempfile.mkdtemp(prefix=f".{path.name}.old.", dir=path.parent))
     try:
         os.rename(path, aside / path.name)

@@ -5,6 +5,7 @@
 """
 
 import re
+import warnings
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -21,7 +22,7 @@ from textveil.bundle.files import (
 )
 from textveil.bundle.maker import require_maker
 from textveil.bundle.onnx_check import Outline, check_model
-from textveil.errors import BundleDamaged, OptionError, UnknownLevel
+from textveil.errors import BundleDamaged, OldFormat, OptionError, UnknownLevel
 from textveil.mechanisms.vector_parameters import ReleaseParameters
 
 ENCODER_FORMAT_VERSION = VECTORS
@@ -32,6 +33,10 @@ UNKNOWN, FIRST, LAST = "[UNK]", "[CLS]", "[SEP]"
 SPECIAL = (UNKNOWN, FIRST, LAST, "[PAD]", "[MASK]")
 MAX_TOKENS = 4096
 
+_NOT_COVERED = (
+    "an encoder bundle of format version 1: its identity covers what is released (release.json, the model and its "
+    "vocabulary), not the labels, the classifier, the license and where the model comes from"
+)
 _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?(e-[0-9]+)?")
 _RELEASE_KEYS = {
     "mode",
@@ -114,6 +119,9 @@ def open_encoder(path: Path, *, max_bytes: int = MAX_BUNDLE_BYTES) -> tuple[Enco
         BundleDamaged: A file is missing, altered or malformed.
         BundleTooLarge: The files are larger than allowed.
         ModelRefused: The model holds something that this package does not run.
+
+    Warns:
+        OldFormat: Always, with what the identity does not cover.
     """
     manifest, manifest_sha256 = open_encoder_manifest(path, ENCODER_FORMAT_VERSION)
     try:
@@ -149,6 +157,7 @@ def open_encoder(path: Path, *, max_bytes: int = MAX_BUNDLE_BYTES) -> tuple[Enco
         default_level=default,
         model=check_model(model, default.dimension, release["max_tokens"], MODEL),
     )
+    warnings.warn(_NOT_COVERED, OldFormat, stacklevel=3)
     return bundle, model
 
 

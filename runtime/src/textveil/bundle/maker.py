@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from textveil.bundle.files import read_file
+from textveil.bundle.weak_keys import is_weak
 from textveil.errors import BundleDamaged, CryptoUnavailable, NotTheMaker, OptionError
 
 SIGNATURE = "manifest.json.sig"
@@ -71,6 +72,8 @@ def require_maker(path: Path, manifest_sha256: str, key: str) -> None:
     try:
         if not _SIGNATURE.fullmatch(content):
             raise ValueError("no signature")
+        if is_weak(bytes.fromhex(key.strip())):
+            raise ValueError("nobody's key")
         public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(key.strip()))
         public.verify(bytes.fromhex(content.decode().strip()), signed_message(manifest_sha256))
     except (InvalidSignature, ValueError) as error:

@@ -23,6 +23,7 @@ from textveil.cli.io import (
     say_unless,
     standard_output,
 )
+from textveil.cli.looking import looking
 from textveil.cli.options import (
     BudgetDeltaOption,
     BudgetOption,
@@ -80,7 +81,6 @@ from textveil.cli.tables import (
     columns_of,
     document_of,
     format_of,
-    refusing_tables,
     run_is_over_files,
     sanitize_tables,
 )
@@ -286,7 +286,7 @@ def sanitize(
                 progress_bar("sanitizing", size, quiet, output is not None) as advance,
             ):
                 warn = None if quiet else _LanguageWarning(sanitizer, options)
-                look = warn if plain else refusing_tables(name, warn)
+                look = warn if plain else looking(name, warn)
                 look = look if keep_mapping is None else _refusing_several(look)
                 whole = memo or keep_mapping is not None
                 documents = sanitize_lines(

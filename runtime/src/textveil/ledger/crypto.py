@@ -2,6 +2,7 @@
 
 import os
 
+from textveil.bundle.weak_keys import is_weak
 from textveil.errors import CryptoUnavailable, KeyFileError, ReceiptError
 
 _INSTALL = "pip install 'textveil[crypto]' (in a clone: pip install './runtime[crypto]')"
@@ -73,6 +74,8 @@ def require_signature(public_key: bytes, signature: bytes, content: bytes) -> No
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     try:
+        if is_weak(public_key):
+            raise ValueError("nobody's key")
         Ed25519PublicKey.from_public_bytes(public_key).verify(signature, content)
     except (InvalidSignature, ValueError):
         raise ReceiptError("the signature does not fit: the receipt was altered") from None

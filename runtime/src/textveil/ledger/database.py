@@ -10,6 +10,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from textveil.errors import LedgerBusy, LedgerDamaged, LedgerError
@@ -46,6 +47,7 @@ CREATE TABLE releases (
 CREATE INDEX requests ON releases (scope, request);
 CREATE INDEX wholes ON releases (scope, whole) WHERE whole IS NOT NULL;
 """
+_MADE = "SELECT type, name, sql FROM sqlite_master ORDER BY type, name"
 _PRAGMAS = (
     "synchronous = EXTRA",
     "fullfsync = ON",  # macOS: a flush that reaches the disk; without effect elsewhere
@@ -120,6 +122,8 @@ def _require_schema(connection: sqlite3.Connection, write: bool) -> None:
     """Writes the schema into an empty file, within the transaction; refuses any other file that is no ledger."""
     found = tuple(connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
     if found == (APPLICATION_ID, VERSION):
+        if connection.execute(_MADE).fetchall() != _made_here():
+            raise LedgerDamaged("this file is no ledger")  # a trigger that somebody added could take charges back
         return
     if found[0] == APPLICATION_ID:
         raise LedgerDamaged(f"the ledger is of version {found[1]}; this package reads version {VERSION}")
@@ -127,10 +131,22 @@ def _require_schema(connection: sqlite3.Connection, write: bool) -> None:
         raise LedgerDamaged("this file is no ledger")
     if not write:
         raise LedgerDamaged("this file is empty: no ledger was begun in it")
-    for statement in filter(str.strip, _SCHEMA.split(";")):
-        connection.execute(statement)
+    _write_schema(connection)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _write_schema(connection: sqlite3.Connection) -> None:
+    for statement in filter(str.strip, _SCHEMA.split(";")):
+        connection.execute(statement)
+
+
+@cache
+def _made_here() -> list[tuple[str, str, str]]:
+    """All that a ledger's file has been told to hold, as this SQLite remembers it."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        _write_schema(connection)
+        return connection.execute(_MADE).fetchall()
 
 
 def _named(error: sqlite3.Error) -> LedgerError:

@@ -195,7 +195,7 @@ def _sound(receipt: Receipt) -> bool:
     counts = [receipt.documents, *([] if receipt.tokens is None else [receipt.tokens])]
     return (
         all(isinstance(text, str) and text.isprintable() and len(text) < 200 for text in texts)
-        and all(type(count) is int for count in counts)
+        and all(type(count) is int and 0 <= count < 1 << 63 for count in counts)
         and all(_NUMBER.fullmatch(number) for number in (receipt.delta, receipt.nats or "0"))
     )
 

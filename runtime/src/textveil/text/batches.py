@@ -1,11 +1,15 @@
 """How many texts are drawn together, which bounds memory."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 
-from textveil.errors import InputError
+from textveil.errors import DocumentTooLong, InputError
+from textveil.text import segmentation
 
 #: Texts are drawn in batches of about this many characters, and a long text in chunks.
 BATCH_CHARACTERS, LONG_CHARACTERS = 1 << 20, 1 << 17
+#: A document of consistent draws is held whole: it may have so many segments, and more where its cap is high.
+_WHOLE_SEGMENTS, _SEGMENTS_OF_A_MENTION = 1 << 17, 64
 
 
 def of_texts(texts: Sequence[str]) -> Iterator[list[str]]:
@@ -31,8 +35,16 @@ def of_texts(texts: Sequence[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def of_documents(documents: Sequence[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
-    """Yields documents of several texts in batches of about ``BATCH_CHARACTERS``."""
+def of_documents(documents: Sequence[Sequence[str]], cap: int) -> Iterator[list[Sequence[str]]]:
+    """Yields documents of several texts in batches of about ``BATCH_CHARACTERS``.
+
+    Args:
+        documents: Texts that are drawn consistently.
+        cap: How many drawn mentions a document may have.
+
+    Raises:
+        DocumentTooLong: See ``refuse_long``.
+    """
     batch: list[Sequence[str]] = []
     characters = 0
     for texts in documents:
@@ -40,7 +52,24 @@ def of_documents(documents: Sequence[Sequence[str]]) -> Iterator[list[Sequence[s
         if batch and characters + size > BATCH_CHARACTERS:
             yield batch
             batch, characters = [], 0
+        if size > LONG_CHARACTERS:
+            refuse_long(texts, cap)
         batch.append(texts)
         characters += size
     if batch:
         yield batch
+
+
+def refuse_long(texts: Sequence[str], cap: int) -> None:
+    """Raises ``DocumentTooLong`` for a document that would take too much memory: a function of its skeleton alone.
+
+    Args:
+        texts: The document.
+        cap: How many drawn mentions it may have.
+    """
+    most = max(_WHOLE_SEGMENTS, _SEGMENTS_OF_A_MENTION * cap)
+    segments = chain.from_iterable(map(segmentation.iterate_segments, texts))
+    if next(islice(segments, most, None), None) is not None:
+        raise DocumentTooLong(
+            f"a document has more than {most:,} words and gaps: consistent draws need it split, or a higher cap"
+        )

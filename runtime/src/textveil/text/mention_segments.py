@@ -3,6 +3,7 @@
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from itertools import count, islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -148,7 +149,7 @@ class Segments:
     def _identity(self, kind: int, symbol: int | None, spelled: str) -> int:
         """A number that equal symbols, equal unknown words and equal members of a kind have."""
         known = symbol is not None and symbol < self._unknown
-        folded = kind, symbol if known else segmentation.key(spelled)
+        folded = kind, symbol if known else _short(segmentation.key(spelled))
         identity = self.identities.setdefault(folded, len(self.identities))
         if identity == len(self.spellings):
             self.spellings.append(spelled)
@@ -256,6 +257,11 @@ class Pieces:
         """Keeps memory bounded, whatever the texts are."""
         if max(len(self._numbers), len(self.segments.numbers)) > _MAX_PIECES:
             self.__init__(self._plan)
+
+
+def _short(key: str) -> str | bytes:
+    """What stands for the key of an unknown word: itself, or its hash where folding made it very long."""
+    return key if len(key) <= LONGEST_WORD else sha256(key.encode("utf-8", "surrogatepass")).digest()
 
 
 def _no_kind(key: str, case: int) -> None:

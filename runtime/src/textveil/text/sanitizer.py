@@ -43,6 +43,10 @@ class Sanitizer:
         self._mentions: Mentions | None = Mentions(bundle) if bundle.staircase is not None else None
         self._plans: dict[object, Plan | MentionPlan] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process gets: no options of earlier calls, which may name words that were denied."""
+        return {**self.__dict__, "_plans": {}}
+
     @classmethod
     def load(
         cls,
@@ -123,7 +127,10 @@ class Sanitizer:
         plan = self._plan(options)
         if isinstance(plan, MentionPlan) and plan.terms.consistent:
             known = Pieces(plan)
-            return list(chain.from_iterable(_join(batch, plan, known) for batch in batches.of_documents(documents)))
+            cap = plan.terms.consistent_cap
+            return list(
+                chain.from_iterable(_join(batch, plan, known) for batch in batches.of_documents(documents, cap))
+            )
         results = iter(self.sanitize_batch(list(chain.from_iterable(documents)), **options))
         joined = ([*islice(results, len(texts))] for texts in documents)
         return [Document([one.text for one in all], sum(one.tokens for one in all)) for all in joined]
@@ -220,7 +227,10 @@ class Sanitizer:
     def _rewrite_long(self, text: str, plan: MentionPlan) -> Result:
         """A long text in chunks. Consistent draws need it whole, or may split it anywhere."""
         segments, before = segmentation.iterate_segments(text), None
-        size = _CHUNK_SEGMENTS if plan.split or not plan.terms.consistent else None
+        whole = plan.terms.consistent and not plan.split
+        if whole:
+            batches.refuse_long([text], plan.terms.consistent_cap)
+        size = None if whole else _CHUNK_SEGMENTS
         texts: list[str] = []
         mentions, pairs = 0, list[tuple[str, str]]()
         while chunk := list(islice(segments, size)):

@@ -1,0 +1,29 @@
+"""A small bundle, and ledgers in a folder of their own."""
+
+from pathlib import Path
+
+import pytest
+from small_staircase import small_staircase
+from textveil import Ledger, Sanitizer
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
+    return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("small")))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    (tmp_path / "books").mkdir()
+    return tmp_path / "books" / "ledger"
+
+
+@pytest.fixture
+def ledger(path: Path) -> Ledger:
+    return Ledger(path)
+
+
+@pytest.fixture
+def memo(path: Path, tmp_path: Path) -> Ledger:
+    pytest.importorskip("cryptography")
+    return Ledger(path, memo_key=tmp_path / "memo.key")

@@ -1,0 +1,230 @@
+"""Stored outputs: what is an equal request, who can read them, and that no draw comes from a key."""
+
+import sqlite3
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from small_index import write_index
+from textveil import Encoder, IndexEncoder, Ledger, Sanitizer
+from textveil.errors import CryptoUnavailable, KeyFileError
+from textveil.ledger import canonical_bytes, request_bytes
+from textveil.ledger.keys import tag
+from textveil.ledger.sources import whole_calls
+from textveil.mechanisms import entropy
+from textveil.text.options import Options
+
+
+def test_an_equal_request_gets_its_output_again_at_no_charge(small: Sanitizer, memo: Ledger) -> None:
+    text = "doctor nurse cancer flu clinic hospital"
+    first, *again = [memo.sanitize(small, text) for _ in range(4)]
+    assert [charged.stored for charged in (first, *again)] == [False, True, True, True]
+    assert {charged.release for charged in again} == {first.release}
+    assert memo.account().spent == "51"
+    assert memo.sanitize_batch(small, []) == []
+
+
+def test_the_unit_of_a_memo_is_the_whole_call(small: Sanitizer, memo: Ledger) -> None:
+    """Given again word by word, a list of words would be a substitution cipher, and show which are equal."""
+    words = ["doctor"] * 40
+    first, again = memo.sanitize_batch(small, words), memo.sanitize_batch(small, words)
+    assert [charged.stored for charged in first] == [False] * 40
+    assert [charged.before for charged in first] == list(range(40))
+    assert [charged.release for charged in again] == [charged.release for charged in first]
+    assert all(charged.stored for charged in again)
+    assert memo.account().spent == "340"
+    others: list[tuple[list[str], Any]] = [
+        (words[1:], "default"),
+        (words[:1], "default"),
+        ([*words, "flu"], "default"),
+        (["flu", *words[1:]], "default"),
+        (words, ["default"] * 39 + ["b"]),
+    ]
+    for texts, scope in others:
+        assert not any(charged.stored for charged in memo.sanitize_batch(small, texts, scope=scope))
+
+
+def test_calls_that_join_to_the_same_text_are_others(small: Sanitizer, memo: Ledger) -> None:
+    for texts in (["doctor flu"], ["doctor", " flu"], ["doctor", "flu"], ["doctor\nflu"], ["", "doctor", "flu"]):
+        assert not any(charged.stored for charged in memo.sanitize_batch(small, texts))
+
+
+def test_parts_of_a_call_do_not_run_into_each_other() -> None:
+    calls = [
+        (["s", "s"], [b"ab", b"c"]), (["s", "s"], [b"a", b"bc"]), (["s", "s"], [b"", b"abc"]),
+        (["ss", ""], [b"ab", b"c"]), (["s", "s"], [b"c", b"ab"]), (["s"], [b"sabc"]),
+    ]  # fmt: skip
+    places = [place for scopes, requests in calls for place in whole_calls(scopes, requests)]
+    assert len(set(places)) == len(places) == 11
+    tags = [tag(bytes(32), *parts) for parts in (("a", b"b"), ("ab",), ("a", b"", b"b"), ("a", b"b", b""), ("", b"ab"))]
+    assert len(set(tags)) == len(tags)
+
+
+def test_another_scope_pays_for_itself(small: Sanitizer, memo: Ledger) -> None:
+    """Who sees both scopes may add them up; who sees one must not have been given an output for nothing."""
+    memo.sanitize(small, "doctor", scope="a")
+    assert not memo.sanitize(small, "doctor", scope="b").stored
+    assert memo.account("b").spent == "8.5"
+
+
+def test_texts_are_compared_in_nfc_and_nothing_looser(small: Sanitizer, memo: Ledger) -> None:
+    memo.sanitize(small, "caf\u00e9 doctor")
+    assert memo.sanitize(small, "cafe\u0301 doctor").stored
+    for other in ("cafe doctor", "caf\u00e9  doctor", "Caf\u00e9 doctor", "caf\u00e9 doctor ", "ｃaf\u00e9 doctor"):
+        assert not memo.sanitize(small, other).stored
+
+
+OTHERS: dict[str, list[dict[str, Any]]] = {
+    "mechanism": [{"mechanism": "santext"}, {"mechanism": "santext+"}, {"mechanism": "krr", "epsilon": 1}],
+    "epsilon": [{"epsilon": 8}, {"mechanism": "krr", "epsilon": 2}, {"mechanism": "fbdd", "epsilon": 2}],
+    "level": [{"level": "strong"}],
+    "tail": [{"mechanism": "santext", "tail": "capped"}],
+    "replacement_probability": [{"mechanism": "santext+", "replacement_probability": "0.5"}],
+    "visible": [{"visible": "none"}],
+    "kinds": [{"kinds": False}],
+    "consistent": [{"consistent": True}],
+    "consistent_cap": [{"consistent": True, "consistent_cap": 5}],
+    "split": [{"consistent": True, "split": True}],
+    "fluent": [{"fluent": True}],
+    "deny": [{"deny": ["doctor"]}, {"deny": ["doctor", "nurse"]}, {"mechanism": "santext+", "deny": ["doctor"]}],
+    "case": [{"case": "drop"}],
+    "sanitize_punctuation": [{"sanitize_punctuation": True}],
+}
+
+
+def test_every_option_makes_another_request(english: Sanitizer, small: Sanitizer) -> None:
+    assert set(OTHERS) == set(Options.__annotations__)
+    asked = [canonical_bytes(english.canonical_options(**others)) for each in OTHERS.values() for others in each]
+    asked += [canonical_bytes(sanitizer.canonical_options()) for sanitizer in (english, small)]
+    assert len(set(asked)) == len(asked)
+
+
+def test_an_option_that_is_left_out_is_its_default(english: Sanitizer) -> None:
+    defaults = {
+        "mechanism": "staircase",
+        "level": "weak",
+        "visible": ("function-words",),
+        "kinds": True,
+        "case": "carry",
+    }
+    assert english.canonical_options(**defaults) == english.canonical_options()  # type: ignore[arg-type]
+    assert english.canonical_options(deny=["b", "a"]) == english.canonical_options(deny=("a", "b"))
+    krr = [canonical_bytes(english.canonical_options(mechanism="krr", epsilon=e)) for e in ("3", 3, "3.00")]
+    assert len(set(krr)) == 1
+
+
+def test_options_and_text_do_not_run_into_each_other() -> None:
+    """Options have no null byte, and one stands after them."""
+    options = canonical_bytes({"a": "\0", "b": Decimal("1.50")})
+    assert (options.count(b"\0"), options) == (0, b'{"a": "\\u0000", "b": "1.5"}')
+    assert request_bytes(options, "\0e\u0301\udcff") == options + b"\0\0" + "\u00e9".encode() + b"\xed\xb3\xbf"
+
+
+def test_a_stored_output_has_no_mapping(small: Sanitizer, memo: Ledger) -> None:
+    first = memo.sanitize(small, "doctor", consistent=True)
+    again = memo.sanitize(small, "doctor", consistent=True)
+    assert (first.release.mapping is None, again.release.mapping, again.stored) == (False, None, True)
+
+
+def test_vectors_and_indices_come_back_as_they_were(tiny_encoder: Path, memo: Ledger, tmp_path: Path) -> None:
+    encoder = Encoder.load(tiny_encoder)
+    first, again = (memo.encode_batch(encoder, ["the doctor"])[0] for _ in range(2))
+    assert (first.stored, again.stored) == (False, True)
+    assert again.release.vector.tobytes() == first.release.vector.tobytes()
+    assert again.release.vector.dtype == first.release.vector.dtype
+    assert again.release.to_dict() == first.release.to_dict()
+    assert again.release.notes == first.release.notes
+    assert not memo.encode_batch(encoder, ["the doctor"], word_dropout="0.5")[0].stored
+    index = IndexEncoder.load(write_index(tmp_path / "index"))
+    first, again = (memo.encode_batch(index, ["the doctor"])[0] for _ in range(2))
+    assert (first.stored, again.stored) == (False, True)
+    assert again.release.to_dict() == first.release.to_dict()
+    assert not memo.encode_batch(index, ["the doctor"], channel="accuracy", epsilon=1)[0].stored
+
+
+def test_another_process_that_was_first_decides_the_output(small: Sanitizer, memo: Ledger) -> None:
+    """Between looking and charging: the draw that came too late is thrown away, and not charged."""
+    real, first = memo.stored, []
+
+    def late(requests: Any) -> Any:
+        found = real(requests)
+        if not first:
+            first.append(None)
+            first[0] = memo.sanitize(small, "doctor nurse flu")
+        return found
+
+    memo.stored = late  # type: ignore[method-assign]
+    second = memo.sanitize(small, "doctor nurse flu")
+    assert (second.stored, second.release) == (True, first[0].release)  # type: ignore[attr-defined]
+    assert memo.account().spent == "25.5"
+
+
+def test_stored_outputs_need_their_key(small: Sanitizer, memo: Ledger, path: Path, tmp_path: Path) -> None:
+    memo.sanitize(small, "doctor")
+    (tmp_path / "other").write_bytes(bytes(32))
+    (tmp_path / "other").chmod(0o600)
+    with pytest.raises(KeyFileError, match=r"^the key of the memo: the stored outputs are under another key$"):
+        Ledger(path, memo_key=tmp_path / "other")
+    (tmp_path / "memo.key").unlink()
+    with pytest.raises(KeyFileError, match=r"^the key of the memo: no readable file there$"):
+        Ledger(path, memo_key=tmp_path / "memo.key")
+    assert not Ledger(path).sanitize(small, "doctor").stored
+    Ledger(path).delete_outputs()
+    assert not Ledger(path, memo_key=tmp_path / "memo.key").sanitize(small, "doctor").stored
+    assert Ledger(path).account().spent == "25.5"
+
+
+def test_a_stored_output_that_was_altered_or_moved_is_refused(small: Sanitizer, memo: Ledger) -> None:
+    memo.sanitize_batch(small, ["doctor", "nurse"])
+    for change in (
+        "CAST(substr(output, 1, 20) || x'00' || substr(output, 22) AS BLOB)",
+        "(SELECT output FROM releases WHERE number = 2)",
+    ):
+        with sqlite3.connect(memo.path) as other:
+            other.execute(f"UPDATE releases SET output = {change} WHERE number = 1")
+        other.close()
+        with pytest.raises(KeyFileError, match=r"^a stored output cannot be read"):
+            memo.sanitize_batch(small, ["doctor", "nurse"])
+
+
+@pytest.mark.parametrize("where", ["memo.key", "below/memo.key", "../books/memo.key", "link/memo.key"])
+def test_the_key_of_the_memo_is_not_beside_the_ledger(path: Path, where: str) -> None:
+    (path.parent / "below").mkdir()
+    (path.parent.parent / "link").symlink_to(path.parent)
+    place = path.parent.parent / where if where.startswith("link") else path.parent / where
+    with pytest.raises(KeyFileError, match=r"not in the ledger's folder"):
+        Ledger(path, memo_key=place)
+    assert not place.exists()
+    assert not path.exists()
+
+
+def test_without_the_package_a_memo_is_refused_and_a_ledger_works(
+    small: Sanitizer, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == "cryptography"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+    with pytest.raises(CryptoUnavailable, match=r"^a memo needs the package cryptography: pip install"):
+        Ledger(path, memo_key=tmp_path / "memo.key")
+    assert not path.exists()
+    Ledger(path).sanitize(small, "doctor")
+
+
+def test_draws_come_from_the_systems_entropy_alone(
+    small: Sanitizer, memo: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One key, one text, one scope: draws differ as the system's words do, and are equal where those are."""
+    outputs: dict[int, set[str]] = {}
+    ledger = Ledger(memo.path)
+    for word in (0, 2**62, 2**63):  # none that the draw would reject for ever
+        monkeypatch.setattr(entropy, "random_uint64", lambda count, word=word: _words(count, word))
+        outputs[word] = {ledger.sanitize(small, "doctor", scope=scope).release.text for scope in "ab"}
+    assert [len(found) for found in outputs.values()] == [1, 1, 1]
+    assert len(set.union(*outputs.values())) > 1
+
+
+def _words(count: int, word: int) -> Any:
+    return np.full(count, word, np.uint64)

@@ -1,0 +1,137 @@
+"""Power cuts while a ledger stores outputs, forgets a scope or the outputs, or gets a new key.
+
+Of charges see test_ledger_durability.py, which also shows that the simulated disk finds weaker flushes.
+"""
+
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from lost_writes import disks
+from textveil import Ledger
+from textveil.errors import KeyFileError, LedgerDamaged
+from textveil.ledger import Entry
+from textveil.release import Charge
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")]
+
+BEGIN = """
+import os, sys
+from textveil.bundle import atomic
+from textveil.ledger import Entry, Ledger
+from textveil.release import Charge
+atomic.unnamed_file = lambda folder: None  # so that the trace sees names
+path = sys.argv[1] + "/ledger"
+def entry(scope, number):
+    return Entry(scope, b"%d" % number, "staircase", Charge(1), output=b"secret %d" % number, whole=b"%d" % number)
+def say(what):
+    os.write(1, what + b"\\n")
+"""
+STORES = """
+ledger = Ledger(path, memo_key=sys.argv[2])
+for number in range(3):
+    ledger.charge([entry("a", number)])
+    say(b"%d" % number)
+"""
+FORGETS = """
+ledger = Ledger(path, memo_key=sys.argv[2])
+ledger.charge([entry(scope, number) for scope in "ab" for number in range(2)])
+say(b"charged")
+ledger.delete("a")
+say(b"deleted")
+ledger.delete_outputs()
+say(b"outputs deleted")
+"""
+ROTATES = """
+ledger = Ledger(path)
+ledger.charge([entry("a", 1)])
+say(b"charged")
+Ledger.rotate(path)
+say(b"rotated")
+"""
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """In memory, where there is one: flushes cost nothing there."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:
+        yield Path(name).resolve()
+
+
+@pytest.fixture
+def memo_key(tmp_path: Path) -> str:
+    pytest.importorskip("cryptography")
+    (tmp_path / "memo.key").write_bytes(os.urandom(32))
+    (tmp_path / "memo.key").chmod(0o600)
+    return os.fspath(tmp_path / "memo.key")
+
+
+def opened(disk: Path, memo_key: str | None = None) -> Ledger | None:
+    """A ledger whose sums fit; ``None`` where it was cut before its first transaction, and would begin anew."""
+    if not (disk / "ledger").exists() or not (disk / "ledger").read_bytes():
+        return None
+    ledger = Ledger(disk / "ledger", memo_key=memo_key)
+    ledger.accounts()
+    return ledger
+
+
+def test_an_output_that_left_is_charged_and_given_again(folder: Path, memo_key: str) -> None:
+    cases = 0
+    for disk, left in disks(BEGIN + STORES, folder, memo_key):
+        ledger, numbers = opened(disk, memo_key), list(map(int, left.split()))
+        cases += 1
+        if ledger is None:
+            assert not numbers
+            continue
+        for number in numbers:
+            assert ledger.released_before("a", b"%d" % number) == 1
+            (again,) = ledger.charge([Entry("a", b"", "staircase", Charge(1), b"another", b"%d" % number)])
+            assert again.stored == b"secret %d" % number
+    assert cases > 50
+
+
+def test_what_was_forgotten_stays_so_and_nothing_else_is(folder: Path, memo_key: str) -> None:
+    seen = set()
+    for disk, left in disks(BEGIN + FORGETS, folder, memo_key):
+        ledger = opened(disk, memo_key if b"charged" in left and b"outputs" not in left else None)
+        said = [b"", *left.splitlines()]
+        if ledger is None:
+            assert b"charged" not in said
+            continue
+        spent = ledger.account("a").epsilon, ledger.account("b").epsilon
+        assert spent in {(0, 0), (2, 2), (0, 2)}
+        if b"charged" in said:
+            assert spent != (0, 0)
+        if b"deleted" in said:
+            assert spent == (0, 2)
+        with sqlite3.connect(disk / "ledger") as other:
+            ((outputs,),) = other.execute("SELECT count(output) FROM releases")
+        other.close()
+        if b"outputs deleted" in said:
+            assert outputs == 0
+        seen.add((spent, outputs, said[-1]))
+    assert {((2, 2), 4, b"charged"), ((0, 2), 2, b"deleted"), ((0, 2), 0, b"outputs deleted")} <= seen
+
+
+def test_a_rotation_that_was_cut_leaves_the_old_ledger_or_one_to_be_rotated_again(folder: Path) -> None:
+    became = set()
+    for disk, left in disks(BEGIN + ROTATES, folder):
+        copy = shutil.copytree(disk, disk.with_name(f"{disk.name} again"))
+        try:
+            ledger = opened(disk)
+            found = "none" if ledger is None else "old" if ledger.accounts() else "new"
+        except (KeyFileError, LedgerDamaged):
+            found = "refused"
+        if b"rotated" in left:
+            assert found == "new"
+        elif b"charged" in left:
+            assert found in ("old", "refused", "new")
+        became.add((found, b"rotated" in left))
+        if found in ("old", "refused", "new"):  # what was cut can be done again
+            assert Ledger.rotate(Path(copy) / "ledger").accounts() == []
+    assert {("old", False), ("refused", False), ("new", True)} <= became

@@ -1,0 +1,170 @@
+"""No line costs more than twelve times its bytes in memory, whatever is in it and however it is sanitized.
+
+Counted by ``tracemalloc`` in the process of the command, which depends on no machine. Chunks are made small, so that a
+short line shows what a long one costs.
+"""
+
+import os
+import tracemalloc
+import unicodedata
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from small_context import random_context
+from small_staircase import small_staircase
+from textveil import Sanitizer
+from textveil.cli import io, looking, sanitize
+from textveil.cli.console import run
+from textveil.cli.main import app
+from textveil.errors import DocumentTooLong
+from textveil.text import batches, sanitizer
+
+MOST = 12
+_SIZES = 20_000, 60_000
+
+
+def _expanding() -> str:
+    """Every code point that is several once it is folded, each as a word."""
+    return "".join(f"{c} " for c in map(chr, range(0x110000)) if len(unicodedata.normalize("NFKC", c).lower()) > 1)
+
+
+def _far_expanding() -> str:
+    """Different words, as long as words that are folded can be, of the code point that takes the most room."""
+    return "".join("\ufdfa" * 990 + letter + " " for letter in "abcdef")
+
+
+#: What lines consist of. Of some a line is one segment, of others every character is one.
+UNITS = {
+    "English": "The doctor in Boston said the scan was clean, and Mary agreed. ",
+    "letters": "a",
+    "letters and commas": "a,",
+    "short words": "aa bb ",
+    "capitals": "A ",
+    "domains": "www.a.com ",
+    "a domain with commas": "a.com,",
+    "cells": "ab,",
+    "an object": '{"a":{},',
+    "numbers": "1 ",
+    "digits": "1",
+    "dots": "a. ",
+    "emoji": "😀 ",
+    "U+FDFA": "\ufdfa",
+    "U+FDFA apart": "\ufdfa ",
+    "U+FDFA in long words": _far_expanding(),
+    "all that expand": _expanding(),
+    "clitics": "I'm ",
+    "umlauts": "é,",
+    "blanks": " ",
+}
+OPTIONS = {
+    "plain": (),
+    "fluent": ("--fluent",),
+    "JSON": ("--json",),
+    "punctuation": ("--sanitize-punctuation",),
+    "split": ("--consistent", "--split"),
+    "a file": ("--document", "file"),
+    "all drawn": ("--visible", "none", "--no-kinds"),
+}
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
+    return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("small"), context=random_context(1)))
+
+
+@pytest.fixture(autouse=True)
+def _small_chunks(monkeypatch: pytest.MonkeyPatch, loaded: Sanitizer) -> None:
+    """What is held whatever the line is would hide what the line costs: a bundle, and the rest of a chunk."""
+    monkeypatch.setattr(Sanitizer, "load", lambda *given, **more: loaded)
+    shrink(monkeypatch.setattr)
+
+
+def shrink(change: Callable[[object, str, int], None]) -> None:
+    for module, name, value in (
+        (sanitizer, "_CHUNK_SEGMENTS", 1 << 8),
+        (batches, "LONG_CHARACTERS", 1 << 12),
+        (batches, "_WHOLE_SEGMENTS", 1 << 8),
+        (sanitize, "_PIECE", 1 << 14),
+        (io, "_READ_BYTES", 1 << 12),
+        (looking, "LONGEST_ROW", 1 << 10),
+    ):
+        change(module, name, value)
+
+
+def times_its_bytes(folder: Path, unit: str, options: Sequence[str]) -> float:
+    """What a command holds at most, over the bytes of its line: of what is more in one line than in a shorter one."""
+    line, out = folder / "line.txt", folder / "out.txt"
+    arguments = ["sanitize", "-q", os.fspath(line), "-o", os.fspath(out), *options]
+    held = []
+    for size in (10, *_SIZES):  # once for what is imported late
+        line.write_text(unit * (size // len(unit.encode()) + 1) + "\n", encoding="utf-8")
+        tracemalloc.start()
+        try:
+            assert run(app, "textveil", arguments) == 0
+            held.append((tracemalloc.get_traced_memory()[1], line.stat().st_size))
+        finally:
+            tracemalloc.stop()
+    (less, shorter), (more, longer) = held[1:]
+    return (more - less) / (longer - shorter)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
+def test_no_line_costs_more(unit: str, tmp_path: Path) -> None:
+    assert times_its_bytes(tmp_path, unit, ()) <= MOST
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", ["English", "letters and commas", "U+FDFA in long words"])
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_no_line_costs_more_with_options(options: tuple[str, ...], unit: str, tmp_path: Path) -> None:
+    assert times_its_bytes(tmp_path, UNITS[unit], options) <= MOST
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_no_line_of_all_costs_more(options: tuple[str, ...], unit: str, tmp_path: Path) -> None:
+    assert times_its_bytes(tmp_path, unit, options) <= MOST
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "unit"), [(looking, "LONGEST_ROW", "cells"), (sanitizer, "_CHUNK_SEGMENTS", "short words")]
+)
+def test_what_holds_a_whole_line_is_seen(
+    module: object, name: str, unit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, name, 1 << 30)
+    assert times_its_bytes(tmp_path, UNITS[unit], ()) > MOST
+
+
+def test_a_document_of_consistent_draws_is_not_too_long_to_be_held(loaded: Sanitizer) -> None:
+    """By its words and gaps, which the text shows: however few of them are drawn, and however long they are."""
+    visible, long = "the " * 2000, "doctor " + "x" * 10_000
+    assert loaded.sanitize(long, consistent=True).tokens == 2
+    for release in (
+        lambda text: loaded.sanitize(text, consistent=True),
+        lambda text: loaded.sanitize_documents([["doctor", text]], consistent=True),
+    ):
+        with pytest.raises(
+            DocumentTooLong, match=r"^a document has more than 128,000 words and gaps: consistent draws"
+        ):
+            release("the " * 70_000)
+        release(visible)
+    assert loaded.sanitize("the " * 70_000, consistent=True, split=True).tokens == 0
+    assert loaded.sanitize("the " * 70_000, consistent=True, consistent_cap=5000).tokens == 0
+
+
+def test_words_that_folding_makes_long_are_remembered_by_their_hash(loaded: Sanitizer) -> None:
+    """Consistent draws remember every word: folded, these would be eighteen times as long. Equal ones stay equal."""
+    words = ["\ufdfa" * 990 + first + second for first in "abcdefgh" for second in "abcdefgh"]
+    text = " ".join([*words, *words])
+    tracemalloc.start()
+    try:
+        drawn = loaded.sanitize(text, consistent=True).text.split(" ")
+        assert tracemalloc.get_traced_memory()[1] <= MOST * len(text.encode()) / 2
+    finally:
+        tracemalloc.stop()
+    assert len(drawn) == 128
+    assert drawn[:64] == drawn[64:]
