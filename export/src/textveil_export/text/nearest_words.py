@@ -236,7 +236,7 @@ def _exact(rows: NDArray[np.int8]) -> type[np.float32 | np.float64]:
 
 
 def inverse_norms(rows: NDArray[np.int8]) -> NDArray[np.float64]:
-    """``1 / |row|``; 0 for a row of zeros, which is near to nothing."""
+    """Returns ``1 / |row|`` of int8 rows, shape ``(rows,)``; 0 for a row of zeros, which is near to nothing."""
     squares = [(part.astype(np.int64) ** 2).sum(axis=1) for part in np.array_split(rows, 1 + len(rows) // _TILE)]
     norms = np.concatenate(squares)
     return np.where(norms > 0, 1 / np.sqrt(np.maximum(norms, 1).astype(np.float64)), 0.0)
