@@ -173,10 +173,10 @@ def test_words_that_firms_are_called_by_come_out_in_lower_case_only(bundle):
 def neighbors_of(symbols):
     """``nearest_words`` for some symbols, and no neighbors for all others."""
 
-    def nearest(rows, words, k, scaling, progress):
+    def nearest(rows, words, k, scaling, progress, run):
         assert scaling == 0
         near = np.zeros((len(rows), k), np.int64)
-        for start, cosines in staircase._cosines(rows[symbols], rows[words]):
+        for start, cosines in nearest_words._cosines(rows[symbols], rows[words]):
             block = symbols[start : start + len(cosines)]
             cosines[words[None, :] == block[:, None]] = -(1 << 60) // len(words)  # the word itself comes first
             near[block] = np.column_stack([block, smallest(-cosines, words, k - 1)[0]])
