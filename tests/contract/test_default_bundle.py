@@ -22,7 +22,7 @@ from textveil.mechanisms.staircase import Staircase, output_role
 from textveil.mechanisms.table import CAPPED, EXACT, KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 from textveil.text.mention_options import Mentions
 from textveil.text.options import table_mechanism
-from textveil_export.text import staircase, weights
+from textveil_export.text import nearest_words, staircase, weights
 from textveil_export.text.build_staircase import StaircaseRecipe, build_staircase
 from textveil_export.text.neighbors import smallest
 from textveil_export.text.skeleton_lists import english_skeleton

@@ -155,7 +155,8 @@ def _candidates(
     sifted = 0
     for begin in range(0, len(words), _TILE):
         ids = words[begin : begin + _TILE]
-        values: NDArray[np.float32] = left @ (rows[ids] * (inverse_norms[ids, None] * scale).astype(np.float32)).T
+        right = rows[ids] * (inverse_norms[ids, None] * scale).astype(np.float32)
+        values = (left @ right.T).astype(np.float32, copy=False)
         if largest_hub:
             values -= hubs[begin : begin + _TILE].astype(np.float32)
         here_too = is_word & (own >= begin) & (own < begin + len(ids))
@@ -166,7 +167,7 @@ def _candidates(
         found = _Candidates(
             np.append(found.rows, row),
             np.append(found.columns, column + begin),
-            np.append(found.values, values[row, column]).astype(np.float32),
+            np.append(found.values, values[row, column]),
         )
         if len(found.rows) > 2 * sifted + 4 * count * len(left) or begin + _TILE >= len(words):
             found = _sifted(found, threshold, crowded, count, most, 2 * margin)
