@@ -23,7 +23,7 @@ from textveil.mechanisms.staircase_table import output_role
 from textveil.mechanisms.table import CAPPED, EXACT, KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 from textveil.text.mention_options import Mentions
 from textveil.text.options import table_mechanism
-from textveil_export.text import staircase, weights
+from textveil_export.text import nearest_words, staircase, weights
 from textveil_export.text.build_staircase import StaircaseRecipe, build_staircase
 from textveil_export.text.neighbors import smallest
 from textveil_export.text.skeleton_lists import english_skeleton
@@ -192,10 +192,10 @@ def test_a_name_of_several_tokens_is_judged_token_by_token(bundle):
 def neighbors_of(symbols):
     """``nearest_words`` for some symbols, and no neighbors for all others."""
 
-    def nearest(rows, words, k, scaling, progress):
+    def nearest(rows, words, k, scaling, progress, run):
         assert scaling == 0
         near = np.zeros((len(rows), k), np.int64)
-        for start, cosines in staircase._cosines(rows[symbols], rows[words]):
+        for start, cosines in nearest_words._cosines(rows[symbols], rows[words]):
             block = symbols[start : start + len(cosines)]
             cosines[words[None, :] == block[:, None]] = -(1 << 60) // len(words)  # the word itself comes first
             near[block] = np.column_stack([block, smallest(-cosines, words, k - 1)[0]])

@@ -102,7 +102,7 @@ def test_every_public_name_is_there() -> None:
 
 SOURCE = Path(__file__).parents[2] / "runtime" / "src" / "textveil"
 _NETWORK = re.compile(
-    r"^\s*(?:import|from) (?:socket|ssl|asyncio|http|urllib|ftplib|smtplib|selectors|uvicorn|starlette|httpx)\b",
+    r"^\s*(?:import|from) (?:socket|ssl|asyncio|http|urllib|ftplib|smtplib|selectors|uvicorn|starlette|httpx|ray)\b",
     re.M,
 )
 
@@ -112,10 +112,14 @@ def opens_sockets(source: str) -> bool:
     return bool(_NETWORK.search(source.replace("from http import HTTPStatus", "")))
 
 
-def test_only_the_service_can_open_a_socket() -> None:
+def test_only_the_service_and_a_cluster_can_open_a_socket() -> None:
     named = {path.relative_to(SOURCE).parts[0] for path in SOURCE.rglob("*.py") if opens_sockets(path.read_text())}
-    assert named == {"serve"}
+    assert named == {"serve", "cluster.py"}
     assert opens_sockets("import textveil\n    from urllib.request import urlopen\n")
+
+
+def test_nothing_on_a_device_starts_a_cluster() -> None:
+    assert not [path for path in SOURCE.rglob("*.py") if "textveil.cluster" in path.read_text()]
 
 
 def test_nothing_imports_the_service_but_its_command() -> None:

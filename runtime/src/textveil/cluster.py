@@ -35,7 +35,7 @@ Result = TypeVar("Result")
 
 @contextmanager
 def ray_cluster(address: str | None, workers: int, store_bytes: int = 0) -> Iterator[Any]:
-    """Starts a Ray cluster on this machine, or connects to one, and gives the module ``ray``.
+    """Opens a Ray cluster, one that it starts on this machine or one that is there, and gives the module ``ray``.
 
     Args:
         address: ``HOST:PORT`` of a cluster, or ``auto`` for that of this machine; ``None`` starts one for this run.

@@ -25,7 +25,7 @@ def certify_staircase(
     progress: Progress = no_progress,
     run: Run = here,
 ) -> None:
-    """Proves what the levels of a staircase claim, before its bundle is written.
+    """Certifies what the levels of a staircase claim, before its bundle is written.
 
     Args:
         tensors: The arrays of ``staircase.safetensors``.

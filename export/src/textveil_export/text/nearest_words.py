@@ -155,7 +155,8 @@ def _candidates(
     sifted = 0
     for begin in range(0, len(words), _TILE):
         ids = words[begin : begin + _TILE]
-        values: NDArray[np.float32] = left @ (rows[ids] * (inverse_norms[ids, None] * scale).astype(np.float32)).T
+        right = rows[ids] * (inverse_norms[ids, None] * scale).astype(np.float32)
+        values = (left @ right.T).astype(np.float32, copy=False)
         if largest_hub:
             values -= hubs[begin : begin + _TILE].astype(np.float32)
         here_too = is_word & (own >= begin) & (own < begin + len(ids))
@@ -166,7 +167,7 @@ def _candidates(
         found = _Candidates(
             np.append(found.rows, row),
             np.append(found.columns, column + begin),
-            np.append(found.values, values[row, column]).astype(np.float32),
+            np.append(found.values, values[row, column]),
         )
         if len(found.rows) > 2 * sifted + 4 * count * len(left) or begin + _TILE >= len(words):
             found = _sifted(found, threshold, crowded, count, most, 2 * margin)
@@ -236,7 +237,7 @@ def _exact(rows: NDArray[np.int8]) -> type[np.float32 | np.float64]:
 
 
 def inverse_norms(rows: NDArray[np.int8]) -> NDArray[np.float64]:
-    """``1 / |row|``; 0 for a row of zeros, which is near to nothing."""
+    """Returns ``1 / |row|`` of int8 rows, shape ``(rows,)``; 0 for a row of zeros, which is near to nothing."""
     squares = [(part.astype(np.int64) ** 2).sum(axis=1) for part in np.array_split(rows, 1 + len(rows) // _TILE)]
     norms = np.concatenate(squares)
     return np.where(norms > 0, 1 / np.sqrt(np.maximum(norms, 1).astype(np.float64)), 0.0)

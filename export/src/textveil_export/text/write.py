@@ -20,6 +20,7 @@ from textveil.bundle import (
     CERTIFICATE_VERSION,
     LAW,
     MANIFEST,
+    MAX_BUNDLE_BYTES,
     SIGNATURE,
     STATISTICS,
     STATISTICS_FORMAT,
@@ -45,15 +46,16 @@ def write_bundle(contents: Contents, folder: Path, *, force: bool = False) -> Bu
         force: Replace a bundle that is already there.
 
     Returns:
-        The bundle, opened from its place.
+        The bundle, opened from its place, however large it is. Who opens it again says ``max_bytes`` beyond the cap.
 
     Raises:
         WriteError: The target exists, or the disk is full or not writable. Nothing is left behind.
     """
     with whole_folder(folder, force=force) as partial:
         write_files(contents, partial)
-        Bundle(partial)
-    return Bundle(folder)
+        size = max(MAX_BUNDLE_BYTES, sum(file.stat().st_size for file in partial.iterdir()))
+        Bundle(partial, max_bytes=size)
+    return Bundle(folder, max_bytes=size)
 
 
 def write_certificate(

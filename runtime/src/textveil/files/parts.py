@@ -86,7 +86,7 @@ def sanitize_part(
     record: Recorder | None = None,
     quarantine: Quarantine | None = None,
 ) -> Counts:
-    """Rewrites one part to the target of its source, which appears whole or not at all.
+    """Sanitizes one part to the target of its source, which appears whole or not at all.
 
     Args:
         source: The file; its target is that of the part.

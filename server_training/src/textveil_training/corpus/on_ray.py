@@ -64,7 +64,7 @@ def sanitize_corpus_on_ray(
         bundle: Folder of a bundle; the built-in English one if left out.
         expect_id: The identity the bundle must have.
         address: A Ray cluster; one is started on this machine if left out.
-        workers: Processes that draw; all cores if left out.
+        workers: Processes that draw, no more than the cluster has processors; as many if left out.
         quarantine: A folder for bad rows, a file for each part that has some; without it the first is an error.
         resume: Go on with an interrupted run; parts that are finished stay as they are.
         part_bytes: Bytes of a part, about.
@@ -114,7 +114,7 @@ def sanitize_corpus_on_ray(
         "version of this software": version("textveil"),
     }
     with space.opened(key, resume=resume):
-        records = _sanitize(job, address, workers or available_cores(), report)
+        records = _sanitize(job, address, workers, report)
         counts = sum((_counts(record) for record in records), Counts())
         statement = terms.statement(counts.tokens)
         record = {
@@ -134,12 +134,13 @@ def sanitize_corpus_on_ray(
     return record
 
 
-def _sanitize(job: PartJob, address: str | None, workers: int, report: Report) -> list[dict[str, Any]]:
+def _sanitize(job: PartJob, address: str | None, workers: int | None, report: Report) -> list[dict[str, Any]]:
     records: list[dict[str, Any]] = []
     done, total = 0, sum(source.size for source in job.sources)
     report("sanitizing", 0, total)
-    with ray_cluster(address, workers) as ray:
-        for told in _told(ray, job, workers):
+    with ray_cluster(address, workers or available_cores()) as ray:
+        most = max(1, int(ray.cluster_resources().get("CPU", 1)))
+        for told in _told(ray, job, min(workers or most, most)):
             if "error" in told:
                 raise _error(told["error"])
             records.append(told["record"])
