@@ -17,14 +17,14 @@ from sklearn.linear_model import LogisticRegression
 from textveil.bundle import StaticParts
 from textveil.vector import StaticExtractor, words_of
 from textveil_export.index import static_parts
-from textveil_training.encoder.codebook import DIMENSION
 from textveil_training.encoder.static import PublicWords, StaticSettings, public_words, train_static
 from textveil_training.encoder.task import Part, Task
+from textveil_training.encoder.word_rows import RARE_NUMBERS
 
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int64]
 #: Frozen rows of words are as wide as those of a codebook that ships.
-FROZEN_WORDS = StaticSettings(dimension=DIMENSION, pairs=0)
+FROZEN_WORDS = StaticSettings(dimension=RARE_NUMBERS, pairs=0)
 #: Inverse strength of the classifier's decay, the best of .1, 1, 10 on calibration texts of AG News.
 STRENGTH = {"static": 1.0, "minilm": 0.1}
 #: Passes over the texts where MiniLM is tuned, and how many of SST-2's phrases.

@@ -135,7 +135,7 @@ def source(data: Path, job: Job) -> str:
     settings: Any = {
         "repeated": lambda: of_texts.settings(job["task"], "static", True),
         "decision": lambda: of_texts.settings(job["task"], job["extractor"], job["tuned"]),
-        "codebook": lambda: [codebooks.DIRECTIONS, codebooks.DECAY, codebooks.RESTARTS, codebooks.STEPS],
+        "codebook": lambda: codebooks.SETTINGS[job["extractor"]],
         "privunit": lambda: [privunit.DIRECTIONS, privunit.DRAWS, privunit.STRENGTH],
     }[job["job"]]()
     files = [_hash(data / name) for name in labeled.FILES[job["task"]]]
