@@ -8,11 +8,12 @@
 from collections.abc import Callable
 
 import numpy as np
-from extractors import Extractors, static_codes
+from extractors import Extractors
 from numpy.typing import NDArray
 from releases import Codes
 from textveil_export.index import static_parts
 from textveil_training.encoder.codebook import different_texts, learn_codebook, texts_needed
+from textveil_training.encoder.extractors import codes_of
 from textveil_training.encoder.k_means import RESTARTS, STEPS, k_means, main_directions, unit
 from textveil_training.encoder.static import StaticSettings, public_words
 from textveil_training.encoder.task import Part, Task
@@ -99,7 +100,7 @@ def shipped(
         rows = taught_rows([ids[at] for at in chosen], vectors, public, settings.min_texts, settings.pairs)
     weights = learn_codebook(ids, rows, codes, seed, lambda *_: None).weights
     parts = static_parts(public.words, weights.word_rows, weights.pair_rows, settings.max_characters)
-    return lambda texts: static_codes(texts, parts, weights.weight, weights.bias)
+    return lambda texts: codes_of(texts, parts, weights.weight, weights.bias, lambda *_: None)
 
 
 def of_minilm(

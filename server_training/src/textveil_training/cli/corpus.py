@@ -44,10 +44,16 @@ def sanitize_corpus(
     _strict: StrictOption = False,
     expect_id: Annotated[str | None, typer.Option(help="Refuse the bundle unless this is its identity.")] = None,
     text_key: Annotated[
-        list[str] | None, typer.Option("--text-key", help="Key of a text, repeatable (jsonl); text if left out.")
+        list[str] | None,
+        typer.Option(
+            "--text",
+            "--text-key",
+            help="Key of a text (jsonl), name or number of its column (table), repeatable; text if left out.",
+        ),
     ] = None,
     label_key: Annotated[
-        str | None, typer.Option("--label-key", help="A key that every row must have (jsonl).")
+        str | None,
+        typer.Option("--label", "--label-key", help="A key (jsonl) or column (table) that every row must have."),
     ] = None,
     copies: Annotated[
         int, typer.Option("--copies", min=1, help="Independent outputs of every text; all are charged.")
@@ -65,9 +71,10 @@ def sanitize_corpus(
     from textveil.text import Options
 
     from textveil_training.corpus import sanitize_corpus as sanitize
+    from textveil_training.corpus.sources import KEYED
     from textveil_training.progress import bars
 
-    if format_name != "jsonl" and (text_key or label_key):
+    if format_name not in KEYED and (text_key or label_key):
         raise DataOptionError("this format has no keys")
     options = Options(
         mechanism=mechanism,
