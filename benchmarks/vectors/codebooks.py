@@ -21,6 +21,7 @@ from textveil_training.encoder.teacher import asked
 from textveil_training.encoder.word_rows import (
     DECAY,
     DIRECTIONS,
+    PAIR_WEIGHT,
     RARE_NUMBERS,
     TAUGHT_NUMBERS,
     rare_rows,
@@ -34,7 +35,7 @@ KINDS = ("static", "taught", "minilm")
 #: What decides of a codebook, for the source of a record.
 SETTINGS = {
     "static": [RARE_NUMBERS, RESTARTS, STEPS],
-    "taught": [TAUGHT_NUMBERS, DIRECTIONS, DECAY, RESTARTS, STEPS],
+    "taught": [TAUGHT_NUMBERS, DIRECTIONS, DECAY, PAIR_WEIGHT, RESTARTS, STEPS],
     "minilm": [DIRECTIONS, RESTARTS, STEPS],
 }
 

@@ -24,9 +24,9 @@ RARE_NUMBERS, TAUGHT_NUMBERS = 180, 384
 #: Numbers of a taught row: main directions of the teacher's vectors.
 DIRECTIONS = 32
 #: Weight of the decay, for features whose mean square is 1.
-DECAY = 8e-4
-#: Weight of the pairs beside the words.
-PAIR_WEIGHT = 1.0
+DECAY = 6e-3
+#: Weight of the products of pairs beside those of words.
+PAIR_WEIGHT = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +75,9 @@ def taught_rows(
 
         a = (C K C + decay n I)^-1 T,    E = rows (rows of texts)' C a,    D = (pairs of texts)' C a
 
-    ``T`` are the teacher's vectors in their main directions. ``K`` are the products of the mean public rows and those
-    of the shares of pairs, each scaled to a mean square of 1 around the mean. ``C`` takes the mean out. A word's row is
-    its public one under one linear map, so no row is about a word of a few texts.
+    ``T`` are the teacher's vectors in their main directions. ``K`` are the products of the mean public rows and, with
+    twice the weight, those of the shares of pairs, each scaled to a mean square of 1 around the mean. ``C`` takes the
+    mean out. A word's row is its public one under one linear map, so no row is about a word of a few texts.
 
     Args:
         ids: Rows of each text's words.
