@@ -148,7 +148,11 @@ def test_several_keys(write: Write, sanitized: Sanitized, tmp_path: Path) -> Non
 
 
 TABLES = {
-    "my.csv": ('id,"the\ntext",y\n1,"zorblax, ""great""\nfilm",a\n\n2,zorblax,"b\n"\n3,"the, film",c\n', "the\ntext", "y"),
+    "my.csv": (
+        'id,"the\ntext",y\n1,"zorblax, ""great""\nfilm",a\n\n2,zorblax,"b\n"\n3,"the, film",c\n',
+        "the\ntext",
+        "y",
+    ),
     "numbered.csv": ("zorblax,a\r\nthe zorblax,b", "1", "2"),
     "my.tsv": ('y\ttext\na\tzorblax "film\nb\tthe, zorblax\n', "text", "y"),
     "my.txt": ("a\tzorblax film\nb\tthe zorblax\n", "2", "1"),
