@@ -52,7 +52,7 @@ def on_ray(table: Path, out: Path, workers: int) -> list[str]:
         "import textveil_training.corpus.on_ray as m; from textveil_training.cli import main; "
         f"m.sanitize_corpus_on_ray.__kwdefaults__['part_bytes'] = {part_bytes}; main()"
     )
-    options = ["--format", "csv", "--column", "note", "-o", str(out), "--ray", "--workers", str(workers), "-q"]
+    options = ["--format", "csv", "--text", "note", "-o", str(out), "--ray", "--workers", str(workers), "-q"]
     return [sys.executable, "-c", code, "sanitize-corpus", str(table), *options]
 
 

@@ -1,5 +1,6 @@
 """Tables and the picture of docs/results/vectors.md, from the records of ``benchmarks/vectors/run.py``."""
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -12,7 +13,8 @@ from pages import points, table
 from records import read_objects
 from vectors_chart import LINES, accuracy_of_rows
 
-NAME = "vectors.jsonl"
+NAME, INT8 = "vectors.jsonl", "int8.jsonl"
+SHIPPED = Path(__file__).resolve().parents[2] / "artifacts" / "ag-minilm" / "manifest.json"
 TASKS = {"ag": "AG News", "trec": "TREC", "sst2": "SST-2", "ag-private": "AG with entities"}
 EPSILONS = ("0.5", "1", "2", "3", "4", "6", "8", "10", "12")
 EXTRACTORS = {
@@ -21,7 +23,7 @@ EXTRACTORS = {
     "minilm-tuned": "MiniLM, tuned",
     "minilm-frozen": "MiniLM, frozen",
 }
-CODEBOOKS = {"static": "static, as it ships", "taught": "static, taught by MiniLM", "minilm": "MiniLM, frozen"}
+CODEBOOKS = {"static": "static, without MiniLM", "taught": "static, taught by MiniLM", "minilm": "MiniLM, frozen"}
 DECISIONS = {
     "accuracy": "decision, `accuracy`",
     "counts": "decision, `counts`",
@@ -122,6 +124,7 @@ def tables(results: Path) -> dict[str, str]:
         "codebooks": codebook_sizes(found, tasks),
         "attack": by_epsilon(found, "ag-private", "attack", _attacked()),
         "floors": asked(found),
+        "int8": recipes(results),
     }
     return parts | {f"accuracy-{task}": by_epsilon(found, task, "accuracy", _main_rows()) for task in TASKS}
 
@@ -264,6 +267,23 @@ def codebook_sizes(found: Results, tasks: Sequence[str]) -> str:
                 if any(figures):
                     rows.append([TASKS[task], shown, str(codes), *("" if f is None else str(f) for f in figures)])
     return table(["data", "extractor", "codes", "4", "6", "8", "12", "no noise"], rows)
+
+
+def recipes(results: Path) -> str:
+    """What int8 costs MiniLM: the bundle that ships, and the records of ``benchmarks/vectors/int8.py``."""
+    figures = json.loads(SHIPPED.read_text("utf-8"))["provenance"]["int8"]
+    rows = [["tuned, as `ag-minilm` ships", figures["recipe"], figures["model_bytes"], figures["sample_texts"]]]
+    rows[0] += [figures["accuracy_float32"], figures["accuracy"], figures["agreement"]]
+    if (results / INT8).exists():
+        records = [record for _, record in read_objects(results / INT8)]
+        plain = records[0]["accuracy"]
+        rows += [["frozen", r["recipe"], r["bytes"], r["texts"], plain, r["accuracy"], r["agreement"]] for r in records]
+    columns = ["MiniLM", "recipe", "MB", "texts", "float32", "this recipe", "decided as in float32"]
+    shown = [
+        [kind, recipe, f"{size / 1e6:.1f}", f"{texts:,}", *(points(share, 2) for share in shares)]
+        for kind, recipe, size, texts, *shares in rows
+    ]
+    return table(columns, shown)
 
 
 def asked(found: Results) -> str:

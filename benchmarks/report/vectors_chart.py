@@ -27,7 +27,7 @@ LINES = (
     Line("class, MiniLM tuned", "counts", "minilm-tuned", BLUE, "o", "-"),
     Line("class, static tuned", "counts", "static-tuned", GREEN, "D", "--"),
     Line("16 codes, MiniLM", "codebook", "minilm-16", ORANGE, "s", "-"),
-    Line("16 codes, static", "codebook", "static-16", PINK, "^", "--"),
+    Line("16 codes, taught static", "codebook", "taught-16", PINK, "^", "--"),
     Line("class as l1 vector", "l1", "static-tuned", GRAY, "x", "-."),
 )
 _GAP = 0.043

@@ -29,7 +29,7 @@ def _codes(accuracies: tuple[float, ...]) -> dict[str, float]:
     return dict(zip(("4", "6", "8"), accuracies, strict=True))
 
 
-_CODEBOOKS = {"static": "static, as it ships", "taught": "static, taught by MiniLM", "minilm": "MiniLM, frozen"}
+_CODEBOOKS = {"static": "static, without MiniLM", "taught": "static, taught by MiniLM", "minilm": "MiniLM, frozen"}
 FLOORS = (
     Floor("ag", "clean, static tuned", "clean", "static-tuned", {"": 0.872}),
     Floor("ag", "clean, MiniLM tuned", "clean", "minilm-tuned", {"": 0.887}),

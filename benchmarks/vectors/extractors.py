@@ -14,17 +14,16 @@ import minilm
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
-from textveil.bundle import StaticParts
-from textveil.vector import StaticExtractor, words_of
-from textveil_export.index import static_parts
-from textveil_training.encoder.codebook import DIMENSION
-from textveil_training.encoder.static import PublicWords, StaticSettings, public_words, train_static
+from textveil.vector import words_of
+from textveil_training.encoder.extractors import TrainedExtractor, train_static_extractor
+from textveil_training.encoder.static import PublicWords, StaticSettings, public_words
 from textveil_training.encoder.task import Part, Task
+from textveil_training.encoder.word_rows import RARE_NUMBERS
 
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int64]
 #: Frozen rows of words are as wide as those of a codebook that ships.
-FROZEN_WORDS = StaticSettings(dimension=DIMENSION, pairs=0)
+FROZEN_WORDS = StaticSettings(dimension=RARE_NUMBERS, pairs=0)
 #: Inverse strength of the classifier's decay, the best of .1, 1, 10 on calibration texts of AG News.
 STRENGTH = {"static": 1.0, "minilm": 0.1}
 #: Passes over the texts where MiniLM is tuned, and how many of SST-2's phrases.
@@ -105,17 +104,13 @@ class Extractors:
             encoder = minilm.MiniLM(minilm.DROPOUT)
             encoder.tune(sample(task.train, MOST.get(self.name), seed), classes, PASSES[self.name], seed)
             return lambda part: encoder.decisions(part.texts)
-        settings = StaticSettings(seed=seed)
-        words = public_words(settings)
-        weights = train_static(task.train.texts, task.train.classes.tolist(), classes, words, settings, silent)
-        parts = static_parts(words.words, weights.word_rows, weights.pair_rows, settings.max_characters)
-        return lambda part: static_codes(part.texts, parts, weights.weight, weights.bias)
+        trained = static_extractor(task, seed)
+        return lambda part: trained.codes(part.texts, lambda *_: None)
 
 
-def static_codes(texts: tuple[str, ...], parts: StaticParts, weight: Floats, bias: Floats) -> Ids:
-    """Returns the code of each text, with the extractor that devices run."""
-    extractor = StaticExtractor(parts)
-    return np.array([np.argmax(weight @ extractor.extract(text).vector + bias) for text in texts], dtype=np.int64)
+def static_extractor(task: Task, seed: int) -> TrainedExtractor:
+    """Trains the extractor that ``textveil-train encoder`` puts into a bundle, with that seed."""
+    return train_static_extractor(task, StaticSettings(seed=seed), None, silent)
 
 
 def mean_row(text: str, words: PublicWords) -> Floats:
@@ -125,15 +120,14 @@ def mean_row(text: str, words: PublicWords) -> Floats:
 
 
 def settings(name: str, extractor: str, tuned: bool) -> dict[str, Any]:
-    """Returns what decides of a training, for the source of a record."""
+    """Returns what decides of a training, for the source of a record. The precision does not: a record states it."""
     if not tuned:
-        return {"strength": STRENGTH[extractor], "precision": minilm.PRECISION if extractor == "minilm" else ""}
+        return {"strength": STRENGTH[extractor]}
     if extractor == "static":
         return asdict(StaticSettings())
     return {
         "passes": PASSES[name],
         "most": MOST.get(name),
-        "precision": minilm.PRECISION,
         "rates": [minilm.LEARNING_RATE, minilm.HEAD_LEARNING_RATE, minilm.WEIGHT_DECAY, minilm.WARMUP],
         "frozen_layers": minilm.FROZEN_LAYERS,
         "batch": minilm.TUNED_BATCH,

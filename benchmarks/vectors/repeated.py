@@ -1,19 +1,19 @@
 """Test texts that also stand in train: how many, how many with another label, and how accurate models are on them."""
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import labeled
 import numpy as np
-from extractors import STRENGTH, Extractors, silent, static_codes
+from extractors import STRENGTH, Extractors, static_extractor
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
-from textveil_export.index import static_parts
 from textveil_training.data import LabeledText
 from textveil_training.data.attributed import read_ag_entities
 from textveil_training.encoder.grouped_split import group_texts
-from textveil_training.encoder.static import StaticSettings, public_words, train_static
+from textveil_training.encoder.task import Part
 
 Bits = NDArray[np.bool_]
 
@@ -59,11 +59,9 @@ def measure(extractors: Extractors, seed: int) -> dict[str, Any]:
     truth = np.array([names.index(row.label) for row in test])
     classes = [names.index(row.label) for row in train]
     texts, asked = tuple(row.text for row in train), tuple(row.text for row in test)
-    settings = StaticSettings(seed=seed)
-    words = public_words(settings)
-    weights = train_static(texts, classes, len(names), words, settings, silent)
-    parts = static_parts(words.words, weights.word_rows, weights.pair_rows, settings.max_characters)
-    decided = {"static, tuned": static_codes(asked, parts, weights.weight, weights.bias)}
+    everything = replace(extractors.task(seed), labels=tuple(names), train=Part(texts, np.array(classes)))
+    trained = static_extractor(everything, seed)
+    decided = {"static, tuned": trained.codes(asked, lambda *_: None)}
     model = LogisticRegression(C=STRENGTH["minilm"], max_iter=300)
     model.fit(extractors.vectors("minilm", texts), classes)
     decided["minilm, frozen"] = np.asarray(model.predict(extractors.vectors("minilm", asked)), dtype=np.int64)

@@ -25,13 +25,14 @@ from typing import Any
 import codebooks
 import extractors as of_texts
 import labeled
+import minilm
 import numpy as np
 import privunit
 import releases
 import repeated
 from extractors import Extractors
 from releases import Codes
-from textveil.bundle import DEFAULT_BUNDLE, Bundle
+from textveil.bundle import DEFAULT_BUNDLE, EMBEDDINGS, VOCABULARY
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = Path.home() / ".cache" / "textveil-vectors"
@@ -131,21 +132,23 @@ def _hash(path: Path) -> str:
 
 
 def source(data: Path, job: Job) -> str:
-    """SHA-256 of what decides a record: the data, the public words, and the settings of its job."""
+    """SHA-256 of what decides a record: the data, the settings of its job, and the public words where they are used."""
     settings: Any = {
         "repeated": lambda: of_texts.settings(job["task"], "static", True),
         "decision": lambda: of_texts.settings(job["task"], job["extractor"], job["tuned"]),
-        "codebook": lambda: [codebooks.DIRECTIONS, codebooks.DECAY, codebooks.RESTARTS, codebooks.STEPS],
+        "codebook": lambda: codebooks.SETTINGS[job["extractor"]],
         "privunit": lambda: [privunit.DIRECTIONS, privunit.DRAWS, privunit.STRENGTH],
     }[job["job"]]()
     files = [_hash(data / name) for name in labeled.FILES[job["task"]]]
-    decided = [files, _words(), settings, releases.EPSILONS]
+    words = "" if job["extractor"] == "minilm" else _words()
+    decided = [files, words, settings, releases.EPSILONS]
     return hashlib.sha256(json.dumps(decided, sort_keys=True).encode()).hexdigest()
 
 
 @lru_cache
-def _words() -> str:
-    return Bundle(DEFAULT_BUNDLE).identity
+def _words() -> list[str]:
+    """Hashes of the public words and their vectors: all of the bundle that an extractor is made from."""
+    return [_hash(DEFAULT_BUNDLE / name) for name in (VOCABULARY, EMBEDDINGS)]
 
 
 def _key(record: Job) -> tuple[Any, ...]:
@@ -196,6 +199,8 @@ def main() -> None:
             held = Extractors(a.data, job["task"], a.cache)
         start = time.process_time()
         record = {**job, "source": source(a.data, job), **measure(held, job)}
+        if job["extractor"] != "static":
+            record["precision"] = minilm.PRECISION
         record["cpu_seconds"] = round(time.process_time() - start, 1)
         with output.open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")

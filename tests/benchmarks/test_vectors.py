@@ -7,7 +7,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import codebooks
 import numpy as np
 import privunit
 import pytest
@@ -114,14 +113,6 @@ def test_privunit_draws_within_its_epsilon(epsilon: float) -> None:
     assert np.linalg.norm(drawn, axis=1) == pytest.approx(np.ones(len(drawn)))
     assert (drawn[:, 0] >= cap.gamma).mean() == pytest.approx(cap.inside, abs=0.02)
     assert abs(drawn[:, 1:].mean()) < 0.02
-
-
-def test_k_means_finds_what_is_apart() -> None:
-    generator = np.random.default_rng(0)
-    true = np.repeat(np.arange(4), 30)
-    directions = codebooks.unit(np.eye(4)[true] + generator.normal(scale=0.05, size=(120, 4)))
-    codes = (directions @ codebooks.k_means(directions, 4, 0).T).argmax(axis=1)
-    assert len({(t, c) for t, c in zip(true.tolist(), codes.tolist(), strict=True)}) == 4
 
 
 def test_repeated_texts_are_counted() -> None:

@@ -62,7 +62,7 @@ def test_csv_json_lines_and_parquet_on_two_nodes(two_nodes: str, tmp_path: Path)
     write_csv(inputs / "deeper" / "a.csv", 4000)
     write_csv(inputs / "b.csv", 4000)
     out = tmp_path / "csv"
-    done = sanitize(inputs, "-o", out, "--format", "csv", "--column", "note", "--ray-address", two_nodes).run()
+    done = sanitize(inputs, "-o", out, "--format", "csv", "--text", "note", "--ray-address", two_nodes).run()
     assert done.returncode == 0, done.stderr
     assert ids(out) == ids(out / "deeper") == [*range(4000)]
     run = json.loads((out / "_records" / "run.json").read_bytes())
@@ -83,7 +83,7 @@ def test_csv_json_lines_and_parquet_on_two_nodes(two_nodes: str, tmp_path: Path)
     table = tmp_path / "t.parquet"
     parquet.write_table(pyarrow.table({"id": range(4000), "note": [TEXT] * 4000}), table, row_group_size=500)
     out = tmp_path / "parquet"
-    options = ["--format", "parquet", "--column", "note", "--ray-address", two_nodes]
+    options = ["--format", "parquet", "--text", "note", "--ray-address", two_nodes]
     assert sanitize(table, "-o", out, *options, part_bytes=1000).run().returncode == 0
     parts = sorted(out.glob("*.parquet"))
     assert len(parts) == 8
@@ -102,7 +102,7 @@ def wait_for(found, seconds: float = 300):  # type: ignore[no-untyped-def]
 def test_ctrl_c_keeps_whole_parts_and_resume_goes_on(two_nodes: str, tmp_path: Path) -> None:
     table, out = tmp_path / "t.csv", tmp_path / "out"
     write_csv(table, 60_000)
-    options = [table, "-o", out, "--format", "csv", "--column", "note", "--ray-address", two_nodes]
+    options = [table, "-o", out, "--format", "csv", "--text", "note", "--ray-address", two_nodes]
     process = sanitize(*options).start()
     wait_for(lambda: len([*out.glob("*.csv")]) >= 3)
     process.send_signal(signal.SIGINT)
@@ -131,7 +131,7 @@ def test_ctrl_c_keeps_whole_parts_and_resume_goes_on(two_nodes: str, tmp_path: P
 def test_a_worker_that_is_killed_costs_nothing(two_nodes: str, tmp_path: Path) -> None:
     table, out = tmp_path / "t.csv", tmp_path / "out"
     write_csv(table, 60_000)
-    process = sanitize(table, "-o", out, "--format", "csv", "--column", "note", "--ray-address", two_nodes).start()
+    process = sanitize(table, "-o", out, "--format", "csv", "--text", "note", "--ray-address", two_nodes).start()
     wait_for(lambda: len([*out.glob("*.csv")]) >= 2)
     (victim, *_) = wait_for(lambda: [pid for pid in children(os.getpid()) if "PartWorker" in name_of(pid)])
     os.kill(victim, signal.SIGKILL)
@@ -144,7 +144,7 @@ def test_a_worker_that_is_killed_costs_nothing(two_nodes: str, tmp_path: Path) -
 def test_a_bad_row_is_named_and_quarantined(two_nodes: str, tmp_path: Path) -> None:
     table, out = tmp_path / "t.csv", tmp_path / "out"
     write_csv(table, 3000, bad=1700)
-    options = [table, "--format", "csv", "--column", "note", "--ray-address", two_nodes]
+    options = [table, "--format", "csv", "--text", "note", "--ray-address", two_nodes]
     done = sanitize(*options, "-o", out).run()
     assert done.returncode == 1
     assert "t.csv, row 1,701 (line 1,702)" in done.stderr
@@ -167,7 +167,7 @@ def test_a_full_disk_leaves_whole_parts_and_resume_goes_on(two_nodes: str, tmp_p
         pytest.skip("a small disk cannot be mounted here")
     try:
         out = small / "out"
-        options = [table, "-o", out, "--format", "csv", "--column", "note", "--ray-address", two_nodes]
+        options = [table, "-o", out, "--format", "csv", "--text", "note", "--ray-address", two_nodes]
         done = sanitize(*options).run()
         assert done.returncode == 1
         assert "No space left" in done.stderr
@@ -217,7 +217,7 @@ def test_a_cluster_of_its_own_keeps_everything_to_itself(
     table, denied, out = tmp_path / "in.csv", tmp_path / "denied.txt", tmp_path / "out"
     write_csv(table, 40_000, bad=39_000)
     denied.write_text(f"{CANARY}\n", "utf-8")
-    options = [table, "-o", out, "--format", "csv", "--column", "note", "--deny", denied, "--workers", 2]
+    options = [table, "-o", out, "--format", "csv", "--text", "note", "--deny", denied, "--workers", 2]
     process = sanitize(*options).start()
     wait_for(lambda: len([*out.glob("*.csv")]) >= 2)
     (folder,) = temporary.glob("textveil-ray-*")
@@ -269,7 +269,7 @@ def test_the_table_is_that_of_one_process(two_nodes: str, tmp_path: Path) -> Non
 def test_no_cluster_there_is_one_line(tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     write_csv(table, 3)
-    options = [table, "-o", tmp_path / "out", "--format", "csv", "--column", "note"]
+    options = [table, "-o", tmp_path / "out", "--format", "csv", "--text", "note"]
     done = sanitize(*options, "--ray-address", "127.0.0.1:1").run()
     assert done.returncode == 1
     assert done.stderr.splitlines() == ["textveil-train: cluster: no Ray cluster answers at --ray-address"]

@@ -17,12 +17,13 @@ from forked import run_forked
 from numpy.typing import NDArray
 from overridden import overridden
 from small_encoders import write_encoder
-from textveil import Sanitizer
+from textveil import Encoder, Sanitizer
 from textveil.cli.console import run
 from textveil.cli.main import app
 from textveil.mechanisms import entropy
 from textveil.mechanisms.santext_plus import ReplacementCoin
 from textveil.mechanisms.table import CAPPED, EXACT
+from textveil.mechanisms.vector_noise import Releaser
 from textveil_export.text.build import Contents, Recipe, build_bundle
 from textveil_export.text.sources import Source
 from textveil_export.text.word_sets import Policy
@@ -273,3 +274,23 @@ def note(tmp_path: Path) -> Path:
     path = tmp_path / "note.txt"
     path.write_bytes(b"The doctor, said.\n\nnurse zzz\n")
     return path
+
+
+@pytest.fixture(scope="module")
+def encoder(tiny_encoder: Path) -> Encoder:
+    return Encoder.load(tiny_encoder)
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No noise: what is released is what the noise would be added to."""
+    monkeypatch.setattr(Releaser, "release", lambda self, vectors: self.quantize(vectors)[0])
+
+
+@pytest.fixture
+def seen(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
+    """The ids of everything the model is given."""
+    calls: list[list[int]] = []
+    run = encoder._session.run
+    monkeypatch.setattr(encoder._session, "run", lambda ids: calls.append(ids) or run(ids))
+    return calls

@@ -6,17 +6,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from textveil.vector import IndexEncoder, IndexServer, words_of
+from textveil.vector import IndexEncoder, IndexServer, pair_buckets, words_of
 from textveil_export.index import drawn_epsilon, integer_channel
 from textveil_training.bounds.decisions import counts_channel
-from textveil_training.encoder.codebook import MIN_CODE_TEXTS, learn_codebook
-from textveil_training.encoder.static import PublicWords, StaticSettings
+from textveil_training.encoder import teacher
+from textveil_training.encoder.codebook import MIN_CODE_TEXTS, Codebook, different_texts, learn_codebook
+from textveil_training.encoder.k_means import k_means, unit
+from textveil_training.encoder.static import PublicWords
+from textveil_training.encoder.word_rows import WordRows, rare_rows, taught_rows, word_ids
 from textveil_training.errors import ClassError
 from textveil_training.tasks.codebook import label_figures
+from tiny_training import write_encoder
 
 Run = Callable[..., tuple[int, str, str]]
 TOPICS = ("goal match team", "bank price stock", "doctor nurse clinic", "rain wind snow")
-SETTINGS = StaticSettings(dimension=6)
 
 
 def texts(count: int = 1100, rare: int = 5) -> list[str]:
@@ -34,8 +37,13 @@ def public() -> PublicWords:
     return PublicWords({word: row for row, word in enumerate(listed)}, rows.astype(np.float32), "", "", "")
 
 
+def learned(found: list[str]) -> Codebook:
+    ids = word_ids(different_texts(found, 8), public(), 1000)
+    return learn_codebook(ids, rare_rows(ids, public(), 3), 8, 0, lambda *_: None)
+
+
 def test_no_code_is_of_a_few_texts() -> None:
-    book = learn_codebook(texts(), 8, public(), SETTINGS, lambda *_: None)
+    book = learned(texts())
     assert min(book.sizes) >= MIN_CODE_TEXTS
     assert 4 <= len(book.sizes) <= 8
     assert sum(book.sizes) == 1105
@@ -52,20 +60,64 @@ def test_no_code_is_of_a_few_texts() -> None:
 
 def test_copies_are_one_text() -> None:
     with pytest.raises(ClassError, match="8 codes are learned from 1000 different texts: there are 905"):
-        learn_codebook(texts(900) * 3, 8, public(), SETTINGS, lambda *_: None)
+        different_texts(texts(900) * 3, 8)
     with pytest.raises(ClassError, match="60 codes are learned from 1200 different texts: there are 1105"):
-        learn_codebook(texts(), 60, public(), SETTINGS, lambda *_: None)
+        different_texts(texts(), 60)
     for codes in (7, 257):
         with pytest.raises(ClassError, match="from 8 to 256"):
-            learn_codebook(texts(), codes, public(), SETTINGS, lambda *_: None)
+            different_texts(texts(), codes)
     unknown = [f"zzz{'y' * n}" for n in range(1000)]
     with pytest.raises(ClassError, match="too much alike"):
-        learn_codebook(unknown, 8, public(), SETTINGS, lambda *_: None)
+        learned(unknown)
 
 
 def test_learning_repeats() -> None:
-    first, again = (learn_codebook(texts(), 8, public(), SETTINGS, lambda *_: None) for _ in range(2))
+    first, again = (learned(texts()) for _ in range(2))
     assert (first.weights.weight == again.weights.weight).all()
+
+
+def test_k_means_finds_what_is_apart() -> None:
+    true = np.repeat(np.arange(4), 30)
+    directions = unit(np.eye(4)[true] + np.random.default_rng(0).normal(scale=0.05, size=(120, 4)))
+    codes = (directions @ k_means(directions, 4, 0).T).argmax(axis=1)
+    assert len(set(zip(true.tolist(), codes.tolist(), strict=True))) == 4
+
+
+def test_a_text_is_the_mean_of_its_words_and_of_its_pairs() -> None:
+    generator = np.random.default_rng(0)
+    rows = WordRows(generator.normal(size=(6, 3)), generator.normal(size=(4, 3)))
+    found = rows.vectors([np.array([1, 1, 5]), np.array([2]), np.zeros(0, np.int64)])
+    pairs = pair_buckets(np.array([1, 1, 5]), 4)
+    assert found[0] == pytest.approx((2 * rows.words[1] + rows.words[5]) / 3 + rows.pairs[pairs].mean(axis=0))
+    assert (found[1] == rows.words[2]).all()
+    assert (found[2] == 0).all()
+
+
+def test_taught_rows_come_near_to_the_teacher() -> None:
+    """The teacher tells texts apart by a pair that their words do not tell: only rows of pairs can follow it."""
+    chance = np.random.default_rng(0)
+    found = [" ".join(one) for one in ((*("goal match", "match goal")[n % 2].split(), "team") for n in range(300))]
+    known = public()
+    ids = word_ids([*found, "goal match bank"], known, 1000)
+    side = np.array([*(1 - 2 * (np.arange(300) % 2)), 1.0])
+    vectors = (side[:, None] * np.ones(40) + 0.1 * chance.normal(size=(301, 40))).astype(np.float32)
+    rows = taught_rows(ids, vectors, known, 3, 64)
+    told = rows.vectors(ids[:300])
+    apart = told[::2].mean(axis=0) - told[1::2].mean(axis=0)
+    assert (np.sign((told - told.mean(axis=0)) @ apart) == side[:300]).all()
+    # A pair of one text has no row, and a word's row is its public one under one map.
+    alone = set(pair_buckets(ids[300], 64)) - {bucket for one in ids[:300] for bucket in pair_buckets(one, 64)}
+    assert alone
+    assert (rows.pairs[sorted(alone)] == 0).all()
+    one_map = np.linalg.lstsq(known.rows, rows.words, rcond=None)[0]
+    assert known.rows @ one_map == pytest.approx(rows.words, abs=1e-9)
+
+
+def test_a_teacher_is_asked_about_so_many_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert teacher.asked(7).tolist() == list(range(7))
+    assert len(set(teacher.asked(100_000).tolist())) == teacher.MAX_TEXTS
+    monkeypatch.setattr(teacher, "find_spec", lambda name: None)
+    assert teacher.default_teacher() == "none"
 
 
 def test_figures_by_hand() -> None:
@@ -86,7 +138,7 @@ def test_a_codebook_from_a_file(run: Run, tmp_path: Path, labeled: bool) -> None
     rows = [f"{n % 4}\t{text}" for n, text in enumerate(texts(1500, 0))]
     (tmp_path / "my.tsv").write_text("topic\ttext\n" + "\n".join(rows) + "\n")
     label = ("--label", "topic") if labeled else ()
-    arguments = ("--text", "text", *label, "--codes", "8", "--levels", "1,4", "--threads", "1")
+    arguments = ("--text", "text", *label, "--codes", "8", "--levels", "1,4", "--threads", "1", "--teacher", "none")
     code, out, err = run("encoder", tmp_path / "my.tsv", *arguments, "-o", tmp_path / "bundle")
     assert (code, err) == (0, "")
     assert ("accuracy" in out) == labeled
@@ -100,7 +152,50 @@ def test_a_codebook_from_a_file(run: Run, tmp_path: Path, labeled: bool) -> None
     assert ("clean" in measured) == labeled
     if labeled:
         assert measured["clean"]["accuracy"] > 0.9
-    assert "each is the mean of at least" in (tmp_path / "bundle" / "README.md").read_text()
+    card = (tmp_path / "bundle" / "README.md").read_text()
+    assert "each is the mean of at least" in card
+    assert "The rows were chosen" not in card
+
+
+def test_a_taught_codebook_goes_on_where_it_was_interrupted(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_encoder(tmp_path, layers=1)
+    (tmp_path / "my.tsv").write_text("text\n" + "\n".join(texts(1500, 0)) + "\n")
+    arguments = ("--text", "text", "--codes", "8", "--levels", "1,4", "--threads", "1", "--max-tokens", "16")
+    given = ("encoder", tmp_path / "my.tsv", *arguments, "--teacher", tmp_path / "encoder", "-o", tmp_path / "bundle")
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("textveil_training.tasks.codebook.taught_rows", interrupted)
+        assert run(*given)[0] == 130
+    assert (tmp_path / "bundle.unfinished" / "teacher.safetensors").is_file()
+    assert "other data or other settings" in run(*given, "--teacher", "none", "--resume")[2]
+    with monkeypatch.context() as patched:
+        patched.setattr("textveil_training.tasks.codebook.teacher_vectors", None)  # not asked again
+        code, out, err = run(*given, "--resume")
+    assert (code, err) == (0, "")
+    assert "codes" in out
+    manifest = json.loads((tmp_path / "bundle" / "manifest.json").read_text())
+    taught = manifest["provenance"]["taught_by"]
+    assert (taught["encoder"], taught["max_tokens"]) == ("encoder", 16)
+    assert f"has of {taught['texts']:,} of the texts" in (tmp_path / "bundle" / "README.md").read_text()
+    assert sum(path.stat().st_size for path in (tmp_path / "bundle").iterdir()) < 4_000_000
+    assert IndexEncoder.load(tmp_path / "bundle").encode("rain").line
+
+
+def test_without_minilm_a_line_says_so(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(teacher, "find_spec", lambda name: None)
+    (tmp_path / "my.tsv").write_text("text\n" + "\n".join(texts(1500, 0)) + "\n")
+    arguments = ("--text", "text", "--codes", "8", "--levels", "1", "--default-level", "1", "--threads", "1")
+    code, _, err = run("encoder", tmp_path / "my.tsv", *arguments, "-o", tmp_path / "bundle")
+    assert (code, "MiniLM is not installed" in err) == (0, True)
+    assert "taught_by" not in json.loads((tmp_path / "bundle" / "manifest.json").read_text())["provenance"]
+    code, _, err = run("encoder", tmp_path / "my.tsv", "--text", "text", "--label", "text", "--teacher", "none",
+                       "-o", tmp_path / "other")  # fmt: skip
+    assert (code, "--teacher is for --codes" in err) == (1, True)
 
 
 def test_labels_or_codes_must_be_named(run: Run, tmp_path: Path) -> None:

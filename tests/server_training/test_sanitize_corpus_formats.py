@@ -1,5 +1,7 @@
 """Every format goes through with its labels, lines and layout, and no text is carried."""
 
+import csv
+import io
 import json
 import string
 from collections.abc import Callable
@@ -11,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_corpus import write_bundle
 from textveil_training.corpus import sanitize_corpus
+from textveil_training.corpus.csv_cells import cells, quoted
 from textveil_training.corpus.layouts import cut_block, layout_of
 from textveil_training.data import FormatName, ReadOptions, load
 from textveil_training.errors import (
@@ -80,8 +83,9 @@ def test_every_format_has_a_layout_and_a_sample() -> None:
         assert layout_of(name).headers == HEADERS.get(name, 0)
     with pytest.raises(UnknownFormat):
         layout_of("csv")
-    with pytest.raises(DataOptionError, match="tables are not rewritten"):
-        layout_of("table")
+    for path in (None, Path("my.parquet"), Path("my.xlsx")):
+        with pytest.raises(DataOptionError, match="of tables, csv"):
+            layout_of("table", path=path)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -141,6 +145,74 @@ def test_several_keys(write: Write, sanitized: Sanitized, tmp_path: Path) -> Non
     assert list(row) == ["q", "text", "a"]
     assert row["text"] == "kept zorblax"
     assert "zorblax" not in row["q"] + row["a"]
+
+
+TABLES = {
+    "my.csv": (
+        'id,"the\ntext",y\n1,"zorblax, ""great""\nfilm",a\n\n2,zorblax,"b\n"\n3,"the, film",c\n',
+        "the\ntext",
+        "y",
+    ),
+    "numbered.csv": ("zorblax,a\r\nthe zorblax,b", "1", "2"),
+    "my.tsv": ('y\ttext\na\tzorblax "film\nb\tthe, zorblax\n', "text", "y"),
+    "my.txt": ("a\tzorblax film\nb\tthe zorblax\n", "2", "1"),
+    "my.jsonl": ('{"y": "a", "body": "zorblax"}\n{"body": "the zorblax", "y": 2}\n', "body", "y"),
+}
+
+
+@pytest.mark.parametrize("shard_lines", [1, 2, 100])
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_keeps_all_but_its_texts(sanitized: Sanitized, tmp_path: Path, name: str, shard_lines: int) -> None:
+    content, text, label = TABLES[name]
+    path = tmp_path / name
+    path.write_bytes(content.encode())
+    given = {"text_keys": (text,), "label_key": label, "shard_lines": shard_lines}
+    after = sanitized(path, tmp_path / "out", "table", **given)
+    options = ReadOptions(text_key=text, label_key=label)
+    read = [list(load("table", at, None, options)) for at in (path, tmp_path / "out" / name)]
+    assert [row.label for row in read[1]] == [row.label for row in read[0]]
+    assert any("zorblax" in row.texts[0] for row in read[0])
+    assert b"zorblax" not in after
+    texts = [part for parts in cut_block(path.read_bytes(), layout_of("table", (text,), path), name, 1)
+             for part in parts[1::2]]  # fmt: skip
+    assert texts == [row.texts[0] for row in read[0]]
+    carried = [
+        [parts[::2] for parts in cut_block(block, layout_of("table", (text,), at), name, 1)]
+        for at, block in ((path, content.encode()), (tmp_path / "out" / name, after))
+    ]
+    assert carried[0] == carried[1]
+
+
+@pytest.mark.parametrize(
+    ("content", "columns", "message"),
+    [
+        ("a,b\n1,2,3\n", ("a",), "3 columns instead of 2"),
+        ('a,b\n"1"x,2\n', ("a",), "no CSV"),
+        ('a,b\n"1,2\n', ("a",), "no CSV"),
+        ('a,b\n1"x,2\n', ("a",), "no CSV"),
+        ("a,b\n1,2\n", ("a", "2"), "name all columns, or number all"),
+        ("a,b\n1,2\n", ("c",), "no column of the name"),
+        ("a,b\n ,2\n", ("a",), "the text is missing"),
+        ("", ("a",), "empty"),
+    ],
+)
+def test_a_table_that_cannot_be_cut_is_refused(
+    sanitized: Sanitized, tmp_path: Path, content: str, columns: tuple[str, ...], message: str
+) -> None:
+    (tmp_path / "my.csv").write_text(content)
+    with pytest.raises((DataError, DataOptionError), match=message):
+        sanitized(tmp_path / "my.csv", tmp_path / "out", "table", text_keys=columns)
+
+
+@given(st.lists(st.tuples(st.text('ab,"\n\r é'), st.text('xy,"\n\r')), min_size=1, max_size=4))
+def test_cells_are_found_where_the_csv_module_finds_them(rows: list[tuple[str, str]]) -> None:
+    for row in rows:
+        written = io.StringIO()
+        csv.writer(written).writerow(row)
+        parts = cells(2, (1,))(written.getvalue().removesuffix("\r\n"), FileLocation("my.csv", 1))
+        assert parts[1] == row[1]
+        (again,) = csv.reader(io.StringIO(parts[0] + quoted(parts[1]) + parts[2], newline=""), strict=True)
+        assert tuple(again) == row
 
 
 def test_of_a_user_only_what_the_reader_uses_is_left(write: Write, sanitized: Sanitized, tmp_path: Path) -> None:

@@ -111,11 +111,20 @@ def _codes(manifest: dict[str, Any]) -> str:
     if manifest["release"]["kind"] != CODEBOOK:
         return ""
     least = manifest["provenance"].get("min_texts_of_a_code", "some")
+    taught = manifest["provenance"].get("taught_by")
+    teacher = (
+        ""
+        if taught is None
+        else f"""
+The rows were chosen so that their means come near to the vectors that {taught["encoder"]}
+has of {taught["texts"]:,} of the texts. That model is not in the bundle.
+"""
+    )
     return f"""## Codes
 
 Codes are numbers. They were learned without labels, and each is the mean of at least {least} different texts. A server
 that knows the codes of some labeled texts tells labels from indices. Accuracies, if there are any below, are of that.
-
+{teacher}
 """
 
 

@@ -23,6 +23,8 @@ from textveil_training.cli.options import CorpusFormatOption, JsonOption, Resume
 from textveil_training.errors import DataOptionError, printable
 from textveil_training.tables import aligned
 
+_ON_RAY = ("csv", "jsonl", "parquet")
+
 
 def sanitize_corpus(
     inputs: Annotated[
@@ -44,13 +46,17 @@ def sanitize_corpus(
     _strict: StrictOption = False,
     expect_id: Annotated[str | None, typer.Option(help="Refuse the bundle unless this is its identity.")] = None,
     text_key: Annotated[
-        list[str] | None, typer.Option("--text-key", help="Key of a text, repeatable (jsonl); text if left out.")
-    ] = None,
-    column: Annotated[
-        list[str] | None, typer.Option("--column", help="With --ray: name of a column to rewrite (csv, parquet).")
+        list[str] | None,
+        typer.Option(
+            "--text",
+            "--text-key",
+            help="Key of a text (jsonl), or its column: by name or number (table), by name (csv, parquet). Repeatable; "
+            "text if left out.",
+        ),
     ] = None,
     label_key: Annotated[
-        str | None, typer.Option("--label-key", help="A key that every row must have (jsonl).")
+        str | None,
+        typer.Option("--label", "--label-key", help="A key (jsonl) or column (table) that every row must have."),
     ] = None,
     copies: Annotated[
         int, typer.Option("--copies", min=1, help="Independent outputs of every text; all are charged.")
@@ -81,14 +87,17 @@ def sanitize_corpus(
 
     from textveil_training.corpus import sanitize_corpus as sanitize
     from textveil_training.corpus import sanitize_corpus_on_ray
+    from textveil_training.corpus.sources import KEYED
     from textveil_training.progress import bars
 
-    if format_name != "jsonl" and (text_key or label_key):
+    if format_name not in (*KEYED, *_ON_RAY) and (text_key or label_key):
         raise DataOptionError("this format has no keys")
-    if not ray and (ray_address is not None or quarantine is not None or column):
-        raise DataOptionError("--ray-address, --quarantine and --column go with --ray")
+    if not ray and (ray_address is not None or quarantine is not None):
+        raise DataOptionError("--ray-address and --quarantine go with --ray")
     if not ray and format_name in ("csv", "parquet"):
-        raise DataOptionError("csv and parquet are for --ray; textveil sanitize reads them too")
+        raise DataOptionError("csv and parquet are for --ray; table reads CSV, and textveil sanitize reads all of them")
+    if ray and format_name not in _ON_RAY:
+        raise DataOptionError("--ray reads the formats csv, jsonl and parquet")
     if ray and (label_key is not None or copies != 1):
         raise DataOptionError("--label-key and --copies do not go with --ray")
     options = Options(
@@ -103,9 +112,7 @@ def sanitize_corpus(
     )
     try:
         if ray:
-            selection = Selection(
-                format_name, tuple((text_key or ["text"]) if format_name == "jsonl" else column or ())
-            )
+            selection = Selection(format_name, tuple(text_key or ["text"]))
             with bars() as report:
                 record = sanitize_corpus_on_ray(
                     inputs,

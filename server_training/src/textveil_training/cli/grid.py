@@ -5,7 +5,14 @@ from typing import Annotated
 
 import typer
 
-from textveil_training.cli.options import RecipeData, ThreadsOption, use_threads
+from textveil_training.cli.options import (
+    LabelKeyOption,
+    OtherFormat,
+    RecipeData,
+    TextKeyOption,
+    ThreadsOption,
+    use_threads,
+)
 
 MODES = {"l1": (1, ""), "l2": (1, "1e-6"), "box": (2, "")}
 
@@ -38,20 +45,27 @@ def grid(
     attack: Annotated[
         bool, typer.Option("--attack/--no-attack", help="Attack the attributes, if there are any.")
     ] = True,
+    format_name: OtherFormat = None,
+    text_key: TextKeyOption = "text",
+    label_key: LabelKeyOption = "label",
     threads: ThreadsOption = 0,
 ) -> None:
     """Train and measure heads for modes, levels, word dropouts and seeds; lines that are in FILE are kept."""
+    from dataclasses import replace
+
     from textveil_training.attacks.vectors.attribute_inference import Settings
+    from textveil_training.data import ReadOptions
     from textveil_training.dpnr.grid import Cell, Grid
     from textveil_training.dpnr.heads import with_representation
     from textveil_training.dpnr.recipe import check, read_recipe
     from textveil_training.dpnr.stored_features import StoredFeatures, holds_features
-    from textveil_training.dpnr.task import load_task
+    from textveil_training.dpnr.task import load_task, of_format
     from textveil_training.errors import RecipeError
     from textveil_training.progress import bars
 
     use_threads(threads)
     chosen = read_recipe(recipe)
+    chosen = replace(chosen, data=of_format(chosen.data, format_name))
     part = chosen.representation
     if chosen.kind != "dpnr" or not chosen.training.placed_epochs + chosen.training.head_epochs:
         raise RecipeError("a grid needs a recipe of kind dpnr that trains a head on stored features")
@@ -67,7 +81,7 @@ def grid(
     for cell in cells:  # before anything is computed
         values = {field: getattr(cell, field) for field in ("mode", "dimension", "levels", "delta", "word_dropout")}
         check(with_representation(chosen, **values), "the grid")
-    task = load_task(chosen.data, data)
+    task = load_task(chosen.data, data, ReadOptions(text_key=text_key, label_key=label_key))
     with bars() as report:
         stored = StoredFeatures(start, task, cache, features, report)
         runs = Grid(chosen, task, stored, stored.clean, output, Settings() if attack else None, report)

@@ -7,18 +7,25 @@ released as they are.
 
 import json
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from json.decoder import JSONDecoder, scanstring  # type: ignore[attr-defined]  # not in the stubs
+from pathlib import Path
 
+from textveil_training.corpus.csv_cells import Cut, cells, quoted
 from textveil_training.data.attributed import SEPARATOR
 from textveil_training.data.demographic import first_review, user_object
 from textveil_training.data.formats import format_named
 from textveil_training.data.plain import is_heading
 from textveil_training.data.rows import split_columns
-from textveil_training.errors import DataOptionError, FileLocation, InvalidJson, UnreadableFile, WrongColumnCount
-
-Cut = Callable[[str, FileLocation], list[str]]
+from textveil_training.data.tables import ENDINGS, columns_of
+from textveil_training.errors import (
+    DataOptionError,
+    FileLocation,
+    InvalidJson,
+    UnreadableFile,
+    WrongColumnCount,
+)
 
 _BYTE_ORDER_MARK = "\ufeff"
 _BLANKS = re.compile(r"[ \t\n\r]*")
@@ -41,29 +48,33 @@ class Layout:
     Attributes:
         cut: Turns a line without its end, and its location, into an odd number of parts: carried, text, carried, ...,
             carried. It raises ``DataError`` for a line that is no row of the format.
-        headers: Lines at the beginning of a file that are carried whole.
+        headers: Rows at the beginning of a file that are carried whole.
         encode: How a text is written into a line.
+        quoted: Whether a row goes on in the next line while a quote is open (CSV).
     """
 
     cut: Cut
     headers: int = 0
     encode: Callable[[str], str] = _as_it_is
+    quoted: bool = False
 
 
-def layout_of(format_name: str, text_keys: Collection[str] = ("text",)) -> Layout:
+def layout_of(format_name: str, text_keys: Collection[str] = ("text",), path: Path | None = None) -> Layout:
     """Returns the layout of a format of ``data.FORMATS``.
 
     Args:
         format_name: Its name.
-        text_keys: Keys of the texts (``jsonl``).
+        text_keys: Keys or columns of the texts (``jsonl``, ``table``).
+        path: The file: the layout of a ``table`` depends on its ending and its first row.
 
     Raises:
         UnknownFormat: There is none of that name.
         DataOptionError: Files of this format are not rewritten.
+        DataError: The columns of a table are not found; see ``tables.columns_of``.
     """
     format_named(format_name)
     if format_name == "table":
-        raise DataOptionError("tables are not rewritten: of your own files, tsv and jsonl are")
+        return _table_layout(path, text_keys)
     if format_name == "jsonl":
         return Layout(_json_members(frozenset(text_keys)), encode=_json_string)
     return _LAYOUTS[format_name]
@@ -91,20 +102,30 @@ def cut_block(block: bytes, layout: Layout, file_name: str, first_line: int) -> 
     if text is None:  # the reader has seen the whole file before
         raise UnreadableFile("the file was changed while it was read", FileLocation(file_name))
     mark = _BYTE_ORDER_MARK if first_line == 1 and text.startswith(_BYTE_ORDER_MARK) else ""
-    lines = text.removeprefix(mark).split("\n")
-    last = lines.pop()  # nothing, or a line without an end
     cut = []
-    for number, line in enumerate(lines, first_line):
-        content = line.removesuffix("\r")
+    for number, row in _rows(text.removeprefix(mark), first_line, quoted=layout.quoted):
+        content = row.removesuffix("\n").removesuffix("\r") if row.endswith("\n") else row
         parts = [content] if number <= layout.headers else layout.cut(content, FileLocation(file_name, number))
-        parts[-1] += "\r\n" if len(content) < len(line) else "\n"
+        parts[-1] += row[len(content) :]
         cut.append(parts)
-    if last:
-        number = first_line + len(lines)
-        cut.append([last] if number <= layout.headers else layout.cut(last, FileLocation(file_name, number)))
     if cut:
         cut[0][0] = mark + cut[0][0]
     return cut
+
+
+def _rows(text: str, first_line: int, *, quoted: bool) -> Iterator[tuple[int, str]]:
+    """The rows of a block with their ends, and the line that each begins on."""
+    row, begins = "", first_line
+    for number, line in enumerate(text.split("\n"), first_line):
+        row += line
+        if number == first_line + text.count("\n"):  # what follows the last line end: nothing, or a line without one
+            break
+        row += "\n"
+        if not (quoted and row.count('"') % 2):
+            yield begins, row
+            row, begins = "", number + 1
+    if row:
+        yield begins, row
 
 
 def _columns(count: int, *texts: int) -> Cut:
@@ -128,6 +149,21 @@ def _parts(row: list[str], texts: Collection[int]) -> list[str]:
         else:
             carried += column
     return [*parts, carried]
+
+
+def _table_layout(path: Path | None, columns: Collection[str]) -> Layout:
+    """Returns the layout of a user's own file. See ``layout_of``."""
+    ending = "" if path is None else path.suffix.lower()
+    if path is None or ending not in ENDINGS or ending == ".parquet":
+        raise DataOptionError(
+            "of tables, csv, tsv, txt, jsonl and ndjson are rewritten here (Parquet: textveil sanitize)"
+        )
+    if ending in (".jsonl", ".ndjson"):
+        return Layout(_json_members(frozenset(columns)), encode=_json_string)
+    places, width, header = columns_of(path, list(columns))
+    if ending == ".csv":
+        return Layout(cells(width, places), int(header), quoted, quoted=True)
+    return Layout(_columns(width, *places), int(header))
 
 
 def _attributed(line: str, location: FileLocation) -> list[str]:

@@ -55,8 +55,8 @@ def sanitize_corpus(
         options: Options of the sanitizer, as in ``Sanitizer.sanitize``.
         bundle: Folder of a bundle; the built-in English one if left out.
         expect_id: The identity the bundle must have.
-        text_keys: Keys of the texts (``jsonl``); the values of all others are carried through.
-        label_key: A key that every row must have (``jsonl``).
+        text_keys: Keys or columns of the texts (``jsonl``, ``table``); all others are carried through.
+        label_key: A key or column that every row must have (``jsonl``, ``table``).
         copies: Independent outputs of every text. Each is a release; all are charged.
         workers: Processes; all cores if left out. With 1 the work is done in this one. A script that calls this with
             more must be importable (``if __name__ == "__main__":``), as everywhere with ``multiprocessing``.
@@ -84,13 +84,15 @@ def sanitize_corpus(
         raise DataOptionError("copies, workers and lines of a shard are at least 1")
     sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
     terms = sanitizer.terms(**options)
-    layout = layout_of(format_name, text_keys)
+    if format_name != "table":
+        layout_of(format_name, text_keys)  # there is one
     space = Workspace(output, copies)
     space.require(resume=resume)
     sources = find_sources(inputs, format_name)
     shards: list[list[Shard]] = []
     for number, source in enumerate(sources):
         report("checking", number, len(sources))
+        layout = layout_of(format_name, text_keys, source.path)
         check(source, format_name, text_keys, label_key)
         shards.append(list(cut_source(source, number, layout, shard_lines)))
     report("checking", len(sources), len(sources))

@@ -99,7 +99,7 @@ def cut_source(source: Source, number: int, layout: Layout, shard_lines: int = S
         DataError: The file cannot be read, or a line is no row of the format.
     """
     start, first_line, index = 0, 1, 0
-    for lines in _groups(source, shard_lines):
+    for lines in _groups(source, shard_lines, quoted=layout.quoted):
         block = b"".join(lines)
         cut_block(block, layout, source.name, first_line)
         digest = hashlib.sha256(block).hexdigest()
@@ -177,17 +177,18 @@ def read_shard(path: Path, shard: Shard) -> tuple[str, Counts]:
     raise ResumeError("a finished part of the unfinished run is damaged: remove the output folder and begin again")
 
 
-def _groups(source: Source, shard_lines: int) -> Iterator[list[bytes]]:
-    """Lines of a file with their ends, as many as a shard has."""
+def _groups(source: Source, shard_lines: int, *, quoted: bool) -> Iterator[list[bytes]]:
+    """Lines of a file with their ends, as many as a shard has; more while a quote is open."""
     reason = None
     lines: list[bytes] = []
-    size = 0
+    size = quotes = 0
     try:
         with source.path.open("rb") as file:
             for line in file:
                 lines.append(line)
                 size += len(line)
-                if len(lines) == shard_lines or size >= SHARD_BYTES:
+                quotes += line.count(b'"') if quoted else 0
+                if (len(lines) >= shard_lines or size >= SHARD_BYTES) and quotes % 2 == 0:
                     yield lines
                     lines, size = [], 0
     except OSError as error:

@@ -9,6 +9,9 @@ from textveil_training.corpus.workspace import RECORD, UNFINISHED
 from textveil_training.data.formats import ReadOptions, format_named, load
 from textveil_training.errors import DataOptionError, MissingSplit, UnreadableFile
 
+KEYED = ("jsonl", "table")
+"""Formats whose texts and labels the caller names."""
+
 
 def find_sources(inputs: Sequence[Path], format_name: str) -> tuple[Source, ...]:
     """Finds the files to sanitize.
@@ -43,13 +46,13 @@ def check(source: Source, format_name: str, text_keys: Sequence[str], label_key:
     Args:
         source: The file.
         format_name: Its format.
-        text_keys: Keys of the texts (``jsonl``).
-        label_key: Key of the label, or None for rows without (``jsonl``).
+        text_keys: Keys or columns of the texts (``jsonl``, ``table``).
+        label_key: Key or column of the label, or None for rows without (``jsonl``, ``table``).
 
     Raises:
         DataError: The file cannot be read or is malformed; see the readers.
     """
-    if format_name != "jsonl":
+    if format_name not in KEYED:
         for _ in load(format_name, source.path):
             pass
         return

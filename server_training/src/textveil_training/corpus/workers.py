@@ -32,7 +32,7 @@ class Job:
     Attributes:
         sources: The files.
         format_name: Their format.
-        text_keys: Keys of the texts (``jsonl``).
+        text_keys: Keys or columns of the texts (``jsonl``, ``table``).
         bundle: Folder of the bundle, None for the built-in one.
         identity: Identity it must have.
         options: Options of the sanitizer.
@@ -65,7 +65,7 @@ class Worker:
     def __init__(self, job: Job, sanitizer: Sanitizer | None = None) -> None:
         self._job = job
         self._sanitizer = sanitizer
-        self._layout: Layout = layout_of(job.format_name, job.text_keys)
+        self._layouts: dict[int, Layout] = {}
 
     def finish(self, piece: Piece) -> Counts:
         """Sanitizes a shard and writes it.
@@ -75,8 +75,12 @@ class Worker:
         """
         if self._sanitizer is None:
             self._sanitizer = Sanitizer.load(self._job.bundle, expect_id=self._job.identity)
-        source = self._job.sources[piece.shard.source]
-        text, counts = sanitize_shard(piece.shard, source, self._layout, self._sanitizer, self._job.options)
+        number = piece.shard.source
+        source = self._job.sources[number]
+        if number not in self._layouts:
+            self._layouts[number] = layout_of(self._job.format_name, self._job.text_keys, source.path)
+        layout = self._layouts[number]
+        text, counts = sanitize_shard(piece.shard, source, layout, self._sanitizer, self._job.options)
         write_shard(piece.target, text, counts, piece.shard.sha256)
         return counts
 

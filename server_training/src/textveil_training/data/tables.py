@@ -77,6 +77,32 @@ def read_examples(path: Path, text: str, label: str | None) -> Iterator[LabeledT
         yield Document(row.text) if label is None else row
 
 
+def columns_of(path: Path, wanted: list[str]) -> tuple[list[int], int, bool]:
+    """Finds columns of a CSV or TSV file.
+
+    Args:
+        path: The file.
+        wanted: Names of columns, or their numbers from 1 where there is no header.
+
+    Returns:
+        Their places from 0, how many columns there are, and whether the first row is a header.
+
+    Raises:
+        DataOptionError: Some have a name and others a number.
+        MissingColumn: There is no such column, or two of that name.
+        DataError: The file cannot be read, is empty, or its first row is malformed.
+    """
+    rows = _csv_rows(path) if path.suffix.lower() == ".csv" else _tsv_rows(path)
+    first = next(rows, None)
+    if first is None:
+        raise EmptyData("there is no row", FileLocation(file_name(path)))
+    location, row = first
+    found = [_columns(row, [name], location) for name in wanted]
+    if len({header for _, header in found}) > 1:
+        raise DataOptionError("name all columns, or number all")
+    return [places[0] for places, _ in found], len(row), found[0][1]
+
+
 def _columns(row: list[str], wanted: list[str], location: FileLocation) -> tuple[list[int], bool]:
     """Places of the columns, and whether the row is a header."""
     numbered = [name.isascii() and name.isdecimal() and name not in row for name in wanted]

@@ -2,13 +2,13 @@
 
     textveil-train encoder my.csv --text text --codes 16 -o bundle
 
-1. Divide the texts, close ones on one side. 2. Learn the codes. 3. Round to int8. 4. k-ary randomized response over
-the codes. 5. If there are labels, compute how well a server tells them from the indices alone: it has seen the label
-and the code of every training text. 6. Write the bundle, with a card.
+1. Divide the texts, close ones on one side. 2. Make rows of words, taught by MiniLM if it is there. 3. Learn the
+codes. 4. Round to int8. 5. k-ary randomized response over the codes. 6. If there are labels, compute how well a server
+tells them from the indices alone: it has seen the label and the code of every training text. 7. Write the bundle.
 """
 
-from collections.abc import Callable
-from dataclasses import asdict, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,33 +19,65 @@ from textveil.mechanisms import IndexStaircase
 from textveil_export.index import IndexContents, drawn_epsilon, integer_channel, static_parts
 
 from textveil_training.bounds.decisions import counts_channel, label_probabilities
-from textveil_training.encoder.codebook import DIMENSION, learn_codebook
+from textveil_training.encoder.codebook import different_texts, learn_codebook
 from textveil_training.encoder.extractors import codes_of, words_provenance
+from textveil_training.encoder.kept_parts import Arrays, KeptParts
 from textveil_training.encoder.static import public_words
 from textveil_training.encoder.task import Task
+from textveil_training.encoder.teacher import NO_TEACHER, asked, teacher_vectors
+from textveil_training.encoder.word_rows import RARE_NUMBERS, TAUGHT_NUMBERS, rare_rows, taught_rows, word_ids
 from textveil_training.tasks.encoder import EncoderSettings, accuracies, divided_figures, provenance
 
 Report = Callable[[str, int, int], None]
 
 
-def train_codebook(task: Task, codes: int, settings: EncoderSettings, report: Report) -> IndexContents:
+def train_codebook(
+    task: Task,
+    codes: int,
+    settings: EncoderSettings,
+    report: Report,
+    teacher: str = NO_TEACHER,
+    kept: KeptParts | None = None,
+) -> IndexContents:
     """Finds codes, quantizes and measures.
 
     Args:
         task: The texts. Classes are used for figures alone, if there are labels.
         codes: How many codes are wanted.
-        settings: What the bundle is to be; ``static`` decides of ``max_characters``, ``min_texts`` and ``seed``.
+        settings: What the bundle is to be; ``static`` decides of ``max_characters``, ``min_texts``, ``pairs`` and
+            ``seed``, ``minilm`` of the teacher's ``max_tokens``.
         report: Told the stage, the steps done and the steps in all.
+        teacher: ``minilm``, a folder or a hub id of a BERT model, or ``none``.
+        kept: Where the teacher's vectors are kept, so that an interrupted run can go on; None to keep none.
 
     Returns:
         The bundle in memory.
 
     Raises:
-        ClassError: There are too few texts for so many codes.
+        ClassError: There are too few texts for so many codes, or they are too much alike.
+        CheckpointError: The teacher cannot be loaded.
+        ResumeError, OutputError: See ``KeptParts``.
     """
-    static = replace(settings.static, dimension=DIMENSION, pairs=0, members=1)
-    public = public_words(static)
-    book = learn_codebook(task.train.texts, codes, public, static, report)
+    static = settings.static
+    taught = teacher != NO_TEACHER
+    public = public_words(replace(static, dimension=TAUGHT_NUMBERS if taught else RARE_NUMBERS, seed=0, members=1))
+    texts = different_texts(task.train.texts, codes)
+    ids = word_ids(texts, public, static.max_characters)
+    made: Mapping[str, Any] = {"min_texts": static.min_texts}
+    if taught:
+        minilm = replace(settings.minilm, encoder=teacher, tuned=False)
+        chosen = asked(len(texts))
+
+        def ask() -> tuple[Arrays, Mapping[str, Any]]:
+            return {"vectors": teacher_vectors([texts[at] for at in chosen], minilm, report)}, {}
+
+        vectors = (kept.part("teacher", ask) if kept is not None else ask())[0]["vectors"]
+        rows = taught_rows([ids[at] for at in chosen], vectors, public, static.min_texts, static.pairs)
+        described = {name: value for name, value in minilm.described(len(texts)).items() if name != "tuned"}
+        made = {**made, "pairs": static.pairs, "taught_by": {**described, "texts": len(chosen)}}
+    else:
+        rows = rare_rows(ids, public, static.min_texts)
+    book = learn_codebook(ids, rows, codes, static.seed, report)
     weights, count = book.weights, len(book.sizes)
     parts = static_parts(public.words, weights.word_rows, weights.pair_rows, static.max_characters)
 
@@ -78,7 +110,10 @@ def train_codebook(task: Task, codes: int, settings: EncoderSettings, report: Re
             **provenance(settings),
             **words_provenance(public),
             "min_texts_of_a_code": min(book.sizes),
-            **{key: asdict(static)[key] for key in ("dimension", "min_texts", "max_characters", "seed")},
+            **made,
+            "dimension": rows.words.shape[1],
+            "max_characters": static.max_characters,
+            "seed": static.seed,
         },
         measured={
             **divided_figures(task, settings.data),

@@ -1,0 +1,67 @@
+"""Spherical k-means: unit vectors, and centers that are the directions of the sums of their vectors.
+
+    code(u) = argmax over k of <c_k, u>,    c_k = unit(sum of the u of code k)
+
+(Dhillon, Modha 2001). The best of some runs is taken, by its own objective.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+Report = Callable[[str, int, int], None]
+Floats = NDArray[np.float64]
+#: Runs from different starts: a bad start costs up to a point of accuracy. Most steps of each.
+RESTARTS, STEPS = 16, 25
+
+
+def k_means(directions: Floats, codes: int, seed: int, report: Report = lambda *_: None) -> Floats:
+    """Returns the centers of the run whose vectors are nearest to their centers, shape ``(codes, numbers)``.
+
+    Args:
+        directions: Unit vectors, shape ``(texts, numbers)``; at least ``codes`` of them.
+        codes: How many centers.
+        seed: Seed of the starts.
+        report: Told the stage, the runs done and the runs in all.
+    """
+    best, most = directions[:codes], -np.inf
+    for restart in range(RESTARTS):
+        centers = _one_run(directions, codes, np.random.default_rng([seed, restart]))
+        found = float((directions @ centers.T).max(axis=1).sum())
+        if found > most:
+            best, most = centers, found
+        report("codes", restart + 1, RESTARTS)
+    return best
+
+
+def _one_run(directions: Floats, codes: int, generator: np.random.Generator) -> Floats:
+    centers = directions[generator.choice(len(directions), codes, replace=False)]
+    before: NDArray[np.int64] | None = None
+    for _ in range(STEPS):
+        assigned = (directions @ centers.T).argmax(axis=1)
+        if before is not None and (assigned == before).all():
+            break
+        sums = sums_of(directions, assigned, codes)
+        empty = ~sums.any(axis=1)
+        sums[empty] = directions[generator.choice(len(directions), int(empty.sum()))]
+        centers, before = unit(sums), assigned
+    return centers
+
+
+def sums_of(vectors: Floats, assigned: NDArray[np.int64], codes: int) -> Floats:
+    """Returns the sum of the vectors of each code, shape ``(codes, numbers)``."""
+    rows = np.arange(len(vectors))
+    return csr_array((np.ones(len(vectors)), (assigned, rows)), shape=(codes, len(vectors))) @ vectors
+
+
+def main_directions(vectors: Floats, numbers: int) -> Floats:
+    """Returns the directions in which vectors differ most, the first one most: shape ``(dimension, numbers)``."""
+    _, directions = np.linalg.eigh(np.cov(vectors.T))
+    return directions[:, ::-1][:, :numbers]
+
+
+def unit(vectors: Floats) -> Floats:
+    """Returns vectors of length 1; 0 stays 0."""
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)

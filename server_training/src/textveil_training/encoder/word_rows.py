@@ -1,0 +1,126 @@
+"""Tables of words and of pairs of words whose mean is the vector of a text, made without labels.
+
+    v(text) = mean over words of E[word] + mean over pairs of neighbors of D[pair]
+
+``rare_rows``: public rows, weighted by how rare a word is among the texts. ``taught_rows``: the tables whose vectors
+come nearest to a language model's on the same texts. On a device both are the same few lines of numpy.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from textveil.vector import pair_buckets, words_of
+
+from textveil_training.encoder.k_means import main_directions, unit
+from textveil_training.encoder.static import PublicWords
+
+Floats = NDArray[np.float64]
+Ids = NDArray[np.int64]
+#: Numbers of a public row that are used: all of them where a teacher chooses among them.
+RARE_NUMBERS, TAUGHT_NUMBERS = 180, 384
+#: Numbers of a taught row: main directions of the teacher's vectors.
+DIRECTIONS = 32
+#: Weight of the decay, for features whose mean square is 1.
+DECAY = 6e-3
+#: Weight of the products of pairs beside those of words.
+PAIR_WEIGHT = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class WordRows:
+    """Tables of an extractor that has no map to codes yet.
+
+    Attributes:
+        words: ``E``, shape ``(words + 2, numbers)``: numbers and unknown words have the last two rows.
+        pairs: ``D``, shape ``(buckets, numbers)``; without rows where there are no pairs.
+    """
+
+    words: Floats
+    pairs: Floats
+
+    def vectors(self, ids: Sequence[Ids]) -> Floats:
+        """Returns the vectors of texts.
+
+        Args:
+            ids: Rows of each text's words.
+
+        Returns:
+            Shape ``(texts, numbers)``; 0 for a text without words.
+        """
+        found = shares(ids, len(self.words)) @ self.words
+        if len(self.pairs):
+            found = found + shares([pair_buckets(one, len(self.pairs)) for one in ids], len(self.pairs)) @ self.pairs
+        return found
+
+
+def rare_rows(ids: Sequence[Ids], public: PublicWords, min_texts: int) -> WordRows:
+    """Weights public rows by ``ln(n / d)`` for a word in ``d`` of ``n`` texts. There are no pairs.
+
+    Args:
+        ids: Rows of each text's words.
+        public: Words and rows.
+        min_texts: A word of fewer texts is as rare as one of so many.
+    """
+    rarity = np.log(len(ids) / np.maximum(texts_of(shares(ids, len(public.rows)), len(public.rows)), min_texts))
+    return WordRows(public.rows.astype(np.float64) * rarity[:, None], np.zeros((0, public.rows.shape[1])))
+
+
+def taught_rows(
+    ids: Sequence[Ids], vectors: NDArray[np.float32], public: PublicWords, min_texts: int, buckets: int
+) -> WordRows:
+    """Finds the tables that come nearest to a teacher's vectors: kernel ridge regression.
+
+        a = (C K C + decay n I)^-1 T,    E = rows (rows of texts)' C a,    D = (pairs of texts)' C a
+
+    ``T`` are the teacher's vectors in their main directions. ``K`` are the products of the mean public rows and, with
+    twice the weight, those of the shares of pairs, each scaled to a mean square of 1 around the mean. ``C`` takes the
+    mean out. A word's row is its public one under one linear map, so no row is about a word of a few texts.
+
+    Args:
+        ids: Rows of each text's words.
+        vectors: The teacher's vector of each text, shape ``(texts, width)``.
+        public: Words and rows.
+        min_texts: A bucket of pairs of fewer texts has the row 0.
+        buckets: How many buckets of pairs there are: a power of two.
+    """
+    wished = unit(vectors - vectors.mean(axis=0, dtype=np.float64))
+    wished = unit(wished @ main_directions(wished, DIRECTIONS))
+    means = shares(ids, len(public.rows)) @ public.rows.astype(np.float64)
+    pairs = shares([pair_buckets(one, buckets) for one in ids], buckets)
+    pairs = pairs * (texts_of(pairs, buckets) >= min_texts)
+    kernels = [_centered(means @ means.T), _centered((pairs @ pairs.T).toarray())]
+    scales = [1 / max(float(np.trace(kernel)) / len(ids), 1e-12) for kernel in kernels]
+    scales[1] *= PAIR_WEIGHT
+    kernel = scales[0] * kernels[0] + scales[1] * kernels[1]
+    answer = np.linalg.solve(kernel + DECAY * len(ids) * np.eye(len(ids)), wished)
+    answer -= answer.mean(axis=0)
+    return WordRows(scales[0] * (public.rows @ (means.T @ answer)), scales[1] * (pairs.T @ answer))
+
+
+def word_ids(texts: Sequence[str], public: PublicWords, max_characters: int) -> list[Ids]:
+    """Returns the rows of each text's words, as devices find them."""
+    return [words_of(text[:max_characters], public.words) for text in texts]
+
+
+def shares(ids: Sequence[Ids], rows: int) -> csr_array:
+    """Returns how large a share of a text's words each row has: sparse, shape ``(texts, rows)``."""
+    lengths = np.array([len(one) for one in ids])
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    weights = np.repeat(1 / np.maximum(1, lengths), lengths)
+    found = csr_array((weights, np.concatenate([*ids, np.zeros(0, np.int64)]), starts), shape=(len(ids), rows))
+    found.sum_duplicates()
+    return found
+
+
+def texts_of(found: csr_array, rows: int) -> Ids:
+    """Returns in how many texts each of so many rows is; of what ``shares`` gives."""
+    return np.bincount(np.asarray(found.indices), minlength=rows)
+
+
+def _centered(kernel: Floats) -> Floats:
+    """Returns the products of vectors whose mean is taken out, from those of the vectors."""
+    means = kernel.mean(axis=0)
+    return kernel - means - means[:, None] + means.mean()

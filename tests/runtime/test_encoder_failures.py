@@ -1,0 +1,126 @@
+"""``Encoder``: models that pass the check and do not run, and what is said then: nothing of the text."""
+
+import json
+import logging
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper
+from small_encoders import MISSING_ROW, POSITIONS, SECRET, VOCABULARY, ids, model_of, write_encoder
+from textveil import Encoder, TextveilError
+from textveil.errors import EncoderFailed
+from textveil.vector import onnx_session as module
+
+# --- models that pass the check and do not run ---------------------------------------------------------------------
+
+
+def failing(tmp_path: Path, model: onnx.ModelProto | None = None, **options: object) -> str:
+    with pytest.raises(EncoderFailed) as caught:
+        Encoder.load(write_encoder(tmp_path / "encoder", model=model, **options))  # type: ignore[arg-type]
+    return str(caught.value)
+
+
+def test_more_pieces_than_embeddings(tmp_path: Path) -> None:
+    model = model_of(pieces=VOCABULARY[:-1])
+    assert failing(tmp_path, model) == "the model of this bundle fails on its input"
+
+
+def test_more_tokens_than_positions(tmp_path: Path) -> None:
+    assert failing(tmp_path, max_tokens=POSITIONS + 1) == "the model of this bundle fails on its input"
+
+
+def test_a_graph_that_does_not_fit_together(tmp_path: Path) -> None:
+    model = model_of()
+    model.graph.node[-1].input[0] = "input_ids"  # no numbers of one type
+    assert failing(tmp_path, model) == "onnxruntime does not start the model of this bundle"
+
+
+def test_a_vector_of_another_length(tmp_path: Path) -> None:
+    """The output's axes are open, so only running it tells."""
+    model = model_of(dimension=5)
+    del model.graph.output[0].type.tensor_type.shape.dim[:]
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    assert failing(tmp_path, model) == "the model gives vectors of another length than its bundle says"
+
+
+def test_a_vector_of_another_rank(tmp_path: Path) -> None:
+    model = model_of()
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    model.graph.node[-1].output[0] = "flat"
+    model.graph.node.append(helper.make_node("Reshape", ["flat", "last"], ["representation"]))
+    assert failing(tmp_path, model) == "the model of this bundle gives something else than one vector"
+
+
+# --- nothing leaks -------------------------------------------------------------------------------------------------
+
+
+def told(error: BaseException) -> str:
+    """All that an error and whatever it is chained to say, suppressed or not, source lines apart."""
+    said, seen = [], [error]
+    while seen:
+        current = seen.pop()
+        said += [repr(current), *map(str, current.args), *traceback.format_exception_only(current)]
+        seen += [other for other in (current.__cause__, current.__context__) if other is not None]
+    return "\n".join(said)
+
+
+def test_a_text_on_which_the_model_fails_is_released_like_any_other(encoder: Encoder) -> None:
+    """No release would be an output that only some texts have, outside every epsilon: they get the fixed point."""
+    releases = [encoder.encode("the poison said", epsilon=1) for _ in range(200)]
+    assert all(release.notes.fixed_point for release in releases)
+    assert not any(encoder.encode("the nurse said", epsilon=1).notes.fixed_point for _ in range(20))
+    assert {release.vector.shape for release in releases} == {(encoder.bundle.default_level.dimension,)}
+    assert len({tuple(release.integers.tolist()) for release in releases}) > 150  # it has the noise, too
+
+
+def test_a_vector_of_another_length_is_the_fixed_point(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoder._session, "run", lambda ids: np.ones((1, 99), dtype=np.float32))
+    assert encoder.encode("the nurse").notes.fixed_point
+
+
+def test_onnxruntime_is_not_quoted(
+    encoder: Encoder, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its message names a row that depends on the text; it is neither raised, chained, logged nor printed."""
+    caplog.set_level(logging.NOTSET)
+    release = encoder.encode("the poison doctor")
+    assert str(MISSING_ROW) not in repr(release)
+    with pytest.raises(EncoderFailed) as caught:
+        encoder._session.run(ids("poison"))
+    assert str(MISSING_ROW) not in told(caught.value)
+    assert "".join(capfd.readouterr()) == ""
+    assert caplog.text == ""
+    runtime = module.offline_onnxruntime()
+    session = runtime.InferenceSession(model_of().SerializeToString(), providers=["CPUExecutionProvider"])
+    row = np.array([ids("poison")])
+    with pytest.raises(Exception, match=str(MISSING_ROW)):  # that is what there is to hide
+        session.run(None, {"input_ids": row, "attention_mask": np.ones_like(row)})
+    assert str(MISSING_ROW) in "".join(capfd.readouterr())
+
+
+def test_nothing_that_is_said_holds_the_text(
+    encoder: Encoder, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.NOTSET)
+    release = encoder.encode(f"the {SECRET} said")
+    said = [repr(release), str(release), repr(release.notes), repr(encoder), json.dumps(release.statement.to_dict())]
+    said += [str(release.statement), release.statement.summary(), repr(encoder.encode(f"{SECRET} poison"))]
+    calls: list[Callable[[], object]] = [
+        lambda: encoder.encode(SECRET, epsilon=SECRET),
+        lambda: encoder.encode(SECRET, word_dropout=SECRET),
+        lambda: encoder.encode(SECRET.encode()),  # type: ignore[arg-type]
+        lambda: encoder.encode_batch([SECRET, [SECRET]]),  # type: ignore[list-item]
+        lambda: Encoder.load(SECRET),
+        lambda: Encoder.load(encoder.bundle.path, expect_id=SECRET),
+    ]
+    for call in calls:
+        with pytest.raises(TextveilError) as caught:
+            call()
+        said.append(told(caught.value))
+    assert not any("orblaxia" in line or "48213977" in line for line in said)
+    assert "".join(capfd.readouterr()) == ""
+    assert caplog.text == ""

@@ -1,0 +1,144 @@
+"""``Encoder``: what reaches the model of a text, and words that are dropped before."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from onnx import numpy_helper
+from small_encoders import DIMENSION, NUMBER, POSITIONS, SECRET, ids, model_of, write_encoder
+from textveil import Encoder
+
+
+def by_hand(pieces: str, mode: str = "l1", grid: int = 64) -> NDArray[np.int64]:
+    """The tiny graph in numpy, and the grid: truncated toward zero."""
+    stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in model_of(mode).graph.initializer}
+    numbers = ids(pieces)
+    head = (stored["embeddings"][numbers] + stored["positions"][: len(numbers)]).mean(axis=0) @ stored["projection"]
+    if mode == "box":
+        bounded = (head - head.min()) / (head.max() - head.min())
+    else:
+        bounded = head / max(1, np.abs(head).sum() if mode == "l1" else np.sqrt((head**2).sum()))
+    return np.trunc(bounded.astype(np.float64) * grid).astype(np.int64)
+
+
+# --- what reaches the model ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("", ""),
+        (" \n\t", ""),
+        ("The doctor said,", "the doctor said ,"),
+        ("Doctors' unaffable", "doctor ##s ' un ##aff ##able"),
+        (SECRET, "[UNK] [UNK]"),
+        ("[MASK] [CLS]", "[UNK] [UNK] [UNK] [UNK] [UNK] [UNK]"),  # plain text, not control symbols
+        ("\ud800the\x00", "the"),
+        ("the " * 14, "the " * 14),
+    ],
+)
+@pytest.mark.usefixtures("bare")
+def test_a_text_becomes_its_pieces(encoder: Encoder, seen: list[list[int]], text: str, pieces: str) -> None:
+    release = encoder.encode(text)
+    assert seen == [ids(pieces)]
+    assert not release.notes.truncated
+    assert np.abs(release.integers - by_hand(pieces)).max() <= 1
+    assert (release.vector == release.integers.astype(np.float32) / 64).all()
+
+
+@pytest.mark.parametrize(("mode", "delta"), [("l1", None), ("l2", "1e-6"), ("box", None)])
+@pytest.mark.usefixtures("bare")
+def test_every_mode_is_computed_right(tmp_path: Path, mode: str, delta: str | None) -> None:
+    encoder = Encoder.load(write_encoder(tmp_path / mode, mode=mode, delta=delta, grid=32))
+    for text in ("", "the doctor", "of the nurse said un"):
+        assert np.abs(encoder.encode(text).integers - by_hand(text, mode, 32)).max() <= 1
+
+
+def test_a_long_text_is_cut_and_that_is_said_here_alone(encoder: Encoder, seen: list[list[int]]) -> None:
+    long = encoder.encode("the doctor said " * 200)
+    assert len(seen[0]) == POSITIONS
+    assert seen[0] == ids("the doctor said " * 4 + "the doctor")
+    assert long.notes.truncated
+    short = encoder.encode("the")
+    assert not short.notes.truncated
+    assert long.statement == short.statement
+    assert "truncated" not in repr(long)
+    assert repr(long.statement) == repr(short.statement)
+    assert encoder.encode("unaffable " * 5).notes.truncated  # in the middle of a word
+
+
+def test_a_text_of_five_megabytes(encoder: Encoder) -> None:
+    assert encoder.encode("the doctor, " * 430_000).notes.truncated
+
+
+# --- word dropout --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def coins(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Scripts the coins of the words: ``x`` is dropped."""
+
+    def script(pattern: str) -> None:
+        def words(count: int) -> NDArray[np.uint64]:
+            assert count == len(pattern)
+            return np.array([0 if coin == "x" else 2**64 - 1 for coin in pattern], np.uint64)
+
+        monkeypatch.setattr("textveil.mechanisms.entropy.random_uint64", words)
+
+    return script
+
+
+@pytest.mark.usefixtures("bare")
+def test_a_dropped_word_is_gone_with_all_its_pieces(
+    encoder: Encoder, seen: list[list[int]], coins: Callable[[str], None]
+) -> None:
+    coins("-x--")
+    first = encoder.encode("the unaffable nurse said", word_dropout="0.3")
+    other = encoder.encode("the boston nurse said", word_dropout="0.3")
+    foreign = encoder.encode(f"the {SECRET.split()[0]} nurse said", word_dropout=0.3)
+    coins("---")
+    without = encoder.encode("the nurse said", word_dropout=0.3)
+    assert seen == [ids("the nurse said")] * 4
+    assert (first.integers == without.integers).all()
+    assert (other.integers == without.integers).all()
+    assert (foreign.integers == without.integers).all()
+
+
+@pytest.mark.usefixtures("bare")
+def test_words_are_dropped_before_the_text_is_cut(
+    encoder: Encoder, seen: list[list[int]], coins: Callable[[str], None]
+) -> None:
+    coins("x" * 14 + "-" * 14)
+    release = encoder.encode("the " * 14 + "nurse " * 14, word_dropout="0.5")
+    assert seen == [ids("nurse " * 14)]
+    assert not release.notes.truncated
+    coins("x" * 5)
+    encoder.encode("the doctor said , of", word_dropout="0.99")
+    assert seen[-1] == ids("")
+
+
+def test_every_word_has_a_coin_of_its_own(encoder: Encoder, seen: list[list[int]]) -> None:
+    """1,200 coins at one half, and how often two neighbors agree: six standard errors."""
+    for _ in range(100):
+        encoder.encode("the of and doctor nurse said , . ' un boston the", word_dropout="0.5")
+    kept = sum(len(given) - 2 for given in seen)
+    assert abs(kept - 600) < 6 * np.sqrt(300)
+    both = sum(NUMBER["doctor"] in given and NUMBER["nurse"] in given for given in seen)
+    assert 2 < both < 48
+
+
+def test_without_dropout_no_coin_is_thrown(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[int] = []
+
+    def counted(count: int) -> NDArray[np.uint64]:
+        drawn.append(count)
+        return np.frombuffer(os.urandom(8 * count), dtype="<u8")
+
+    monkeypatch.setattr("textveil.mechanisms.entropy.random_uint64", counted)
+    encoder.encode("the doctor said")
+    assert drawn == [DIMENSION]
+    encoder.encode("the doctor said", word_dropout="0.25")
+    assert drawn == [DIMENSION, 3, DIMENSION]
