@@ -64,7 +64,10 @@ def test_wrong_usage(arguments: list[str], expected: str) -> None:
     [
         (["sanitze"], "unknown command: did you mean sanitize? (see textveil --help)"),
         (["inspct"], "unknown command: did you mean inspect? (see textveil --help)"),
-        (["sanitize", "--colum", "secret"], "unknown option: did you mean --column? (see textveil sanitize --help)"),
+        (
+            ["sanitize", "--colum", "secret"],
+            "unknown option: did you mean --column or --scope-column? (see textveil sanitize --help)",
+        ),
         (["info", "--jsn"], "unknown option: did you mean --json? (see textveil info --help)"),
     ],
 )

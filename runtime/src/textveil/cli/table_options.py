@@ -36,6 +36,10 @@ DocumentKeyOption = Annotated[
     str | None,
     typer.Option(help="With --consistent: rows with one value there, one after the other, are one document."),
 ]
+ScopeColumnOption = Annotated[
+    str | None,
+    typer.Option(help="With --ledger: the column or key whose value names the scope that a row is charged to."),
+]
 HeaderOption = Annotated[
     bool,
     typer.Option(
