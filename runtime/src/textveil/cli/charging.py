@@ -21,14 +21,11 @@ if TYPE_CHECKING:
     from textveil.vector.index_encoder import IndexEncoder
 
 
-_BY_ROW = "each in the scope that its row names"
-
-
 class Charging:
     """Charges what a command draws, and counts what the ledger says of it."""
 
-    def __init__(self, ledger: "Ledger", scope: str, budget: "Budget | None", scope_column: str | None = None) -> None:
-        self._ledger, self._scope, self._budget, self._scope_column = ledger, scope, budget, scope_column
+    def __init__(self, ledger: "Ledger", scope: str, budget: "Budget | None", named_by: str | None = None) -> None:
+        self._ledger, self._scope, self._budget, self._named_by = ledger, scope, budget, named_by
         self._charged = self._before = self._stored = 0
 
     @property
@@ -36,14 +33,24 @@ class Charging:
         """What of a run decides which account is charged, for the record of an output folder."""
         return self._scope
 
-    def sanitize(self, sanitizer: "Sanitizer", texts: Sequence[str], options: "Options") -> "list[Result]":
-        """Sanitizes documents, charged."""
-        given = self._ledger.sanitize_batch(sanitizer, texts, scope=self._scope, budget=self._budget, **options)
+    def sanitize(
+        self, sanitizer: "Sanitizer", texts: Sequence[str], options: "Options", scope: str | None = None
+    ) -> "list[Result]":
+        """Sanitizes documents, charged to a scope, or to that of the command line."""
+        scope = self._scope if scope is None else scope
+        given = self._ledger.sanitize_batch(sanitizer, texts, scope=scope, budget=self._budget, **options)
         return [self._counted(charged) for charged in given]
 
-    def encode(self, encoder: "Encoder | IndexEncoder", texts: Sequence[str], options: dict[str, Any]) -> list[Any]:
-        """Encodes documents, charged."""
-        given = self._ledger.encode_batch(encoder, texts, scope=self._scope, budget=self._budget, **options)
+    def encode(
+        self,
+        encoder: "Encoder | IndexEncoder",
+        texts: Sequence[str],
+        options: dict[str, Any],
+        scope: str | None = None,
+    ) -> list[Any]:
+        """Encodes documents, charged as ``sanitize`` does."""
+        scope = self._scope if scope is None else scope
+        given = self._ledger.encode_batch(encoder, texts, scope=scope, budget=self._budget, **options)
         return [self._counted(charged) for charged in given]
 
     @contextmanager
@@ -60,7 +67,8 @@ class Charging:
         if self._ledger.created:
             say_unless(f"a new ledger; its key is {self._ledger.key_path.name}: without it all is forgotten", quiet)
         spent = f"{self._ledger.account(self._scope)} spent in this scope"
-        said = [f"{_documents(self._charged)} charged, {spent if self._scope_column is None else _BY_ROW}"]
+        named = f"each in the scope that its {self._named_by} names"
+        said = [f"{_documents(self._charged)} charged, {spent if self._named_by is None else named}"]
         if self._stored:
             said.append(f"{_documents(self._stored)} given again from the memo, at no charge")
         if self._before:
@@ -84,6 +92,7 @@ def charging(
     key: Path | None = None,
     *,
     scope_column: str | None = None,
+    scope_per_request: bool = False,
 ) -> Charging | None:
     """Opens the ledger that a command line names; ``None`` where it names none.
 
@@ -92,8 +101,9 @@ def charging(
         LedgerError, KeyFileError, CryptoUnavailable: The ledger cannot be used.
     """
     if ledger is None:
-        if memo or any(option is not None for option in (ledger_key, scope, scope_column, budget, budget_delta, key)):
-            raise OptionError("--ledger-key, --scope, --scope-column, --budget, --memo and --memo-key go with --ledger")
+        given = (ledger_key, scope, scope_column, budget, budget_delta, key)
+        if memo or scope_per_request or any(option is not None for option in given):
+            raise OptionError("--ledger-key, all of --scope and --budget, --memo and --memo-key go with --ledger")
         return None
     if memo != (key is not None):
         raise OptionError("--memo and --memo-key go together: outputs are stored encrypted with that key")
@@ -104,8 +114,9 @@ def charging(
     from textveil.ledger import DEFAULT_SCOPE, Budget, Ledger
 
     limit = None if budget is None else Budget.of(budget, "0" if budget_delta is None else budget_delta)
+    named_by = "request" if scope_per_request else None if scope_column is None else "row"
     opened = Ledger(ledger, key=ledger_key, memo_key=key)
-    return Charging(opened, DEFAULT_SCOPE if scope is None else scope, limit, scope_column)
+    return Charging(opened, DEFAULT_SCOPE if scope is None else scope, limit, named_by)
 
 
 class ReceiptFile:

@@ -117,7 +117,9 @@ BudgetDeltaOption = Annotated[
 ]
 MemoOption = Annotated[
     bool,
-    typer.Option("--memo", help="With --ledger and --key: give an equal request its stored output again, uncharged."),
+    typer.Option(
+        "--memo", help="With --ledger and --memo-key: give an equal request its stored output again, uncharged."
+    ),
 ]
 MemoKeyOption = Annotated[
     Path | None,
