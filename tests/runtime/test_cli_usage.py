@@ -45,7 +45,7 @@ def usage(*arguments: str) -> tuple[int, str, str]:
         (["inspect", "the", "--count", "secret"], "--count"),
         (["inspect", "the", "--count", "0"], "--count"),
         (["inspect", "the", "-n", "-5"], "--count"),
-        (["info", "secret"], "unexpected argument"),
+        (["info", "my", "secret"], "unexpected argument"),
     ],
 )
 def test_wrong_usage(arguments: list[str], expected: str) -> None:
@@ -123,7 +123,7 @@ PLACES = [
     ["inspect", "x", "{}"],
     ["inspect", "x", "--count", "{}"],
     ["inspect", "x", "--count={}"],
-    ["info", "{}"],
+    ["info", "a", "{}"],
     ["info", "--json={}"],
     ["info", "--path", "{}", "--nothing"],
 ]

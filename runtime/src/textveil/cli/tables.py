@@ -107,7 +107,7 @@ def run_is_over_files(
     )
 
 
-def refusing_tables(name: str, look: Callable[[list[str]], None] | None) -> Callable[[list[str]], None]:
+def refusing_tables(name: str, look: Callable[[list[str]], None] | None = None) -> Callable[[list[str]], None]:
     """Returns what looks at texts before they are drawn, and refuses those whose first lines look like a table.
 
     Args:

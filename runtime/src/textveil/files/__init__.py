@@ -3,6 +3,7 @@
 Cells that are not asked for keep their bytes. Each output appears whole or not at all.
 """
 
+from textveil.files.cells import read_cells
 from textveil.files.looks import LOOKED_AT, refuse_tables, refuse_tables_by_name
 from textveil.files.processes import ctrl_c_is_ours, leave_with_parent, one_thread_each
 from textveil.files.quarantine import Quarantine
@@ -10,7 +11,7 @@ from textveil.files.record import Counts, Record, settings_of
 from textveil.files.run import Finished, sanitize_files
 from textveil.files.selection import FORMATS, MAX_FIELD, Selection
 from textveil.files.sources import RECORD, Source, Sources, find_sources
-from textveil.files.streams import packed_as
+from textveil.files.streams import Reading, packed_as
 from textveil.files.workers import Drawer
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Drawer",
     "Finished",
     "Quarantine",
+    "Reading",
     "Record",
     "Selection",
     "Source",
@@ -31,6 +33,7 @@ __all__ = [
     "leave_with_parent",
     "one_thread_each",
     "packed_as",
+    "read_cells",
     "refuse_tables",
     "refuse_tables_by_name",
     "sanitize_files",

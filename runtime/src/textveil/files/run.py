@@ -24,7 +24,8 @@ from textveil.files.workers import Drawer
 if TYPE_CHECKING:  # who has no ledger does not wait for its database
     from textveil.files.charges import Charges
 
-_LAYOUTS = {"csv": DelimitedLayout, "tsv": DelimitedLayout, "jsonl": JsonLinesLayout, "lines": LinesLayout}
+#: What cuts the lines of each format into rows.
+LAYOUTS = {"csv": DelimitedLayout, "tsv": DelimitedLayout, "jsonl": JsonLinesLayout, "lines": LinesLayout}
 
 #: Called with bytes of all files that are done, and rows.
 Report = Callable[[int, int], None]
@@ -165,7 +166,7 @@ def _steps_of(source: Source, file: Reading, selection: Selection, look: Look) -
                     look(source.name, block.texts)
                 yield _Step(block=block, consumed=source.size * table.done // max(1, table.rows))
         return
-    layout = _LAYOUTS[selection.format](selection, source.name)
+    layout = LAYOUTS[selection.format](selection, source.name)
     yield _Step(file)
     looked = False
     for block in blocks(layout, file.chunks(), selection, source.name):
