@@ -23,7 +23,7 @@ one_core()
 
 from textveil import Sanitizer
 from textveil.bundle.atomic import atomic_output
-from textveil.cli.sanitize import sanitize_lines
+from textveil.cli.plain import sanitize_lines
 from textveil.files import Drawer, Selection, find_sources, sanitize_files
 from textveil.files.rows import Drawn
 from textveil.files.workers import NOTHING

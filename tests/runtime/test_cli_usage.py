@@ -45,7 +45,7 @@ def usage(*arguments: str) -> tuple[int, str, str]:
         (["inspect", "the", "--count", "secret"], "--count"),
         (["inspect", "the", "--count", "0"], "--count"),
         (["inspect", "the", "-n", "-5"], "--count"),
-        (["info", "secret"], "unexpected argument"),
+        (["info", "my", "secret"], "unexpected argument"),
     ],
 )
 def test_wrong_usage(arguments: list[str], expected: str) -> None:
@@ -64,7 +64,10 @@ def test_wrong_usage(arguments: list[str], expected: str) -> None:
     [
         (["sanitze"], "unknown command: did you mean sanitize? (see textveil --help)"),
         (["inspct"], "unknown command: did you mean inspect? (see textveil --help)"),
-        (["sanitize", "--colum", "secret"], "unknown option: did you mean --column? (see textveil sanitize --help)"),
+        (
+            ["sanitize", "--colum", "secret"],
+            "unknown option: did you mean --column or --scope-column? (see textveil sanitize --help)",
+        ),
         (["info", "--jsn"], "unknown option: did you mean --json? (see textveil info --help)"),
     ],
 )
@@ -120,7 +123,7 @@ PLACES = [
     ["inspect", "x", "{}"],
     ["inspect", "x", "--count", "{}"],
     ["inspect", "x", "--count={}"],
-    ["info", "{}"],
+    ["info", "a", "{}"],
     ["info", "--json={}"],
     ["info", "--path", "{}", "--nothing"],
 ]

@@ -1,5 +1,6 @@
 """Parquet: text columns are rewritten; types, nulls, metadata and compression stay."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -120,9 +121,11 @@ def test_documents_of_rows(here: Callable, tmp_path: Path) -> None:
     assert first["b"].split()[::2] == [name, name]
     assert second["b"] is None
     ran = here(*arguments, "--consistent-cap", "1")
-    assert ran.message == (
-        "textveil: document-too-long: t.parquet, rows 1 to 2: a document has more drawn mentions than the cap\n"
-    )
+    assert ran.message == ("textveil: bad-row: t.parquet, row 1: its document has more drawn mentions than the cap\n")
+    kept = tmp_path / "kept"
+    assert here(*arguments, "--consistent-cap", "1", "--quarantine", kept).code == 0
+    assert parquet.read_table(out).num_rows == 1
+    assert json.loads(json.loads(kept.read_text())["raw"]) == {"a": "Anna paid", "b": "Anna left Anna"}
 
 
 def test_what_parquet_does_not_go_with(cli: Callable, forked: Callable, tiny_path: Path, tmp_path: Path) -> None:

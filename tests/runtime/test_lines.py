@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from textveil import Result, Sanitizer
 from textveil.cli import io as lines
-from textveil.cli.sanitize import sanitize_lines
+from textveil.cli.plain import sanitize_lines
 from textveil.errors import InputError
 from textveil.mechanisms import entropy
 

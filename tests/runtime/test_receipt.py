@@ -132,6 +132,9 @@ def test_what_is_no_receipt_is_refused(wrong: bytes) -> None:
         {"documents": "1"},
         {"options": {"level": 5}},
         {"options": 5},
+        {"options": {"table": 5}},
+        {"options": {"table": {"rewritten": 5}}},
+        {"options": {"table": {"rewritten": ["note", "\x1b[31m"]}}},
     ],
     ids=str,
 )  # fmt: skip

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from canaries import CANARIES, SECRET
 from serving import served
+from textveil import Ledger
 
 pytest.importorskip("starlette", reason="needs the extra serve: make integrations")
 pytest.importorskip("uvicorn", reason="needs the extra serve: make integrations")
@@ -88,12 +89,56 @@ def test_a_ledger_charges_and_its_budget_refuses(tmp_path: Path) -> None:
     assert b"Zorblax" not in (tmp_path / "ledger").read_bytes()
 
 
+def test_a_request_names_its_scope_and_a_memo_gives_again(tmp_path: Path) -> None:
+    pytest.importorskip("cryptography", reason="cryptography is not installed")
+    books = tmp_path / "books"
+    books.mkdir()
+    files = ("--ledger", books / "ledger", "--budget", "8", "--level", "strongest", "--scope-per-request")
+    memo = ("--memo", "--memo-key", tmp_path / "key")
+    with served(tmp_path, *START, "--bundle", SMALL, *files, *memo) as server:
+
+        def ask(text: str, **more: object) -> tuple[int, dict]:
+            return server.ask("POST", "/sanitize", {"text": text, **more})[:2]
+
+        assert server.ask("GET", "/info")[1]["scope_per_request"] is True
+        first = ask("the doctor asked", scope=SECRET)
+        assert first[0] == 200
+        assert [ask("the doctor asked", scope=SECRET) for _ in range(3)] == [first] * 3, "at no charge"
+        assert ask("the nurse", scope=SECRET)[0] == 403
+        assert ask("the nurse", scope="another")[0] == 200
+        assert ask("the nurse")[0] == 200
+        for wrong in ("", 5, None, "x" * 1001, ["a"]):
+            status, said = ask("the nurse", scope=wrong)
+            assert (status, said["error"]["code"]) == (422, "body")
+        assert server.ask("POST", "/sanitize", b'{"text": "a", "scope": "\\ud800"}')[0] == 422
+        schema = server.ask("GET", "/openapi.json")[1]["paths"]["/sanitize"]["post"]["requestBody"]["content"]
+        for shape in schema["application/json"]["schema"]["oneOf"]:
+            assert shape["properties"]["scope"]["maxLength"] == 1000
+            assert "scope" not in shape["required"]
+        assert server.stop() == 0
+        assert "3 documents charged, each in the scope that its request names; 3 documents given again" in server.said
+        assert "Zorblax" not in server.said
+    assert b"Zorblax" not in (books / "ledger").read_bytes()
+    ledger = Ledger(books / "ledger")
+    assert [ledger.account(scope).spent for scope in (SECRET, "another", "default")] == ["8", "4", "4"]
+
+
+def test_without_the_option_no_request_names_a_scope(tmp_path: Path) -> None:
+    with served(tmp_path, *START, "--bundle", SMALL, "--ledger", tmp_path / "ledger") as server:
+        assert server.ask("GET", "/info")[1]["scope_per_request"] is False
+        assert server.ask("POST", "/sanitize", {"text": "the nurse", "scope": "mine"})[0] == 422
+        assert "scope" not in json.dumps(server.ask("GET", "/openapi.json")[1]["paths"])
+    assert Ledger(tmp_path / "ledger").accounts() == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         (["--host", "0.0.0.0"], 1, "textveil: serve: off the loopback address a token and TLS are needed, both\n"),
         (["--host", "example.org"], 1, "textveil: serve: the host must be an IP address, or localhost\n"),
         (["--level", "nothing"], 1, "textveil: unknown-level: "),
+        (["--scope-per-request"], 1, "textveil: option: --ledger-key, all of --scope and --budget, --memo"),
+        (["--memo"], 1, "textveil: option: --ledger-key, all of --scope and --budget, --memo and --memo-key go with"),
         (["--encoder-epsilon", "4"], 1, "textveil: option: --encoder-epsilon goes with --encoder\n"),
         (["--port", "70000"], 2, "textveil: usage: --port: a value is not valid"),
     ],

@@ -1,7 +1,7 @@
 """``textveil encode``: lines of text in, one noisy vector or one index for each out."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +12,7 @@ from textveil.bundle.files import MAX_BUNDLE_BYTES, encoder_version
 from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION
 from textveil.cli.charging import Charging, ReceiptFile, charging, refuse_shared
 from textveil.cli.configuration import ConfigOption, say_configured
-from textveil.cli.io import Write, all_lines, opened, read_lines, refuse_overwriting, say_unless, standard_output
+from textveil.cli.io import Lines, Write, all_lines, opened, read_lines, refuse_overwriting, say_unless, standard_output
 from textveil.cli.options import (
     BudgetDeltaOption,
     BudgetOption,
@@ -30,7 +30,21 @@ from textveil.cli.options import (
     Wanted,
 )
 from textveil.cli.progress import progress_bar
+from textveil.cli.table_options import (
+    CsvOption,
+    DelimiterOption,
+    EncodedColumnOption,
+    EncodedKeyOption,
+    EncodingOption,
+    HeaderOption,
+    JsonLinesOption,
+    ParquetOption,
+    PlainOption,
+    TsvOption,
+)
+from textveil.cli.tables import columns_of, format_of, refusing_tables
 from textveil.errors import OptionError
+from textveil.files import Reading, Selection, packed_as, read_cells, refuse_tables_by_name
 from textveil.release import Statement
 from textveil.vector.encoder import Encoder, VectorRelease
 from textveil.vector.index_encoder import IndexEncoder, IndexRelease
@@ -64,6 +78,16 @@ def encode(
         str | None,
         typer.Option(help="Of a bundle that releases an index: counts or accuracy; the bundle's default if left out."),
     ] = None,
+    csv: CsvOption = False,
+    tsv: TsvOption = False,
+    jsonl: JsonLinesOption = False,
+    parquet: ParquetOption = False,
+    plain: PlainOption = False,
+    column: EncodedColumnOption = None,
+    key: EncodedKeyOption = None,
+    header: HeaderOption = True,
+    delimiter: DelimiterOption = None,
+    encoding: EncodingOption = "utf-8",
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON object per document: what is released, and the statement.")
     ] = False,
@@ -91,13 +115,19 @@ def encode(
 ) -> None:
     """Turn each text into one index, or a short vector with noise.
 
-    Each line is a document and gives one line: an index with the first digits of the bundle's identity, epsilon and
-    channel, or the numbers of a vector, separated by tabs. The privacy statement goes to standard error. It also tells
-    you how many texts were cut: keep that to yourself. Every run draws afresh, so encoding the same text again is a
-    second release, and the epsilons add up.
+    Each line is a document and gives one line, and so does each row of a table: an index with the first digits of the
+    bundle's identity, epsilon and channel, or the numbers of a vector, separated by tabs. The privacy statement goes to
+    standard error. It also tells you how many texts were cut: keep that to yourself. Every run draws afresh, so
+    encoding the same text again is a second release, and the epsilons add up.
     """
     if text is not None and files:
         raise OptionError("--text and files exclude each other")
+    format_name = format_of(csv, tsv, jsonl, parquet, plain)
+    found = "lines" if format_name is None else format_name
+    columns = columns_of(found, None if column is None else [column], None if key is None else [key])
+    selection = Selection(found, columns, header=header, delimiter=delimiter, encoding=encoding)
+    if text is not None and selection.columns:
+        raise OptionError("--text and columns exclude each other")
     encoder, options, promised = _encoder(
         bundle, {"expect_id": expect_id, "maker": maker, "max_bytes": max_bundle_bytes}, epsilon, word_dropout, channel
     )  # before any file is touched
@@ -127,11 +157,13 @@ def encode(
         for number, path in enumerate(paths, 1):
             name = "standard input" if path == "-" else f"input {number} of {len(paths)}"
             tally, before = _Tally(), 0
+            if format_name is None:
+                refuse_tables_by_name(path, name)
             with (
                 opened(path, name) as (descriptor, size),
                 progress_bar("encoding", size, quiet, output is not None, _BAR_FROM_BYTES) as advance,
             ):
-                read = read_lines(descriptor, name)
+                read = _documents(descriptor, path, name, selection, looks=format_name is None)
                 for lines, _, consumed in all_lines(read) if memo else read:
                     for done, release in enumerate(_released(encoder, lines, options, charged), 1):
                         receipts.add([release])
@@ -144,6 +176,19 @@ def encode(
     if charged is not None:
         charged.say(quiet)
     say_configured(context, quiet)
+
+
+def _documents(descriptor: int, path: str, name: str, selection: Selection, *, looks: bool) -> Iterator[Lines]:
+    """Yields the documents of one input: its lines, or the cells of a column."""
+    if selection.format != "lines":
+        for cells, consumed in read_cells(Reading(descriptor, name, packed_as(path)), selection, name):
+            yield cells, True, consumed
+        return
+    look = refusing_tables(name)
+    for lines, ended, consumed in read_lines(descriptor, name):
+        if looks:
+            look(lines)
+        yield lines, ended, consumed
 
 
 def _released(

@@ -21,6 +21,7 @@ from textveil.cli.console import run
 from textveil.cli.encode import encode
 from textveil.cli.ledger import ledger
 from textveil.cli.options import (
+    BundleArgument,
     BundleOption,
     EpsilonOption,
     ExpectId,
@@ -34,6 +35,7 @@ from textveil.cli.options import (
     TailOption,
     VisibleOption,
     Wanted,
+    one_bundle,
     staircase_options,
 )
 from textveil.cli.preview import preview
@@ -101,6 +103,7 @@ def inspect(
 
 @app.command()
 def info(
+    folder: BundleArgument = None,
     bundle: BundleOption = None,
     as_json: JsonOption = False,
     path: Annotated[bool, typer.Option("--path", help="Print only the folder of the bundle.")] = False,
@@ -112,6 +115,7 @@ def info(
 
     It may be a bundle for texts or an encoder.
     """
+    bundle = one_bundle(folder, bundle)
     wanted: Wanted = {"expect_id": expect_id, "maker": maker, "max_bytes": max_bundle_bytes}
     if bundle is not None and encoder_version(bundle) == INDEX_FORMAT_VERSION:
         index = _index(bundle, **wanted)
@@ -166,9 +170,8 @@ def calibrate(
 
 @app.command()
 def verify(
-    bundle: Annotated[
-        Path | None, typer.Argument(metavar="BUNDLE", help="Folder of a bundle; the built-in English one if left out.")
-    ] = None,
+    folder: BundleArgument = None,
+    bundle: BundleOption = None,
     pairs: Annotated[
         int | None, typer.Option(min=1, help=f"Pairs of words to audit anew; {audits.PAIRS:,} if left out.")
     ] = None,
@@ -190,6 +193,7 @@ def verify(
     the model's operators, and the finished noise or channel of every level. Of a receipt: its signature, and
     the hash of the output.
     """
+    bundle = one_bundle(folder, bundle)
     wanted: Wanted = {"expect_id": expect_id, "maker": maker, "max_bytes": max_bundle_bytes}
     if receipt is not None:
         if bundle is not None or pairs is not None or maker is not None:

@@ -12,6 +12,10 @@ BundleOption = Annotated[
     Path | None,
     typer.Option("--bundle", "-b", help="Folder of a bundle; the built-in English one if left out."),
 ]
+BundleArgument = Annotated[
+    Path | None,
+    typer.Argument(metavar="BUNDLE", help="Folder of a bundle, as --bundle; the built-in English one if left out."),
+]
 EncoderOption = Annotated[
     Path | None,
     typer.Option(
@@ -117,7 +121,9 @@ BudgetDeltaOption = Annotated[
 ]
 MemoOption = Annotated[
     bool,
-    typer.Option("--memo", help="With --ledger and --key: give an equal request its stored output again, uncharged."),
+    typer.Option(
+        "--memo", help="With --ledger and --memo-key: give an equal request its stored output again, uncharged."
+    ),
 ]
 MemoKeyOption = Annotated[
     Path | None,
@@ -139,6 +145,17 @@ def _refuse_strict(given: bool) -> None:
 
 #: The option's former name, which people took for the level of that name.
 StrictOption = Annotated[bool, typer.Option("--strict", hidden=True, callback=_refuse_strict)]
+
+
+def one_bundle(argument: Path | None, option: Path | None) -> Path | None:
+    """Returns the bundle that a command is about, named after it or by ``--bundle``.
+
+    Raises:
+        OptionError: Both are given.
+    """
+    if argument is not None and option is not None:
+        raise OptionError("a bundle is named once: after the command, or by --bundle")
+    return option if argument is None else argument
 
 
 class Wanted(TypedDict):

@@ -1,29 +1,17 @@
 """``textveil sanitize``: lines of text in, sanitized lines out."""
 
-import json
 import os
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Unpack
+from typing import Annotated
 
 import typer
 
-from textveil.bundle.atomic import atomic_output
 from textveil.bundle.files import MAX_BUNDLE_BYTES
 from textveil.cli.charging import ReceiptFile, charging, refuse_shared
 from textveil.cli.configuration import ConfigOption, configured, say_configured
-from textveil.cli.console import say
 from textveil.cli.io import (
-    Lines,
-    all_lines,
-    opened,
-    read_lines,
     read_words,
-    refuse_overwriting,
-    say_unless,
-    standard_output,
 )
-from textveil.cli.looking import looking
 from textveil.cli.options import (
     BudgetDeltaOption,
     BudgetOption,
@@ -55,8 +43,7 @@ from textveil.cli.options import (
     VisibleOption,
     staircase_options,
 )
-from textveil.cli.progress import progress_bar
-from textveil.cli.show_text import Tally
+from textveil.cli.plain import LanguageWarning, PlainRun, sanitize_plain
 from textveil.cli.table_options import (
     AllowMissingOption,
     ColumnOption,
@@ -72,6 +59,7 @@ from textveil.cli.table_options import (
     PlainOption,
     QuarantineOption,
     ResumeOption,
+    ScopeColumnOption,
     TsvOption,
     WorkersOption,
     size_of,
@@ -84,18 +72,10 @@ from textveil.cli.tables import (
     run_is_over_files,
     sanitize_tables,
 )
-from textveil.errors import OptionError, OutputError
-from textveil.files import Selection, refuse_tables_by_name
-from textveil.text.mention_statement import MentionTerms
+from textveil.errors import OptionError
+from textveil.files import Selection
 from textveil.text.options import Options
-from textveil.text.result import Result
 from textveil.text.sanitizer import Sanitizer
-
-#: Characters of an input that are looked at to tell whether its language is the bundle's.
-_LOOKED_AT = 20_000
-_ONE_DOCUMENT = "--keep-mapping is for one document: give one line, one --text, or --document file"
-#: Characters that are written at once.
-_PIECE = 1 << 20
 
 
 def sanitize(
@@ -146,6 +126,7 @@ def sanitize(
     column: ColumnOption = None,
     key: KeyOption = None,
     document_key: DocumentKeyOption = None,
+    scope_column: ScopeColumnOption = None,
     header: HeaderOption = True,
     delimiter: DelimiterOption = None,
     encoding: EncodingOption = "utf-8",
@@ -217,8 +198,8 @@ def sanitize(
     if text is None and (tables or run_is_over_files(paths, output, column, key, quarantine, workers, resume)):
         if keep_mapping is not None:
             raise OptionError("--keep-mapping is for one document, and not for folders or tables")
-        if any(given is not None for given in (ledger, receipt)):
-            raise OptionError("--ledger and --receipt are for plain text, and not yet for folders or tables")
+        if memo:
+            raise OptionError("--memo is for plain text: it gives a whole call again, and files are drawn in parts")
         found = "lines" if format_name is None else format_name
         selection = Selection(
             found,
@@ -230,183 +211,23 @@ def sanitize(
             encoding,
             allow_missing,
             size_of(max_field),
+            scope_column,
         )
+        refuse_shared(output, quarantine, receipt, ledger, ledger_key, receipt_key)
         run = TableRun(paths, output, selection, bundle, quarantine, workers, resume, plain, as_json, quiet)
-        warn = _LanguageWarning(sanitizer, options)
-        sanitize_tables(run, sanitizer, options, warn, configured(context))
+        receipts = ReceiptFile(receipt, receipt_key, promised, selection.described)
+        charged = charging(ledger, ledger_key, scope, budget, budget_delta, scope_column=scope_column)
+        warn = LanguageWarning(sanitizer, options)
+        sanitize_tables(run, sanitizer, options, warn, configured(context), charged, receipts)
         return
-    if document_key is not None:
-        raise OptionError("--document-key is for tables")
-    if keep_mapping is not None and len(paths) > 1:
-        raise OptionError(_ONE_DOCUMENT)
-    for written in (output, keep_mapping, receipt):
-        if written is not None:
-            refuse_overwriting(paths if text is None else [], written)
-    if keep_mapping is not None and not os.access(Path(os.path.realpath(keep_mapping)).parent, os.W_OK):
-        raise OutputError("--keep-mapping: no folder there that can be written")  # known before a text is released
+    if document_key is not None or scope_column is not None:
+        raise OptionError(f"{'--scope-column' if document_key is None else '--document-key'} is for tables")
+    run = PlainRun(paths, text, output, document, keep_mapping, memo, plain, as_json, quiet)
+    run.refuse_outputs(receipt)
     refuse_shared(output, keep_mapping, receipt, ledger, ledger_key, memo_key, receipt_key)
     receipts = ReceiptFile(receipt, receipt_key, promised)
     charged = charging(ledger, ledger_key, scope, budget, budget_delta, memo, memo_key)
-
-    def draw(texts: list[str]) -> list[Result]:
-        drawn = (
-            sanitizer.sanitize_batch(texts, **options)
-            if charged is None
-            else charged.sanitize(sanitizer, texts, options)
-        )
-        receipts.add(drawn)
-        if keep_mapping is not None:  # first: a text without its mapping could only be had back by a second release
-            _write_mapping(keep_mapping, drawn)
-        return drawn
-
-    with atomic_output(output) if output is not None else standard_output() as write_output:
-        write = receipts.through(write_output)
-        if text is not None:
-            (result,) = draw([text])
-            if not quiet:
-                _LanguageWarning(sanitizer, options)([text])
-            for piece in _rendered([result], as_json, ended=True):
-                write(piece)
-            receipts.write()
-            say_unless(result.statement.summary(), quiet)
-            if charged is not None:
-                charged.say(quiet)
-            say_configured(context, quiet)
-            return
-        ended = True
-        for number, path in enumerate(paths, 1):
-            if not ended:  # the last line of one input and the first of the next are two documents
-                write("\n")
-            name = "standard input" if path == "-" else f"input {number} of {len(paths)}"
-            if not plain:
-                refuse_tables_by_name(path, name)
-            tally = Tally()
-            with (
-                opened(path, name) as (descriptor, size),
-                progress_bar("sanitizing", size, quiet, output is not None) as advance,
-            ):
-                warn = None if quiet else _LanguageWarning(sanitizer, options)
-                look = warn if plain else looking(name, warn)
-                look = look if keep_mapping is None else _refusing_several(look)
-                whole = memo or keep_mapping is not None
-                documents = sanitize_lines(
-                    sanitizer, descriptor, name, document=document, whole=whole, look=look, draw=draw, **options
-                )
-                for results, ended, consumed in documents:
-                    for piece in _rendered(results, as_json, ended=ended):
-                        write(piece)
-                    tally.add(results)
-                    advance(consumed)
-            say_unless(f"{name}: {tally}", quiet)
-        receipts.write()
+    sanitize_plain(run, sanitizer, options, receipts, charged)
     if charged is not None:
         charged.say(quiet)
     say_configured(context, quiet)
-
-
-def _refusing_several(look: Callable[[list[str]], None] | None) -> Callable[[list[str]], None]:
-    """Looks at documents before they are drawn, and charged: there may be one for ``--keep-mapping``."""
-
-    def one(documents: list[str]) -> None:
-        if len(documents) > 1:
-            raise OptionError(_ONE_DOCUMENT)
-        if look is not None:
-            look(documents)
-
-    return one
-
-
-def _write_mapping(path: Path, results: list[Result]) -> None:
-    """Writes the mapping of the one document, readable by its owner alone."""
-    for result in results:
-        if result.mapping is not None:
-            with atomic_output(path, private=True) as write:
-                write(result.mapping.to_json())
-
-
-def _documents(descriptor: int, name: str, document: str | None, consistent: bool) -> Iterator[Lines]:
-    """Yields the documents of one input: its lines, or all of it."""
-    if document == "file":
-        found = list(read_lines(descriptor, name))
-        text = "".join("\n".join(lines) + ("\n" if ended else "") for lines, ended, _ in found)
-        if text:
-            yield [text.removesuffix("\n")], text.endswith("\n"), found[-1][2]
-        return
-    seen = 0
-    for lines, ended, consumed in read_lines(descriptor, name):
-        seen += len(lines)
-        if consistent and document is None and seen > 1:
-            raise OptionError("--consistent on several lines: say --document line or --document file")
-        yield lines, ended, consumed
-
-
-class _LanguageWarning:
-    """Says, on this device alone, that most of the first lines of an input are unknown words."""
-
-    def __init__(self, sanitizer: Sanitizer, options: Options) -> None:
-        self._sanitizer, self._options, self._said = sanitizer, options, False
-
-    def __call__(self, lines: list[str]) -> None:
-        if self._said or not isinstance(self._sanitizer.terms(**self._options), MentionTerms):
-            return
-        self._said = True
-        if self._sanitizer.unknown_share("\n".join(lines)[:_LOOKED_AT], **self._options) > 1 / 2:
-            say("textveil: over half of the drawn words are unknown: is this bundle for the language of the text?")
-
-
-def sanitize_lines(
-    sanitizer: Sanitizer,
-    descriptor: int,
-    name: str,
-    *,
-    document: str | None = None,
-    whole: bool = False,
-    look: Callable[[list[str]], None] | None = None,
-    draw: Callable[[list[str]], list[Result]] | None = None,
-    **options: Unpack[Options],
-) -> Iterator[tuple[list[Result], bool, int]]:
-    """Sanitizes everything that can be read from a file descriptor, line by line or as one document.
-
-    Args:
-        sanitizer: The sanitizer.
-        descriptor: An open file descriptor; read until its end, not closed.
-        name: What errors call the input ("input 1").
-        document: ``"line"`` or ``"file"``; ``None`` for lines, and for one line only with consistent draws.
-        whole: Whether all lines are read before the first is sanitized: they are one request to a memo.
-        look: Called with the documents before they are sanitized.
-        draw: What sanitizes documents in place of the sanitizer: with a ledger, say.
-        options: As in ``Sanitizer.sanitize``.
-
-    Yields:
-        Results of the lines that had arrived, whether the last of them ended with a line feed, and bytes consumed.
-
-    Raises:
-        InputError: As ``read_lines``.
-        OptionError: Draws are consistent, there are several lines, and it is not said what a document is.
-    """
-    documents = _documents(descriptor, name, document, bool(options.get("consistent")))
-    for lines, ended, consumed in all_lines(documents) if whole else documents:
-        if look is not None:
-            look(lines)
-        yield sanitizer.sanitize_batch(lines, **options) if draw is None else draw(lines), ended, consumed
-
-
-def _rendered(results: list[Result], as_json: bool, *, ended: bool) -> Iterator[str]:
-    """What is written, a long text in pieces: all of it at once would be held three times."""
-    if as_json or len(results) != 1 or len(results[0].text) < _PIECE:
-        yield _render(results, as_json, ended=ended)
-        return
-    text = results[0].text
-    yield from (text[start : start + _PIECE] for start in range(0, len(text), _PIECE))
-    if ended:
-        yield "\n"
-
-
-def _render(results: list[Result], as_json: bool, *, ended: bool) -> str:
-    if as_json:
-        lines = [
-            json.dumps({"text": result.text, "statement": result.statement.to_dict()}, ensure_ascii=False)
-            for result in results
-        ]
-        return "\n".join(lines) + "\n"
-    return "\n".join([result.text for result in results]) + ("\n" if ended else "")

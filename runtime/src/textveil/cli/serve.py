@@ -1,5 +1,6 @@
 """``textveil serve``: the sanitizer and an encoder for programs of this device, behind HTTP."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +27,8 @@ from textveil.cli.options import (
     LedgerOption,
     LevelOption,
     MechanismOption,
+    MemoKeyOption,
+    MemoOption,
     PunctuationOption,
     ReplacementOption,
     ScopeOption,
@@ -78,8 +81,17 @@ def serve(
     ledger: LedgerOption = None,
     ledger_key: LedgerKeyOption = None,
     scope: ScopeOption = None,
+    scope_per_request: Annotated[
+        bool,
+        typer.Option(
+            "--scope-per-request",
+            help='With --ledger: a request may name its scope ("scope" in its body), and so begin a new budget.',
+        ),
+    ] = False,
     budget: BudgetOption = None,
     budget_delta: BudgetDeltaOption = None,
+    memo: MemoOption = False,
+    memo_key: MemoKeyOption = None,
     body_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 24, help="The longest body of a request.")] = 1 << 20,
     seconds: Annotated[
         float, typer.Option(min=1, max=600, help="For a body to arrive, for the work, and for an answer to be read.")
@@ -107,8 +119,11 @@ def serve(
 
     limits = Limits(body_bytes=body_bytes, seconds=seconds)
     address = Address(host, port, tuple(name or ()), token_file, tls_certificate, tls_key)
-    charges = charging(ledger, ledger_key, scope, budget, budget_delta, False, None)
+    charges = charging(
+        ledger, ledger_key, scope, budget, budget_delta, memo, memo_key, scope_per_request=scope_per_request
+    )
     releases = _releases(Sanitizer.load(bundle, expect_id=expect_id), options, encoder, encoder_epsilon, charges)
+    releases = replace(releases, scoped=scope_per_request)
 
     def report(line: str) -> None:
         say(f"textveil: {line}")
@@ -126,9 +141,9 @@ def _releases(
 
     promise = sanitizer.terms(**options).statement(1)  # options are checked before anything is served
 
-    def sanitize(texts: Any) -> Any:
+    def sanitize(texts: Any, scope: str | None = None) -> Any:
         if charges is not None:
-            return charges.sanitize(sanitizer, texts, options)
+            return charges.sanitize(sanitizer, texts, options, scope)
         return sanitizer.sanitize_batch(texts, **options)
 
     if encoder is None:
@@ -141,9 +156,9 @@ def _releases(
         from textveil.vector.encoder import Encoder as Model
     model = Model.load(encoder)
 
-    def encode(texts: Any) -> Any:
+    def encode(texts: Any, scope: str | None = None) -> Any:
         if charges is not None:
-            return charges.encode(model, texts, {"epsilon": epsilon})
+            return charges.encode(model, texts, {"epsilon": epsilon}, scope)
         return model.encode_batch(texts, epsilon=epsilon)
 
     return Releases(sanitize, promise, encode, model.statement(epsilon=epsilon))

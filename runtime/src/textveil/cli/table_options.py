@@ -32,9 +32,17 @@ KeyOption = Annotated[
         "--key", help="With --jsonl: what to rewrite, such as note or messages[].content; give it again for more."
     ),
 ]
+EncodedColumnOption = Annotated[
+    str | None, typer.Option("--column", "-c", help="Of a table: name of the column of which each row gives a line.")
+]
+EncodedKeyOption = Annotated[str | None, typer.Option("--key", help="With --jsonl: the key in place of a column.")]
 DocumentKeyOption = Annotated[
     str | None,
     typer.Option(help="With --consistent: rows with one value there, one after the other, are one document."),
+]
+ScopeColumnOption = Annotated[
+    str | None,
+    typer.Option(help="With --ledger: the column or key whose value names the scope that a row is charged to."),
 ]
 HeaderOption = Annotated[
     bool,

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from glob import has_magic
 from pathlib import Path
 
+from textveil.cli.charging import Charging, ReceiptFile
 from textveil.cli.io import refuse_overwriting, say_unless
 from textveil.cli.progress import progress_bar
 from textveil.errors import OptionError
@@ -108,7 +109,7 @@ def run_is_over_files(
     )
 
 
-def refusing_tables(name: str, look: Callable[[list[str]], None] | None) -> Callable[[list[str]], None]:
+def refusing_tables(name: str, look: Callable[[list[str]], None] | None = None) -> Callable[[list[str]], None]:
     """Returns what looks at texts before they are drawn, and refuses those whose first lines look like a table.
 
     Args:
@@ -148,7 +149,13 @@ def document_of(format_name: str, document: str | None, document_key: str | None
 
 
 def sanitize_tables(
-    run: TableRun, sanitizer: Sanitizer, options: Options, warn: Callable[[list[str]], None], changed: list[str]
+    run: TableRun,
+    sanitizer: Sanitizer,
+    options: Options,
+    warn: Callable[[list[str]], None],
+    changed: list[str],
+    charged: Charging | None,
+    receipts: ReceiptFile,
 ) -> None:
     """Sanitizes files as the command line says, and states what was promised.
 
@@ -158,6 +165,8 @@ def sanitize_tables(
         options: Options of the draws.
         warn: Shown the first texts.
         changed: Options that are from a configuration file.
+        charged: Charges what is drawn; ``None`` without a ledger.
+        receipts: Looks on.
 
     Raises:
         TextveilError: See ``files.sanitize_files``.
@@ -167,7 +176,9 @@ def sanitize_tables(
     sources = find_sources(run.inputs, run.selection.format, run.output)
     if run.resume and sources.folder is None:
         raise OptionError("--resume is for an output folder")
-    _refuse_overwriting(run, sources)
+    if sources.folder is not None and receipts.path is not None:
+        raise OptionError("--receipt is of one output: a folder has several")
+    _refuse_overwriting(run, sources, receipts.path)
     refuses = run.selection.format == "lines" and not run.plain
 
     def look(name: str, texts: list[str]) -> None:
@@ -179,14 +190,17 @@ def sanitize_tables(
 
     terms = sanitizer.terms(**options)
     size = sum(source.size for source in sources.files)
+    account = None if charged is None else charged.account
     with ExitStack() as stack:
-        record = quarantine = None
+        record = quarantine = charges = None
         if sources.folder is not None:
-            record = Record(sources.folder, settings_of(run.selection, terms, options), resume=run.resume)
+            record = Record(sources.folder, settings_of(run.selection, terms, options, account), resume=run.resume)
             stack.callback(record.close)
         if run.quarantine is not None:
             quarantine = Quarantine(run.quarantine, resume=run.resume)
             stack.callback(quarantine.close)
+        if charged is not None:
+            charges = stack.enter_context(charged.over_files(sanitizer, options))
         with progress_bar("sanitizing", size, run.quiet, run.output is not None, _BAR_FROM_BYTES) as advance:
             finished = sanitize_files(
                 sources,
@@ -196,23 +210,30 @@ def sanitize_tables(
                 quarantine=quarantine,
                 report=advance,
                 look=look,
+                charges=charges,
+                seal=receipts.seal(terms.statement),
             )
         about = _about(run, finished, terms, changed)
         if record is not None:
             record.finish(about)
+    receipts.write()
     if run.as_json:
         print(json.dumps(about, ensure_ascii=False))
     else:
         say_unless(_statement(run, finished, terms, changed), run.quiet)
     _say_notes(sources, finished, run.quiet)
+    if charged is not None:
+        charged.say(run.quiet)
 
 
-def _refuse_overwriting(run: TableRun, sources: Sources) -> None:
-    """Refuses an output, or a quarantine, that is an input."""
+def _refuse_overwriting(run: TableRun, sources: Sources, receipt: Path | None) -> None:
+    """Refuses an output, a quarantine or a receipt that is an input."""
     paths = ["-" if source.path is None else str(source.path) for source in sources.files]
     for source in sources.files:
         if source.target is not None:
             refuse_overwriting(paths, source.target)
+    if receipt is not None:
+        refuse_overwriting(paths, receipt)
     if run.quarantine is not None:
         targets = {os.path.realpath(source.target) for source in sources.files if source.target is not None}
         if os.path.realpath(run.quarantine) in targets:

@@ -3,6 +3,7 @@
 Cells that are not asked for keep their bytes. Each output appears whole or not at all.
 """
 
+from textveil.files.cells import read_cells
 from textveil.files.looks import LOOKED_AT, refuse_tables, refuse_tables_by_name
 from textveil.files.parts import PART_BYTES, Part, cut, part_target, require_parts, sanitize_part
 from textveil.files.processes import ctrl_c_is_ours, leave_with_parent, one_thread_each
@@ -11,7 +12,7 @@ from textveil.files.record import Counts, Record, settings_of
 from textveil.files.run import Finished, sanitize_files
 from textveil.files.selection import FORMATS, MAX_FIELD, Selection
 from textveil.files.sources import RECORD, Source, Sources, find_sources
-from textveil.files.streams import packed_as, version_of
+from textveil.files.streams import Reading, packed_as, version_of
 from textveil.files.workers import Drawer
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Finished",
     "Part",
     "Quarantine",
+    "Reading",
     "Record",
     "Selection",
     "Source",
@@ -36,6 +38,7 @@ __all__ = [
     "one_thread_each",
     "packed_as",
     "part_target",
+    "read_cells",
     "refuse_tables",
     "refuse_tables_by_name",
     "require_parts",

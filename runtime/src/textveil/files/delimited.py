@@ -35,6 +35,7 @@ class DelimitedLayout:
         self._width = 0  # cells of a row; 0 until the first one is met
         self._places: list[int] = []
         self._key: int | None = None
+        self._scope: int | None = None
         self._row = self._line = 0
         self._record = _Record()
 
@@ -133,12 +134,13 @@ class DelimitedLayout:
         try:
             texts = [self._text(cells[place]) for place in self._places]
             key = None if self._key is None else self._text(cells[self._key])
+            scope = None if self._scope is None else self._text(cells[self._scope])
         except UnicodeDecodeError:
             return Bad(number, line, f"a cell is not {self._selection.encoding}", raw)
         if all(texts):
-            return Row(number, line, cells, self._places, texts, end, key)
+            return Row(number, line, cells, self._places, texts, end, key, scope)
         places = [place for place, text in zip(self._places, texts, strict=True) if text]
-        return Row(number, line, cells, places, [text for text in texts if text], end, key)
+        return Row(number, line, cells, places, [text for text in texts if text], end, key, scope)
 
     def _find_columns(self, cells: list[bytes]) -> None:
         """Looks up the columns that were asked for in the first row."""
@@ -152,6 +154,8 @@ class DelimitedLayout:
         )
         if self._selection.document_key is not None:
             self._key = self._place(names, self._selection.document_key, "--document-key")
+        if self._selection.scope_column is not None:
+            self._scope = self._place(names, self._selection.scope_column, "--scope-column")
 
     def _place(self, names: list[str], column: str, option: str) -> int:
         found = [place for place, name in enumerate(names) if name == column]

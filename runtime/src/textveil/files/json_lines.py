@@ -65,6 +65,7 @@ class JsonLinesLayout:
         if leaves < len(self._paths):
             raise OptionError("--key: one is a part of another, or twice there")
         self._document_key = None if selection.document_key is None else parse_key(selection.document_key)
+        self._scope = None if selection.scope_column is None else parse_key(selection.scope_column)
         self._line = self._row = 0
         self._met = False
 
@@ -101,7 +102,9 @@ class JsonLinesLayout:
             text = line.decode()
             cut = _Cut(text, allow_missing=self._selection.allow_missing)
             cut.object(self._tree)
-            key = None if self._document_key is None else _value(json.loads(text), self._document_key)
+            keyed = json.loads(text) if self._document_key or self._scope else None
+            key = _key(keyed, self._document_key) if self._document_key else None
+            scope = _scope(keyed, self._scope) if self._scope else None
         except UnicodeDecodeError:
             return Bad(self._row, self._line, "not UTF-8", line)
         except _Unfit as unfit:
@@ -123,7 +126,7 @@ class JsonLinesLayout:
                 parts += text[at:start].encode(), b""
                 texts.append(found)
                 at = end
-        return Row(self._row, self._line, [*parts, text[at:].encode()], range(1, len(parts), 2), texts, b"", key)
+        return Row(self._row, self._line, [*parts, text[at:].encode()], range(1, len(parts), 2), texts, b"", key, scope)
 
 
 class _Unfit(Exception):
@@ -231,10 +234,33 @@ def _leaves(node: Node) -> Iterator[Node]:
             yield child
 
 
-def _value(row: Any, path: tuple[str | None, ...]) -> str:
-    """The value of a document key, as JSON: a number is never equal to a text."""
+def _value(row: Any, path: tuple[str | None, ...]) -> Any:
+    """The value at a key.
+
+    Raises:
+        KeyError: There is none.
+    """
     for step in path:
         if not isinstance(row, dict) or step not in row:
-            raise _Unfit("--document-key is missing")
+            raise KeyError
         row = row[step]
-    return json.dumps(row)
+    return row
+
+
+def _key(row: Any, path: tuple[str | None, ...]) -> str:
+    """The value of a document key, as JSON: a number is never equal to a text."""
+    try:
+        return json.dumps(_value(row, path))
+    except KeyError:
+        raise _Unfit("--document-key is missing") from None
+
+
+def _scope(row: Any, path: tuple[str | None, ...]) -> str:
+    """The name of a scope: a text, or a number as JSON writes it; empty where there is neither."""
+    try:
+        found = _value(row, path)
+    except KeyError:
+        return ""
+    if isinstance(found, bool) or not isinstance(found, str | int | float):
+        return ""
+    return found if isinstance(found, str) else json.dumps(found)

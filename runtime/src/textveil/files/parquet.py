@@ -1,12 +1,13 @@
 """Parquet, by way of pyarrow: text columns are rewritten batch by batch, the others are passed on as they are."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from textveil.errors import BadRow, ColumnError, DocumentTooLong, ExtraMissing, FieldTooLong, InputError
-from textveil.files.rows import Bad, Drawn
+from textveil.errors import BadRow, ColumnError, ExtraMissing, FieldTooLong, InputError
+from textveil.files.rows import Bad, Drawn, Group, Withheld
 from textveil.files.selection import Selection
 
 _BATCH_BYTES = 8_000_000
@@ -15,45 +16,67 @@ _BATCH_ROWS = 65_536
 
 @dataclass
 class ParquetBlock:
-    """Rows that are rewritten together; see ``rows.Block``."""
+    """Rows that are rewritten together; see ``rows.Block``. A row that is withheld leaves the batch."""
 
     batch: Any
     columns: list[int]
     sizes: list[int]
-    count: int
-    name: str
+    by_row: bool
     first: int
     cells: list[list[str | None]]
+    scopes: list[str | None]
     bad: list[Bad] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return self.batch.num_rows
 
     @property
     def texts(self) -> list[str]:
         """The texts of all rows."""
         return [text for row in zip(*self.cells, strict=True) for text in row if text]
 
-    def finish(self, drawn: Drawn) -> Any:
-        """Returns the batch with what was drawn.
+    @property
+    def groups(self) -> list[Group]:
+        """The documents, in order, those that leave together in one group."""
+        found = [sum(1 for text in row if text) for row in zip(*self.cells, strict=True)]
+        return [
+            Group((scope,), 1 if self.by_row else texts)
+            for scope, texts in zip(self.scopes, found, strict=True)
+            if texts
+        ]
 
-        Raises:
-            DocumentTooLong: A document has more drawn mentions than consistent draws allow.
-        """
+    def finish(self, drawn: Drawn) -> Any:
+        """Returns the batch with what was drawn."""
         import pyarrow
 
-        if None in drawn.tokens:
-            raise DocumentTooLong(
-                f"{self.name}, rows {self.first:,} to {self.first + self.count - 1:,}: a document has "
-                "more drawn mentions than the cap"
-            )
         rest = iter(drawn.texts)
         rows = [[next(rest) if text else text for text in row] for row in zip(*self.cells, strict=True)]
+        if not drawn.whole:
+            rows = self._without_withheld(rows)
         batch = self.batch
-        for place, texts in zip(self.columns, zip(*rows, strict=True), strict=True):
+        for number, place in enumerate(self.columns):
             kind = batch.schema.field(place)
-            column = pyarrow.array(texts, pyarrow.large_string())
+            column = pyarrow.array([row[number] for row in rows], pyarrow.large_string())
             if pyarrow.types.is_dictionary(kind.type):  # made of the new texts alone: the old ones must not stay in it
                 column = column.cast(kind.type.value_type).dictionary_encode()
             batch = batch.set_column(place, kind, column.cast(kind.type))
         return batch
+
+    def _without_withheld(self, rows: list[list[Any]]) -> list[list[Any]]:
+        """Makes bad rows of those that have a text that is withheld; returns the others."""
+        whole: list[bool] = []
+        for number, row in enumerate(rows):
+            why = next((text for text in row if isinstance(text, Withheld)), None)
+            whole.append(why is None)
+            if why is not None:
+                raw = json.dumps(self.batch.slice(number, 1).to_pylist()[0], default=str, ensure_ascii=False)
+                self.bad.append(Bad(self.first + number, 0, why.reason, raw.encode("utf-8", "replace"), why.error))
+        import pyarrow
+
+        self.batch = self.batch.filter(pyarrow.array(whole))
+        return [row for row, kept in zip(rows, whole, strict=True) if kept]
 
 
 class ParquetTable:
@@ -80,6 +103,7 @@ class ParquetTable:
         except (pyarrow.ArrowException, OSError, ValueError):
             raise InputError(f"{name}: no Parquet file, or a damaged one") from None
         self._places = [self._place(pyarrow, number) for number, _ in enumerate(selection.columns, 1)]
+        self._scope = None if selection.scope_column is None else self._one(selection.scope_column, "--scope-column")
         metadata = self._file.metadata
         self._groups = range(metadata.num_row_groups) if groups is None else groups
         #: Rows that were read or stand before the row groups, of all.
@@ -108,15 +132,17 @@ class ParquetTable:
                 if batch is None:
                     return
                 texts = [batch.column(place).to_pylist() for place in self._places]
+                scopes = self._scopes_of(batch)
             except (pyarrow.ArrowException, OSError):
                 raise InputError(f"{self._name}: a damaged Parquet file") from None
             except UnicodeDecodeError:
                 raise BadRow(f"{self._name}, rows from {self.done + 1:,} on: a text is not UTF-8") from None
             self._refuse_long(texts)
             found = [sum(1 for text in row if text) for row in zip(*texts, strict=True)]
-            sizes = [size for size in found if size] if self._selection.document == "row" else [1] * sum(found)
+            by_row = self._selection.document == "row"
+            sizes = [size for size in found if size] if by_row else [1] * sum(found)
             first, self.done = self.done + 1, self.done + batch.num_rows
-            yield ParquetBlock(batch, self._places, sizes, batch.num_rows, self._name, first, texts)
+            yield ParquetBlock(batch, self._places, sizes, by_row, first, texts, scopes)
 
     @contextmanager
     def writer(self, file: BinaryIO) -> Iterator[Any]:
@@ -140,15 +166,26 @@ class ParquetTable:
         return {column.path_in_schema: _CODECS.get(column.compression, "snappy") for column in columns}
 
     def _place(self, pyarrow: Any, number: int) -> int:
-        found = self.schema.get_all_field_indices(self._selection.columns[number - 1])
         option = f"--column {number} of {len(self._selection.columns)}"
-        if len(found) != 1:
-            raise ColumnError(f"{self._name}: {option} is {'twice' if found else 'not'} in the file")
-        kind = self.schema.field(found[0]).type
+        found = self._one(self._selection.columns[number - 1], option)
+        kind = self.schema.field(found).type
         kind = kind.value_type if pyarrow.types.is_dictionary(kind) else kind
         if not (pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind) or _is_view(pyarrow, kind)):
             raise ColumnError(f"{self._name}: {option} has no texts")
+        return found
+
+    def _one(self, column: str, option: str) -> int:
+        """The place of a column that is there once."""
+        found = self.schema.get_all_field_indices(column)
+        if len(found) != 1:
+            raise ColumnError(f"{self._name}: {option} is {'twice' if found else 'not'} in the file")
         return found[0]
+
+    def _scopes_of(self, batch: Any) -> list[str | None]:
+        """The scope of each row."""
+        if self._scope is None:
+            return [None] * batch.num_rows
+        return ["" if value is None else str(value) for value in batch.column(self._scope).to_pylist()]
 
     def _batch_rows(self) -> int:
         """How many rows make a batch of a good size."""

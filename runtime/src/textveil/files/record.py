@@ -51,10 +51,18 @@ class Counts:
         )
 
 
-def settings_of(selection: Selection, terms: Terms | MentionTerms, options: Options) -> str:
-    """Returns a hash of what finished files depend on."""
+def settings_of(selection: Selection, terms: Terms | MentionTerms, options: Options, account: str | None = None) -> str:
+    """Returns a hash of what finished files depend on.
+
+    Args:
+        selection: What is rewritten.
+        terms: What is promised.
+        options: Options of the draws.
+        account: The scope that a ledger charges; ``None`` without a ledger. A run that is charged does not go on with
+            one that was not.
+    """
     denied = sorted(set(options.get("deny", ())))
-    facts = [asdict(selection), asdict(terms), denied]
+    facts = [asdict(selection), asdict(terms), denied, account]
     return hashlib.sha256(json.dumps(facts, default=str).encode()).hexdigest()
 
 

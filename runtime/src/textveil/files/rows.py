@@ -7,20 +7,49 @@ from io import BytesIO
 from itertools import groupby, islice
 from typing import NamedTuple, Protocol, cast
 
-from textveil.errors import DocumentTooLong, FieldTooLong, InputError
+from textveil.errors import BadRow, DocumentTooLong, FieldTooLong, InputError, TextveilError
 from textveil.files.selection import Selection
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """Stands in place of what is not released of a document: why, and the error that it is without a quarantine."""
+
+    reason: str
+    error: type[TextveilError] = BadRow
+
+
+TOO_LONG = Withheld("its document has more drawn mentions than the cap")
+NO_SCOPE = Withheld("--scope-column names no scope there")
 
 
 class Drawn(NamedTuple):
     """What was drawn for some documents.
 
     Attributes:
-        texts: The new texts of all documents, one after the other; ``None`` for those of one with too many tokens.
-        tokens: The tokens that each document is charged; ``None`` for one with too many.
+        texts: The new texts of all documents, one after the other; ``Withheld`` for those of one that is not released.
+        tokens: The tokens that each document is charged; ``Withheld`` for one that is not released.
     """
 
-    texts: list[str | None]
-    tokens: list[int | None]
+    texts: Sequence[str | Withheld]
+    tokens: Sequence[int | Withheld]
+
+    @property
+    def whole(self) -> bool:
+        """Whether all documents are released."""
+        return not any(isinstance(tokens, Withheld) for tokens in self.tokens)
+
+
+class Group(NamedTuple):
+    """Documents that leave together or not at all: those of a row.
+
+    Attributes:
+        scopes: The scopes that each of them is charged to, empty where none is named; ``None`` is that of the run.
+        documents: How many there are.
+    """
+
+    scopes: tuple[str | None, ...]
+    documents: int
 
 
 @dataclass(slots=True)
@@ -35,6 +64,7 @@ class Row:
         texts: The text of each of them.
         end: The line end.
         key: The value of the document key; ``None`` without one.
+        scope: The value of the scope column, empty where it names none; ``None`` without one.
     """
 
     number: int
@@ -44,16 +74,18 @@ class Row:
     texts: list[str] = field(default_factory=list)
     end: bytes = b""
     key: str | None = None
+    scope: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Bad:
-    """A row that cannot be rewritten: where it is, what is wrong with it, and its bytes. As private as the file."""
+    """A row that is not released: where it is, why, its bytes, and the error that it is. As private as the file."""
 
     number: int
     line: int
     reason: str
     raw: bytes = field(repr=False)
+    error: type[TextveilError] = BadRow
 
 
 class Layout(Protocol):
@@ -87,6 +119,7 @@ class Block:
     rows: list[Row]
     bad: list[Bad]
     sizes: list[int]
+    _document: str
     _glue: bytes
     _encode: Callable[[str], bytes]
 
@@ -100,9 +133,18 @@ class Block:
         """The texts of all rows."""
         return [text for row in self.rows for text in row.texts]
 
+    @property
+    def groups(self) -> list[Group]:
+        """The documents, in order, those that leave together in one group."""
+        if self._document == "key":
+            joined = (of_key for _, of_key in groupby(_with_texts(self.rows), lambda row: row.key))
+            return [Group(tuple(dict.fromkeys(row.scope for row in of_key)), 1) for of_key in joined]
+        of_cells = self._document == "cell"
+        return [Group((row.scope,), len(row.texts) if of_cells else 1) for row in _with_texts(self.rows)]
+
     def finish(self, drawn: Drawn) -> bytes:
-        """Returns the rows with what was drawn for their texts. Rows of documents that are too long become bad rows."""
-        texts = self._without_long(drawn.texts) if None in drawn.tokens else drawn.texts
+        """Returns the rows with what was drawn for their texts. Rows of which a text is withheld become bad rows."""
+        texts = drawn.texts if drawn.whole else self._without_withheld(drawn.texts)
         cells = map(self._encode, cast(list[str], texts))
         written: list[bytes] = []
         for row in self.rows:
@@ -112,17 +154,18 @@ class Block:
             written.append(self._glue.join(parts) + row.end)
         return b"".join(written)
 
-    def _without_long(self, texts: list[str | None]) -> list[str | None]:
-        """Makes bad rows of those that have a text of a document that is too long; returns the texts of the others."""
-        rest, kept, rows = iter(texts), list[str | None](), list[Row]()
+    def _without_withheld(self, texts: Sequence[str | Withheld]) -> list[str]:
+        """Makes bad rows of those that have a text that is withheld; returns the texts of the others."""
+        rest, kept, rows = iter(texts), list[str](), list[Row]()
         for row in self.rows:
             of_row = [*islice(rest, len(row.places))]
-            if None in of_row:
-                raw = self._glue.join(row.parts) + row.end
-                self.bad.append(Bad(row.number, row.line, "its document has more drawn mentions than the cap", raw))
-            else:
+            why = next((text for text in of_row if isinstance(text, Withheld)), None)
+            if why is None:
                 rows.append(row)
-                kept += of_row
+                kept += cast(list[str], of_row)
+            else:
+                raw = self._glue.join(row.parts) + row.end
+                self.bad.append(Bad(row.number, row.line, why.reason, raw, why.error))
         self.rows = rows
         return kept
 
@@ -182,7 +225,8 @@ def blocks(layout: Layout, chunks: Iterable[bytes], selection: Selection, name: 
             if sum(map(len, (part for row in held for part in row.parts))) > selection.max_row:
                 raise DocumentTooLong(f"{name}, row {held[0].number}: its document is longer than --max-field allows")
         if rows or bad or last:
-            yield Block(rows, bad, _sizes(rows, selection.document), layout.glue, layout.encode)
+            sizes = _sizes(rows, selection.document)
+            yield Block(rows, bad, sizes, selection.document, layout.glue, layout.encode)
 
 
 def without_mark(lines: list[bytes], name: str) -> list[Row]:
@@ -224,10 +268,14 @@ def _whole_documents(
 
 def _sizes(rows: list[Row], document: str) -> list[int]:
     """How many texts each document has."""
-    if document != "key":
-        return (
-            [1 for row in rows for _ in row.texts]
-            if document == "cell"
-            else [len(row.texts) for row in rows if row.texts]
-        )
-    return [size for _, of_key in groupby(rows, lambda row: row.key) if (size := sum(len(row.texts) for row in of_key))]
+    if document == "cell":
+        return [1 for row in rows for _ in row.texts]
+    if document == "key":
+        joined = groupby(_with_texts(rows), lambda row: row.key)
+        return [sum(len(row.texts) for row in of_key) for _, of_key in joined]
+    return [len(row.texts) for row in _with_texts(rows)]
+
+
+def _with_texts(rows: list[Row]) -> list[Row]:
+    """Rows that have something to rewrite. Blank lines between the rows of a document do not part it."""
+    return [row for row in rows if row.texts]

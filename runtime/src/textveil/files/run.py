@@ -6,21 +6,24 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
 
 from textveil.bundle.atomic import atomic_bytes
-from textveil.errors import BadRow, OptionError, OutputError, TextveilError
+from textveil.errors import OptionError, OutputError, TextveilError
 from textveil.files.delimited import DelimitedLayout
 from textveil.files.json_lines import JsonLinesLayout
 from textveil.files.parquet import ParquetBlock, ParquetTable
 from textveil.files.plain_lines import LinesLayout
 from textveil.files.quarantine import Quarantine
 from textveil.files.record import Counts, Record, total
-from textveil.files.rows import Block, Drawn, blocks
+from textveil.files.rows import Block, Drawn, Withheld, blocks
 from textveil.files.selection import Selection
 from textveil.files.sources import Source, Sources
 from textveil.files.streams import Reading, packed_as, packing, reading
 from textveil.files.workers import Drawer
+
+if TYPE_CHECKING:  # who has no ledger does not wait for its database
+    from textveil.files.charges import Charges
 
 #: What cuts the rows of a format that is lines.
 LAYOUTS = {"csv": DelimitedLayout, "tsv": DelimitedLayout, "jsonl": JsonLinesLayout, "lines": LinesLayout}
@@ -36,6 +39,18 @@ class Recorder(Protocol):
 
     def add(self, source: Source, status: os.stat_result, size: int, counts: Counts) -> None:
         """Adds a file whose output is about to be renamed into place, of so many bytes."""
+        ...
+
+
+class Seal(Protocol):
+    """What a receipt is made of."""
+
+    def update(self, part: bytes) -> None:
+        """Adds bytes of the output."""
+        ...
+
+    def count(self, tokens: list[int]) -> None:
+        """Adds documents, by the tokens that each is charged."""
         ...
 
 
@@ -82,6 +97,8 @@ def sanitize_files(
     quarantine: Quarantine | None = None,
     report: Report = lambda consumed, rows: None,
     look: Look = lambda name, texts: None,
+    charges: "Charges | None" = None,
+    seal: Seal | None = None,
 ) -> Finished:
     """Sanitizes files one after the other. Each output appears whole or not at all; finished ones stay after an error.
 
@@ -93,6 +110,8 @@ def sanitize_files(
         quarantine: Where bad rows go; without one the first is an error.
         report: Told how far the run is.
         look: Shown the first texts of each file.
+        charges: Charges every block before it is written; without it nothing is charged.
+        seal: Looks on at what is written, for a receipt.
 
     Raises:
         TextveilError: A file cannot be read or written, or is not as it should be.
@@ -124,7 +143,7 @@ def sanitize_files(
     try:
         with closing(drawer.draw_all((step, step.block) for step in _steps(left, selection, look))) as steps:
             for source in left:
-                done[source.name] = write_file(source, steps, record, quarantine, tell)
+                done[source.name] = write_file(source, steps, record, quarantine, tell, charges, seal)
                 before += source.size
     finally:
         gc.unfreeze()
@@ -172,6 +191,8 @@ def write_file(
     record: "Recorder | None",
     quarantine: Quarantine | None,
     tell: Report,
+    charges: "Charges | None" = None,
+    seal: Seal | None = None,
 ) -> Counts:
     """Writes one file, from its first step to its last.
 
@@ -181,6 +202,8 @@ def write_file(
         record: Told what is about to be renamed into place.
         quarantine: Where bad rows go; without one the first is an error.
         tell: Called with bytes that were read, and rows that came out.
+        charges: Charges every block before it is written; without it nothing is charged.
+        seal: Looks on at what is written, for a receipt.
 
     Raises:
         TextveilError: A step is an error, a row is bad, or the output cannot be written.
@@ -189,18 +212,30 @@ def write_file(
     _raise(first)
     counts = Counts()
     assert first.file is not None
-    with _output(source) as file:
+    with _output(source) as opened:
+        file = opened if seal is None else cast(BinaryIO, _Sealed(opened, seal))
         with _writer(file, source, first) as write:
             for step, drawn in steps:
                 _raise(step)
                 if step.block is None:
                     break
-                write(step.block.finish(drawn))
+                stops = quarantine is None and charges is not None  # at a bad row, before its block is charged
+                if stops:
+                    _refuse_bad(source, step.block)
+                if charges is not None:
+                    drawn = charges.charge(step.block, drawn, whole=stops)
+                finished = step.block.finish(drawn)
+                if stops:
+                    _refuse_bad(source, step.block)
+                write(finished)
                 added = _counts(step.block, drawn)
-                for bad in step.block.bad:
-                    if quarantine is None:
-                        raise BadRow(f"{source.name}, row {bad.number:,} (line {bad.line:,}): {bad.reason}")
-                    quarantine.add(source.name, bad)
+                if seal is not None:
+                    seal.count(_released(drawn))
+                if quarantine is None:
+                    _refuse_bad(source, step.block)
+                else:
+                    for bad in step.block.bad:
+                        quarantine.add(source.name, bad)
                 counts += added
                 tell(step.consumed, added.rows)
         if quarantine is not None:
@@ -215,8 +250,19 @@ def _raise(step: Step) -> None:
         raise step.error
 
 
+def _refuse_bad(source: Source, block: Block | ParquetBlock) -> None:
+    """Raises the error that the first bad row of a block is."""
+    for bad in block.bad[:1]:
+        line = f" (line {bad.line:,})" if bad.line else ""
+        raise bad.error(f"{source.name}, row {bad.number:,}{line}: {bad.reason}")
+
+
+def _released(drawn: Drawn) -> list[int]:
+    return [tokens for tokens in drawn.tokens if not isinstance(tokens, Withheld)]
+
+
 def _counts(block: Block | ParquetBlock, drawn: Drawn) -> Counts:
-    tokens = [tokens for tokens in drawn.tokens if tokens is not None]
+    tokens = _released(drawn)
     return Counts(block.count, len(tokens), sum(tokens), max(tokens, default=0), len(block.bad))
 
 
@@ -233,6 +279,20 @@ def _output(source: Source) -> Iterator[BinaryIO]:
         raise OutputError("a folder of the output cannot be made") from error
     with atomic_bytes(source.target) as file:
         yield file
+
+
+class _Sealed:
+    """A file that is written, with a receipt looking on."""
+
+    closed = False
+
+    def __init__(self, file: BinaryIO, seal: Seal) -> None:
+        self._file, self._seal = file, seal
+        self.flush, self.tell = getattr(file, "flush", lambda: None), getattr(file, "tell", lambda: 0)
+
+    def write(self, block: bytes) -> int:
+        self._seal.update(block)
+        return self._file.write(block)
 
 
 class _Flushed:

@@ -33,6 +33,7 @@ class Selection:
         encoding: Encoding of a delimited file: ``utf-8``, ``latin-1`` or ``cp1252``.
         allow_missing: Whether a row of JSON lines may lack a key.
         max_field: Most bytes of a field; a row has at most four times as many.
+        scope_column: The column or key whose value names the ledger's scope of a row.
 
     Raises:
         OptionError: The values do not go together.
@@ -47,6 +48,7 @@ class Selection:
     encoding: str = "utf-8"
     allow_missing: bool = False
     max_field: int = MAX_FIELD
+    scope_column: str | None = None
 
     def __post_init__(self) -> None:
         what = "--key" if self.format == "jsonl" else "--column"
@@ -58,6 +60,8 @@ class Selection:
             raise OptionError(f"{what}: one is given twice")
         if self.document not in (("cell", "file") if self.format == "lines" else ("cell", "row", "key")):
             raise OptionError("--document is line or file for plain text, and cell or row for tables")
+        if self.format == "lines" and self.scope_column is not None:
+            raise OptionError("--scope-column is for tables")
         if self.format == "parquet" and self.document == "key":
             raise OptionError("--document-key is for CSV, TSV and JSON lines")
         if self.format not in ("csv", "tsv") and not (self.header and self.delimiter is None):
@@ -84,3 +88,8 @@ class Selection:
     def max_row(self) -> int:
         """Most bytes of a row."""
         return 4 * self.max_field
+
+    @property
+    def described(self) -> dict[str, object] | None:
+        """What a receipt says of a table: all else is copied; ``None`` for plain text."""
+        return None if self.format == "lines" else {"format": self.format, "rewritten": list(self.columns)}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from textveil.errors import DocumentTooLong, TextveilError, WorkerFailed
 from textveil.files.processes import ctrl_c_is_ours, leave_with_parent, one_thread_each
-from textveil.files.rows import Drawn
+from textveil.files.rows import TOO_LONG, Drawn
 from textveil.text.options import Options
 from textveil.text.sanitizer import Sanitizer
 
@@ -68,7 +68,7 @@ def draw(sanitizer: Sanitizer, texts: list[str], sizes: list[int], options: Opti
         return Drawn([text for one in drawn for text in one.texts], [one.tokens for one in drawn])
     except DocumentTooLong:
         if len(documents) == 1:
-            return Drawn([None] * len(texts), [None])
+            return Drawn([TOO_LONG] * len(texts), [TOO_LONG])
     alone = [draw(sanitizer, document, [len(document)], options) for document in documents]
     return Drawn([text for one in alone for text in one.texts], [one.tokens[0] for one in alone])
 

@@ -5,21 +5,21 @@ Proof that its sums bound the loss of a scope: docs/proofs/ledger.md.
 
 import os
 import sqlite3
-import time
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from textveil.bundle.atomic import atomic_bytes
-from textveil.errors import KeyFileError, OptionError
+from textveil.errors import BudgetError, KeyFileError, OptionError
 from textveil.ledger import crypto, rows
 from textveil.ledger.account import Account, Budget
+from textveil.ledger.charging import charge_groups, stored
 from textveil.ledger.database import WAIT_S, create, transaction
 from textveil.ledger.entry import Entered, Entry
-from textveil.ledger.keys import DEVICE_KEY, KEY_BYTES, MEMO_KEY, key_path_of, read_key, refuse_beside, tag
+from textveil.ledger.keys import DEVICE_KEY, KEY_BYTES, MEMO_KEY, key_path_of, read_key, refuse_beside
 from textveil.ledger.sources import Charged, IndexSource, TextSource, VectorSource, release
+from textveil.ledger.tags import Tags
 
 if TYPE_CHECKING:
     from textveil.text.options import Options
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
 #: The scope of releases for which none is named.
 DEFAULT_SCOPE = "default"
+
+
+class _NothingCharged(Exception):
+    """Rolls a transaction back."""
 
 
 class Ledger:
@@ -67,13 +71,13 @@ class Ledger:
             crypto.require("a memo")
             refuse_beside(self.path, Path(memo_key))
         self.created = create(self.path)
-        self._memo: bytes | None = None
         with transaction(self.path, wait_s=wait_s) as connection:
             device_check, memo_check = rows.checks(connection)
-            self._key = read_key(self.key_path, DEVICE_KEY, make=device_check is None)
-            if memo_key is not None:
-                self._memo = read_key(Path(memo_key), MEMO_KEY, make=memo_check is None)
-            rows.write_checks(connection, *self._checks)
+            self._tags = Tags(
+                read_key(self.key_path, DEVICE_KEY, make=device_check is None),
+                None if memo_key is None else read_key(Path(memo_key), MEMO_KEY, make=memo_check is None),
+            )
+            rows.write_checks(connection, *self._tags.checks)
             self._require_keys(connection)
 
     def __repr__(self) -> str:
@@ -89,14 +93,9 @@ class Ledger:
             self._require_keys(connection)
             yield connection
 
-    @property
-    def _checks(self) -> tuple[bytes, bytes | None]:
-        """What tells the keys of a ledger from others, and does not tell the keys."""
-        return tag(self._key, "check"), None if self._memo is None else tag(self._memo, "check")
-
     def _require_keys(self, connection: sqlite3.Connection) -> None:
         """Raises ``KeyFileError`` if the ledger has other keys, or was rotated since it was opened."""
-        device_check, memo_check = self._checks
+        device_check, memo_check = self._tags.checks
         found_device, found_memo = rows.checks(connection)
         if found_device != device_check:
             raise KeyFileError(f"{DEVICE_KEY}: this is the key of another ledger")
@@ -106,7 +105,7 @@ class Ledger:
     @property
     def memo(self) -> bool:
         """Whether outputs are stored and given again."""
-        return self._memo is not None
+        return self._tags.memo
 
     def sanitize(
         self,
@@ -181,55 +180,52 @@ class Ledger:
             BudgetError: A budget does not cover its release.
             LedgerError, LedgerBusy, LedgerDamaged: The ledger cannot be written.
         """
-        entries = list(entries)
-        if not entries:
-            return []
-        day = time.strftime("%Y-%m-%d", time.gmtime())
-        accounts: dict[bytes, Account] = {}
-        drawn: dict[bytes, int] = {}
-        entered: list[Entered] = []
-        with self._transaction() as connection:
-            for entry in entries:
-                scope, request = self._tags(entry.scope, entry.request)
-                whole = self._whole(scope, entry.whole) if entry.output is not None else None
-                stored = None if whole is None else self._stored(connection, scope, whole)
-                if stored is not None:
-                    entered.append(Entered(0, stored))
-                    continue
-                if scope not in accounts:
-                    found = rows.account(connection, scope)
-                    accounts[scope] = found if budget is None else found.limited(budget)
-                accounts[scope] = accounts[scope].charged(entry.charge, entry.mechanism)
-                if request not in drawn:
-                    drawn[request] = rows.count(connection, scope, request)
-                output = None if whole is None else self._sealed(entry.output or b"", scope + whole)
-                rows.add(connection, day, scope, request, entry.mechanism, entry.charge, output, whole)
-                entered.append(Entered(drawn[request]))
-                drawn[request] += 1
-            for account in accounts.values():
-                rows.write(connection, account)
+        (entered,) = self.charge_groups([list(entries)], budget=budget, together=True)
+        if isinstance(entered, BudgetError):
+            raise entered
         return entered
+
+    def charge_groups(
+        self, groups: Sequence[Sequence[Entry]], *, budget: Budget | None = None, together: bool = False
+    ) -> "list[list[Entered] | BudgetError]":
+        """Charges draws in one transaction, each group of them as a whole or not at all.
+
+        For many draws of which each may leave or not. Where a budget does not cover a group, its error stands in place
+        of what became of it, and nothing of it is charged.
+
+        Args:
+            groups: The draws.
+            budget: As in ``sanitize_batch``.
+            together: Whether nothing of the others is charged either where one is refused.
+
+        Raises:
+            LedgerError, LedgerBusy, LedgerDamaged: The ledger cannot be written. Nothing is charged.
+        """
+        if not any(groups):
+            return [[] for _ in groups]
+        outcomes: list[list[Entered] | BudgetError] = []
+        with suppress(_NothingCharged), self._transaction() as connection:
+            outcomes = charge_groups(connection, self._tags, groups, budget)
+            if together and any(isinstance(outcome, BudgetError) for outcome in outcomes):
+                raise _NothingCharged
+        return outcomes
 
     def stored(self, wholes: Iterable[tuple[str, bytes]]) -> list[bytes | None]:
         """Returns what the memo has for some scopes and places of whole calls; ``None`` where it has nothing."""
-        if self._memo is None:
+        if not self.memo:
             return [None for _ in wholes]
-        wholes = list(wholes)
-        scopes = {scope: self._scope(scope) for scope, _ in wholes}
         with self._transaction(write=False) as connection:
-            return [
-                self._stored(connection, scopes[scope], self._whole(scopes[scope], whole)) for scope, whole in wholes
-            ]
+            return [stored(connection, self._tags, self._tags.scope(scope), whole) for scope, whole in wholes]
 
     def released_before(self, scope: str, request: bytes) -> int:
         """Returns how many draws of an equal request a scope has."""
         with self._transaction(write=False) as connection:
-            return rows.count(connection, *self._tags(scope, request))
+            return rows.count(connection, *self._tags.request(self._tags.scope(scope), request))
 
     def account(self, scope: str = DEFAULT_SCOPE) -> Account:
         """Returns what a scope has spent."""
         with self._transaction(write=False) as connection:
-            return rows.account(connection, self._scope(scope))
+            return rows.account(connection, self._tags.scope(scope))
 
     def accounts(self) -> list[tuple[Account, int]]:
         """Returns the accounts of all scopes, by tag, each with its number of releases.
@@ -254,7 +250,7 @@ class Ledger:
             OptionError: The ledger has no such scope.
         """
         with self._transaction() as connection:
-            if not rows.delete(connection, self._scope(scope)):
+            if not rows.delete(connection, self._tags.scope(scope)):
                 raise OptionError("the ledger has no scope of that name")
 
     def delete_outputs(self) -> None:
@@ -275,23 +271,3 @@ class Ledger:
             with atomic_bytes(key_path_of(path, key), private=True) as file:
                 file.write(os.urandom(KEY_BYTES))
         return cls(path, key=key)
-
-    def _scope(self, name: str) -> bytes:
-        if not isinstance(name, str):
-            raise OptionError("the name of a scope is a string")
-        return tag(self._key, "scope", unicodedata.normalize("NFC", name).encode("utf-8", "surrogatepass"))
-
-    def _tags(self, scope: str, request: bytes) -> tuple[bytes, bytes]:
-        """Tags of a scope and of a request in it: equal requests of two scopes have unlike tags."""
-        of_scope = self._scope(scope)
-        return of_scope, tag(self._key, "request", of_scope, request)
-
-    def _whole(self, scope: bytes, whole: bytes) -> bytes:
-        return tag(self._key, "whole", scope, whole)
-
-    def _stored(self, connection: sqlite3.Connection, scope: bytes, whole: bytes) -> bytes | None:
-        found = None if self._memo is None else rows.output(connection, scope, whole)
-        return None if found is None or self._memo is None else crypto.unseal(self._memo, found, scope + whole)
-
-    def _sealed(self, output: bytes, context: bytes) -> bytes | None:
-        return None if self._memo is None else crypto.seal(self._memo, output, context)

@@ -7,7 +7,7 @@ does not tell. It does confirm a guess of an output that was withheld.
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,8 @@ class Receipt:
     Attributes:
         bundle: Identity of the bundle.
         mechanism: Name of the mechanism.
-        options: Level, epsilons and options, as in the statement.
+        options: Level, epsilons and options, as in the statement; of a table also its format, and the columns or keys
+            that were rewritten, under ``table``.
         documents: Number of documents of the output.
         tokens: What was charged: drawn mentions (distinct ones with ``consistent``) or tokens; ``None`` where charges
             are not finite, and for vectors and indices.
@@ -85,7 +86,13 @@ class Receipt:
         tokens = "" if self.tokens is None else f", {counted(self.tokens, unit)}"
         nats = "no finite bound" if self.nats is None else f"{self.nats} nats"
         delta = "" if self.delta == "0" else f", delta {float(self.delta):.3g}"
-        return f"{self.mechanism}{level}: {documents}{tokens}, {nats}{delta}"
+        return f"{self.mechanism}{level}: {documents}{tokens}, {nats}{delta}{self._table()}"
+
+    def _table(self) -> str:
+        table = self.options.get("table")
+        if table is None:
+            return ""
+        return f"; of a table only {', '.join(table['rewritten'])}: all else is copied as it was, unprotected"
 
 
 class ReceiptWriter:
@@ -94,32 +101,33 @@ class ReceiptWriter:
     Args:
         key: File of the secret key, 32 bytes; made where it is missing. One for each recipient.
         promised: A statement of the same options; its counts do not matter.
+        table: Of a table its format, and what was rewritten; ``None`` for other outputs.
 
     Raises:
         CryptoUnavailable: Signing needs the package ``cryptography``.
         KeyFileError: The key cannot be used.
     """
 
-    def __init__(self, key: Path, promised: Statement) -> None:
+    def __init__(self, key: Path, promised: Statement, table: Mapping[str, Any] | None = None) -> None:
         crypto.require("a receipt")
         self._seed = read_key(key, "the key of the receipt", make=True)
-        self._promised = promised
+        self._promised, self._table = promised, {} if table is None else {"table": dict(table)}
         self._hash = hashlib.sha256()
         self._documents = self._tokens = self._epsilon = self._delta = 0
         self._unbounded = promised.charge.epsilon is None
 
-    def add(self, statements: Iterable[Statement]) -> None:
-        """Adds the statements of some documents."""
+    def add(self, statements: Iterable[Statement], times: int = 1) -> None:
+        """Adds the statements of some documents, each of so many."""
         for statement in statements:
             said, charge = statement.to_dict(), statement.charge
-            self._documents += 1
-            self._tokens += said.get("mentions", said.get("tokens", 0))
-            self._epsilon += charge.epsilon or 0
-            self._delta += charge.delta
+            self._documents += times
+            self._tokens += times * said.get("mentions", said.get("tokens", 0))
+            self._epsilon += times * (charge.epsilon or 0)
+            self._delta += times * charge.delta
 
-    def update(self, text: str) -> None:
-        """Adds a part of the output, as UTF-8."""
-        self._hash.update(text.encode("utf-8"))
+    def update(self, part: str | bytes) -> None:
+        """Adds a part of the output; a text as UTF-8."""
+        self._hash.update(part.encode("utf-8") if isinstance(part, str) else part)
 
     def receipt(self) -> Receipt:
         """Returns the receipt of what was added."""
@@ -128,7 +136,7 @@ class ReceiptWriter:
         return Receipt(
             bundle=self._promised.identity,
             mechanism=self._promised.mechanism,
-            options={name: value for name, value in said.items() if name not in _NO_OPTIONS},
+            options={name: value for name, value in said.items() if name not in _NO_OPTIONS} | self._table,
             documents=self._documents,
             tokens=self._tokens if counted else None,
             nats=None if self._unbounded else exact(self._epsilon, NAT_UNITS),
@@ -192,6 +200,8 @@ def _sound(receipt: Receipt) -> bool:
     texts += [] if receipt.nats is None else [receipt.nats]
     level = receipt.options.get("level") if isinstance(receipt.options, dict) else 0
     texts += [] if level is None else [level]
+    table = receipt.options.get("table", {"rewritten": []}) if isinstance(receipt.options, dict) else None
+    texts += table["rewritten"] if isinstance(table, dict) and isinstance(table.get("rewritten"), list) else [0]
     counts = [receipt.documents, *([] if receipt.tokens is None else [receipt.tokens])]
     return (
         all(isinstance(text, str) and text.isprintable() and len(text) < 200 for text in texts)

@@ -197,6 +197,13 @@ def request_bytes(options: bytes, text: str) -> bytes:
     return options + b"\0" + unicodedata.normalize("NFC", text).encode("utf-8", "surrogatepass")
 
 
+def document_bytes(options: bytes, texts: Sequence[str]) -> bytes:
+    """Returns the same for a document of several texts: no request of one text shares them."""
+    if len(texts) == 1:
+        return request_bytes(options, texts[0])
+    return options + b"\1" + json.dumps([unicodedata.normalize("NFC", text) for text in texts]).encode()
+
+
 def whole_calls(scopes: Sequence[str], requests: Sequence[bytes]) -> list[bytes]:
     """Returns bytes for each request of a call that two share only in the same place of the same calls.
 

@@ -29,9 +29,9 @@ except ImportError as error:
     raise ExtraMissing.of("serve", "starlette and uvicorn") from error
 
 from textveil.serve.openapi import describe
-from textveil.serve.requests import read_texts
+from textveil.serve.requests import read_asked
 
-Work = Callable[[Sequence[str]], Sequence[Any]]
+Work = Callable[..., Sequence[Any]]
 
 #: The status of an error of ours, by its code; any other is a fault of the service.
 _STATUS = {
@@ -56,12 +56,15 @@ class Releases:
         promise: What a text with one token is promised.
         encode: Gives a release with ``to_dict`` for each text; ``None`` where there is no encoder.
         encode_promise: What it promises.
+        scoped: Whether a request may name the scope that it is charged to. Both functions then take it, or ``None``, as
+            their second argument.
     """
 
     sanitize: Work
     promise: Statement
     encode: Work | None = None
     encode_promise: Statement | None = None
+    scoped: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,11 +83,12 @@ class _Service:
             "version": __version__,
             "sanitize": promise.to_dict(),
             "encode": None if encoded is None else encoded.to_dict(),
+            "scope_per_request": self.releases.scoped,
             "limits": {"body_bytes": self.limits.body_bytes, "texts": self.limits.texts},
         }
 
     async def openapi(self, request: Request) -> dict[str, Any]:
-        return describe(self.limits, encodes=self.releases.encode is not None)
+        return describe(self.limits, encodes=self.releases.encode is not None, scoped=self.releases.scoped)
 
     async def sanitize(self, request: Request) -> dict[str, Any]:
         def shown(result: Any) -> dict[str, Any]:
@@ -97,12 +101,13 @@ class _Service:
         return await self._answer(request, self.releases.encode, lambda release: release.to_dict())
 
     async def _answer(self, request: Request, work: Work, shown: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-        texts, alone = await read_texts(request, self.limits)
+        asked = await read_asked(request, self.limits, scoped=self.releases.scoped)
+        arguments = (asked.texts, asked.scope) if self.releases.scoped else (asked.texts,)
         async with asyncio.timeout(self.limits.seconds):
             results = await asyncio.get_running_loop().run_in_executor(
-                self.threads, lambda: [shown(result) for result in work(texts)]
+                self.threads, lambda: [shown(result) for result in work(*arguments)]
             )
-        return results[0] if alone else {"results": results}
+        return results[0] if asked.alone else {"results": results}
 
     async def answer(self, ask: Callable[[Request], Awaitable[dict[str, Any]]], request: Request) -> Response:
         """The answer to a request, also where something fails: no error gets as far as the server, which logs them."""

@@ -4,8 +4,15 @@ from typing import Any
 
 from textveil import __version__
 from textveil.serve.limits import Limits
+from textveil.serve.requests import MOST_OF_A_SCOPE
 
 _TEXT = {"type": "string", "description": "One document."}
+_SCOPE = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": MOST_OF_A_SCOPE,
+    "description": "What the ledger charges: a document, a person, a day. The service's default if left out.",
+}
 _ERROR = {
     "type": "object",
     "required": ["error"],
@@ -51,12 +58,13 @@ _STATUSES = {
 _OF_A_BODY = ("400", "408", "413", "415", "422", "500", "503")
 
 
-def describe(limits: Limits, *, encodes: bool) -> dict[str, Any]:
+def describe(limits: Limits, *, encodes: bool, scoped: bool = False) -> dict[str, Any]:
     """Returns the document.
 
     Args:
         limits: The limits of the service.
         encodes: Whether it has an encoder.
+        scoped: Whether a request may name a scope.
     """
     paths = {
         "/health": {
@@ -67,12 +75,12 @@ def describe(limits: Limits, *, encodes: bool) -> dict[str, Any]:
         },
         "/openapi.json": {"get": _get("Returns this document.", _object("openapi", "paths"))},
         "/sanitize": {
-            "post": _post("Rewrites texts. Every request draws afresh and is a release.", _SANITIZED, limits)
+            "post": _post("Rewrites texts. Every request draws afresh and is a release.", _SANITIZED, limits, scoped)
         },
     }
     if encodes:
         summary = "Turns texts into noisy vectors or indices. Every request is a release."
-        paths["/encode"] = {"post": _post(summary, _ENCODED, limits)}
+        paths["/encode"] = {"post": _post(summary, _ENCODED, limits, scoped)}
     return {
         "openapi": "3.1.0",
         "info": {"title": "textveil", "version": __version__},
@@ -91,9 +99,10 @@ def _get(summary: str, schema: dict[str, Any], *, open_to_all: bool = False) -> 
     return {"summary": summary, "responses": _responses(schema, (*refused, "403", "421")), **security}
 
 
-def _post(summary: str, schema: dict[str, Any], limits: Limits) -> dict[str, Any]:
+def _post(summary: str, schema: dict[str, Any], limits: Limits, scoped: bool) -> dict[str, Any]:
     several = {"type": "array", "maxItems": limits.texts, "items": _TEXT}
-    body = {"oneOf": [_exactly("text", _TEXT), _exactly("texts", several)]}
+    more = {"scope": _SCOPE} if scoped else {}
+    body = {"oneOf": [_exactly("text", _TEXT, **more), _exactly("texts", several, **more)]}
     answer = {"oneOf": [schema, _exactly("results", {"type": "array", "items": schema})]}
     return {
         "summary": summary,
@@ -114,5 +123,7 @@ def _object(*required: str) -> dict[str, Any]:
     return {"type": "object", "required": list(required)}
 
 
-def _exactly(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "required": [name], "properties": {name: schema}, "additionalProperties": False}
+def _exactly(name: str, schema: dict[str, Any], **more: dict[str, Any]) -> dict[str, Any]:
+    """An object with one property that it must have, more that it may have, and no others."""
+    properties = {name: schema, **more}
+    return {"type": "object", "required": [name], "properties": properties, "additionalProperties": False}

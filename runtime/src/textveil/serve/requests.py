@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, NoReturn
 
@@ -14,13 +15,33 @@ from textveil.serve.limits import Limits
 #: A longer body is read on to its end so that its client reads the answer, up to so many times the limit.
 _PATIENCE = 16
 _SHAPE = 'give {"text": "..."} or {"texts": ["...", "..."]} and nothing else'
+_SCOPED = 'give {"text": "..."} or {"texts": ["...", "..."]}, with "scope": "..." or without'
+#: Characters of the name of a scope.
+MOST_OF_A_SCOPE = 1_000
 
 
-async def read_texts(request: Request, limits: Limits) -> tuple[list[str], bool]:
-    """Reads the texts of a request.
+@dataclass(frozen=True)
+class Asked:
+    """What a request asks for.
 
-    Returns:
-        The texts, and whether there was one under ``text`` rather than several under ``texts``.
+    Attributes:
+        texts: The texts.
+        alone: Whether there was one under ``text`` rather than several under ``texts``.
+        scope: The scope that they are charged to; ``None`` where none is named.
+    """
+
+    texts: list[str] = field(repr=False)
+    alone: bool
+    scope: str | None = field(repr=False)
+
+
+async def read_asked(request: Request, limits: Limits, *, scoped: bool) -> Asked:
+    """Reads a request.
+
+    Args:
+        request: The request.
+        limits: What it may take.
+        scoped: Whether it may name a scope.
 
     Raises:
         Refusal: The body is too long, too slow, is no JSON, or has another shape.
@@ -29,12 +50,13 @@ async def read_texts(request: Request, limits: Limits) -> tuple[list[str], bool]
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "content-type", "the body must be application/json")
     body = _parse(await _read(request, limits.body_bytes, limits.seconds))
-    if not isinstance(body, dict) or set(body) not in ({"text"}, {"texts"}):
-        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "body", _SHAPE)
+    shape = Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "body", _SCOPED if scoped else _SHAPE)
+    if not isinstance(body, dict) or set(body) - ({"scope"} if scoped else set()) not in ({"text"}, {"texts"}):
+        raise shape
     alone = "text" in body
     texts = [body["text"]] if alone else body["texts"]
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "body", _SHAPE)
+        raise shape
     if len(texts) > limits.texts:
         raise Refusal(
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-many", f"at most {counted(limits.texts, 'text')} in a request"
@@ -43,7 +65,14 @@ async def read_texts(request: Request, limits: Limits) -> tuple[list[str], bool]
         if not text.isascii() and not _is_unicode(text):
             message = f"text {number} of {len(texts)} has half of a surrogate pair"
             raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "body", message)
-    return texts, alone
+    return Asked(texts, alone, _scope(body["scope"]) if "scope" in body else None)
+
+
+def _scope(named: Any) -> str:
+    if not isinstance(named, str) or not 0 < len(named) <= MOST_OF_A_SCOPE or not _is_unicode(named):
+        message = f"a scope is a string of 1 to {MOST_OF_A_SCOPE:,} characters"
+        raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "body", message)
+    return named
 
 
 async def _read(request: Request, most: int, seconds: float) -> bytes:
