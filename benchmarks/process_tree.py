@@ -25,8 +25,8 @@ class Spent:
     peak_mb: float
 
 
-def watch(command: Sequence[str], told: Callable[[Spent], None] = lambda spent: None, every_s: float = 1) -> Spent:
-    """Runs a command without output and looks at its processes again and again.
+def watch(command: Sequence[str], told: Callable[[Spent], None] = lambda spent: None, every_s: float = 3) -> Spent:
+    """Runs a command without output and looks at its processes every few seconds: what the last of them took is missed.
 
     Raises:
         SystemExit: The command failed.
