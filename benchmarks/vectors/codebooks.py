@@ -56,9 +56,8 @@ def measure(extractors: Extractors, kind: str, codes: int, seed: int) -> Codes |
         return None
     chosen = np.random.default_rng(seed).choice(len(different), texts_needed(codes), replace=False)
     seen = [different[at] for at in chosen]
-    code = (
-        of_minilm(extractors, seen, codes, seed) if kind == "minilm" else shipped(extractors, kind, seen, codes, seed)
-    )
+    learn = of_minilm if kind == "minilm" else shipped
+    code = learn(extractors, kind, seen, codes, seed)
     known, test = code(task.train.texts), code(task.test.texts)
     count = 1 + int(max(known.max(), test.max()))
     return counted(extractors, task, (known, task.train), (test, task.test), count)

@@ -57,7 +57,7 @@ class WordRows:
 
 
 def rare_rows(ids: Sequence[Ids], public: PublicWords, min_texts: int) -> WordRows:
-    """Weights public rows by ``ln(n / d)`` for a word in ``d`` of ``n`` texts. There are no pairs.
+    """Returns public rows, weighted by ``ln(n / d)`` for a word in ``d`` of ``n`` texts. There are no pairs.
 
     Args:
         ids: Rows of each text's words.
