@@ -14,7 +14,7 @@ import pytest
 from small_context import random_context
 from small_staircase import small_staircase
 from textveil import Sanitizer
-from textveil.cli import io, looking, sanitize
+from textveil.cli import io, looking, plain
 from textveil.cli.console import run
 from textveil.cli.main import app
 from textveil.errors import DocumentTooLong
@@ -85,7 +85,7 @@ def shrink(change: Callable[[object, str, int], None]) -> None:
         (sanitizer, "_CHUNK_SEGMENTS", 1 << 8),
         (batches, "LONG_CHARACTERS", 1 << 12),
         (batches, "_WHOLE_SEGMENTS", 1 << 8),
-        (sanitize, "_PIECE", 1 << 14),
+        (plain, "_PIECE", 1 << 14),
         (io, "_READ_BYTES", 1 << 12),
         (looking, "LONGEST_ROW", 1 << 10),
     ):
