@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from small_corpus import LINES, OPTIONS, WORDS, Runner, words_of
-from textveil import Sanitizer
+from textveil import Sanitizer, errors
 from textveil.errors import IdentityMismatch, OutputError
 from textveil.mechanisms import entropy
 from textveil_training.errors import DataOptionError, UnreadableFile, WorkerFailed
@@ -174,7 +174,7 @@ def test_an_error_inside_tells_its_place_alone(run: Runner, monkeypatch: pytest.
         raise ValueError("quokkasecret")
 
     monkeypatch.setattr(Sanitizer, "sanitize_batch", fail)
-    with pytest.raises(WorkerFailed, match=r"internal: ValueError in test_\w+\.py line \d+") as caught:
+    with pytest.raises(errors.WorkerFailed, match=r"internal: ValueError in test_\w+\.py line \d+") as caught:
         run()
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None

@@ -11,15 +11,14 @@ import re
 import secrets
 import shutil
 import tempfile
-import traceback
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from textveil.errors import ClusterError, ExtraMissing, TextveilError, WorkerFailed
-from textveil.files.processes import one_thread_each
+from textveil.errors import ClusterError, ExtraMissing, WorkerFailed
+from textveil.files.processes import guarded, one_thread_each
 
 #: What shared memory a cluster is given at least.
 _STORE_BYTES = 1 << 27
@@ -84,21 +83,6 @@ def ray_cluster(address: str | None, workers: int, store_bytes: int = 0) -> Iter
             ),
         ):
             yield ray
-
-
-def guarded(work: Callable[..., Result], *arguments: Any) -> "Result | TextveilError | MemoryError":
-    """Returns what work returns, or its error, free of everything that could hold text: a worker sends it back."""
-    try:
-        return work(*arguments)
-    except TextveilError as error:
-        error.__cause__ = error.__context__ = None
-        return error.with_traceback(None)
-    except MemoryError:
-        return MemoryError()
-    except Exception as error:  # the last line of defense: only its type and its place may be told
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{type(error).__name__} in {Path(place.filename).name} line {place.lineno}"
-    return WorkerFailed(f"internal: {where}; please report this")
 
 
 def in_tasks(

@@ -233,6 +233,6 @@ class CorpusError(TextveilError):
 
 
 class WorkerFailed(CorpusError):
-    """A process that sanitized a part of a corpus failed or was killed."""
+    """A process that sanitized a part of a corpus was ended from outside."""
 
     code = "corpus-worker"

@@ -6,7 +6,7 @@ Cells that are not asked for keep their bytes. Each output appears whole or not 
 from textveil.files.cells import read_cells
 from textveil.files.looks import LOOKED_AT, refuse_tables, refuse_tables_by_name
 from textveil.files.parts import PART_BYTES, Part, cut, part_target, require_parts, sanitize_part
-from textveil.files.processes import ctrl_c_is_ours, leave_with_parent, one_thread_each
+from textveil.files.processes import ctrl_c_is_ours, guarded, leave_with_parent, one_thread_each
 from textveil.files.quarantine import Quarantine
 from textveil.files.record import Counts, Record, settings_of
 from textveil.files.run import Finished, sanitize_files
@@ -34,6 +34,7 @@ __all__ = [
     "ctrl_c_is_ours",
     "cut",
     "find_sources",
+    "guarded",
     "leave_with_parent",
     "one_thread_each",
     "packed_as",

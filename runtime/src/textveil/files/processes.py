@@ -1,10 +1,17 @@
-"""What every process that sanitizes for another one needs: Ctrl-C, threads, and an end when its parent has gone."""
+"""What every process that works for another one needs: Ctrl-C, threads, errors without text, an end with its parent."""
 
 import os
 import signal
 import threading
-from collections.abc import Iterator
+import traceback
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from textveil.errors import TextveilError, WorkerFailed
+
+Result = TypeVar("Result")
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -48,3 +55,18 @@ def one_thread_each() -> Iterator[None]:
     finally:
         for name in mine:
             os.environ.pop(name, None)
+
+
+def guarded(work: Callable[..., Result], *arguments: Any) -> "Result | TextveilError | MemoryError":
+    """Returns what work returns, or its error, free of everything that could hold text: a worker sends it back."""
+    try:
+        return work(*arguments)
+    except TextveilError as error:
+        error.__cause__ = error.__context__ = None
+        return error.with_traceback(None)
+    except MemoryError:
+        return MemoryError()
+    except Exception as error:  # the last line of defense: only its type and its place may be told
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{type(error).__name__} in {Path(place.filename).name} line {place.lineno}"
+    return WorkerFailed(f"internal: {where}; please report this")

@@ -6,7 +6,6 @@ share. What a process meets comes back as one of our errors, without a cause tha
 
 import gc
 import signal
-import traceback
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from textveil.errors import DocumentTooLong, TextveilError, WorkerFailed
-from textveil.files.processes import ctrl_c_is_ours, leave_with_parent, one_thread_each
+from textveil.files.processes import ctrl_c_is_ours, guarded, leave_with_parent, one_thread_each
 from textveil.files.rows import TOO_LONG, Drawn
 from textveil.text.options import Options
 from textveil.text.sanitizer import Sanitizer
@@ -153,19 +152,13 @@ def _begin(bundle: Path | None, identity: str, options: Options) -> None:
 
 
 def _work(texts: list[str], sizes: list[int]) -> Drawn | TextveilError | MemoryError:
-    """What was drawn for documents, or why nothing was, free of everything that could hold text."""
+    """What was drawn for documents, or why nothing was."""
+    return guarded(_drawn, texts, sizes)
+
+
+def _drawn(texts: list[str], sizes: list[int]) -> Drawn:
     bundle, identity, options = _job[-1]
-    try:
-        if not _sanitizers:
-            _sanitizers.append(Sanitizer.load(bundle, expect_id=identity))
-            gc.freeze()  # as ``sanitize_files`` does
-        return draw(_sanitizers[-1], texts, sizes, options)
-    except TextveilError as error:
-        error.__cause__ = error.__context__ = None
-        return error.with_traceback(None)
-    except MemoryError:
-        return MemoryError()
-    except Exception as error:  # the last line of defense: only its type and its place may be told
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{type(error).__name__} in {Path(place.filename).name} line {place.lineno}"
-    return WorkerFailed(f"internal: {where}; please report this")
+    if not _sanitizers:
+        _sanitizers.append(Sanitizer.load(bundle, expect_id=identity))
+        gc.freeze()  # as ``sanitize_files`` does
+    return draw(_sanitizers[-1], texts, sizes, options)

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from textveil import Sanitizer
 from textveil.bundle import atomic_output
-from textveil.cluster import guarded
-from textveil.files import Counts, Drawer, Part, Quarantine, Selection, Source, cut, part_target, sanitize_part
+from textveil.files import Counts, Drawer, Part, Quarantine, Selection, Source, cut, guarded, part_target, sanitize_part
 from textveil.text import MentionTerms, Options, Terms
 
 #: Where the records of the parts are, in the output folder. Tools that read folders pass over such names.

@@ -6,7 +6,6 @@ comes back as one of our errors, without a cause that could hold text.
 """
 
 import os
-import traceback
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -17,7 +16,7 @@ from pathlib import Path
 
 from textveil import Sanitizer
 from textveil.errors import TextveilError
-from textveil.files import ctrl_c_is_ours, leave_with_parent, one_thread_each
+from textveil.files import ctrl_c_is_ours, guarded, leave_with_parent, one_thread_each
 from textveil.text import Options
 
 from textveil_training.corpus.layouts import Layout, layout_of
@@ -108,12 +107,13 @@ def finish_all(
 
     Raises:
         TextveilError: The first error met.
-        WorkerFailed: A process was ended from outside, or met an error that is not one of ours.
+        WorkerFailed: A process was ended from outside. One that met an error that is not one of ours raises that of the
+            runtime.
     """
     if count == 1:
         worker = Worker(job, sanitizer)
         for piece in pieces:
-            outcome = _guarded(worker, piece)
+            outcome = guarded(worker.finish, piece)
             done(_counts(outcome))
         return
     waiting = iter(pieces)
@@ -148,21 +148,6 @@ def _counts(outcome: "Counts | TextveilError | MemoryError") -> Counts:
     raise outcome
 
 
-def _guarded(worker: Worker, piece: Piece) -> "Counts | TextveilError | MemoryError":
-    """The counts of a shard, or why there are none, free of everything that could hold text."""
-    try:
-        return worker.finish(piece)
-    except TextveilError as error:
-        error.__cause__ = error.__context__ = None
-        return error.with_traceback(None)
-    except MemoryError:
-        return MemoryError()
-    except Exception as error:  # the last line of defense: only its type and its place may be told
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{type(error).__name__} in {Path(place.filename).name} line {place.lineno}"
-    return WorkerFailed(f"internal: {where}; please report this")
-
-
 _workers: list[Worker] = []
 """The worker of a process that was started for one."""
 
@@ -173,4 +158,4 @@ def _begin(job: Job) -> None:
 
 
 def _work(piece: Piece) -> "Counts | TextveilError | MemoryError":
-    return _guarded(_workers[-1], piece)
+    return guarded(_workers[-1].finish, piece)
