@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from overridden import overridden
 from textveil import Sanitizer
 from textveil.cli.console import run
 from textveil.errors import BundleDamaged
@@ -144,7 +145,7 @@ def test_a_full_disk_leaves_nothing_behind(contents, tmp_path, monkeypatch, fail
 
 
 def test_a_bundle_that_cannot_be_put_back_is_kept_beside(contents, tmp_path, monkeypatch):
-    """The older bundle has stepped aside; then the disk lets nothing be renamed any more."""
+    """Where names cannot be exchanged: the older bundle has stepped aside, then nothing can be renamed any more."""
     target = tmp_path / "bundle"
     old = write_bundle(contents, target).identity
     real, done = os.rename, []
@@ -155,6 +156,7 @@ def test_a_bundle_that_cannot_be_put_back_is_kept_beside(contents, tmp_path, mon
         done.append(source)
         real(source, place)
 
+    monkeypatch.setattr("textveil.bundle.atomic.exchange", lambda one, other: False)
     monkeypatch.setattr(os, "rename", once)
     with pytest.raises(WriteError, match="cannot be written"):
         write_bundle(contents, target, force=True)
@@ -238,8 +240,8 @@ class TestCommand:
         ],
     )
     def test_bad_options(self, vectors, tmp_path, capsys, options, message):
-        arguments = ["table", "--vectors", str(vectors), "-o", str(tmp_path / "bundle"), "--lists", "none", *options]
-        assert run(cli.app, "textveil-export", arguments) == 1
+        arguments = ["table", "--vectors", str(vectors), "-o", str(tmp_path / "bundle"), "--lists", "none"]
+        assert run(cli.app, "textveil-export", overridden(arguments, options)) == 1
         captured = capsys.readouterr()
         assert message in captured.err
         assert captured.err.count("\n") == 1

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import small_bundles
+from overridden import overridden
 from textveil import Sanitizer
 from textveil.audit import verify_text
 from textveil.bundle import DEFAULT_BUNDLE, VOCABULARY, Bundle
@@ -42,8 +43,9 @@ def files(tmp_path: Path) -> dict[str, Path]:
 
 def table(files: dict[str, Path], folder: Path, *options: object) -> int:
     """Runs the command on the small vocabulary with the staircase alone."""
-    arguments = ["table", "--vectors", files["vectors"], "--lists", "none", "--mechanisms", "staircase", *options]
-    return run(cli.app, "textveil-export", [*map(str, arguments), "-o", str(folder / "bundle")])
+    arguments = ["table", "--vectors", files["vectors"], "--lists", "none", "--mechanisms", "staircase"]
+    given = [*overridden(arguments, options), "-o", folder / "bundle"]
+    return run(cli.app, "textveil-export", [*map(str, given)])
 
 
 def foreign(files: dict[str, Path]) -> list[object]:

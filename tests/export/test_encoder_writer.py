@@ -70,9 +70,10 @@ def test_interrupted_before_any_file(
 def test_interrupted_before_a_rename_the_older_bundle_stays(
     call: int, contents: EncoderContents, encoder_bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The older bundle moves aside, the new one moves in."""
+    """Where names cannot be exchanged: the older bundle moves aside, the new one moves in."""
     shutil.copytree(encoder_bundle, tmp_path / "out")
     before = content_of(tmp_path)
+    monkeypatch.setattr("textveil.bundle.atomic.exchange", lambda one, other: False)
     monkeypatch.setattr(os, "rename", interrupted_at(call, os.rename))
     with pytest.raises(KeyboardInterrupt):
         encoder_writer.write_encoder(contents, tmp_path / "out", force=True)

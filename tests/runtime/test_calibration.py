@@ -72,7 +72,7 @@ def test_the_lightest_level_that_is_guessed_rarely_enough(bundle, wish, releases
     ("options", "extremes"),
     [
         ({"unchanged": 0.91}, r"0\.1 \(a\) to 0\.9 \(d\)"),
-        ({"bayes": 0.04}, r"one release .*0\.05 \(a\) to 0\.8 \(d\)"),
+        ({"bayes": 0.04}, r"1 release .*0\.05 \(a\) to 0\.8 \(d\)"),
         ({"bayes": 0.08, "releases": 10}, r"10 releases .*0\.09 \(a\) to 0\.84 \(d\)"),
     ],
 )

@@ -141,7 +141,7 @@ def test_a_text_and_a_word_on_the_command_line(confined: Confined) -> None:
         (["inspect", SECRET], 1),
         (["inspect", "the", SECRET], 2),
         (["inspect", "the", "-n", SECRET], 2),
-        (["info", SECRET], 2),
+        (["info", SECRET], 1),
         (["info", "--bundle", SECRET], 1),
     ],
     ids=lambda value: " ".join(value).replace(SECRET, "SECRET") if isinstance(value, list) else str(value),

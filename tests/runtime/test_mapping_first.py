@@ -39,10 +39,10 @@ kept_open, sys.stdout = sys.stdout, Output()
 """
 #: What would be wrong: the mapping is written when the text is.
 AFTER_THE_TEXT = """
-from textveil.cli import sanitize
-real, kept = sanitize._write_mapping, []
-sanitize._write_mapping = lambda *given: kept.append(given)
-standard, atomic_output = sanitize.standard_output, sanitize.atomic_output
+from textveil.cli import plain
+real, kept = plain._write_mapping, []
+plain._write_mapping = lambda *given: kept.append(given)
+standard, atomic_output = plain.standard_output, plain.atomic_output
 from contextlib import contextmanager
 def then(context):
     @contextmanager
@@ -52,7 +52,7 @@ def then(context):
         while not options and kept:
             real(*kept.pop())
     return opened
-sanitize.standard_output, sanitize.atomic_output = then(standard), then(atomic_output)
+plain.standard_output, plain.atomic_output = then(standard), then(atomic_output)
 """
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from overridden import overridden
 from textveil.vector import IndexEncoder, IndexServer, pair_buckets, words_of
 from textveil_export.index import drawn_epsilon, integer_channel
 from textveil_training.bounds.decisions import counts_channel
@@ -172,7 +173,7 @@ def test_a_taught_codebook_goes_on_where_it_was_interrupted(
         patched.setattr("textveil_training.tasks.codebook.taught_rows", interrupted)
         assert run(*given)[0] == 130
     assert (tmp_path / "bundle.unfinished" / "teacher.safetensors").is_file()
-    assert "other data or other settings" in run(*given, "--teacher", "none", "--resume")[2]
+    assert "other data or other settings" in run(*overridden(given, ("--teacher", "none")), "--resume")[2]
     with monkeypatch.context() as patched:
         patched.setattr("textveil_training.tasks.codebook.teacher_vectors", None)  # not asked again
         code, out, err = run(*given, "--resume")

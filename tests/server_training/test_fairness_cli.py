@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from overridden import overridden
 from textveil_training.bounds.placement import Search
 from textveil_training.dpnr.task import Split
 from textveil_training.errors import SubgroupError
@@ -218,7 +219,7 @@ def test_what_cannot_be_measured(
     trained: Path, tuned: Path, run: Run, canary: str, arguments: tuple[str, ...], code: str
 ) -> None:
     (trained / "other.txt").write_text(data([*rows(95), f"9\t{canary}\t"]))
-    found, out, err = run(*COMMAND, *arguments)
+    found, out, err = run(*overridden(COMMAND, arguments))
     assert (found, out, err.split(": ")[1], err.count("\n")) == (1, "", code, 1)
     assert canary not in err
 

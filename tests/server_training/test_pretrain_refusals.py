@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from overridden import overridden
 from small_pretraining import run as trained
 from small_pretraining import write_all
 from textveil.errors import TextveilError
@@ -136,7 +137,8 @@ def test_wikitext_is_read_as_it_was_written() -> None:
 def arguments_of(place: Path, name: str, *more: object) -> list[object]:
     texts, bundle, encoder = (place / part for part in ("texts.txt", "bundle", "encoder"))
     settings = ["--steps", 2, "--batch-size", 8, "--held-out", 20, "--max-tokens", 32, "--start", encoder]
-    return ["pretrain", "--data", f"{texts}:text", "-o", place / name, *settings, "--bundle", bundle, *more]
+    arguments = ["pretrain", "--data", f"{texts}:text", "-o", place / name, *settings, "--bundle", bundle]
+    return overridden(arguments, more)
 
 
 def test_the_command(place: Path, run: Callable[..., tuple[int, str, str]]) -> None:
