@@ -84,8 +84,8 @@ def static_codebook(
     ids = word_ids(texts, public, settings.max_characters)
     made: dict[str, Any] = {"min_texts": settings.min_texts}
     if taught:
-        chosen = asked(len(texts)).tolist()
-        vectors = _kept_vectors([texts[at] for at in chosen], minilm, kept, report)
+        chosen = asked(len(texts))
+        vectors = _kept_vectors([texts[int(at)] for at in chosen], minilm, kept, report)
         rows = taught_rows([ids[at] for at in chosen], vectors, public, settings.min_texts, settings.pairs)
         made |= {"pairs": settings.pairs, "taught_by": {**_described(minilm, len(texts)), "texts": len(chosen)}}
     else:
@@ -126,8 +126,8 @@ def minilm_codebook(
 
     def make() -> tuple[Arrays, Mapping[str, Any]]:
         book = learn_codebook(vectors, codes, settings.seed, report, directions=DIRECTIONS)
-        spread = np.linspace(0, len(texts) - 1, min(SAMPLE, len(texts))).astype(int).tolist()
-        sample = [(0, texts[at]) for at in spread]  # no text has a class
+        spread = np.linspace(0, len(texts) - 1, min(SAMPLE, len(texts)))
+        sample = [(0, texts[int(at)]) for at in spread]  # no text has a class
         arrays, facts = exported(
             minilm_as_it_comes(settings), book.weight, book.bias, sample, report, max_changed=MAX_CHANGED
         )
