@@ -102,7 +102,7 @@ def static_codebook(
 def minilm_codebook(
     texts: Sequence[str], codes: int, settings: MinilmSettings, kept: KeptParts | None, report: Report
 ) -> CodebookExtractor:
-    """Learns codes in the main directions of MiniLM's vectors, exports it as it comes, and quantizes it.
+    """Finds codes in the main directions of MiniLM's vectors, exports it as it comes, and quantizes it.
 
     The recipe is the first one that fits and changes at most 5 % of the codes of 1,000 of the texts, evenly spread.
 

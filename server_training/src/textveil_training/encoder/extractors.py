@@ -160,7 +160,7 @@ def train_minilm_extractor(
 
 @contextmanager
 def minilm_packages() -> Iterator[None]:
-    """Imports what MiniLM needs: a missing package is named.
+    """Lets MiniLM's packages be imported: a missing one is named.
 
     Raises:
         MissingExtra: The packages for it are not installed.
