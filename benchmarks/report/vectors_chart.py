@@ -36,31 +36,36 @@ _GAP = 0.043
 def accuracy_of_rows(
     tasks: Mapping[str, str],
     epsilons: Sequence[float],
-    heights: Mapping[str, Sequence[Sequence[float | None]]],
+    heights: Mapping[str, Sequence[Sequence[tuple[float, float] | None]]],
     majority: Mapping[str, float],
+    title: str,
 ) -> Figure:
-    """Draws one panel a task.
+    """Draws one panel a task. Bars are standard errors of the mean over seeds.
 
     Args:
         tasks: What each is called.
         epsilons: Whole-text epsilons.
-        heights: Accuracies by task, line of ``LINES`` and epsilon.
+        heights: Accuracies and their standard errors, by task, line of ``LINES`` and epsilon.
         majority: Share of the commonest class by task.
+        title: What the picture shows.
     """
     with rc_context(STYLE):
-        figure = Figure(figsize=(11, 5.2), layout="constrained")
-        for axes, (task, title) in zip(figure.subplots(1, len(tasks), sharey=True), tasks.items(), strict=True):
+        figure = Figure(figsize=(11, 5.4), layout="constrained")
+        figure.suptitle(title, x=0.01, ha="left", fontsize=11.5)
+        for axes, (task, name) in zip(figure.subplots(1, len(tasks), sharey=True), tasks.items(), strict=True):
             ends: list[tuple[float, Line]] = []
             for line, found in zip(LINES, heights[task], strict=True):
-                at = [(x, y) for x, y in zip(epsilons, found, strict=True) if y is not None]
+                at = [(x, *y) for x, y in zip(epsilons, found, strict=True) if y is not None]
                 if at:
-                    axes.plot(*zip(*at, strict=True), line.style, marker=line.marker, color=line.color)
-                    ends.append((at[-1][1], line))
+                    xs, ys, errors = zip(*at, strict=True)
+                    look = {"linestyle": line.style, "marker": line.marker, "color": line.color}
+                    axes.errorbar(xs, ys, errors, capsize=3, elinewidth=1, **look)
+                    ends.append((ys[-1], line))
             _label(axes, ends, epsilons[-1])
             axes.axhline(majority[task], color=GRAY, linewidth=1, zorder=1)
             axes.annotate("majority class", (epsilons[-1] * 1.12, majority[task]), (0, -12), textcoords="offset points",
                           color=GRAY, fontsize=9.5)  # fmt: skip
-            axes.set_title(title)
+            axes.set_title(name)
             axes.set_xscale("log")
             axes.set_xlim(epsilons[0] * 0.9, epsilons[-1] * 5)
             axes.set_ylim(0.1, 1.03)
