@@ -8,11 +8,9 @@ word's last integer. Each check is therefore also run on copies of the code with
 """
 
 import itertools
-import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -22,19 +20,18 @@ import faulty_sampling
 import numpy as np
 import pytest
 import small_bundles
-from defined_weights import defined_weights, outputs
+from dealt import deals_exactly
+from defined_weights import defined_weights
 from hypothesis import given
 from hypothesis import strategies as st
-from mpmath import iv
 from numpy.typing import NDArray
 from textveil import Sanitizer
 from textveil.mechanisms import entropy
 from textveil.mechanisms import integer_sampling as sampling
 from textveil.mechanisms.integer_sampling import MAX_TOTAL, Rows
-from textveil.mechanisms.randomized_response import RandomizedResponse
 from textveil.mechanisms.santext import CappedSanText
 from textveil.mechanisms.santext_plus import ReplacementCoin
-from textveil.mechanisms.table import CAPPED, KEPT, Table
+from textveil.mechanisms.table import CAPPED, KEPT
 
 Words = NDArray[np.uint64]
 
@@ -77,21 +74,6 @@ def laws(sanitizer: Sanitizer) -> Iterator[tuple[Rows, list[list[int]]]]:
 
 
 # One row, one integer.
-
-
-def deals_exactly(select: Callable[..., Any], rows: Rows, weights: list[list[int]]) -> bool:
-    """Whether ``select`` names every output for exactly as many integers as its weight, over all integers."""
-    for row, expected in enumerate(weights):
-        uniform = np.arange(sum(expected))
-        try:
-            dealt = select(rows, np.full(len(uniform), row), uniform)
-        except IndexError:
-            return False
-        if dealt.min() < 0 or dealt.max() >= len(expected):
-            return False
-        if np.bincount(dealt, minlength=len(expected)).tolist() != expected:
-            return False
-    return True
 
 
 @pytest.mark.slow
@@ -321,120 +303,3 @@ def test_the_coin_turns_at_its_threshold(probability: Fraction) -> None:
     assert Fraction(coin.threshold - 1, 2**64) < probability <= Fraction(coin.threshold, 2**64)
     words = [word for word in (0, coin.threshold - 1, coin.threshold, 2**64 - 1) if word < 2**64]
     assert coin.replaced(np.array(words, dtype=np.uint64)).tolist() == [word < coin.threshold for word in words]
-
-
-# Randomized response.
-
-
-def at_most_exponential(ratio: Fraction, epsilon: Decimal) -> bool:
-    """Whether ``ratio <= e**epsilon``, for certain: interval arithmetic at 400 bits decides it one way or the other."""
-    with_precision, iv.prec = iv.prec, 400
-    try:
-        exponential = iv.exp(iv.mpf(epsilon.as_integer_ratio()[0]) / epsilon.as_integer_ratio()[1])
-        exact = iv.mpf(ratio.numerator) / ratio.denominator
-        assert exact.b <= exponential.a or exact.a > exponential.b, "undecided"
-        return bool(exact.b <= exponential.a)
-    finally:
-        iv.prec = with_precision
-
-
-def just_below(above: int) -> Decimal:
-    """An epsilon a hair below ``ln(above / 2**15)``: ten units in the 70th digit."""
-    with localcontext(prec=70):
-        logarithm = (Decimal(above) / (1 << 15)).ln()
-        return logarithm - Decimal(10) ** (logarithm.adjusted() - 68)
-
-
-def response_weights(law: RandomizedResponse, symbols: int) -> tuple[list[list[int]], Rows]:
-    rows = law.rows(np.arange(symbols + 1))
-    return [rows.weights(row).tolist() for row in range(symbols + 1)], rows
-
-
-def largest_ratio(weights: list[list[int]], allowed: list[int]) -> Fraction:
-    """The largest ratio of two probabilities of one output, over all pairs of inputs."""
-    law = [[Fraction(row[y], sum(row)) for y in allowed] for row in weights]
-    return max(max(column) / min(column) for column in zip(*law, strict=True))
-
-
-@given(
-    st.one_of(
-        st.decimals(Decimal("1e-12"), 30, allow_nan=False, allow_infinity=False),
-        st.decimals(Decimal("0.01"), 30, places=2),
-        st.integers((1 << 15) + 1, 1 << 40).map(just_below),
-    )
-)
-def test_krr_never_exceeds_its_epsilon(opened: Callable[..., Sanitizer], epsilon: Decimal) -> None:
-    """Every ratio of every two inputs is at most ``e**epsilon``, and words are kept as often as integers then allow.
-
-    Inputs outside the outputs (``<unk>``, words that are never an output) are uniform over them.
-    """
-    table = opened("scattered", 2, 8).bundle.table
-    allowed = outputs(opened("scattered", 2, 8).bundle, "santext")
-    assert 0 < len(allowed) < table.symbols
-    weights, rows = response_weights(RandomizedResponse.of(table, epsilon), table.symbols)
-    tail, own = 1 << 15, weights[allowed[0]][allowed[0]]
-    for x, row in enumerate(weights):
-        assert row == [(own if x == y else tail) if y in allowed else 0 for y in range(table.symbols)]
-    assert rows.totals.tolist() == [sum(row) for row in weights]
-    assert at_most_exponential(largest_ratio(weights, allowed), epsilon)
-    assert not at_most_exponential(Fraction(own + 2, tail), epsilon)
-
-
-def test_every_integer_of_krr(opened: Callable[..., Sanitizer]) -> None:
-    table = opened("scattered", 2, 8).bundle.table
-    weights, rows = response_weights(RandomizedResponse.of(table, Decimal("1.5")), table.symbols)
-    assert deals_exactly(sampling.select, rows, weights)
-
-
-def stays_below(randomized_response: Callable[..., RandomizedResponse], table: Table) -> bool:
-    """Whether ``krr`` keeps to epsilons a hair below ``ln(n / 2**15)``: ``n`` itself is one integer too many."""
-    for above in (*range(40_000, 40_040), *range(10**12, 10**12 + 40)):
-        epsilon = just_below(above)
-        assert not at_most_exponential(Fraction(above, 1 << 15), epsilon)
-        law = randomized_response(RandomizedResponse, table, epsilon)
-        if not at_most_exponential(Fraction(law.tail + law.excess, law.tail), epsilon):
-            return False
-    return True
-
-
-ONE_UNIT = Decimal("0." + 58 * "9")
-
-
-def krr(integer_of: Callable[[Decimal, int], Decimal]) -> Callable[..., RandomizedResponse]:
-    """``krr`` written down again, with the integer that is made of ``exp(epsilon)`` times the tail left open."""
-
-    def randomized_response(cls: type[RandomizedResponse], table: Table, epsilon: Decimal) -> RandomizedResponse:
-        tail = 1 << 15
-        with localcontext(prec=60, rounding=ROUND_FLOOR):
-            own = int(integer_of(epsilon, tail))
-        return replace(cls.uniform(table), tail=tail, excess=max(own - tail, 0))
-
-    return randomized_response
-
-
-KRR_FAULTS: dict[str, Callable[[Decimal, int], Decimal]] = {
-    "exp is rounded up": lambda epsilon, tail: (epsilon.exp() * ONE_UNIT * tail).to_integral_value(ROUND_CEILING),
-    "exp is trusted to its last digit": lambda epsilon, tail: (epsilon.exp() * tail).to_integral_value(),
-    "exp is a float": lambda epsilon, tail: (Decimal(math.exp(epsilon)) * ONE_UNIT * tail).to_integral_value(),
-}
-
-
-def test_krr_just_below_a_whole_number(opened: Callable[..., Sanitizer]) -> None:
-    assert stays_below(RandomizedResponse.of.__func__, opened("scattered", 2, 8).bundle.table)
-
-
-@pytest.mark.parametrize("fault", KRR_FAULTS)
-def test_a_fault_in_krr_is_seen(opened: Callable[..., Sanitizer], fault: str) -> None:
-    table = opened("scattered", 2, 8).bundle.table
-    assert stays_below(krr(lambda epsilon, tail: (epsilon.exp() * ONE_UNIT * tail).to_integral_value()), table)
-    assert not stays_below(krr(KRR_FAULTS[fault]), table)
-
-
-def test_random_is_uniform(opened: Callable[..., Sanitizer]) -> None:
-    """Every input, ``<unk>`` and words that are never an output included, has the same law: one integer a word."""
-    bundle = opened("scattered", 2, 8).bundle
-    allowed = outputs(bundle, "santext")
-    rows = RandomizedResponse.uniform(bundle.table).rows(np.arange(bundle.symbols + 1))
-    for row in range(bundle.symbols + 1):
-        assert rows.weights(row).tolist() == [int(y in allowed) for y in range(bundle.symbols)]
-    assert rows.totals.tolist() == [len(allowed)] * (bundle.symbols + 1)

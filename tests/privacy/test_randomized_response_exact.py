@@ -1,0 +1,147 @@
+"""``krr`` and ``random`` keep to their promise in integers: no ratio of two inputs is above ``e**epsilon``.
+
+Checked with interval arithmetic, also a hair below the epsilons where one more integer would be one too many. Copies of
+the code that make one such integer must fail.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import small_bundles
+from dealt import deals_exactly
+from defined_weights import outputs
+from hypothesis import given
+from hypothesis import strategies as st
+from mpmath import iv
+from textveil import Sanitizer
+from textveil.bundle.text_bundle import Bundle
+from textveil.mechanisms import integer_sampling as sampling
+from textveil.mechanisms.integer_sampling import Rows
+from textveil.mechanisms.randomized_response import RandomizedResponse
+from textveil.mechanisms.table import Table
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    """A small bundle, in which some words are never an output."""
+    folder = tmp_path_factory.mktemp("bundles") / "bundle"
+    points = small_bundles.scattered(18, 6, seed=11)
+    return Sanitizer(small_bundles.small_bundle(folder, points, k=2, exponents=("1.5", "3"), shift=8)).bundle
+
+
+def at_most_exponential(ratio: Fraction, epsilon: Decimal) -> bool:
+    """Whether ``ratio <= e**epsilon``, for certain: interval arithmetic at 400 bits decides it one way or the other."""
+    with_precision, iv.prec = iv.prec, 400
+    try:
+        exponential = iv.exp(iv.mpf(epsilon.as_integer_ratio()[0]) / epsilon.as_integer_ratio()[1])
+        exact = iv.mpf(ratio.numerator) / ratio.denominator
+        assert exact.b <= exponential.a or exact.a > exponential.b, "undecided"
+        return bool(exact.b <= exponential.a)
+    finally:
+        iv.prec = with_precision
+
+
+def just_below(above: int) -> Decimal:
+    """An epsilon a hair below ``ln(above / 2**15)``: ten units in the 70th digit."""
+    with localcontext(prec=70):
+        logarithm = (Decimal(above) / (1 << 15)).ln()
+        return logarithm - Decimal(10) ** (logarithm.adjusted() - 68)
+
+
+def response_weights(law: RandomizedResponse, symbols: int) -> tuple[list[list[int]], Rows]:
+    rows = law.rows(np.arange(symbols + 1))
+    return [rows.weights(row).tolist() for row in range(symbols + 1)], rows
+
+
+def largest_ratio(weights: list[list[int]], allowed: list[int]) -> Fraction:
+    """The largest ratio of two probabilities of one output, over all pairs of inputs."""
+    law = [[Fraction(row[y], sum(row)) for y in allowed] for row in weights]
+    return max(max(column) / min(column) for column in zip(*law, strict=True))
+
+
+@given(
+    st.one_of(
+        st.decimals(Decimal("1e-12"), 30, allow_nan=False, allow_infinity=False),
+        st.decimals(Decimal("0.01"), 30, places=2),
+        st.integers((1 << 15) + 1, 1 << 40).map(just_below),
+    )
+)
+def test_krr_never_exceeds_its_epsilon(bundle: Bundle, epsilon: Decimal) -> None:
+    """Every ratio of every two inputs is at most ``e**epsilon``, and words are kept as often as integers then allow.
+
+    Inputs outside the outputs (``<unk>``, words that are never an output) are uniform over them.
+    """
+    table = bundle.table
+    allowed = outputs(bundle, "santext")
+    assert 0 < len(allowed) < table.symbols
+    weights, rows = response_weights(RandomizedResponse.of(table, epsilon), table.symbols)
+    tail, own = 1 << 15, weights[allowed[0]][allowed[0]]
+    for x, row in enumerate(weights):
+        assert row == [(own if x == y else tail) if y in allowed else 0 for y in range(table.symbols)]
+    assert rows.totals.tolist() == [sum(row) for row in weights]
+    assert at_most_exponential(largest_ratio(weights, allowed), epsilon)
+    assert not at_most_exponential(Fraction(own + 2, tail), epsilon)
+
+
+def test_every_integer_of_krr(bundle: Bundle) -> None:
+    table = bundle.table
+    weights, rows = response_weights(RandomizedResponse.of(table, Decimal("1.5")), table.symbols)
+    assert deals_exactly(sampling.select, rows, weights)
+
+
+def stays_below(randomized_response: Callable[..., RandomizedResponse], table: Table) -> bool:
+    """Whether ``krr`` keeps to epsilons a hair below ``ln(n / 2**15)``: ``n`` itself is one integer too many."""
+    for above in (*range(40_000, 40_040), *range(10**12, 10**12 + 40)):
+        epsilon = just_below(above)
+        assert not at_most_exponential(Fraction(above, 1 << 15), epsilon)
+        law = randomized_response(RandomizedResponse, table, epsilon)
+        if not at_most_exponential(Fraction(law.tail + law.excess, law.tail), epsilon):
+            return False
+    return True
+
+
+ONE_UNIT = Decimal("0." + 58 * "9")
+
+
+def krr(integer_of: Callable[[Decimal, int], Decimal]) -> Callable[..., RandomizedResponse]:
+    """``krr`` written down again, with the integer that is made of ``exp(epsilon)`` times the tail left open."""
+
+    def randomized_response(cls: type[RandomizedResponse], table: Table, epsilon: Decimal) -> RandomizedResponse:
+        tail = 1 << 15
+        with localcontext(prec=60, rounding=ROUND_FLOOR):
+            own = int(integer_of(epsilon, tail))
+        return replace(cls.uniform(table), tail=tail, excess=max(own - tail, 0))
+
+    return randomized_response
+
+
+KRR_FAULTS: dict[str, Callable[[Decimal, int], Decimal]] = {
+    "exp is rounded up": lambda epsilon, tail: (epsilon.exp() * ONE_UNIT * tail).to_integral_value(ROUND_CEILING),
+    "exp is trusted to its last digit": lambda epsilon, tail: (epsilon.exp() * tail).to_integral_value(),
+    "exp is a float": lambda epsilon, tail: (Decimal(math.exp(epsilon)) * ONE_UNIT * tail).to_integral_value(),
+}
+
+
+def test_krr_just_below_a_whole_number(bundle: Bundle) -> None:
+    assert stays_below(RandomizedResponse.of.__func__, bundle.table)
+
+
+@pytest.mark.parametrize("fault", KRR_FAULTS)
+def test_a_fault_in_krr_is_seen(bundle: Bundle, fault: str) -> None:
+    table = bundle.table
+    assert stays_below(krr(lambda epsilon, tail: (epsilon.exp() * ONE_UNIT * tail).to_integral_value()), table)
+    assert not stays_below(krr(KRR_FAULTS[fault]), table)
+
+
+def test_random_is_uniform(bundle: Bundle) -> None:
+    """Every input, ``<unk>`` and words that are never an output included, has the same law: one integer a word."""
+    allowed = outputs(bundle, "santext")
+    rows = RandomizedResponse.uniform(bundle.table).rows(np.arange(bundle.symbols + 1))
+    for row in range(bundle.symbols + 1):
+        assert rows.weights(row).tolist() == [int(y in allowed) for y in range(bundle.symbols)]
+    assert rows.totals.tolist() == [len(allowed)] * (bundle.symbols + 1)
