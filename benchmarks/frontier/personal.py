@@ -19,51 +19,72 @@ _SHORTEST = 3
 _COMMONEST = 12
 
 
+class Span:
+    """A span of a sentence.
+
+    Attributes:
+        kind: What it is.
+        inside: Numbers of its segments over all sentences, gaps left out.
+        content: Those of words of at least three letters that are no function words.
+        known: Those of the content words that are in the vocabulary, with the word.
+    """
+
+    def __init__(
+        self, span: dict[str, Any], pieces: list[str], first: int, visible: frozenset[str], vocabulary: frozenset[str]
+    ) -> None:
+        starts = np.cumsum([0, *map(len, pieces)])
+        inside = [
+            number
+            for number, piece in enumerate(pieces)
+            if not is_gap(piece) and starts[number] < span["end"] and starts[number + 1] > span["start"]
+        ]
+        content = [
+            n for n in inside if sum(map(str.isalpha, pieces[n])) >= _SHORTEST and pieces[n].lower() not in visible
+        ]
+        self.kind = SPANS.get(span["type"], "others")
+        self.inside = [first + n for n in inside]
+        self.content = [first + n for n in content]
+        self.known = {first + n: pieces[n].lower() for n in content if pieces[n].lower() in vocabulary}
+
+
 def measure(
-    release: Release, records: Sequence[dict[str, Any]], function_words: frozenset[str], vocabulary: frozenset[str]
+    release: Release,
+    records: Sequence[dict[str, Any]],
+    function_words: frozenset[str],
+    vocabulary: frozenset[str],
+    draws: int = 1,
 ) -> dict[str, dict[str, Any]]:
-    """Draws all sentences once and counts spans and their words that came out as they were, in their places.
+    """Draws all sentences and counts spans and their words that came out as they were, in their places.
 
     Returns:
-        By kind of span: ``spans``, ``whole`` (all of the span came out), ``any`` (a content word of at least three
-        letters did), ``words`` (content words in the vocabulary), ``same`` (how many of these came out) and
-        ``commonest`` (which of these came out most often).
+        By kind of span, sums over the draws: ``spans``, ``whole`` (all of the span came out), ``any`` (a content word
+        of at least three letters did), ``words`` (content words in the vocabulary), ``same`` (how many of these came
+        out) and ``commonest`` (which of these came out most often).
     """
     cut = [segments(record["text"]) for record in records]
+    firsts = np.cumsum([0, *map(len, cut)])
+    spans = [
+        Span(span, pieces, int(first), function_words, vocabulary)
+        for record, pieces, first in zip(records, cut, firsts, strict=False)
+        for span in record["spans"]
+    ]
     reading = release.read(cut)
-    outputs = release.draw(reading)
-    same_element = outputs == reading.word
-    total = sum(map(len, cut))
-    same = np.ones(total, dtype=bool)
-    np.logical_and.at(same, reading.segment, same_element)
     commonest: dict[str, Counter[str]] = defaultdict(Counter)
     found: dict[str, dict[str, Any]] = defaultdict(lambda: dict.fromkeys(("spans", "whole", "any", "words", "same"), 0))
-    first = 0
-    for record, pieces in zip(records, cut, strict=True):
-        starts = np.cumsum([0, *map(len, pieces)])
-        for span in record["spans"]:
-            inside = [
-                number
-                for number, piece in enumerate(pieces)
-                if not is_gap(piece) and starts[number] < span["end"] and starts[number + 1] > span["start"]
-            ]
-            if not inside:
+    for _ in range(draws):
+        same = np.ones(firsts[-1], dtype=bool)
+        np.logical_and.at(same, reading.segment, release.draw(reading) == reading.word)
+        for span in spans:
+            if not span.inside:
                 continue
-            content = [
-                n
-                for n in inside
-                if sum(map(str.isalpha, pieces[n])) >= _SHORTEST and pieces[n].lower() not in function_words
-            ]
-            known = [n for n in content if pieces[n].lower() in vocabulary]
-            came_out = {n for n in inside if same[first + n]}
-            of = found[SPANS.get(span["type"], "others")]
+            came_out = [word for number, word in span.known.items() if same[number]]
+            of = found[span.kind]
             of["spans"] += 1
-            of["whole"] += len(came_out) == len(inside)
-            of["any"] += any(n in came_out for n in content)
-            of["words"] += len(known)
-            of["same"] += sum(n in came_out for n in known)
-            commonest[SPANS.get(span["type"], "others")].update(pieces[n].lower() for n in known if n in came_out)
-        first += len(pieces)
+            of["whole"] += bool(same[span.inside].all())
+            of["any"] += bool(same[span.content].any())
+            of["words"] += len(span.known)
+            of["same"] += len(came_out)
+            commonest[span.kind].update(came_out)
     for name, of in found.items():
         of["commonest"] = commonest[name].most_common(_COMMONEST)
     return dict(found)

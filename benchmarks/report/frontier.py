@@ -132,7 +132,7 @@ def about(found: Frontier) -> str:
     of_default = [record for record in found.records if record["row"] == rows.DEFAULT]
     bundles = ", ".join(sorted({f"`{record['bundle'][:12]}`" for record in of_default}))
     draws = [f"{label} {len(found.scores(rows.DEFAULT, task))}" for task, label in (TASKS | {"sick": "SICK"}).items()]
-    personal = len(found.of("personal", rows.DEFAULT))
+    personal = sum(record["draws"] for record in found.of("personal", rows.DEFAULT))
     return f"Bundle of the staircase: {bundles}. Draws: {', '.join(draws)}, personal data {personal}, attacks 1."
 
 

@@ -66,6 +66,8 @@ def test_the_same_staircase_gives_the_same_bundle(vectors: Path, finished: Path,
     options = ["--vectors", vectors, "--lists", "none", "--staircase-neighbors", "4"]
     assert export("staircase", finished, *options, "-o", tmp_path / "new") == 0
     assert Bundle(tmp_path / "new").identity == Bundle(finished).identity
+    assert export("staircase", finished, *options, "--attribution", "Lists by us.", "-o", tmp_path / "ours") == 0
+    assert Bundle(tmp_path / "ours").manifest["attribution"] == "Lists by us."
 
 
 def test_what_does_not_fit_is_refused(

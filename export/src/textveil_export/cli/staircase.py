@@ -64,6 +64,9 @@ def staircase(
     lists: Annotated[
         str, typer.Option(help="english: the built-in list of words that never come out. none: no list.")
     ] = "english",
+    attribution: Annotated[
+        str | None, typer.Option(help="Whose work the new bundle is; as the old one says if left out.")
+    ] = None,
     force: Annotated[bool, typer.Option(help="Replace an existing bundle.")] = False,
 ) -> None:
     """Build the staircase of a finished bundle anew; its tables of SanText stay, with certificate and statistics."""
@@ -78,7 +81,9 @@ def staircase(
         context=context_model(context),
     )
     with bars() as progress:
-        renewed = renew_staircase(Bundle(bundle), recipe, output, force=force, progress=progress)
+        renewed = renew_staircase(
+            Bundle(bundle), recipe, output, attribution=attribution, force=force, progress=progress
+        )
     print(f"{output}: {renewed.symbols:,} symbols, identity {renewed.identity}")
 
 

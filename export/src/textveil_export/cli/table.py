@@ -52,8 +52,8 @@ _WORD_VECTORS_ATTRIBUTION = (
     "see artifacts/words."
 )
 _SKELETON_ATTRIBUTION = (
-    "The lists of names, places and organizations derive from the US Census of 1990 (public domain), GeoNames "
-    "(CC BY 4.0), Wikipedia (CC BY-SA), Faker and pytickersymbols (MIT): see artifacts/lists."
+    "The lists of names, places and organizations derive from the US Census of 1990 and its titles of industries "
+    "(public domain), GeoNames (CC BY 4.0), Wikipedia (CC BY-SA), Faker and pytickersymbols (MIT): see artifacts/lists."
 )
 _SKELETON_LICENSE = "Apache-2.0 AND CC-BY-4.0 AND CC-BY-SA-4.0 AND MIT"
 _LISTS_ATTRIBUTION = "The list of words that are never drawn is based on LDNOOBW (CC BY 4.0)."

@@ -20,7 +20,13 @@ from textveil_export.text.write import add_file, to_json, write_files
 
 
 def renew_staircase(
-    bundle: Bundle, recipe: StaircaseRecipe, folder: Path, *, force: bool = False, progress: Progress = no_progress
+    bundle: Bundle,
+    recipe: StaircaseRecipe,
+    folder: Path,
+    *,
+    attribution: str | None = None,
+    force: bool = False,
+    progress: Progress = no_progress,
 ) -> Bundle:
     """Writes a bundle with a new staircase beside the tables of SanText of a finished one.
 
@@ -31,6 +37,7 @@ def renew_staircase(
         bundle: The finished bundle, of words, with SanText.
         recipe: The staircase; it needs vectors of its own.
         folder: Where the new bundle goes. Its parent must exist.
+        attribution: Whose work it is derived from; as before if None.
         force: Replace a bundle that is already there.
         progress: Called as stages advance.
 
@@ -50,6 +57,7 @@ def renew_staircase(
     vocabulary = (bundle.path / VOCABULARY).read_bytes()
     source = Source(bundle.vocabulary, vectors, bundle.tokens, {})
     part = build_staircase(source, recipe, progress, vocabulary=vocabulary)
+    manifest["attribution"] = manifest["attribution"] if attribution is None else attribution
     if recipe.context is not None:
         manifest["attribution"] = with_credit(manifest["attribution"], recipe.context)
     tables = [name for name in (TABLE, EMBEDDINGS) if name in law["files"]]

@@ -9,7 +9,7 @@ from pathlib import Path
 from textveil.errors import BundleNotFound
 
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v3"
-DEFAULT_BUNDLE_ID = "ab476a7baceb6bcaa5835d8f08936cade5ed0c0fcd172db189c01f0f9c2979fe"
+DEFAULT_BUNDLE_ID = "9f8c31ba83a091a34e4ecc48e5aab3fd16029c872b8026b9e2dc15e697a9edee"
 DEFAULT_ENCODER = "ag-static"
 DEFAULT_ENCODER_ID = "b111181e572ecc44cb8217458330a57c3cb64aeb17e466179f2466f01c9d783a"
 _PLACE = ("runtime", "src", "textveil", "bundle")
