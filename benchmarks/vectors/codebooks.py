@@ -15,7 +15,8 @@ from textveil_export.index import static_parts
 from textveil_training.encoder.codebook import different_texts, learn_codebook, main_space, texts_needed
 from textveil_training.encoder.extractors import codes_of
 from textveil_training.encoder.k_means import RESTARTS, STEPS, k_means, unit
-from textveil_training.encoder.static import StaticSettings, public_words
+from textveil_training.encoder.public_words import PUBLIC_NUMBERS, public_words
+from textveil_training.encoder.static import StaticSettings
 from textveil_training.encoder.task import Part, Task
 from textveil_training.encoder.teacher import asked
 from textveil_training.encoder.word_rows import (
@@ -23,7 +24,6 @@ from textveil_training.encoder.word_rows import (
     DIRECTIONS,
     PAIR_WEIGHT,
     RARE_NUMBERS,
-    TAUGHT_NUMBERS,
     rare_rows,
     taught_rows,
     word_ids,
@@ -35,7 +35,7 @@ KINDS = ("static", "taught", "minilm")
 #: What decides of a codebook, for the source of a record.
 SETTINGS = {
     "static": [RARE_NUMBERS, RESTARTS, STEPS],
-    "taught": [TAUGHT_NUMBERS, DIRECTIONS, DECAY, PAIR_WEIGHT, RESTARTS, STEPS],
+    "taught": [PUBLIC_NUMBERS, DIRECTIONS, DECAY, PAIR_WEIGHT, RESTARTS, STEPS],
     "minilm": [DIRECTIONS, RESTARTS, STEPS],
 }
 
@@ -89,8 +89,8 @@ def shipped(
     extractors: Extractors, kind: str, seen: list[str], codes: int, seed: int
 ) -> Callable[[tuple[str, ...]], Ids]:
     """Learns a codebook as a bundle has it. It may have fewer codes: each has 20 texts at least."""
-    settings = StaticSettings(dimension=RARE_NUMBERS if kind == "static" else TAUGHT_NUMBERS)
-    public = public_words(settings)
+    settings = StaticSettings()
+    public = public_words(RARE_NUMBERS if kind == "static" else PUBLIC_NUMBERS)
     ids = word_ids(seen, public, settings.max_characters)
     if kind == "static":
         rows = rare_rows(ids, public, settings.min_texts)

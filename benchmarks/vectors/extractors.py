@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from textveil.vector import words_of
 from textveil_training.encoder.extractors import TrainedExtractor, train_static_extractor
-from textveil_training.encoder.static import PublicWords, StaticSettings, public_words
+from textveil_training.encoder.public_words import PublicWords, public_words
+from textveil_training.encoder.static import StaticSettings
 from textveil_training.encoder.task import Part, Task
 from textveil_training.encoder.word_rows import RARE_NUMBERS
 
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int64]
-#: Frozen rows of words are as wide as those of a codebook that ships.
-FROZEN_WORDS = StaticSettings(dimension=RARE_NUMBERS, pairs=0)
 #: Inverse strength of the classifier's decay, the best of .1, 1, 10 on calibration texts of AG News.
 STRENGTH = {"static": 1.0, "minilm": 0.1}
 #: Passes over the texts where MiniLM is tuned, and how many of SST-2's phrases.
@@ -66,7 +65,7 @@ class Extractors:
 
     @cached_property
     def _static(self) -> Floats:
-        words = public_words(FROZEN_WORDS)
+        words = public_words(RARE_NUMBERS)  # as wide as those of a codebook that ships
         return np.stack([mean_row(text, words) for text in self._texts])
 
     def vectors(self, extractor: str, texts: tuple[str, ...] | list[str]) -> Floats:
@@ -104,13 +103,13 @@ class Extractors:
             encoder = minilm.MiniLM(minilm.DROPOUT)
             encoder.tune(sample(task.train, MOST.get(self.name), seed), classes, PASSES[self.name], seed)
             return lambda part: encoder.decisions(part.texts)
-        trained = static_extractor(task, seed)
+        trained = static_extractor(task)
         return lambda part: trained.codes(part.texts, lambda *_: None)
 
 
-def static_extractor(task: Task, seed: int) -> TrainedExtractor:
-    """Trains the extractor that ``textveil-train encoder`` puts into a bundle, with that seed."""
-    return train_static_extractor(task, StaticSettings(seed=seed), None, silent)
+def static_extractor(task: Task) -> TrainedExtractor:
+    """Trains the extractor that ``textveil-train encoder`` puts into a bundle."""
+    return train_static_extractor(task, StaticSettings(), None, silent)
 
 
 def mean_row(text: str, words: PublicWords) -> Floats:
@@ -124,7 +123,7 @@ def settings(name: str, extractor: str, tuned: bool) -> dict[str, Any]:
     if not tuned:
         return {"strength": STRENGTH[extractor]}
     if extractor == "static":
-        return asdict(StaticSettings())
+        return StaticSettings().described()
     return {
         "passes": PASSES[name],
         "most": MOST.get(name),

@@ -60,7 +60,7 @@ def measure(extractors: Extractors, seed: int) -> dict[str, Any]:
     classes = [names.index(row.label) for row in train]
     texts, asked = tuple(row.text for row in train), tuple(row.text for row in test)
     everything = replace(extractors.task(seed), labels=tuple(names), train=Part(texts, np.array(classes)))
-    trained = static_extractor(everything, seed)
+    trained = static_extractor(everything)
     decided = {"static, tuned": trained.codes(asked, lambda *_: None)}
     model = LogisticRegression(C=STRENGTH["minilm"], max_iter=300)
     model.fit(extractors.vectors("minilm", texts), classes)

@@ -12,7 +12,7 @@ from textveil_training.bounds.decisions import counts_channel
 from textveil_training.encoder import teacher
 from textveil_training.encoder.codebook import MIN_CODE_TEXTS, Codebook, different_texts, learn_codebook
 from textveil_training.encoder.k_means import k_means, unit
-from textveil_training.encoder.static import PublicWords
+from textveil_training.encoder.public_words import PublicWords
 from textveil_training.encoder.word_rows import WordRows, rare_rows, taught_rows, word_ids
 from textveil_training.errors import ClassError
 from textveil_training.tasks.codebook import label_figures

@@ -9,18 +9,11 @@ import pytest
 from overridden import overridden
 from textveil.audit import verify_index
 from textveil.bundle import StaticParts
-from textveil.vector import IndexEncoder, IndexServer, pair_buckets
+from textveil.vector import IndexEncoder, IndexServer
 from textveil_training.bounds.decisions import recalls
 from textveil_training.data import LabeledText
 from textveil_training.encoder.extractors import codes_of
-from textveil_training.encoder.static import (
-    PublicWords,
-    StaticSettings,
-    StaticWeights,
-    folded,
-    public_words,
-    train_static,
-)
+from textveil_training.encoder.public_words import PUBLIC_NUMBERS, public_words
 from textveil_training.encoder.task import divided
 from textveil_training.tasks.encoder import EncoderSettings, figures, fit_channels
 
@@ -88,7 +81,7 @@ def test_rows_of_rare_words_stay_public(made: Path) -> None:
     """Words of one training text, or of none, have their rows of the public list, through one map, up to int8."""
     parts = IndexEncoder.load(made).bundle.extractor
     assert isinstance(parts, StaticParts)
-    public, content = public_words(StaticSettings()).rows.astype(float), csv()
+    public, content = public_words(PUBLIC_NUMBERS).rows.astype(float), csv()
     untouched = [row for word, row in parts.words.items() if word not in content]
     assert len(untouched) > 15_000
     rows = parts.word_rows.astype(float)
@@ -97,41 +90,6 @@ def test_rows_of_rare_words_stay_public(made: Path) -> None:
     one_map = np.linalg.lstsq(public[inside], rows[inside], rcond=None)[0]
     assert np.abs(public[inside] @ one_map - rows[inside]).max() < 1
     assert np.abs(public[parts.words["goal"]] @ one_map - rows[parts.words["goal"]]).max() > 1
-
-
-def test_a_folded_ensemble_has_the_mean_scores_of_its_members() -> None:
-    (_, one), (_, other) = small(), small(seed=1)  # type: ignore[misc]
-    ids = np.array([0, 2, 3])
-
-    def scores(weights: StaticWeights) -> np.ndarray:
-        pairs = weights.pair_rows[pair_buckets(ids, 8)].mean(axis=0)
-        found = weights.weight @ (weights.word_rows[ids].mean(axis=0) + pairs) + weights.bias
-        return found - found.mean()
-
-    both = folded([one, other])
-    assert both.word_rows.shape == (6, 2)
-    assert scores(both) == pytest.approx((scores(one) + scores(other)) / 2, abs=1e-5)
-    assert scores(folded([one])) == pytest.approx(scores(one), abs=1e-5)
-    assert scores(one) != pytest.approx(scores(other), abs=1e-3)
-
-
-def small(seed: int = 0, min_texts: int = 3) -> object:
-    rows = np.random.default_rng(1).normal(size=(6, 4)).astype(np.float32)
-    public = PublicWords({"goal": 0, "bank": 1, "the": 2, "rare": 3}, rows, "", "", "")
-    texts = ["goal the", "bank the"] * 8 + ["rare the"]
-    settings = StaticSettings(dimension=4, pairs=8, num_epochs=3, batch_size=5, seed=seed, min_texts=min_texts)
-    return public, train_static(texts, [0, 1] * 8 + [0], 2, public, settings, lambda *_: None)
-
-
-def test_training_repeats_and_leaves_rare_words_alone() -> None:
-    (public, first), (_, again), (_, other) = small(), small(), small(seed=1)  # type: ignore[misc]
-    assert (first.word_rows == again.word_rows).all()
-    assert (first.weight != other.weight).any()
-    assert (first.word_rows[3] == public.rows[3]).all()
-    assert (first.word_rows[:3] != public.rows[:3]).any(axis=1).all()
-    assert (small(min_texts=1)[1].word_rows[3] != public.rows[3]).any()  # type: ignore[index]
-    with_rows = first.pair_rows.any(axis=1)
-    assert 1 <= with_rows.sum() <= 2  # goal the, bank the; not: rare the
 
 
 def test_figures_are_expectations_over_the_draw() -> None:

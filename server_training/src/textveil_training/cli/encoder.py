@@ -74,7 +74,7 @@ def encoder(
         typer.Option(
             "--num-epochs",
             min=1,
-            help="Passes over the training texts; if left out 4, for minilm as many as make 12,000 texts.",
+            help="minilm: passes over the training texts; if left out as many as make 12,000 texts.",
         ),
     ] = None,
     levels: Annotated[
@@ -145,11 +145,11 @@ def encoder(
         default=("counts", default_level),
         extractor=extractor or "static",
         seed=seed,
-        num_epochs=num_epochs,
         minilm={
             "encoder": encoder,
             "max_tokens": max_tokens,
             "learning_rate": learning_rate,
+            "num_epochs": num_epochs,
             "tuned": False if frozen else None,
         },
     )

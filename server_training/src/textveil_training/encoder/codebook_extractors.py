@@ -25,12 +25,12 @@ from textveil_training.encoder.extractors import (
 )
 from textveil_training.encoder.kept_parts import Arrays, KeptParts
 from textveil_training.encoder.minilm_settings import MinilmSettings
-from textveil_training.encoder.static import StaticSettings, public_words
+from textveil_training.encoder.public_words import PUBLIC_NUMBERS, public_words
+from textveil_training.encoder.static import StaticSettings
 from textveil_training.encoder.teacher import NO_TEACHER, asked, teacher_vectors
 from textveil_training.encoder.word_rows import (
     DIRECTIONS,
     RARE_NUMBERS,
-    TAUGHT_NUMBERS,
     rare_rows,
     taught_rows,
     word_ids,
@@ -80,7 +80,7 @@ def static_codebook(
         ResumeError, OutputError: See ``KeptParts``.
     """
     taught = minilm.encoder != NO_TEACHER
-    public = public_words(replace(settings, dimension=TAUGHT_NUMBERS if taught else RARE_NUMBERS, seed=0, members=1))
+    public = public_words(PUBLIC_NUMBERS if taught else RARE_NUMBERS)
     ids = word_ids(texts, public, settings.max_characters)
     made: dict[str, Any] = {"min_texts": settings.min_texts}
     if taught:

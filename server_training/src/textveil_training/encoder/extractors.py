@@ -3,7 +3,7 @@
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +15,8 @@ from textveil_export.index import static_parts
 
 from textveil_training.encoder.kept_parts import Arrays, KeptParts
 from textveil_training.encoder.minilm_settings import MinilmSettings
-from textveil_training.encoder.static import (
-    PublicWords,
-    StaticSettings,
-    StaticWeights,
-    folded,
-    public_words,
-    train_static,
-)
+from textveil_training.encoder.public_words import PUBLIC_NUMBERS, PublicWords, public_words
+from textveil_training.encoder.static import StaticSettings, StaticWeights, train_static
 from textveil_training.encoder.task import Task
 from textveil_training.errors import MissingExtra
 
@@ -90,39 +84,27 @@ def codes_of(
 def train_static_extractor(
     task: Task, settings: StaticSettings, kept: KeptParts | None, report: Report
 ) -> TrainedExtractor:
-    """Trains the members of a static extractor, each kept when it is done, adds them up, and rounds to int8.
+    """Trains a static extractor and rounds it to int8.
 
     Args:
         task: The texts.
         settings: How.
-        kept: Where members are kept, or None.
+        kept: Where the weights are kept, or None.
         report: Told the stage, the steps done and the steps in all.
 
     Raises:
         ResumeError, OutputError: See ``KeptParts``.
     """
-    public = public_words(replace(settings, seed=0, members=1))
-    classes = len(task.labels)
-    count = settings.members if classes <= settings.dimension else 1
-    members = []
-    for number in range(count):
-        chosen = replace(settings, seed=settings.seed + number)
+    public = public_words(PUBLIC_NUMBERS)
 
-        def train(chosen: StaticSettings = chosen, number: int = number) -> tuple[Arrays, Mapping[str, Any]]:
-            def told(stage: str, done: int, steps: int) -> None:
-                report(stage, number * steps + done, count * steps)
+    def train() -> tuple[Arrays, Mapping[str, Any]]:
+        part = task.train
+        found = train_static(part.texts, part.classes.tolist(), len(task.labels), public, settings, report)
+        return {name: getattr(found, name) for name in _WEIGHTS}, {}
 
-            part = task.train
-            found = train_static(part.texts, part.classes.tolist(), classes, public, chosen, told)
-            return {name: getattr(found, name) for name in _WEIGHTS}, {}
-
-        arrays = kept.part(f"{STATIC}-{number}", train)[0] if kept is not None else train()[0]
-        members.append(StaticWeights(**arrays))
-    weights = folded(members) if classes <= settings.dimension else members[0]
+    weights = StaticWeights(**(kept.part(STATIC, train) if kept is not None else train())[0])
     parts = static_parts(public.words, weights.word_rows, weights.pair_rows, settings.max_characters)
-    return TrainedExtractor(
-        parts, weights.weight, weights.bias, {**words_provenance(public), **asdict(settings), "members": count}
-    )
+    return TrainedExtractor(parts, weights.weight, weights.bias, {**words_provenance(public), **settings.described()})
 
 
 def train_minilm_extractor(

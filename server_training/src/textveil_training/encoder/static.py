@@ -1,25 +1,33 @@
-"""Trains a static extractor and its linear map to classes: rows for words of a public list and for pairs of them.
+"""Trains a static extractor: rows of scores for words of a public list and for pairs of them.
 
-    v = mean over words w of E[w] + mean over neighbors (w, w') of D[hash(w, w')],    scores = W v + c
+    scores = mean over words w of E[w] + mean over neighbors (w, w') of D[hash(w, w')] + c,    E[w] = A[w] + U r(w)
 
-in the manner of fastText (Joulin, Grave, Bojanowski, Mikolov 2017). Rows of words start from public ones: the main
-directions of the vectors in the built-in English bundle. Cross entropy, Adam.
+the linear bag of Joulin, Grave, Bojanowski, Mikolov (2017), fitted as a logistic regression with a Gaussian prior:
+
+    minimize over A, D, U, c:  sum over texts of cross entropy(sqrt(n) scores) + (|A|^2 + |D|^2 + |U|^2 + |c|^2) / 2C
+
+``r(w)`` is the public row of a word and ``n`` how many words a text has: what they say adds up, but not n-fold. A word
+that no text has is scored by its public row alone. The problem is convex: there is one answer, and no seed.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from textveil.bundle import DEFAULT_BUNDLE, EMBEDDINGS, Bundle, open_tensors
-from textveil.vector import pair_buckets, words_of
-from torch import Tensor, nn
+from scipy.optimize import minimize
+from scipy.sparse import csr_array
+from scipy.special import logsumexp
+from textveil.vector import pair_buckets
+
+from textveil_training.encoder.public_words import PublicWords
+from textveil_training.encoder.word_rows import shares, texts_of, word_ids
 
 Report = Callable[[str, int, int], None]
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,32 +35,27 @@ class StaticSettings:
     """How a static extractor is trained.
 
     Attributes:
-        dimension: Numbers in a row.
+        dimension: Most numbers in a row. Scores of more classes are kept in so many main directions.
         pairs: Buckets that pairs of words are hashed to: a power of two, 0 for no pairs.
-        min_texts: A word of fewer training texts keeps its public row, and a bucket of fewer is like no pair. So no
-            row is about one text.
-        public_scale: Root mean square of the public rows.
-        num_epochs: Passes over the texts.
-        batch_size: Texts per step.
-        learning_rate: Peak learning rate; it falls linearly to 0.
-        dropout: Share of the vector's numbers that a training step leaves out.
+        min_texts: A word of fewer training texts has its public row alone, and a bucket of fewer is like no pair. So
+            no row is about one text.
+        strength: ``C``: how far rows may go to fit the texts.
+        max_iterations: Steps of the optimizer at most.
         max_characters: Longer texts are cut.
-        seed: Seed of everything random in training.
-        members: Trainings, with seeds from ``seed`` on, that are added up; one where there are more classes than
-            ``dimension``.
+        seed: Seed of the search for codes, where there are no classes.
     """
 
     dimension: int = 64
     pairs: int = 1 << 15
     min_texts: int = 3
-    public_scale: float = 1.0
-    num_epochs: int = 4
-    batch_size: int = 64
-    learning_rate: float = 0.01
-    dropout: float = 0.5
+    strength: float = 3.0
+    max_iterations: int = 300
     max_characters: int = 20_000
     seed: int = 0
-    members: int = 4
+
+    def described(self) -> dict[str, Any]:
+        """Returns what decides of the extractor of classes, as values for a card."""
+        return {name: value for name, value in asdict(self).items() if name != "seed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +63,9 @@ class StaticWeights:
     """A trained extractor and its classifier, in floating point.
 
     Attributes:
-        word_rows: ``E``, shape ``(words + 2, dimension)``: numbers and unknown words have the last two rows.
-        pair_rows: ``D``, shape ``(pairs, dimension)``.
-        weight: ``W``, shape ``(classes, dimension)``.
+        word_rows: ``E``, shape ``(words + 2, numbers)``: numbers and unknown words have the last two rows.
+        pair_rows: ``D``, shape ``(pairs, numbers)``.
+        weight: From vector to scores, shape ``(classes, numbers)``; the identity where rows are scores.
         bias: ``c``, shape ``(classes,)``.
     """
 
@@ -72,75 +75,58 @@ class StaticWeights:
     bias: Floats
 
 
-class _Static(nn.Module):
-    """Public rows of words and what is added to them; rows of pairs. Row 0 of what is trained stays 0."""
+class _Regression:
+    """The sum to minimize, and its slope, as functions of one long vector.
 
-    def __init__(self, public: Tensor, words: int, pairs: int, classes: int, settings: StaticSettings) -> None:
-        super().__init__()
-        self.public = nn.EmbeddingBag.from_pretrained(public, mode="sum")
-        self.words = nn.EmbeddingBag(words + 1, settings.dimension, mode="sum", padding_idx=0)
-        self.pairs = nn.EmbeddingBag(pairs + 1, settings.dimension, mode="sum", padding_idx=0)
-        self.dropout = nn.Dropout(settings.dropout)
-        self.out = nn.Linear(settings.dimension, classes)
-        for table in (self.words, self.pairs):
-            nn.init.zeros_(table.weight)
-
-    def forward(self, public: "_Bags", words: "_Bags", pairs: "_Bags") -> Tensor:
-        sums = self.public(public.ids, public.starts) + self.words(words.ids, words.starts)
-        vector = sums / words.counts + self.pairs(pairs.ids, pairs.starts) / pairs.counts
-        return self.out(self.dropout(vector))
-
-
-@dataclass(frozen=True, slots=True)
-class _Bags:
-    """Ids of some texts one after the other, where each text begins, and by how much its sum is divided."""
-
-    ids: Tensor
-    starts: Tensor
-    counts: Tensor
-
-    @classmethod
-    def of(cls, lists: Sequence[Ids]) -> "_Bags":
-        lengths = np.array([len(ids) for ids in lists])
-        ids = torch.from_numpy(np.concatenate([*lists, np.zeros(0, np.int64)]))
-        starts = torch.from_numpy(np.cumsum(lengths) - lengths)
-        return cls(ids, starts, torch.from_numpy(np.maximum(1, lengths))[:, None])
-
-
-@dataclass(frozen=True, slots=True)
-class PublicWords:
-    """The public list, and a row for each of its words.
-
-    Attributes:
-        words: Row by word.
-        rows: float32, shape ``(words + 2, dimension)``; the last two, of numbers and unknown words, are 0.
-        identity: Identity of the bundle that both are taken from.
-        license: Its license.
-        attribution: What it says of its sources.
+    Args:
+        own: Shares of the words that have rows of their own, times ``sqrt(n)``, shape ``(texts, used words)``.
+        all_words: The same of all words, shape ``(texts, words + 2)``.
+        pairs: The same of the buckets that have rows, shape ``(texts, used buckets)``.
+        roots: ``sqrt(n)``, shape ``(texts, 1)``.
+        public: Public rows, shape ``(words + 2, dimension)``.
+        classes: Class id of each text.
+        class_count: Number of classes.
+        strength: ``C``.
     """
 
-    words: dict[str, int]
-    rows: Floats
-    identity: str
-    license: str
-    attribution: str
+    def __init__(
+        self,
+        own: csr_array,
+        all_words: csr_array,
+        pairs: csr_array,
+        roots: Doubles,
+        public: Doubles,
+        classes: Ids,
+        class_count: int,
+        strength: float,
+    ) -> None:
+        self._own, self._all, self._pairs, self._roots, self._public = own, all_words, pairs, roots, public
+        self._classes, self._strength = classes, strength
+        self._at = np.arange(len(classes))
+        counts = [own.shape[1], pairs.shape[1], public.shape[1], 1]
+        self.shape = (sum(counts), class_count)
+        self._ends = np.cumsum(counts)[:-1]
 
+    def parts(self, flat: Doubles) -> list[Doubles]:
+        """Cuts the vector into ``A`` of the used words, ``D`` of the used buckets, ``U`` and ``c``."""
+        return np.split(flat.reshape(self.shape), self._ends)
 
-@lru_cache(maxsize=2)  # takes a second
-def public_words(settings: StaticSettings) -> PublicWords:
-    """Takes words and rows from the built-in English bundle: principal components of its vectors, scaled."""
-    bundle = Bundle(DEFAULT_BUNDLE)
-    words = {word: number for number, word in enumerate(bundle.vocabulary)}
-    vectors = open_tensors(DEFAULT_BUNDLE / EMBEDDINGS)["rows"][: len(words)].astype(np.float64)
-    vectors -= vectors.mean(axis=0)
-    values, directions = np.linalg.eigh(vectors.T @ vectors)
-    directions = directions[:, np.argsort(-values)[: settings.dimension]]
-    directions *= np.sign(directions[np.abs(directions).argmax(axis=0), np.arange(directions.shape[1])])
-    rows = np.zeros((len(words) + 2, settings.dimension))
-    found = vectors @ directions
-    rows[: len(words), : found.shape[1]] = found * (settings.public_scale / np.sqrt((found**2).mean()))
-    manifest = bundle.manifest
-    return PublicWords(words, rows.astype(np.float32), bundle.identity, manifest["licence"], manifest["attribution"])
+    def __call__(self, flat: Doubles) -> tuple[float, Doubles]:
+        own, pairs, through, common = self.parts(flat)
+        scores = self._own @ own + self._pairs @ pairs + self._all @ (self._public @ through) + self._roots * common
+        logs = scores - logsumexp(scores, axis=1, keepdims=True)
+        loss = -logs[self._at, self._classes].sum() + (flat @ flat) / (2 * self._strength)
+        wrong = np.exp(logs)
+        wrong[self._at, self._classes] -= 1
+        slope = np.concatenate(
+            [
+                self._own.T @ wrong,
+                self._pairs.T @ wrong,
+                self._public.T @ (self._all.T @ wrong),
+                self._roots.T @ wrong,
+            ]
+        )
+        return float(loss), slope.ravel() + flat / self._strength
 
 
 def train_static(
@@ -159,86 +145,50 @@ def train_static(
         class_count: Number of classes.
         public: Words and rows to start from.
         settings: How.
-        report: Told the stage, the steps done and the steps in all.
+        report: Told the stage, the steps done and the most there may be.
     """
-    word_ids = [words_of(text[: settings.max_characters], public.words) for text in texts]
-    word_numbers = _numbers(word_ids, len(public.rows), settings.min_texts)
-    pair_ids = (
-        [pair_buckets(ids, settings.pairs) for ids in word_ids] if settings.pairs else [ids[:0] for ids in word_ids]
+    words = word_ids(texts, public, settings.max_characters)
+    roots = np.sqrt([max(1, len(ids)) for ids in words])[:, None]
+    of_words = (shares(words, len(public.rows)) * roots).tocsr()
+    buckets = [pair_buckets(ids, settings.pairs) if settings.pairs else ids[:0] for ids in words]
+    of_pairs = (shares(buckets, settings.pairs) * roots).tocsr()
+    used_words, used_pairs = (
+        np.flatnonzero(texts_of(found, found.shape[1]) >= settings.min_texts) for found in (of_words, of_pairs)
     )
-    pair_numbers = _numbers(pair_ids, settings.pairs, settings.min_texts)
-
-    torch.manual_seed(settings.seed)
-    generator = np.random.default_rng(settings.seed)
-    model = _Static(
-        torch.from_numpy(public.rows), int(word_numbers.max()), int(pair_numbers.max(initial=0)), class_count, settings
+    rows = public.rows / np.sqrt(public.rows.shape[1])
+    sums = _Regression(
+        of_words[:, used_words],
+        of_words,
+        of_pairs[:, used_pairs],
+        roots,
+        rows.astype(np.float64),
+        np.array(classes, dtype=np.int64),
+        class_count,
+        settings.strength,
     )
-    optimizer = torch.optim.Adam(model.parameters(), lr=settings.learning_rate)
-    word_lists = [word_numbers[ids] for ids in word_ids]
-    pair_lists = [pair_numbers[ids] for ids in pair_ids]
-    targets = np.array(classes, dtype=np.int64)
-    steps = settings.num_epochs * -(-len(texts) // settings.batch_size)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / steps)
     done = 0
-    model.train()
-    for _ in range(settings.num_epochs):
-        order = generator.permutation(len(texts))
-        for start in range(0, len(order), settings.batch_size):
-            batch = order[start : start + settings.batch_size]
-            bags = [_Bags.of([lists[i] for i in batch]) for lists in (word_ids, word_lists, pair_lists)]
-            scores = model(*bags)
-            loss = nn.functional.cross_entropy(scores, torch.from_numpy(targets[batch]))
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            schedule.step()
-            done += 1
-            report("training", done, steps)
-    return StaticWeights(
-        public.rows + _array(model.words.weight)[word_numbers],
-        _array(model.pairs.weight)[pair_numbers],
-        _array(model.out.weight),
-        _array(model.out.bias),
-    )
+
+    def told(_: object) -> None:
+        nonlocal done
+        done += 1
+        report("training", done, settings.max_iterations)
+
+    start = np.zeros(sums.shape).ravel()
+    options = {"maxiter": settings.max_iterations, "maxfun": 2 * settings.max_iterations}
+    found = minimize(sums, start, jac=True, method="L-BFGS-B", callback=told, options=options)
+    report("training", settings.max_iterations, settings.max_iterations)
+    own, pairs, through, common = sums.parts(found.x)
+    word_rows = rows @ through
+    word_rows[used_words] += own
+    pair_rows = np.zeros((settings.pairs, class_count))
+    pair_rows[used_pairs] = pairs
+    return _narrowed(word_rows, pair_rows, common[0], settings.dimension)
 
 
-def folded(members: Sequence[StaticWeights]) -> StaticWeights:
-    """Puts the map to classes into the rows, and takes the mean of several trainings: one row is a row of scores.
-
-        scores = W (mean of E[w] + mean of D[h]) + c = mean of (E W')[w] + mean of (D W')[h] + c
-
-    It is linear, so scores are those of the whole ensemble, in as many numbers a row as there are classes. The mean
-    over the classes is taken out of each row: it decides nothing, and would cost bits of int8.
-
-    Args:
-        members: Trainings for the same classes, with different seeds.
-
-    Returns:
-        Rows of scores, and the identity as the map.
-    """
-
-    def scores(rows: Callable[[StaticWeights], Floats]) -> Floats:
-        found = np.mean([rows(member) for member in members], axis=0)
-        return (found - found.mean(axis=-1, keepdims=True)).astype(np.float32)
-
-    return StaticWeights(
-        scores(lambda member: member.word_rows @ member.weight.T),
-        scores(lambda member: member.pair_rows @ member.weight.T),
-        np.eye(len(members[0].bias), dtype=np.float32),
-        scores(lambda member: member.bias),
-    )
-
-
-def _numbers(lists: Sequence[Ids], rows: int, min_texts: int) -> Ids:
-    """Numbers the rows that enough texts use from 1; all others have 0. Shape ``(rows,)``."""
-    texts = np.zeros(rows, dtype=np.int64)
-    for ids in lists:
-        texts[np.unique(ids)] += 1
-    numbers = np.zeros(rows, dtype=np.int64)
-    used = np.flatnonzero(texts >= min_texts)
-    numbers[used] = np.arange(1, len(used) + 1)
-    return numbers
-
-
-def _array(tensor: Tensor) -> Floats:
-    return tensor.detach().numpy().astype(np.float32)
+def _narrowed(word_rows: Doubles, pair_rows: Doubles, bias: Doubles, dimension: int) -> StaticWeights:
+    """Keeps rows in their main directions where there are more classes than numbers in a row."""
+    weight = np.eye(len(bias))
+    if len(bias) > dimension:
+        _, directions = np.linalg.eigh(word_rows.T @ word_rows + pair_rows.T @ pair_rows)  # ascending
+        weight = directions[:, -dimension:]
+    return StaticWeights(*(part.astype(np.float32) for part in (word_rows @ weight, pair_rows @ weight, weight, bias)))

@@ -15,12 +15,12 @@ from scipy.sparse import csr_array
 from textveil.vector import pair_buckets, words_of
 
 from textveil_training.encoder.k_means import main_directions, unit
-from textveil_training.encoder.static import PublicWords
+from textveil_training.encoder.public_words import PublicWords
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
-#: Numbers of a public row that are used: all of them where a teacher chooses among them.
-RARE_NUMBERS, TAUGHT_NUMBERS = 180, 384
+#: Numbers of a public row that are used where no teacher chooses among them.
+RARE_NUMBERS = 180
 #: Numbers of a taught row: main directions of the teacher's vectors.
 DIRECTIONS = 32
 #: Weight of the decay, for features whose mean square is 1.

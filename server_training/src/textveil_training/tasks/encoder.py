@@ -72,20 +72,16 @@ class EncoderSettings:
     minilm: MinilmSettings = field(default_factory=MinilmSettings)
 
     @classmethod
-    def of(cls, *, seed: int, num_epochs: int | None, minilm: Mapping[str, Any], **settings: Any) -> "EncoderSettings":
-        """Returns settings with one seed and one number of passes, whatever the extractor.
+    def of(cls, *, seed: int, minilm: Mapping[str, Any], **settings: Any) -> "EncoderSettings":
+        """Returns settings with one seed, whatever the extractor.
 
         Args:
             seed: Seed of training.
-            num_epochs: Passes over the texts, or None for the extractor's own number.
             minilm: Settings of MiniLM alone; None where they are left out.
             settings: Other attributes.
         """
-        passes: dict[str, Any] = {} if num_epochs is None else {"num_epochs": num_epochs}
         given = {name: value for name, value in minilm.items() if value is not None}
-        return cls(
-            static=StaticSettings(seed=seed, **passes), minilm=MinilmSettings(seed=seed, **passes, **given), **settings
-        )
+        return cls(static=StaticSettings(seed=seed), minilm=MinilmSettings(seed=seed, **given), **settings)
 
     def described(self) -> dict[str, Any]:
         """Returns everything that decides the bundle besides the texts, as values for JSON."""
