@@ -25,8 +25,8 @@ Floats = NDArray[np.float32]
 Ids = NDArray[np.int64]
 #: Inverse strength of the classifier's decay, the best of .1, 1, 10 on calibration texts of AG News.
 STRENGTH = {"static": 1.0, "minilm": 0.1}
-#: Passes over the texts where MiniLM is tuned, and how many of SST-2's phrases.
-PASSES, MOST = {"ag": 1, "trec": 3, "ag-private": 1, "sst2": 1}, {"sst2": 30_000}
+#: Passes over the texts where MiniLM is tuned.
+PASSES = {"ag": 1, "trec": 3, "ag-private": 1, "sst2": 1}
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Extractors:
         classes = len(task.labels)
         if extractor == "minilm":
             encoder = minilm.MiniLM(minilm.DROPOUT)
-            encoder.tune(sample(task.train, MOST.get(self.name), seed), classes, PASSES[self.name], seed)
+            encoder.tune(task.train, classes, PASSES[self.name], seed)
             return lambda part: encoder.decisions(part.texts)
         trained = static_extractor(task)
         return lambda part: trained.codes(part.texts, lambda *_: None)
@@ -126,19 +126,11 @@ def settings(name: str, extractor: str, tuned: bool) -> dict[str, Any]:
         return StaticSettings().described()
     return {
         "passes": PASSES[name],
-        "most": MOST.get(name),
+        "most": None,  # of so many texts: of all
         "rates": [minilm.LEARNING_RATE, minilm.HEAD_LEARNING_RATE, minilm.WEIGHT_DECAY, minilm.WARMUP],
         "frozen_layers": minilm.FROZEN_LAYERS,
         "batch": minilm.TUNED_BATCH,
     }
-
-
-def sample(part: Part, most: int | None, seed: int) -> Part:
-    """Returns so many of the texts, or all of fewer."""
-    if most is None or len(part.texts) <= most:
-        return part
-    kept = np.sort(np.random.default_rng(seed).choice(len(part.texts), most, replace=False))
-    return Part(tuple(part.texts[at] for at in kept), part.classes[kept])
 
 
 def silent(stage: str, steps: int, total: int) -> None:
