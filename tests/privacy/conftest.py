@@ -1,10 +1,15 @@
-"""The shipped bundle and its samples, for the tests that count draws."""
+"""The shipped bundle and its samples, for the tests that count draws, and small bundles for those that enumerate."""
 
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 
 import pytest
+import small_bundles
 from drawn_words import Sample, samples_of
+from privacy_bound import GEOMETRIES
 from textveil import Sanitizer
+from textveil.bundle import Bundle
 
 
 @pytest.fixture(scope="module")
@@ -17,3 +22,17 @@ def sanitizer() -> Sanitizer:
 def samples(sanitizer: Sanitizer) -> Callable[..., Sample]:
     """Its samples by kind and tail."""
     return samples_of(sanitizer)
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bundle]:
+    """Bundles by geometry, ``k`` and kind of tokens; each is written once."""
+
+    @cache
+    def open_bundle(geometry: str, k: int | None, tokens: str = "word") -> Bundle:
+        vectors, exponents = GEOMETRIES[geometry]
+        words = small_bundles.pieces(len(vectors)) if tokens == "wordpiece" else None
+        folder: Path = tmp_path_factory.mktemp("bundles") / "bundle"
+        return small_bundles.small_bundle(folder, vectors, k=k, exponents=exponents, words=words, tokens=tokens)
+
+    return open_bundle
