@@ -32,6 +32,7 @@ from textveil_export.on_ray import on_ray
 from textveil_export.parallel import here
 from textveil_export.progress import Progress
 from textveil_export.text import sources
+from textveil_export.text.attribution import MINILM, NEIGHBORS, NEVER_DRAWN, SKELETON, SKELETON_LICENSE, WORDS
 from textveil_export.text.build import DEFAULT_K, DEFAULT_LEVEL, Recipe, build_bundle
 from textveil_export.text.build_staircase import StaircaseRecipe
 from textveil_export.text.calibrate_epsilon import DEFAULT_LEVELS
@@ -43,20 +44,6 @@ from textveil_export.text.write import write_bundle, write_certificate, write_st
 DEFAULT_TAILS = "exact,capped"
 DEFAULT_MECHANISMS = "staircase,santext"
 ENGLISH_WORDS = LISTS / "words" / "english-3.txt"
-_MINILM_ATTRIBUTION = "Distances derive from sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)."
-_ENGLISH_ATTRIBUTION = (
-    "The words and their frequencies derive from wordfreq (data CC BY-SA 4.0) and the BERT vocabulary (Apache-2.0)."
-)
-_WORD_VECTORS_ATTRIBUTION = (
-    "The neighbors of the staircase derive from GloVe (PDDL), lemminflect and vaderSentiment (MIT): "
-    "see artifacts/words."
-)
-_SKELETON_ATTRIBUTION = (
-    "The lists of names, places and organizations derive from the US Census of 1990 and its titles of industries "
-    "(public domain), GeoNames (CC BY 4.0), Wikipedia (CC BY-SA), Faker and pytickersymbols (MIT): see artifacts/lists."
-)
-_SKELETON_LICENSE = "Apache-2.0 AND CC-BY-4.0 AND CC-BY-SA-4.0 AND MIT"
-_LISTS_ATTRIBUTION = "The list of words that are never drawn is based on LDNOOBW (CC BY 4.0)."
 
 
 def table(
@@ -169,15 +156,15 @@ def table(
     elif function_words is not None or kind or word_frequencies is not None or context is not None:
         raise ExportError("--function-words, --kind, --word-frequencies and --context belong to the staircase")
     english_lists_used = staircase is not None and function_words is None
-    known = {
-        _MINILM_ATTRIBUTION: default_encoder and "santext" in chosen,
-        _ENGLISH_ATTRIBUTION: english,
-        _LISTS_ATTRIBUTION: lists == "english",
-        _SKELETON_ATTRIBUTION: english_lists_used,
-        _WORD_VECTORS_ATTRIBUTION: staircase is not None and english,
+    credits = {
+        MINILM: default_encoder and "santext" in chosen,
+        WORDS: english,
+        NEVER_DRAWN: lists == "english",
+        SKELETON: english_lists_used,
+        NEIGHBORS: staircase is not None and english,
     }
-    attribution = " ".join([*(text for text, applies in known.items() if applies), attribution]).strip()
-    built_in = _SKELETON_LICENSE if english_lists_used else "Apache-2.0"
+    attribution = " ".join([*(credit for credit, applies in credits.items() if applies), attribution]).strip()
+    built_in = SKELETON_LICENSE if english_lists_used else "Apache-2.0"
     license = license or (built_in if default_encoder else "not stated")
     levels = _levels(level)
     chosen_tails = _tails(tails, embeddings)
