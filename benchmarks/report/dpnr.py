@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import charts
 import pandas as pd
 import vectors
+from dpnr_chart import accuracy_of_vectors
 from matplotlib.figure import Figure
 from pages import points, spread, table
 from records import RecordError, read_objects
@@ -112,10 +112,12 @@ def tables(results: Path) -> dict[str, str]:
 def pictures(results: Path) -> dict[str, Figure]:
     """Returns the pictures of the page by file name."""
     ag = read_grid(*(results / f"dpnr_ag_{name}.jsonl" for name in ("l1_shared", "l1", "modes")))
-    return {
-        "dpnr_ag.png": charts.accuracy_of_vectors(ag.heads, ag.baselines),
-        "dpnr_sst2.png": charts.accuracy_of_vectors(_sst2(results).heads, _sst2(results).baselines),
-    }
+    drawn = {"dpnr_ag.png": ag, "dpnr_sst2.png": _sst2(results)}
+    return {name: accuracy_of_vectors(_drawn(grid.heads), grid.baselines) for name, grid in drawn.items()}
+
+
+def _drawn(heads: pd.DataFrame) -> pd.DataFrame:
+    return pd.concat([_one_head_for_all(heads), heads[heads["mode"] != "l1"]])
 
 
 def _sst2(results: Path) -> Grid:

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
-from charts import BLUE, GRAY, GREEN, INK, ORANGE, PINK, STYLE
+from charts import BLUE, GRAY, GREEN, INK, ORANGE, PINK, STYLE, Place, height, label, percent, titled
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
 
 
 @dataclass(frozen=True)
@@ -21,10 +20,8 @@ class Line:
         color: Its color.
         marker: Its marker; with the line's style it is told from all others without color.
         style: Its line; none for ``""``.
-        panel: The panel that has the label, where there is most room for it.
-        at: The point that the label is beside.
-        offset: Where the label is, in points from there.
-        align: Which end of the label is there.
+        panel: The panel that has its label, where there is most room.
+        place: Where its label is there.
     """
 
     label: str
@@ -33,19 +30,17 @@ class Line:
     marker: str
     style: str
     panel: int
-    at: int
-    offset: tuple[int, int]
-    align: str = "left"
+    place: Place
 
 
 _SANTEXT = ("santext-textbook", "santext-certified", "santext-plus")
 LINES = (
-    Line("staircase,\nevery word drawn", ("every-8", "every-10", "every-12"), BLUE, "o", "--", 1, 0, (7, -16)),
-    Line("staircase,\nfunction words seen", ("seen-8", "seen-10", "seen-12"), BLUE, "o", "-", 0, 2, (2, -28)),
-    Line("as shipped", ("shipped-8", "shipped-10", "shipped-12"), GREEN, "D", "-", 2, 2, (-5, 7), "right"),
-    Line("k-RR,\nevery word drawn", ("krr-every-8", "krr-every-10"), ORANGE, "s", "--", 0, 0, (9, -8)),
-    Line("k-RR,\nfunction\nwords seen", ("krr-seen-8", "krr-seen-10"), ORANGE, "s", "-", 1, 0, (-12, 7)),
-    Line("SanText,\nSanText+", _SANTEXT, PINK, "^", "", 0, 0, (9, -3)),
+    Line("staircase,\nevery word drawn", ("every-8", "every-10", "every-12"), BLUE, "o", "--", 1, Place(0, (7, -16))),
+    Line("staircase,\nfunction\nwords seen", ("seen-8", "seen-10", "seen-12"), BLUE, "o", "-", 0, Place(2, (2, -42))),
+    Line("as shipped", ("shipped-8", "shipped-10", "shipped-12"), GREEN, "D", "-", 2, Place(2, (-5, 7), "right")),
+    Line("k-RR,\nevery word drawn", ("krr-every-8", "krr-every-10"), ORANGE, "s", "--", 0, Place(0, (9, -8))),
+    Line("k-RR,\nfunction words seen", ("krr-seen-8", "krr-seen-10"), ORANGE, "s", "-", 1, Place(1, (9, -7))),
+    Line("SanText,\nSanText+", _SANTEXT, PINK, "^", "", 0, Place(0, (9, -3))),
 )
 Series = tuple[Line, list[tuple[float, list["pd.Series[float]"]]]]
 
@@ -63,21 +58,15 @@ def accuracy_by_attack(
         title: What the picture shows.
     """
     with rc_context(STYLE):
-        figure = Figure(figsize=(10, 4.4), layout="constrained")
-        figure.suptitle(title, x=0.01, ha="left", fontsize=11.5)
+        figure = titled(title, (10, 4.4))
         for number, (axes, task) in enumerate(zip(figure.subplots(1, len(tasks)), tasks, strict=True)):
             for line, places in lines:
                 _draw(axes, number, line, places)
             for name, text in (("raw", "raw text"), ("delete", "the rest deleted")):
-                axes.axhline(heights[name][number], color=INK if name == "raw" else GRAY, linewidth=1, zorder=1)
-                axes.annotate(
-                    text, (1, heights[name][number]), (-3, 3), color=GRAY, xycoords=axes.get_yaxis_transform(),
-                    textcoords="offset points", ha="right", fontsize=9.5,
-                )  # fmt: skip
+                height(axes, heights[name][number], text, color=INK if name == "raw" else GRAY)
             axes.set_title(task)
             axes.set_xlim(0, 1)
-            axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-            axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+            percent(axes.xaxis, axes.yaxis)
             if not number:
                 axes.set_ylabel("accuracy, quick classifier")
             axes.set_xlabel("content words of SST-2\nthat the strongest attack names")
@@ -91,8 +80,5 @@ def _draw(axes: Axes, panel: int, line: Line, places: list[tuple[float, list["pd
         at, means, yerr=[each.std() if len(each) > 1 else 0 for each in scores], linestyle=line.style or "none",
         marker=line.marker, color=line.color, capsize=2, elinewidth=1,
     )  # fmt: skip
-    if panel == line.panel and line.at < len(at):
-        axes.annotate(
-            line.label, (at[line.at], means[line.at]), line.offset, textcoords="offset points", color=line.color,
-            ha=line.align, fontsize=9, linespacing=0.95,
-        )  # fmt: skip
+    if panel == line.panel:
+        label(axes, line.label, list(zip(at, means, strict=True)), line.place, line.color)

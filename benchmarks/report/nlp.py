@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import charts
+import nlp_chart
 import pandas as pd
 from matplotlib.figure import Figure
 from pages import bound, points, short, spread, table
@@ -47,10 +47,11 @@ def pictures(results: Path) -> dict[str, Figure]:
     """Returns the pictures of the page by file name."""
     runs = read_runs(results / "nlp_frozen.jsonl", results / "nlp_attacks.jsonl")
     frozen, attacks = (runs[runs.kind == kind] for kind in ("finetune", "attack-text"))
+    by_level, raw = _by_level(frozen, attacks), _raw(frozen)
     return {
-        "nlp/accuracy_by_epsilon.png": charts.accuracy_by_epsilon(_by_level(frozen, attacks), _raw(frozen)),
-        "nlp/accuracy_and_attacks.png": charts.accuracy_and_attacks(_by_level(frozen, attacks), _raw(frozen)),
-        "nlp/words_by_epsilon.png": charts.words_by_epsilon(_by_level(frozen, attacks)),
+        "nlp/accuracy_by_epsilon.png": nlp_chart.accuracy_by_epsilon(by_level, raw),
+        "nlp/accuracy_and_attacks.png": nlp_chart.accuracy_and_attacks(by_level, raw),
+        "nlp/words_by_epsilon.png": nlp_chart.words_by_epsilon(by_level),
     }
 
 
@@ -192,8 +193,9 @@ def _by_level(frozen: pd.DataFrame, attacks: pd.DataFrame) -> pd.DataFrame:
     learned = frozen[(frozen.bundle_name == DEFAULT_BUNDLE) & frozen.level.notna()]
     attacked = attacks[(attacks.bundle_name == DEFAULT_BUNDLE) & (attacks.model == "mlm-raw")]
     figures = [column for column in attacked if column.startswith("result.")]
-    merged = learned[[*keys, "epsilon", "pure_ldp", ACCURACY]].merge(
-        attacked.groupby(keys)[figures].first().drop(columns=[ACCURACY], errors="ignore"), on=keys, validate="1:1"
+    of_test = ["data.splits.test.examples", "result.test.majority", ACCURACY]
+    merged = learned[[*keys, "epsilon", "pure_ldp", *of_test]].merge(
+        attacked.groupby(keys)[figures].first().drop(columns=of_test, errors="ignore"), on=keys, validate="1:1"
     )
     return merged.sort_values(["mechanism", "tail", "epsilon"], ascending=[False, False, True])
 

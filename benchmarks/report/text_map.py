@@ -9,15 +9,19 @@ checkpoint's folder holds are used, others are computed.
 import argparse
 import tempfile
 from collections.abc import Sequence
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
 import torch
-from charts import BLUE, GREEN, ORANGE, PINK, STYLE
+from charts import BLUE, GREEN, ORANGE, PINK, SMALL, STYLE, titled
 from matplotlib import rc_context
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 from sklearn.manifold import TSNE
+from sklearn.neighbors import NearestNeighbors
 from textveil_training.data import FORMATS, FormatName
 from textveil_training.dpnr.measure import release_parameters, released
 from textveil_training.dpnr.recipe import DataPart
@@ -25,6 +29,8 @@ from textveil_training.dpnr.stored_features import StoredFeatures, holds_feature
 from textveil_training.dpnr.task import load_task
 from textveil_training.engine.loop import no_report
 
+Panel = tuple[str, NDArray[np.floating]]
+Coloring = tuple[str, NDArray[np.integer], Sequence[str]]
 LOOKS = ((BLUE, "o"), (ORANGE, "s"), (GREEN, "D"), (PINK, "^"))
 
 
@@ -65,11 +71,7 @@ def text_maps(
     return draw(panels, colorings, seed)
 
 
-def draw(
-    panels: Sequence[tuple[str, NDArray[np.floating]]],
-    colorings: Sequence[tuple[str, NDArray[np.integer], Sequence[str]]],
-    seed: int,
-) -> Figure:
+def draw(panels: Sequence[Panel], colorings: Sequence[Coloring], seed: int) -> Figure:
     """Draws t-SNE maps (van der Maaten and Hinton 2008) of the same texts by several vectors.
 
     Args:
@@ -83,21 +85,52 @@ def draw(
         tsne = TSNE(random_state=seed, init="pca" if vectors.shape[1] > 1 else "random", perplexity=perplexity)
         maps.append(tsne.fit_transform(vectors.astype(np.float64)))
     with rc_context(STYLE):
-        figure = Figure(figsize=(2.6 * len(panels) + 1.4, 2.7 * len(colorings)), layout="constrained")
+        figure = titled(finding(panels, colorings), (2.9 * len(panels), 2.7 * len(colorings) + 0.6))
         grid = figure.subplots(len(colorings), len(panels), squeeze=False)
         for row, (title, groups, names) in zip(grid, colorings, strict=True):
             for axes, (heading, _), places in zip(row, panels, maps, strict=True):
-                for group, name in enumerate(names):
-                    color, marker = LOOKS[group % len(LOOKS)]
-                    places_of_group = places[groups == group].T
-                    axes.scatter(*places_of_group, s=7, marker=marker, linewidth=0, alpha=0.65, color=color, label=name)
+                for group, (color, marker) in zip(range(len(names)), cycle(LOOKS), strict=False):
+                    # Every other group is hollow: told apart without color.
+                    face = "none" if group % 2 else color
+                    axes.scatter(
+                        *places[groups == group].T, s=9, marker=marker, linewidth=0.7, facecolor=face, edgecolor=color
+                    )
                 axes.set(xticks=[], yticks=[])
                 axes.grid(False)
                 if axes in grid[0]:
                     axes.set_title(heading)
             row[0].set_ylabel(title)
-            row[-1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), markerscale=2, handletextpad=0.2)
+            _name_groups(row[0], maps[0], groups, names)
         return figure
+
+
+def finding(panels: Sequence[Panel], colorings: Sequence[Coloring]) -> str:
+    """Returns the title: in how many texts the nearest other one is of the same group, by coloring and panel."""
+    said, separator = [], ",\n"
+    for title, groups, _ in colorings:
+        agree = [(groups[nearest(vectors, 1)[:, 0]] == groups).mean() for _, vectors in panels]
+        said.append(f"on {title} in {', '.join(f'{100 * share:.0f}' for share in agree)} %")
+    return f"The nearest text agrees, from left to right, {separator.join(said)}"
+
+
+def nearest(vectors: NDArray[np.floating], count: int) -> NDArray[np.integer]:
+    """Returns the numbers of the nearest other rows of each row, shape ``(rows, count)``."""
+    near = NearestNeighbors(n_neighbors=min(count, len(vectors) - 1)).fit(vectors)
+    return near.kneighbors(return_distance=False)
+
+
+def _name_groups(axes: Axes, places: NDArray[np.floating], groups: NDArray[np.integer], names: Sequence[str]) -> None:
+    """Writes the name of each group where most of the texts around are of the group."""
+    same = groups[nearest(places, 30)] == groups[:, None]
+    for group, name in enumerate(names):
+        of_group = np.flatnonzero(groups == group)
+        if len(of_group):
+            best = of_group[same[of_group].sum(axis=1).argmax()]
+            right = places[best, 0] > places[:, 0].mean()  # the name goes towards the middle
+            axes.annotate(
+                name, places[best], (0, 7), textcoords="offset points", ha="right" if right else "left",
+                fontsize=SMALL, weight="bold", path_effects=[withStroke(linewidth=3, foreground="white")],
+            )  # fmt: skip
 
 
 def main() -> None:

@@ -203,6 +203,8 @@ def test_a_map_of_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     figure = text_maps(Path("rows.txt"), "ag-entities", Path("clean"), Path("l1"), ["4"], 600, 0)
     assert [axes.get_title(loc="left") for axes in figure.axes[:2]] == ["without privacy", "released, epsilon 4"]
     assert [axes.get_ylabel() for axes in figure.axes[::2]] == ["class", "George W. Bush"]
+    assert figure.get_suptitle().startswith("The nearest text agrees, from left to right, on class in")
+    assert {text.get_text() for text in figure.axes[2].texts} <= {"not there", "there"}
 
 
 @pytest.mark.parametrize("name", ["l3:2", "l1", "l1:", "l1:x", "l1:0", "l2:-1", "box:1", "l1:²"])
