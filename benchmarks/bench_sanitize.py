@@ -61,7 +61,7 @@ def main() -> None:
         with tempfile.TemporaryFile() as sink:
 
             def command(*options: str, path: str = path, sink: Any = sink) -> None:
-                options = ("-q", *options, path)
+                options = ("-q", "--plain", *options, path)
                 subprocess.run([sys.executable, "-m", "textveil", "sanitize", *options], stdout=sink, check=True)
 
             ways: dict[str, Callable[[], Any]] = {
