@@ -79,9 +79,9 @@ class _Regression:
     """The sum to minimize, and its slope, as functions of one long vector.
 
     Args:
-        own: Shares of the words that have rows of their own, times ``sqrt(n)``, shape ``(texts, used words)``.
-        all_words: The same of all words, shape ``(texts, words + 2)``.
-        pairs: The same of the buckets that have rows, shape ``(texts, used buckets)``.
+        words: Shares of words, times ``sqrt(n)``, shape ``(texts, words + 2)``.
+        used: Words that have rows of their own, ascending.
+        pairs: The same shares of the buckets that have rows, shape ``(texts, used buckets)``.
         roots: ``sqrt(n)``, shape ``(texts, 1)``.
         public: Public rows, shape ``(words + 2, dimension)``.
         classes: Class id of each text.
@@ -91,8 +91,8 @@ class _Regression:
 
     def __init__(
         self,
-        own: csr_array,
-        all_words: csr_array,
+        words: csr_array,
+        used: Ids,
         pairs: csr_array,
         roots: Doubles,
         public: Doubles,
@@ -100,33 +100,30 @@ class _Regression:
         class_count: int,
         strength: float,
     ) -> None:
-        self._own, self._all, self._pairs, self._roots, self._public = own, all_words, pairs, roots, public
+        self._words, self._used, self._pairs, self._roots, self._public = words, used, pairs, roots, public
         self._classes, self._strength = classes, strength
         self._at = np.arange(len(classes))
-        counts = [own.shape[1], pairs.shape[1], public.shape[1], 1]
+        counts = [len(used), pairs.shape[1], public.shape[1], 1]
         self.shape = (sum(counts), class_count)
         self._ends = np.cumsum(counts)[:-1]
 
-    def parts(self, flat: Doubles) -> list[Doubles]:
-        """Cuts the vector into ``A`` of the used words, ``D`` of the used buckets, ``U`` and ``c``."""
-        return np.split(flat.reshape(self.shape), self._ends)
+    def weights(self, flat: Doubles) -> tuple[Doubles, Doubles, Doubles]:
+        """Returns ``E``, ``D`` of the used buckets and ``c`` of a vector, which has ``A``, ``D``, ``U`` and ``c``."""
+        own, pairs, through, bias = np.split(flat.reshape(self.shape), self._ends)
+        words = self._public @ through
+        words[self._used] += own
+        return words, pairs, bias[0]
 
     def __call__(self, flat: Doubles) -> tuple[float, Doubles]:
-        own, pairs, through, common = self.parts(flat)
-        scores = self._own @ own + self._pairs @ pairs + self._all @ (self._public @ through) + self._roots * common
+        words, pairs, bias = self.weights(flat)
+        scores = self._words @ words + self._pairs @ pairs + self._roots * bias
         logs = scores - logsumexp(scores, axis=1, keepdims=True)
         loss = -logs[self._at, self._classes].sum() + (flat @ flat) / (2 * self._strength)
         wrong = np.exp(logs)
         wrong[self._at, self._classes] -= 1
-        slope = np.concatenate(
-            [
-                self._own.T @ wrong,
-                self._pairs.T @ wrong,
-                self._public.T @ (self._all.T @ wrong),
-                self._roots.T @ wrong,
-            ]
-        )
-        return float(loss), slope.ravel() + flat / self._strength
+        of_words = self._words.T @ wrong
+        parts = [of_words[self._used], self._pairs.T @ wrong, self._public.T @ of_words, self._roots.T @ wrong]
+        return float(loss), np.concatenate(parts).ravel() + flat / self._strength
 
 
 def train_static(
@@ -155,13 +152,12 @@ def train_static(
     used_words, used_pairs = (
         np.flatnonzero(texts_of(found, found.shape[1]) >= settings.min_texts) for found in (of_words, of_pairs)
     )
-    rows = public.rows / np.sqrt(public.rows.shape[1])
     sums = _Regression(
-        of_words[:, used_words],
         of_words,
+        used_words,
         of_pairs[:, used_pairs],
         roots,
-        rows.astype(np.float64),
+        public.rows.astype(np.float64) / np.sqrt(public.rows.shape[1]),
         np.array(classes, dtype=np.int64),
         class_count,
         settings.strength,
@@ -177,12 +173,10 @@ def train_static(
     options = {"maxiter": settings.max_iterations, "maxfun": 2 * settings.max_iterations}
     found = minimize(sums, start, jac=True, method="L-BFGS-B", callback=told, options=options)
     report("training", settings.max_iterations, settings.max_iterations)
-    own, pairs, through, common = sums.parts(found.x)
-    word_rows = rows @ through
-    word_rows[used_words] += own
+    word_rows, pairs, bias = sums.weights(found.x)
     pair_rows = np.zeros((settings.pairs, class_count))
     pair_rows[used_pairs] = pairs
-    return _narrowed(word_rows, pair_rows, common[0], settings.dimension)
+    return _narrowed(word_rows, pair_rows, bias, settings.dimension)
 
 
 def _narrowed(word_rows: Doubles, pair_rows: Doubles, bias: Doubles, dimension: int) -> StaticWeights:
