@@ -27,6 +27,8 @@ from textveil import Sanitizer
 from textveil.mechanisms import Staircase, random_uint64
 
 DRAWS = 100_000
+#: Different uniform integers of each branch.
+PREPARED = 2_000
 _LIMIT = 1.3581  # sqrt(ln(2 / .05) / 2)
 
 
@@ -61,17 +63,22 @@ def selected(staircase: Staircase, one: int, output: int, *, near: bool) -> Cloc
     """
     inputs, row_of = np.array([one]), np.array([0])
     rows = staircase._rows(inputs)
-    stored = rows.stored[0].tolist()
+    place = rows.stored[0].tolist().index(output) if near else 0
+    before = int(rows.dealt[0, place - 1]) if near and place else 0
 
-    def clock(number: int) -> int:
+    def integers(number: int) -> tuple[np.ndarray, np.ndarray]:
         if near:
-            place = stored.index(output)
-            before = int(rows.dealt[0, place - 1]) if place else 0
             v = before + number % max(1, int(rows.dealt[0, place]) - before)
             u = staircase.unit * staircase.base_sum + v * staircase.factor
         else:
             u = (int(staircase.sums[output]) - 1) * staircase.unit + number % staircase.unit
-        u, w = np.array([u]), np.array([number % int(rows.left[0])])
+        return np.array([u]), np.array([number % int(rows.left[0])])
+
+    # Made before: what makes them would leave other things in the caches for one branch than for the other.
+    prepared = [integers(number) for number in range(PREPARED)]
+
+    def clock(number: int) -> int:
+        u, w = prepared[number % PREPARED]
         start = time.perf_counter_ns()
         found = staircase._select(staircase._rows(inputs), row_of, u, w)
         taken = time.perf_counter_ns() - start
