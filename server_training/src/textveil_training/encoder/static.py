@@ -80,8 +80,9 @@ class _Regression:
 
     Args:
         words: Shares of words, times ``sqrt(n)``, shape ``(texts, words + 2)``.
-        used: Words that have rows of their own, ascending.
-        pairs: The same shares of the buckets that have rows, shape ``(texts, used buckets)``.
+        used_words: Words that have rows of their own, ascending.
+        pairs: The same shares of buckets, shape ``(texts, buckets)``.
+        used_pairs: Buckets that have rows, ascending.
         roots: ``sqrt(n)``, shape ``(texts, 1)``.
         public: Public rows, shape ``(words + 2, dimension)``.
         classes: Class id of each text.
@@ -92,18 +93,20 @@ class _Regression:
     def __init__(
         self,
         words: csr_array,
-        used: Ids,
+        used_words: Ids,
         pairs: csr_array,
+        used_pairs: Ids,
         roots: Doubles,
         public: Doubles,
         classes: Ids,
         class_count: int,
         strength: float,
     ) -> None:
-        self._words, self._used, self._pairs, self._roots, self._public = words, used, pairs, roots, public
+        self._words, self._used, self._pairs = words, used_words, pairs[:, used_pairs]
+        self._roots, self._public = roots, public
         self._classes, self._strength = classes, strength
         self._at = np.arange(len(classes))
-        counts = [len(used), pairs.shape[1], public.shape[1], 1]
+        counts = [len(used_words), len(used_pairs), public.shape[1], 1]
         self.shape = (sum(counts), class_count)
         self._ends = np.cumsum(counts)[:-1]
 
@@ -155,7 +158,8 @@ def train_static(
     sums = _Regression(
         of_words,
         used_words,
-        of_pairs[:, used_pairs],
+        of_pairs,
+        used_pairs,
         roots,
         public.rows.astype(np.float64) / np.sqrt(public.rows.shape[1]),
         np.array(classes, dtype=np.int64),
