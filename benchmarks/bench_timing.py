@@ -72,7 +72,8 @@ def selected(staircase: Staircase, one: int, output: int, *, near: bool) -> Cloc
             u = staircase.unit * staircase.base_sum + v * staircase.factor
         else:
             u = (int(staircase.sums[output]) - 1) * staircase.unit + number % staircase.unit
-        return np.array([u]), np.array([number % int(rows.left[0])])
+        # What would be drawn from what is left of the base, uniform as in every draw.
+        return np.array([u]), np.array([int(random_uint64(1)[0]) % int(rows.left[0])])
 
     # Made before: what makes them would leave other things in the caches for one branch than for the other.
     prepared = [integers(number) for number in range(PREPARED)]
