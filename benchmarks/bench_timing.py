@@ -27,8 +27,8 @@ from textveil import Sanitizer
 from textveil.mechanisms import Staircase, random_uint64
 
 DRAWS = 100_000
-#: Different uniform integers of each branch.
-PREPARED = 2_000
+#: Different uniform integers of each branch, and draws of other words before each that is timed.
+PREPARED, BETWEEN = 2_000, 50
 _LIMIT = 1.3581  # sqrt(ln(2 / .05) / 2)
 
 
@@ -75,11 +75,14 @@ def selected(staircase: Staircase, one: int, output: int, *, near: bool) -> Cloc
         # What would be drawn from what is left of the base, uniform as in every draw.
         return np.array([u]), np.array([int(random_uint64(1)[0]) % int(rows.left[0])])
 
+    others = np.arange(0, len(staircase.base), len(staircase.base) // BETWEEN)
+
     # Made before: what makes them would leave other things in the caches for one branch than for the other.
     prepared = [integers(number) for number in range(PREPARED)]
 
     def clock(number: int) -> int:
         u, w = prepared[number % PREPARED]
+        staircase.draw(others, random_uint64)  # else a base draw would find in the caches what the last one left
         start = time.perf_counter_ns()
         found = staircase._select(staircase._rows(inputs), row_of, u, w)
         taken = time.perf_counter_ns() - start
