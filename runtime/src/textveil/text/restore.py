@@ -29,12 +29,22 @@ class Restorer:
         pairs: Folded output and original spelling.
     """
 
-    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
-        originals: dict[str, dict[str, None]] = {}
+    def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
+        self._originals: dict[str, str] = {}
+        self._ambiguous: set[str] = set()
+        self.add(pairs)
+
+    def add(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Learns more pairs. An output with a second original is forgotten, so a long text is never held in pairs."""
         for output, original in pairs:
-            originals.setdefault(output, {})[original] = None
-        self._originals = {output: next(iter(found)) for output, found in originals.items() if len(found) == 1}
-        self.ambiguous = len(originals) - len(self._originals)
+            if output not in self._ambiguous and self._originals.setdefault(output, original) != original:
+                del self._originals[output]
+                self._ambiguous.add(output)
+
+    @property
+    def ambiguous(self) -> int:
+        """How many outputs stand for several originals."""
+        return len(self._ambiguous)
 
     def __len__(self) -> int:
         return len(self._originals)

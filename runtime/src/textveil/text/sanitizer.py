@@ -232,16 +232,16 @@ class Sanitizer:
             batches.refuse_long([text], plan.terms.consistent_cap)
         size = None if whole else _CHUNK_SEGMENTS
         texts: list[str] = []
-        mentions, pairs = 0, list[tuple[str, str]]()
+        mentions, mapping = 0, Restorer()
         while chunk := list(islice(segments, size)):
             part = plan.rewrite([chunk], before)
             texts += part.texts
             mentions += sum(part.mentions)
-            pairs += chain.from_iterable(part.pairs)
+            mapping.add(chain.from_iterable(part.pairs))
             before = last_gap(chunk, before)
         blank = " " if plan.terms.sanitize_punctuation else ""
-        mapping = Restorer(pairs) if plan.terms.consistent else None
-        return Result(blank.join(filter(None, texts)), mentions, plan.terms, mapping)
+        text = blank.join(filter(None, texts))
+        return Result(text, mentions, plan.terms, mapping if plan.terms.consistent else None)
 
     def _sanitize_long(self, text: str, plan: Plan) -> Result:
         parts: list[str] = []
