@@ -182,7 +182,7 @@ def of_mentions(words: Words, plan: MentionPlan) -> Release:
                 found.append((DRAWN, plan.symbol(token), word, True, token.case))
         return found
 
-    printed = np.array([words.id(word) for word in plan.words.printed[: plan.words.count]])
+    printed = np.array([words.id(word) for word in plan.words.lower])
 
     def drawn(inputs: Ints, whole: Ints, lower: Ints) -> Ints:
         return printed[plan.slots.draw(lower, entropy.random_uint64, inputs)]

@@ -1,5 +1,7 @@
 """What importing and using ``textveil`` loads, opens and touches, seen from a process of its own."""
 
+import ast
+import importlib
 import json
 import re
 import subprocess
@@ -16,6 +18,7 @@ _FORBIDDEN = (
     "textveil_export"
 )
 FORBIDDEN = _FORBIDDEN.split()
+SOURCE = Path(__file__).parents[2] / "runtime" / "src" / "textveil"
 
 
 def child(code: str, *arguments: str) -> str:
@@ -95,12 +98,38 @@ def test_an_index_needs_numpy_alone(tmp_path: Path) -> None:
     assert "regex" not in modules
 
 
+def test_text_is_opened_without_what_vectors_need() -> None:
+    """A package's names are imported one by one, so that a sentence does not pay for encoders, nor for the general
+    patterns, which are made for the first text that is not ASCII.
+    """
+    modules = loaded("from textveil import Sanitizer; Sanitizer.load().sanitize('The doctor')")
+    unused = ("bundle.encoder_bundle", "bundle.onnx_check", "bundle.atomic", "mechanisms.vector_noise", "audit", "cli")
+    assert not {f"textveil.{name}" for name in unused} & modules
+
+
+@pytest.mark.parametrize("package", sorted(path.parent.name for path in SOURCE.glob("*/__init__.py")))
+def test_every_name_of_a_package_is_that_of_its_module(package: str) -> None:
+    """They are looked for in several modules, which may have two things of one name."""
+    face = importlib.import_module(f"textveil.{package}")
+    tree = ast.parse((SOURCE / package / "__init__.py").read_text())
+    named = [
+        (alias.name, node.module)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(f"textveil.{package}.")
+        for alias in node.names
+    ]
+    assert sorted(name for name, _ in named) == sorted(face.__all__)
+    for name, module in named:
+        assert getattr(face, name) is getattr(importlib.import_module(module), name)
+    with pytest.raises(AttributeError, match=f"^module 'textveil.{package}' has no attribute 'nothing'$"):
+        face.nothing  # noqa: B018
+
+
 def test_every_public_name_is_there() -> None:
     child("import textveil\nfor name in textveil.__all__:\n    assert getattr(textveil, name) is not None")
     child("from textveil import *\nassert Sanitizer and Encoder")
 
 
-SOURCE = Path(__file__).parents[2] / "runtime" / "src" / "textveil"
 _NETWORK = re.compile(
     r"^\s*(?:import|from) (?:socket|ssl|asyncio|http|urllib|ftplib|smtplib|selectors|uvicorn|starlette|httpx|ray)\b",
     re.M,

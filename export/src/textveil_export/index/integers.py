@@ -11,7 +11,7 @@ from math import log1p
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from textveil.mechanisms import STAIRCASE_UNIT, Floats, IndexStaircase, Integers, staircase_factor
+from textveil.mechanisms import Floats, IndexStaircase, Integers, realized_ratio
 
 from textveil_export.errors import ExportError
 
@@ -26,7 +26,7 @@ def drawn_epsilon(epsilon: str) -> float:
 
     A channel that is made for this one keeps its probabilities to about ``1e-9``.
     """
-    return log1p(staircase_factor(Decimal(epsilon)) / STAIRCASE_UNIT)
+    return log1p(realized_ratio(Decimal(epsilon)))
 
 
 def integer_channel(name: str, channel: ArrayLike, epsilon: str) -> IndexStaircase:
@@ -48,7 +48,7 @@ def integer_channel(name: str, channel: ArrayLike, epsilon: str) -> IndexStairca
     lowest = rows.min(axis=0)
     used = rows.any(axis=0)
     base = np.where(used, np.maximum(1, np.ceil(MASS * lowest)), 0).astype(np.int64)
-    ratio = staircase_factor(Decimal(epsilon)) / STAIRCASE_UNIT or 1.0  # with F = 0 what is dealt does not matter
+    ratio = realized_ratio(Decimal(epsilon)) or 1.0  # with F = 0 what is dealt does not matter
     # A constant channel would have nothing to deal: one unit keeps it within the theorem.
     budget = int(np.clip(np.floor(MASS * (1 - lowest.sum()) / ratio), 1, base.sum()))
     wished = MASS * (rows - lowest) / ratio

@@ -67,8 +67,8 @@ def read_skeleton_lists(words: Path, kinds: Sequence[tuple[str, Path]]) -> Skele
     Raises:
         SourceError: A file cannot be read or is malformed; the message names it, and the line.
     """
-    files = [KindFile(shape, shape, _read(_built_in(shape))) for shape in SHAPES]
-    files += [KindFile(name, None, _read(path)) for name, path in kinds]
+    files = [KindFile(shape, shape, _read(_built_in(shape)).encode()) for shape in SHAPES]
+    files += [KindFile(name, None, _read(path).encode()) for name, path in kinds]
     content = _read(words)
     try:
         found = function_words(content)

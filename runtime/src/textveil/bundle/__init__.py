@@ -1,61 +1,66 @@
 """Bundles on disk: opened strictly, every byte accounted for."""
 
-from textveil.bundle.atomic import atomic_bytes, atomic_folder, atomic_output
-from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_ENCODER, default_encoder
-from textveil.bundle.encoder_bundle import (
-    CARD,
-    CLASSIFIER,
-    ENCODER_FORMAT_VERSION,
-    MODEL,
-    PIECES,
-    RELEASE,
-    EncoderBundle,
-    open_encoder,
-)
-from textveil.bundle.files import (
-    ENCODER_BUNDLE,
-    MANIFEST,
-    MAX_BUNDLE_BYTES,
-    TEXT_BUNDLE,
-    encoder_version,
-    is_printable,
-    kind_of,
-    open_tensors,
-    read_checked,
-    read_json,
-)
-from textveil.bundle.index_bundle import (
-    CHANNELS,
-    CODEBOOK,
-    CODES,
-    DECISION,
-    INDEX_FORMAT_VERSION,
-    LABELS,
-    ONNX,
-    ROWS,
-    STATIC,
-    WORDS,
-    IndexBundle,
-    OnnxParts,
-    StaticParts,
-    open_index,
-)
-from textveil.bundle.maker import SIGNATURE, signed_message
-from textveil.bundle.safetensors_reader import unique_keys
-from textveil.bundle.santext_files import EMBEDDINGS, TABLE, TABLE_MECHANISMS, TAILS, Level
-from textveil.bundle.staircase_files import CONTEXT, LAW, STAIRCASE, KindFile, SkeletonFiles
-from textveil.bundle.text_bundle import (
-    CERTIFICATE,
-    CERTIFICATE_FORMAT,
-    CERTIFICATE_VERSION,
-    STATISTICS,
-    STATISTICS_FORMAT,
-    STATISTICS_VERSION,
-    TEXT_FORMAT_VERSION,
-    VISIBLE,
-    VOCABULARY,
-    Bundle,
-)
+from typing import TYPE_CHECKING
+
+from textveil.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from textveil.bundle.atomic import atomic_bytes, atomic_folder, atomic_output
+    from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_ENCODER, default_encoder
+    from textveil.bundle.encoder_bundle import (
+        CARD,
+        CLASSIFIER,
+        ENCODER_FORMAT_VERSION,
+        MODEL,
+        PIECES,
+        RELEASE,
+        EncoderBundle,
+        open_encoder,
+    )
+    from textveil.bundle.files import (
+        ENCODER_BUNDLE,
+        MANIFEST,
+        MAX_BUNDLE_BYTES,
+        TEXT_BUNDLE,
+        encoder_version,
+        is_printable,
+        kind_of,
+        open_tensors,
+        read_checked,
+        read_json,
+    )
+    from textveil.bundle.index_bundle import (
+        CHANNELS,
+        CODEBOOK,
+        CODES,
+        DECISION,
+        INDEX_FORMAT_VERSION,
+        LABELS,
+        ONNX,
+        ROWS,
+        STATIC,
+        WORDS,
+        IndexBundle,
+        OnnxParts,
+        StaticParts,
+        open_index,
+    )
+    from textveil.bundle.maker import SIGNATURE, signed_message
+    from textveil.bundle.safetensors_reader import unique_keys
+    from textveil.bundle.santext_files import EMBEDDINGS, TABLE, TABLE_MECHANISMS, TAILS, Level
+    from textveil.bundle.staircase_files import CONTEXT, LAW, STAIRCASE, KindFile, SkeletonFiles
+    from textveil.bundle.text_bundle import (
+        CERTIFICATE,
+        CERTIFICATE_FORMAT,
+        CERTIFICATE_VERSION,
+        STATISTICS,
+        STATISTICS_FORMAT,
+        STATISTICS_VERSION,
+        TEXT_FORMAT_VERSION,
+        VISIBLE,
+        VOCABULARY,
+        Bundle,
+    )
 
 __all__ = [
     "CARD",
@@ -120,3 +125,18 @@ __all__ = [
     "signed_message",
     "unique_keys",
 ]
+
+__getattr__ = lazy_names(
+    __name__,
+    __all__,
+    "atomic",
+    "defaults",
+    "encoder_bundle",
+    "files",
+    "index_bundle",
+    "maker",
+    "safetensors_reader",
+    "santext_files",
+    "staircase_files",
+    "text_bundle",
+)

@@ -28,11 +28,19 @@ _NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 
 @dataclass(frozen=True)
 class KindFile:
-    """One kind of the skeleton as the bundle has it: its name, its shape (``None`` for a list) and its entries."""
+    """One kind of the skeleton as the bundle has it: its name, its shape (``None`` for a list) and its entries.
+
+    They stay the bytes of the file: a text with one letter that is not Latin takes twice as many.
+    """
 
     name: str
     shape: str | None
-    content: str
+    utf_8: bytes
+
+    @property
+    def content(self) -> str:
+        """Returns the entries as text."""
+        return self.utf_8.decode("utf-8")
 
 
 @dataclass(frozen=True)
@@ -132,7 +140,8 @@ def _kind_file(contents: Mapping[str, bytes], entry: dict[str, Any]) -> KindFile
         raise BundleDamaged(f"{LAW}: a kind has unknown or missing keys")
     if not _NAME.fullmatch(entry["name"]) or not (entry["shape"] is None or _NAME.fullmatch(entry["shape"])):
         raise BundleDamaged(f"{LAW}: a kind has a name or a shape that is none")
-    return KindFile(entry["name"], entry["shape"], read_lines(contents, entry["file"]))
+    read_lines(contents, entry["file"])
+    return KindFile(entry["name"], entry["shape"], contents[entry["file"]])
 
 
 def read_lines(contents: Mapping[str, bytes], name: str) -> str:

@@ -1,23 +1,28 @@
 """The command line: what the commands of all three wheels share. ``textveil`` itself is ``textveil.cli.main``."""
 
-from textveil.cli.console import run, say
-from textveil.cli.io import opened, read_lines, read_words
-from textveil.cli.options import (
-    BundleOption,
-    CaseOption,
-    DenyOption,
-    EpsilonOption,
-    ExpectId,
-    JsonOption,
-    LevelOption,
-    MechanismOption,
-    PunctuationOption,
-    ReplacementOption,
-    StrictOption,
-    TailOption,
-)
-from textveil.cli.progress import progress_bar
-from textveil.cli.show_text import bound, levels_table, share
+from typing import TYPE_CHECKING
+
+from textveil.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from textveil.cli.console import run, say
+    from textveil.cli.io import opened, read_lines, read_words
+    from textveil.cli.options import (
+        BundleOption,
+        CaseOption,
+        DenyOption,
+        EpsilonOption,
+        ExpectId,
+        JsonOption,
+        LevelOption,
+        MechanismOption,
+        PunctuationOption,
+        ReplacementOption,
+        StrictOption,
+        TailOption,
+    )
+    from textveil.cli.progress import progress_bar
+    from textveil.cli.show_text import bound, levels_table, share
 
 __all__ = [
     "BundleOption",
@@ -42,3 +47,5 @@ __all__ = [
     "say",
     "share",
 ]
+
+__getattr__ = lazy_names(__name__, __all__, "console", "io", "options", "progress", "show_text")

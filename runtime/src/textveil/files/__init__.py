@@ -3,17 +3,22 @@
 Cells that are not asked for keep their bytes. Each output appears whole or not at all.
 """
 
-from textveil.files.cells import read_cells
-from textveil.files.looks import LOOKED_AT, refuse_tables, refuse_tables_by_name
-from textveil.files.parts import PART_BYTES, Part, cut, part_target, require_parts, sanitize_part
-from textveil.files.processes import ctrl_c_is_ours, guarded, leave_with_parent, one_thread_each
-from textveil.files.quarantine import Quarantine
-from textveil.files.record import Counts, Record, settings_of
-from textveil.files.run import Finished, sanitize_files
-from textveil.files.selection import FORMATS, MAX_FIELD, Selection
-from textveil.files.sources import RECORD, Source, Sources, find_sources
-from textveil.files.streams import Reading, packed_as, version_of
-from textveil.files.workers import Drawer
+from typing import TYPE_CHECKING
+
+from textveil.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from textveil.files.cells import read_cells
+    from textveil.files.looks import LOOKED_AT, refuse_tables, refuse_tables_by_name
+    from textveil.files.parts import PART_BYTES, Part, cut, part_target, require_parts, sanitize_part
+    from textveil.files.processes import ctrl_c_is_ours, guarded, leave_with_parent, one_thread_each
+    from textveil.files.quarantine import Quarantine
+    from textveil.files.record import Counts, Record, settings_of
+    from textveil.files.run import Finished, sanitize_files
+    from textveil.files.selection import FORMATS, MAX_FIELD, Selection
+    from textveil.files.sources import RECORD, Source, Sources, find_sources
+    from textveil.files.streams import Reading, packed_as, version_of
+    from textveil.files.workers import Drawer
 
 __all__ = [
     "FORMATS",
@@ -48,3 +53,19 @@ __all__ = [
     "settings_of",
     "version_of",
 ]
+
+__getattr__ = lazy_names(
+    __name__,
+    __all__,
+    "cells",
+    "looks",
+    "parts",
+    "processes",
+    "quarantine",
+    "record",
+    "run",
+    "selection",
+    "sources",
+    "streams",
+    "workers",
+)

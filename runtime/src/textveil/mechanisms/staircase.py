@@ -54,6 +54,11 @@ def factor(epsilon: Decimal, unit: int = G) -> int:
         return int(((epsilon.exp() * (1 - Decimal(10) ** -58) - 1) * unit).to_integral_value())
 
 
+def realized_ratio(epsilon: Decimal) -> float:
+    """Returns ``F / G``, the ``e**epsilon - 1`` that the integers of a level realize: never more."""
+    return factor(epsilon) / G
+
+
 @dataclass(frozen=True)
 class _Rows:
     """The budgets of some inputs, ready to draw from, shapes ``(rows, k)`` but for the last two, ``(rows,)``."""

@@ -6,7 +6,7 @@ different ways are of different shapes, so any string of a kind may stand where 
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import compress
@@ -23,8 +23,7 @@ _MARKS = {
     f"\t{MEMBER_ONLY}": (False, False),
     f"\t{CAPITALIZED},{MEMBER_ONLY}": (True, False),
 }
-_ONLY_CAPITALIZED = {mark: capitalized for mark, (capitalized, _) in _MARKS.items()}
-_IS_OUTPUT = {mark: is_output for mark, (_, is_output) in _MARKS.items()}
+_UNKNOWN = ()
 
 _EMAIL = re.compile(r"[^@＠﹫]+[@＠﹫][^@＠﹫]*\.[^@＠﹫.]+|.+[(\[{]at[)\]}].+", re.DOTALL)
 _PATH = re.compile(r"(?:/|~[/\\]|[A-Za-z]:[/\\]|\\)", re.DOTALL)
@@ -85,13 +84,15 @@ class Kind:
     Attributes:
         name: Its name, as it is printed.
         shape: A name of ``SHAPES`` for a kind of strings; ``None`` for a kind by list.
-        members: Folded words of the list; ``True`` for those that are members in Title case and ALL CAPS only.
+        members: Folded words of the list.
+        capitalized: Those that are members in Title case and ALL CAPS only.
         outputs: Folded outputs, each drawn with the same probability.
     """
 
     name: str
     shape: str | None
-    members: Mapping[str, bool]
+    members: tuple[str, ...]
+    capitalized: frozenset[str]
     outputs: tuple[str, ...]
 
 
@@ -114,11 +115,13 @@ class Kinds:
         if shapes and set(shapes) != SHAPES.keys():
             raise BundleDamaged("the kinds by shape are not those of the format")
         self._shapes = {kind.shape: index for index, kind in enumerate(kinds) if kind.shape is not None}
-        self._lower: dict[str, int] = {}
-        self._capitalized: dict[str, int] = {}
+        differing = frozenset[str]().union(*(kind.capitalized for kind in kinds))
+        self._of_word: dict[str, int] = {}
+        #: Of words that some list has with a capital only: their kind in lower case.
+        self._of_lower: dict[str, int | None] = dict.fromkeys(differing)
         for index, kind in reversed(list(enumerate(kinds))):  # what is on two lists is of the first
-            self._capitalized.update(dict.fromkeys(kind.members, index))
-            self._lower.update({member: index for member, capitalized in kind.members.items() if not capitalized})
+            self._of_word.update(dict.fromkeys(kind.members, index))
+            self._of_lower.update(dict.fromkeys(differing.intersection(kind.members) - kind.capitalized, index))
 
     def find(self, segment: str, key: str, case: int) -> int | None:
         """Returns the index of the first kind that fits, or ``None``.
@@ -136,7 +139,9 @@ class Kinds:
 
     def of_word(self, key: str, case: int) -> int | None:
         """Returns the index of the first kind that lists a word, or ``None``."""
-        return (self._lower if case == LOWER else self._capitalized).get(key)
+        if case == LOWER and key in self._of_lower:
+            return self._of_lower[key]
+        return self._of_word.get(key)
 
 
 def read_kind(name: str, shape: str | None, text: str) -> Kind:
@@ -155,29 +160,34 @@ def read_kind(name: str, shape: str | None, text: str) -> Kind:
         raise BundleDamaged("a kind has an unknown shape")
     # All lines at once: a bundle has tens of thousands of them, and every start reads them.
     lines = text.removesuffix("\n").split("\n")
-    entries = [line.partition("\t")[0] for line in lines]
-    marks = [line[len(entry) :] for line, entry in zip(lines, entries, strict=True)]
-    if not _MARKS.keys() >= set(marks) or (shape is not None and any(marks)):
-        unknown = next(n for n, mark in enumerate(marks, 1) if mark not in _MARKS or (mark and shape is not None))
-        raise BundleDamaged(f"line {unknown} of a kind has an unknown mark")
-    members = dict(zip(entries, map(_ONLY_CAPITALIZED.__getitem__, marks), strict=True))
+    entries = tuple([line.partition("\t")[0] for line in lines])
+    known = _MARKS if shape is None else {"": _MARKS[""]}
+    marks = [known.get(line[len(entry) :], _UNKNOWN) for line, entry in zip(lines, entries, strict=True)]
+    if _UNKNOWN in marks:
+        raise BundleDamaged(f"line {marks.index(_UNKNOWN) + 1} of a kind has an unknown mark")
     wrong = _first_wrong(entries, shape)
-    if wrong is None and len(members) < len(entries):
+    if wrong is None and len(set(entries)) < len(entries):
         first = dict(zip(reversed(entries), range(len(entries) - 1, -1, -1), strict=True))
         wrong = next(n for n, entry in enumerate(entries) if first[entry] < n)
     if wrong is not None:
         raise BundleDamaged(f"line {wrong + 1} of a kind is there twice or is no entry of it")
-    outputs = tuple(compress(entries, map(_IS_OUTPUT.__getitem__, marks)))
+    outputs = tuple(compress(entries, [is_output for _, is_output in marks]))
     if not outputs:
         raise BundleDamaged("a kind has no outputs")
-    return Kind(name, shape, members if shape is None else {}, outputs)
+    if shape is not None:
+        return Kind(name, shape, (), frozenset(), outputs)
+    return Kind(name, None, entries, frozenset(compress(entries, [capitalized for capitalized, _ in marks])), outputs)
 
 
 def _first_wrong(entries: Sequence[str], shape: str | None) -> int | None:
     """The number of the first entry that a list, or a kind of a shape, cannot hold."""
     if shape is not None:
         return next((n for n, entry in enumerate(entries) if not _is_output(entry, shape)), None)
-    odd = [n for n, entry in enumerate(entries) if not (entry.isascii() and entry.isalpha() and entry.islower())]
+    together = "\n".join(entries)  # a line feed is folded to itself, and combines with nothing
+    odd = range(len(entries))
+    if all(entries) and segmentation.is_folded(together):  # what is letters only needs no second look
+        marks = {mark for mark in set(together) if not strings.is_letters(mark)} - {"\n"}
+        odd = sorted(n for mark in marks for n, entry in enumerate(entries) if mark in entry)
     return next((n for n in odd if not _is_listable(entries[n])), None)
 
 

@@ -150,7 +150,7 @@ class Reading:
         Args:
             outputs: What each token becomes, an index of the plan's ``words``; ignored for ``SHOWN`` tokens.
         """
-        words = self._plan.words.printed[self.cases * self._plan.words.count + outputs]
+        words = self._plan.words.printed(outputs, self.cases)
         shown = np.flatnonzero(self.roles == SHOWN)
         words[shown] = _strings(self._known.shown)[self.indices[shown]]
         parts = self._filled(words).tolist()

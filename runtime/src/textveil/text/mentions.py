@@ -24,7 +24,7 @@ from textveil.text import fluent_draw, segmentation
 from textveil.text.mention_segments import DRAWN, KIND, Pieces
 from textveil.text.mention_statement import MentionTerms
 from textveil.text.mention_text import Reading, Rewritten
-from textveil.text.segmentation import LOWER, NOT
+from textveil.text.segmentation import LOWER, NOT, TITLE, UPPER, apply_case
 from textveil.text.skeleton import Role, Rule, Token, sentence_start
 from textveil.text.slots import Slots, lower_alone
 from textveil.text.strings import is_gap
@@ -38,14 +38,12 @@ class Words:
     """All words that can be printed: symbols of the vocabulary by id, then the outputs of each kind, then marks.
 
     Attributes:
-        printed: All words in lower case, then in Title case, then in upper case.
-        count: How many there are.
+        lower: All words in lower case.
         starts: Where the outputs of each kind begin; the marks are the last kind.
         counts: How many each kind has.
     """
 
-    printed: NDArray[np.object_]
-    count: int
+    lower: NDArray[np.object_]
     starts: Integers
     counts: Integers
 
@@ -54,11 +52,16 @@ class Words:
         """Returns the words of a vocabulary and of the outputs of kinds."""
         lists = [*kinds, MARKS]
         counts = np.array([len(outputs) for outputs in lists], dtype=np.int64)
-        words = [*vocabulary, *chain.from_iterable(lists)]
-        # ``apply_case`` of each, without a call for each: every start prints them all.
-        cases = chain(words, [word[:1].upper() + word[1:] for word in words], map(str.upper, words))
-        printed = np.fromiter(cases, dtype=object, count=3 * len(words))
-        return cls(printed, len(words), len(vocabulary) + np.cumsum(counts) - counts, counts)
+        lower = np.fromiter(chain(vocabulary, *lists), dtype=object, count=len(vocabulary) + counts.sum())
+        return cls(lower, len(vocabulary) + np.cumsum(counts) - counts, counts)
+
+    def printed(self, words: Integers, cases: Integers) -> NDArray[np.object_]:
+        """Returns words, each in its case. No other spelling is held: most words of a bundle are never printed."""
+        found = self.lower[words]
+        for case in (TITLE, UPPER):
+            places = np.flatnonzero(cases == case)
+            found[places] = [apply_case(word, case) for word in found[places].tolist()]
+        return found
 
 
 @dataclass(frozen=True)

@@ -93,6 +93,11 @@ def key(word: str) -> str:
     return unicodedata.normalize("NFKC", word).lower().replace("\u2019", "'")
 
 
+def is_folded(text: str) -> bool:
+    """Tells whether every word of a text is its own key."""
+    return text.lower() == text and "\u2019" not in text and unicodedata.is_normalized("NFKC", text)
+
+
 def split_clitic(key: str) -> tuple[str, str] | None:
     """Splits ``"don't"`` into ``("do", "n't")`` and ``"john's"`` into ``("john", "'s")``; ``None`` without a clitic."""
     match = _CLITIC.fullmatch(key)

@@ -11,6 +11,7 @@ their neighbors, and a trigger never rests on the letters of one word alone whil
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any
 
 import regex
@@ -96,8 +97,6 @@ class _Patterns:
         self.segment = compile(f"{word(c)}|[^{c.letter}:;]++|[:;]")
 
 
-_GENERAL = _Patterns(lambda pattern: regex.compile(pattern, regex.V1), ANY)
-_FAST = _Patterns(re.compile, ASCII)
 _GAP = regex.compile(r"[\p{White_Space}\p{P}]+")
 _URL = regex.compile(r"://|(?i:www)\.[\p{L}\p{N}]")
 _ALNUM = r"[\p{L}\p{M}\p{N}]"
@@ -110,9 +109,19 @@ _LETTERS = regex.compile(f"[{ANY.letter}]++", regex.V1)
 _SOLID_STRING = re.compile(r"(?=[^0-9@]*[0-9@])@?[a-z0-9](?:[a-z0-9@/.:,+%#$_~&=?-]*[a-z0-9])?")
 
 
+@cache
+def _fast() -> _Patterns:
+    return _Patterns(re.compile, ASCII)
+
+
+@cache
+def _general() -> _Patterns:
+    return _Patterns(lambda pattern: regex.compile(pattern, regex.V1), ANY)
+
+
 def patterns(text: str) -> _Patterns:
-    """Returns the patterns that are right for ``text``: those for ASCII are several times faster."""
-    return _FAST if text.isascii() else _GENERAL
+    """Returns the patterns that are right for ``text``, made at first use: those for ASCII are several times faster."""
+    return _fast() if text.isascii() else _general()
 
 
 def is_string(segment: str) -> bool:

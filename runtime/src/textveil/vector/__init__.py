@@ -1,13 +1,18 @@
 """Turns a text into one index or a short vector, each with a bound for the whole text, and reads them on a server."""
 
-from textveil.vector.classifier import Decision, VectorClassifier
-from textveil.vector.encoder import Encoder, VectorRelease
-from textveil.vector.extractor import Extractor, StaticExtractor, extractor_of
-from textveil.vector.index_encoder import IndexEncoder, IndexRelease
-from textveil.vector.index_server import Count, IndexServer, condition, correction
-from textveil.vector.index_statement import IndexStatement
-from textveil.vector.statement import VectorStatement, vector_statement
-from textveil.vector.static import pair_buckets, words_of
+from typing import TYPE_CHECKING
+
+from textveil.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from textveil.vector.classifier import Decision, VectorClassifier
+    from textveil.vector.encoder import Encoder, VectorRelease
+    from textveil.vector.extractor import Extractor, StaticExtractor, extractor_of
+    from textveil.vector.index_encoder import IndexEncoder, IndexRelease
+    from textveil.vector.index_server import Count, IndexServer, condition, correction
+    from textveil.vector.index_statement import IndexStatement
+    from textveil.vector.statement import VectorStatement, vector_statement
+    from textveil.vector.static import pair_buckets, words_of
 
 __all__ = [
     "Count",
@@ -29,3 +34,16 @@ __all__ = [
     "vector_statement",
     "words_of",
 ]
+
+__getattr__ = lazy_names(
+    __name__,
+    __all__,
+    "classifier",
+    "encoder",
+    "extractor",
+    "index_encoder",
+    "index_server",
+    "index_statement",
+    "statement",
+    "static",
+)
