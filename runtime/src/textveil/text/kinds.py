@@ -16,14 +16,14 @@ from textveil.text import segmentation, strings
 from textveil.text.segmentation import LOWER
 
 CAPITALIZED, MEMBER_ONLY = "capitalized", "member-only"
-#: What stands after an entry: whether it is a member with a capital only, and whether it is an output.
+_CAPITALIZED, _MEMBER_ONLY, _UNKNOWN = 1, 2, -1
+#: What stands after an entry, and the bits that it sets.
 _MARKS = {
-    "": (False, True),
-    f"\t{CAPITALIZED}": (True, True),
-    f"\t{MEMBER_ONLY}": (False, False),
-    f"\t{CAPITALIZED},{MEMBER_ONLY}": (True, False),
+    "": 0,
+    f"\t{CAPITALIZED}": _CAPITALIZED,
+    f"\t{MEMBER_ONLY}": _MEMBER_ONLY,
+    f"\t{CAPITALIZED},{MEMBER_ONLY}": _CAPITALIZED | _MEMBER_ONLY,
 }
-_UNKNOWN = ()
 
 _EMAIL = re.compile(r"[^@＠﹫]+[@＠﹫][^@＠﹫]*\.[^@＠﹫.]+|.+[(\[{]at[)\]}].+", re.DOTALL)
 _PATH = re.compile(r"(?:/|~[/\\]|[A-Za-z]:[/\\]|\\)", re.DOTALL)
@@ -161,7 +161,7 @@ def read_kind(name: str, shape: str | None, text: str) -> Kind:
     # All lines at once: a bundle has tens of thousands of them, and every start reads them.
     lines = text.removesuffix("\n").split("\n")
     entries = tuple([line.partition("\t")[0] for line in lines])
-    known = _MARKS if shape is None else {"": _MARKS[""]}
+    known = _MARKS if shape is None else {"": 0}
     marks = [known.get(line[len(entry) :], _UNKNOWN) for line, entry in zip(lines, entries, strict=True)]
     if _UNKNOWN in marks:
         raise BundleDamaged(f"line {marks.index(_UNKNOWN) + 1} of a kind has an unknown mark")
@@ -171,12 +171,12 @@ def read_kind(name: str, shape: str | None, text: str) -> Kind:
         wrong = next(n for n, entry in enumerate(entries) if first[entry] < n)
     if wrong is not None:
         raise BundleDamaged(f"line {wrong + 1} of a kind is there twice or is no entry of it")
-    outputs = tuple(compress(entries, [is_output for _, is_output in marks]))
+    outputs = tuple(compress(entries, [not mark & _MEMBER_ONLY for mark in marks]))
     if not outputs:
         raise BundleDamaged("a kind has no outputs")
     if shape is not None:
         return Kind(name, shape, (), frozenset(), outputs)
-    return Kind(name, None, entries, frozenset(compress(entries, [capitalized for capitalized, _ in marks])), outputs)
+    return Kind(name, None, entries, frozenset(compress(entries, [mark & _CAPITALIZED for mark in marks])), outputs)
 
 
 def _first_wrong(entries: Sequence[str], shape: str | None) -> int | None:

@@ -35,7 +35,7 @@ class Restorer:
         self.add(pairs)
 
     def add(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Learns more pairs. An output with a second original is forgotten, so a long text is never held in pairs."""
+        """Adds more pairs. An output with a second original is forgotten, so a long text is never held in pairs."""
         for output, original in pairs:
             if output not in self._ambiguous and self._originals.setdefault(output, original) != original:
                 del self._originals[output]
