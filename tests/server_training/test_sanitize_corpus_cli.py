@@ -75,6 +75,22 @@ def test_the_staircase_is_the_default(write: Write, run: Run, canary: str) -> No
     assert canary not in out + err + everything()
 
 
+def test_options_of_the_staircase(write: Write, run: Run) -> None:
+    rows = "sentence\tlabel\n" + "the film, the film\t1\n" * 20
+    options = ["--visible", "none", "--no-kinds", "--consistent", "--consistent-cap", "9", "--split", "--fluent"]
+    code, out, _ = run(write(rows, "train.tsv"), "--format", "sst2", *options)
+    assert code == 0
+    assert out.splitlines()[1].split() == ["train.tsv", "21", "20", "40"]  # two distinct words in each text
+    statement = json.loads(Path("out/record.json").read_text())["statement"]
+    assert "function words" not in statement["visible"]
+    assert [statement[name] for name in ("kinds", "consistent", "fluent")] == [False, True, True]
+    drawn = [
+        line.split("\t")[0].replace(",", "").split() for line in Path("out/train.tsv").read_text().splitlines()[1:]
+    ]
+    assert all(words[:2] == words[2:] for words in drawn)
+    assert run("train.tsv", "--format", "sst2", "-m", "krr", "-e", "2.5", "--fluent", "-o", "krr")[0] == 1
+
+
 def test_json_and_quiet(write: Write, run: Run, canary: str) -> None:
     options = ["--format", "jsonl", "--text-key", "text", "--label-key", "label", "--copies", 3, "--json", "-q"]
     code, out, err = run(write(JSON, "rows.jsonl"), *options, "-m", "krr", "-e", "2.5", "--case", "drop")

@@ -9,34 +9,47 @@ if TYPE_CHECKING:
     from textveil.cli.io import opened, read_lines, read_words
     from textveil.cli.options import (
         BundleOption,
+        CapOption,
         CaseOption,
+        ConsistentOption,
         DenyOption,
         EpsilonOption,
         ExpectId,
+        FluentOption,
         JsonOption,
+        KindsOption,
         LevelOption,
         MechanismOption,
         PunctuationOption,
         ReplacementOption,
+        SplitOption,
         StrictOption,
         TailOption,
+        VisibleOption,
+        staircase_options,
     )
     from textveil.cli.progress import progress_bar
     from textveil.cli.show_text import bound, levels_table, share
 
 __all__ = [
     "BundleOption",
+    "CapOption",
     "CaseOption",
+    "ConsistentOption",
     "DenyOption",
     "EpsilonOption",
     "ExpectId",
+    "FluentOption",
     "JsonOption",
+    "KindsOption",
     "LevelOption",
     "MechanismOption",
     "PunctuationOption",
     "ReplacementOption",
+    "SplitOption",
     "StrictOption",
     "TailOption",
+    "VisibleOption",
     "bound",
     "levels_table",
     "opened",
@@ -46,6 +59,7 @@ __all__ = [
     "run",
     "say",
     "share",
+    "staircase_options",
 ]
 
 __getattr__ = lazy_names(__name__, __all__, "console", "io", "options", "progress", "show_text")

@@ -100,8 +100,8 @@ def serve(
     """Serve other programs of this device over HTTP.
 
     POST /sanitize and /encode take {"text": "..."} or {"texts": [...]}; GET /info, /health and /openapi.json tell the
-    rest. All requests are released under the options given here. No text is logged or stored. It ends when it is
-    interrupted or terminated, and finishes what it is answering.
+    rest. All requests are released under the options given here. No text is logged, and none is stored: with --memo
+    outputs are, encrypted. It ends when it is interrupted or terminated, and finishes what it is answering.
     """
     options = Options(
         mechanism=mechanism,

@@ -12,9 +12,9 @@ from textveil.files import MAX_FIELD
 _SIZE = re.compile(r"(\d{1,12})([kMG]?)B?")
 _UNITS = {"": 1, "k": 1000, "M": 1000**2, "G": 1000**3}
 
-CsvOption = Annotated[bool, typer.Option("--csv", help="The files are CSV: rewrite what --column names.")]
+CsvOption = Annotated[bool, typer.Option("--csv", help="The files are CSV; --column says which texts.")]
 TsvOption = Annotated[bool, typer.Option("--tsv", help="The files are TSV.")]
-JsonLinesOption = Annotated[bool, typer.Option("--jsonl", help="The files are JSON lines: rewrite what --key names.")]
+JsonLinesOption = Annotated[bool, typer.Option("--jsonl", help="The files are JSON lines; --key says which texts.")]
 ParquetOption = Annotated[bool, typer.Option("--parquet", help="The files are Parquet (extra parquet).")]
 PlainOption = Annotated[
     bool,

@@ -170,7 +170,9 @@ def read_kind(name: str, shape: str | None, text: str) -> Kind:
         first = dict(zip(reversed(entries), range(len(entries) - 1, -1, -1), strict=True))
         wrong = next(n for n, entry in enumerate(entries) if first[entry] < n)
     if wrong is not None:
-        raise BundleDamaged(f"line {wrong + 1} of a kind is there twice or is no entry of it")
+        raise BundleDamaged(
+            f"line {wrong + 1} of a kind is there twice or is no entry of it (entries are in lower case)"
+        )
     outputs = tuple(compress(entries, [not mark & _MEMBER_ONLY for mark in marks]))
     if not outputs:
         raise BundleDamaged("a kind has no outputs")

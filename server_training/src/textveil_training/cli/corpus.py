@@ -7,16 +7,23 @@ from typing import Annotated, Any
 import typer
 from textveil.cli import (
     BundleOption,
+    CapOption,
     CaseOption,
+    ConsistentOption,
     DenyOption,
     EpsilonOption,
+    FluentOption,
+    KindsOption,
     LevelOption,
     MechanismOption,
     PunctuationOption,
     ReplacementOption,
+    SplitOption,
     StrictOption,
     TailOption,
+    VisibleOption,
     say,
+    staircase_options,
 )
 
 from textveil_training.cli.options import CorpusFormatOption, JsonOption, ResumeOption
@@ -40,6 +47,12 @@ def sanitize_corpus(
     level: LevelOption = None,
     tail: TailOption = None,
     replacement_probability: ReplacementOption = None,
+    visible: VisibleOption = None,
+    kinds: KindsOption = None,
+    consistent: ConsistentOption = False,
+    consistent_cap: CapOption = None,
+    split: SplitOption = False,
+    fluent: FluentOption = False,
     deny: DenyOption = None,
     case: CaseOption = "carry",
     sanitize_punctuation: PunctuationOption = False,
@@ -109,6 +122,7 @@ def sanitize_corpus(
         deny=read_words(deny, "--deny"),
         case=case,
         sanitize_punctuation=sanitize_punctuation,
+        **staircase_options(visible, kinds, consistent, consistent_cap, split, fluent),
     )
     try:
         if ray:
