@@ -25,7 +25,7 @@ def shout(content: bytes, selection: Selection = SHOUTED, pieces: int = 0) -> tu
     written, bad = [], []
     for block in blocks(layout, [chunk for chunk in chunks if chunk], selection, "t.csv"):
         assert isinstance(block, Block)
-        written.append(block.finish(Drawn([text.upper() for text in block.texts], [1] * len(block.sizes))))
+        written += block.finish(Drawn([text.upper() for text in block.texts], [1] * len(block.sizes)))
         bad += block.bad
     return b"".join(written), bad
 

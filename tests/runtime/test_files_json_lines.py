@@ -20,7 +20,7 @@ def shout(content: bytes, *keys: str, pieces: int = 0, **options: object) -> tup
     written, bad = [], []
     for block in blocks(JsonLinesLayout(selection, "t.jsonl"), chunks, selection, "t.jsonl"):
         assert isinstance(block, Block)
-        written.append(block.finish(Drawn([text.upper() for text in block.texts], [1] * len(block.sizes))))
+        written += block.finish(Drawn([text.upper() for text in block.texts], [1] * len(block.sizes)))
         bad += block.bad
     return b"".join(written), bad
 

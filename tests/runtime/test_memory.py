@@ -7,21 +7,18 @@ short line shows what a long one costs.
 import os
 import tracemalloc
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+import memory_of_lines
 import pytest
+from memory_of_lines import MOST, shrink
 from small_context import random_context
 from small_staircase import small_staircase
 from textveil import Sanitizer
-from textveil.cli import io, looking, plain
-from textveil.cli.console import run
-from textveil.cli.main import app
+from textveil.cli import looking
 from textveil.errors import DocumentTooLong
-from textveil.text import batches, sanitizer
-
-MOST = 12
-_SIZES = 20_000, 60_000
+from textveil.text import sanitizer
 
 
 def _expanding() -> str:
@@ -80,33 +77,11 @@ def _small_chunks(monkeypatch: pytest.MonkeyPatch, loaded: Sanitizer) -> None:
     shrink(monkeypatch.setattr)
 
 
-def shrink(change: Callable[[object, str, int], None]) -> None:
-    for module, name, value in (
-        (sanitizer, "_CHUNK_SEGMENTS", 1 << 8),
-        (batches, "LONG_CHARACTERS", 1 << 12),
-        (batches, "_WHOLE_SEGMENTS", 1 << 8),
-        (plain, "_PIECE", 1 << 14),
-        (io, "_READ_BYTES", 1 << 12),
-        (looking, "LONGEST_ROW", 1 << 10),
-    ):
-        change(module, name, value)
-
-
 def times_its_bytes(folder: Path, unit: str, options: Sequence[str]) -> float:
-    """What a command holds at most, over the bytes of its line: of what is more in one line than in a shorter one."""
+    """What ``textveil sanitize`` holds at most, over the bytes of a line of one unit."""
     line, out = folder / "line.txt", folder / "out.txt"
     arguments = ["sanitize", "-q", os.fspath(line), "-o", os.fspath(out), *options]
-    held = []
-    for size in (10, *_SIZES):  # once for what is imported late
-        line.write_text(unit * (size // len(unit.encode()) + 1) + "\n", encoding="utf-8")
-        tracemalloc.start()
-        try:
-            assert run(app, "textveil", arguments) == 0
-            held.append((tracemalloc.get_traced_memory()[1], line.stat().st_size))
-        finally:
-            tracemalloc.stop()
-    (less, shorter), (more, longer) = held[1:]
-    return (more - less) / (longer - shorter)
+    return memory_of_lines.times_its_bytes(line, lambda size: unit * (size // len(unit.encode()) + 1) + "\n", arguments)
 
 
 @pytest.mark.slow

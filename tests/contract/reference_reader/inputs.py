@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import regex
 
 from .bundle import Bundle
-from .segments import find_segments
+from .segments import LONGEST_WORD, find_segments
 
 CLITICS = ("n't", "'s", "'m", "'d", "'re", "'ve", "'ll")
 CHINESE = (  # the blocks that BERT counts as such
@@ -35,11 +35,14 @@ def case_pattern(word: str) -> str:
 
 def key_of(word: str) -> str:
     """What is looked up."""
+    if len(word) > LONGEST_WORD:
+        return word
     return unicodedata.normalize("NFKC", word).lower().replace("’", "'")
 
 
 def denied_ids(bundle: Bundle, entry: str) -> list[int]:
     """The symbols that an entry of a deny list stands for."""
+    entry = entry.removeprefix("\ufeff")
     spelled = [bundle.ids[spelling] for spelling in (entry, key_of(entry)) if spelling in bundle.ids]
     units = [item for item in read_text(bundle, entry, False, False) if isinstance(item, Unit)]
     return spelled[:1] or [i for unit in units for i in unit.ids]

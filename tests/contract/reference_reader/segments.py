@@ -1,6 +1,7 @@
 """The segments of a text: gaps, words and strings."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 
 import regex
@@ -19,6 +20,7 @@ is_inner = one_of(r"[\p{WB=MidLetter}\p{WB=MidNumLet}']")
 is_connector, is_alphanumeric = one_of(r"\p{Pc}"), one_of(r"[\p{L}\p{M}\p{N}]")
 is_number_part, is_digit = one_of(r"[\p{Nd}\p{Sc}+\-‐‑–−.,/%#]"), one_of(r"\p{Nd}")
 GAP = regex.compile(r"[\p{White_Space}\p{P}]*")
+LONGEST_WORD, MOST_WAITING = 1000, 2000
 QUOTES, SOFT, ENDS, AT = set('"“”„«»'), set("‹›()[]{};—…"), set(".,:!?'‘’*_"), set("@＠﹫")
 OPENING, CLOSING, JOINING = set("([{"), set(")]}"), set(" \u00a0\u2009\u202f")
 DOMAINS = (
@@ -81,9 +83,11 @@ def word_from(text: str, i: int) -> int:
 
 def quoted_from(text: str, i: int) -> int:
     """The end of the quoted name that starts at i; i if there is none."""
+    if char(text, i) != '"':
+        return i
     end = skip(text, i + 1, lambda c: c not in ("", '"', "\n", "\r"))
     first, last = char(text, i + 1), char(text, end - 1)
-    found = char(text, i) == char(text, end) == '"' and end > i + 1 and char(text, end + 1) in AT
+    found = char(text, end) == '"' and end > i + 1 and char(text, end + 1) in AT
     return end + 1 if found and not (is_blank(first) or first in AT or is_blank(last)) else i
 
 
@@ -194,67 +198,86 @@ def find_strings(text: str) -> list[tuple[int, int]]:
     return found
 
 
+def touches(text: str, i: int, step: int) -> bool:
+    """Whether there is a word in brackets here, or a solid character here or behind ends."""
+    first = i if step > 0 else i - 1
+    while step < 0 and first >= 0 and not is_break(text[first]):
+        first -= 1
+    end = word_from(text, first + 1)
+    closed = char(text, end) in CLOSING and (step > 0 or end == i)
+    if end > first + 1 and char(text, first) in OPENING and closed:
+        return True
+    while char(text, i) in ENDS:
+        i += step
+    return is_solid(char(text, i))
+
+
+@dataclass
+class Level:
+    """What waits inside one open bracket, or inside none: a D, and perhaps a blank after it."""
+
+    bracket: int | None = None
+    group: tuple[int, int] | None = None
+    string: tuple[int, int] = (0, 0)  # the same D without brackets around all of it
+    blank: bool = False
+
+
 class Groups:
-    """Numbers in groups, by recursive descent: D = E (blank? E)*, E = number | "(" D ")"."""
+    """Numbers in groups, read from the left: D = E (blank? E)*, E = number | "(" D ")"."""
 
     def __init__(self, text: str, numbers: dict[int, int]) -> None:
         self.text, self.numbers = text, numbers
+        self.levels, self.waiting = [Level()], 0
+        self.found: list[tuple[int, int]] = []
 
-    def touches(self, i: int, step: int) -> bool:
-        """Whether there is a word in brackets here, or a solid character here or behind ends."""
-        first = i if step > 0 else i - 1
-        while step < 0 and first >= 0 and not is_break(self.text[first]):
-            first -= 1
-        end = word_from(self.text, first + 1)
-        closed = char(self.text, end) in CLOSING and (step > 0 or end == i)
-        if end > first + 1 and char(self.text, first) in OPENING and closed:
-            return True
-        while char(self.text, i) in ENDS:
-            i += step
-        return is_solid(char(self.text, i))
+    def end_all(self) -> None:
+        """Nothing goes on: each D that waits is a string."""
+        self.found += [level.string for level in self.levels if level.group is not None]
+        self.levels, self.waiting = [Level()], 0
 
-    def element(self, i: int, free: bool) -> tuple[int, int, int] | None:
-        """The end of an E, and the span inside its brackets."""
-        if i in self.numbers:
-            return self.numbers[i], i, self.numbers[i]
-        if char(self.text, i) != "(" or (free and self.touches(i - 1, -1)):
-            return None
-        inside = self.group(i + 1, False)
-        if inside is None or char(self.text, inside[0]) != ")":
-            return None
-        end = inside[0] + 1
-        return (end, *inside[1:]) if end in self.numbers or not self.touches(end, 1) else None
+    def element(self, start: int, end: int, string: tuple[int, int]) -> None:
+        """An E is read: it goes on with the D that waits before it, or begins one."""
+        level = self.levels[-1]
+        self.waiting += 1 if level.group is None else -level.blank
+        level.group = (start, end) if level.group is None else (level.group[0], end)
+        level.string, level.blank = string if level.group[0] == start else level.group, False
 
-    def group(self, i: int, free: bool = True) -> tuple[int, int, int] | None:
-        """The end of a D, and the span of its string."""
-        found = self.element(i, free)
-        while found is not None:
-            more = self.element(found[0], False)
-            if more is None and char(self.text, found[0]) in JOINING:
-                more = self.element(found[0] + 1, False)
-            if more is None:
-                break
-            found = more[0], i, more[0]
-        return found
+    def mark(self, i: int) -> None:
+        """One character that is in no string is read."""
+        c = self.text[i]
+        if c in {"("} | JOINING and self.waiting >= MOST_WAITING:
+            self.end_all()
+        level = self.levels[-1]
+        closes = level.bracket is not None and level.group is not None and not level.blank
+        if c == "(":
+            if self.waiting or not touches(self.text, i - 1, -1):
+                self.levels.append(Level(i))
+                self.waiting += 1
+        elif c in JOINING and level.group is not None and not level.blank:
+            level.blank = True
+            self.waiting += 1
+        elif c == ")" and closes and (i + 1 in self.numbers or not touches(self.text, i + 1, 1)):
+            self.levels.pop()
+            self.waiting -= 2
+            self.element(level.bracket or 0, i + 1, level.string)
+        else:
+            self.end_all()
 
 
 def joined(text: str, strings: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """The strings with numbers in groups."""
     numbers = {a: b for a, b in strings if all(map(is_number_part, text[a:b])) and any(map(is_digit, text[a:b]))}
-    groups, found, position = Groups(text, numbers), [], 0
-    for a, b in strings:
-        if a not in numbers:
-            found.append((a, b))
-            position = b
-        while position <= a:
-            start = next(i for i in range(position, a + 1) if i == a or text[i:a].strip("(") == "")
-            group = groups.group(start)
-            if group is None:
-                position = start + 1
-            else:
-                found.append(group[1:])
-                position = group[0]
-    return found
+    groups, position = Groups(text, numbers), 0
+    for a, b in [*strings, (len(text), len(text))]:
+        for i in range(position, a):
+            groups.mark(i)
+        if a in numbers:
+            groups.element(a, b, (a, b))
+        else:
+            groups.end_all()
+            groups.found += [(a, b)] * (b > a)
+        position = b
+    return groups.found
 
 
 def find_segments(text: str) -> list[tuple[str, str]]:
@@ -266,9 +289,11 @@ def find_segments(text: str) -> list[tuple[str, str]]:
         if i in strings:
             kind, end = "string", strings[i]
         elif (end := word_from(text, i)) > i:
-            kind = "word" if end - i <= 1000 else "string"
+            kind = "word" if end - i <= LONGEST_WORD else "string"
         else:
             kind, end = "gap", i + 1
+            if text[i] not in ":;" and segments and segments[-1][0] == "gap" and segments[-1][1] not in (":", ";"):
+                i -= len(segments.pop()[1])  # gaps are as long as they can be
         segments.append((kind, text[i:end]))
         i = end
     return segments

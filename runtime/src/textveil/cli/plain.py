@@ -244,20 +244,27 @@ def sanitize_lines(
 
 def _rendered(results: list[Result], as_json: bool, *, ended: bool) -> Iterator[str]:
     """What is written, a long text in pieces: all of it at once would be held three times."""
-    if as_json or len(results) != 1 or len(results[0].text) < _PIECE:
+    if all(len(result.text) < _PIECE for result in results):
         yield _render(results, as_json, ended=ended)
         return
-    text = results[0].text
-    yield from (text[start : start + _PIECE] for start in range(0, len(text), _PIECE))
-    if ended:
-        yield "\n"
+    for number, result in enumerate(results, 1):
+        pieces = (result.text[start : start + _PIECE] for start in range(0, len(result.text), _PIECE))
+        if as_json:
+            before, after = _as_json(result, "").split('""', 1)
+            yield before + '"'
+            yield from (json.dumps(piece, ensure_ascii=False)[1:-1] for piece in pieces)
+            yield '"' + after + "\n"
+        else:
+            yield from pieces
+            if ended or number < len(results):
+                yield "\n"
 
 
 def _render(results: list[Result], as_json: bool, *, ended: bool) -> str:
     if as_json:
-        lines = [
-            json.dumps({"text": result.text, "statement": result.statement.to_dict()}, ensure_ascii=False)
-            for result in results
-        ]
-        return "\n".join(lines) + "\n"
+        return "\n".join(_as_json(result, result.text) for result in results) + "\n"
     return "\n".join([result.text for result in results]) + ("\n" if ended else "")
+
+
+def _as_json(result: Result, text: str) -> str:
+    return json.dumps({"text": text, "statement": result.statement.to_dict()}, ensure_ascii=False)

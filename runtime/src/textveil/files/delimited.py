@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from textveil.errors import ColumnError, FieldTooLong, InputError
-from textveil.files.rows import Bad, Row
+from textveil.files.rows import LONG_TEXT, Bad, Row, in_pieces
 from textveil.files.selection import Selection
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
@@ -84,9 +84,14 @@ class DelimitedLayout:
 
     def encode(self, text: str) -> bytes:
         """Returns a cell, in quotes where it needs them, whether the original had any or not."""
-        if not text or self._to_quote.search(text):
-            text = '"' + text.replace('"', '""') + '"'
-        return text.encode(self._codec, "replace")  # a word that an old encoding lacks becomes "?"
+        quoted = not text or self._to_quote.search(text) is not None
+        if len(text) >= LONG_TEXT:
+            return in_pieces(text, self._inside, b'"' if quoted else b"")
+        return b'"%b"' % self._inside(text) if quoted else text.encode(self._codec, "replace")
+
+    def _inside(self, text: str) -> bytes:
+        """What stands between two quotes."""
+        return text.replace('"', '""').encode(self._codec, "replace")  # a word that an old encoding lacks becomes "?"
 
     def _split(self, content: bytes) -> list[bytes] | None:
         """Cuts a line that is one sound row; ``None`` for others."""

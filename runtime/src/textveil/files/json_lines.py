@@ -7,7 +7,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
 from textveil.errors import ColumnError, FieldTooLong, OptionError
-from textveil.files.rows import Bad, Row
+from textveil.files.rows import LONG_TEXT, Bad, Row, in_pieces
 from textveil.files.selection import Selection
 
 #: A step into every item of a list.
@@ -93,6 +93,8 @@ class JsonLinesLayout:
     def encode(self, text: str) -> bytes:
         """Returns a JSON string."""
         try:
+            if len(text) >= LONG_TEXT:
+                return in_pieces(text, lambda piece: json.dumps(piece, ensure_ascii=False)[1:-1].encode(), b'"')
             return json.dumps(text, ensure_ascii=False).encode()
         except UnicodeEncodeError:  # half of a pair: it is written as it can only have been written
             return json.dumps(text).encode()

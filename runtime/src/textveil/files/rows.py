@@ -10,6 +10,9 @@ from typing import NamedTuple, Protocol, cast
 from textveil.errors import BadRow, DocumentTooLong, FieldTooLong, InputError, TextveilError
 from textveil.files.selection import Selection
 
+#: Characters of a text that is encoded and written in pieces.
+LONG_TEXT = 1 << 20
+
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
@@ -106,6 +109,21 @@ class Layout(Protocol):
         ...
 
 
+def in_pieces(text: str, encode: Callable[[str], bytes], around: bytes) -> bytes:
+    """Returns a long text as ``encode`` makes it of each piece: all of it at once would be held twice more.
+
+    Args:
+        text: The text.
+        encode: Looks at each character alone.
+        around: What stands before and after all of it.
+    """
+    written = bytearray(around)
+    for start in range(0, len(text), LONG_TEXT):
+        written += encode(text[start : start + LONG_TEXT])
+    written += around
+    return cast(bytes, written)  # joined and written as bytes are; to make bytes of it would be a copy
+
+
 @dataclass
 class Block:
     """Rows that are rewritten together, whole documents.
@@ -142,17 +160,25 @@ class Block:
         of_cells = self._document == "cell"
         return [Group((row.scope,), len(row.texts) if of_cells else 1) for row in _with_texts(self.rows)]
 
-    def finish(self, drawn: Drawn) -> bytes:
-        """Returns the rows with what was drawn for their texts. Rows of which a text is withheld become bad rows."""
-        texts = drawn.texts if drawn.whole else self._without_withheld(drawn.texts)
-        cells = map(self._encode, cast(list[str], texts))
+    def finish(self, drawn: Drawn) -> list[bytes]:
+        """Returns the rows with what was drawn for their texts. Rows of which a text is withheld become bad rows.
+
+        They are one piece. Of a block with a very long text each cell is one: joined, it would be held twice more.
+        """
+        texts = cast(list[str], drawn.texts if drawn.whole else self._without_withheld(drawn.texts))
+        cells = map(self._encode, texts)
         written: list[bytes] = []
+        apart = max(map(len, texts), default=0) >= LONG_TEXT
         for row in self.rows:
             parts = row.parts
             for place in row.places:
                 parts[place] = next(cells)
-            written.append(self._glue.join(parts) + row.end)
-        return b"".join(written)
+            if apart:
+                written += [part for cell in parts for part in (cell, self._glue)]
+                written[-1] = row.end
+            else:
+                written.append(self._glue.join(parts) + row.end)
+        return written if apart else [b"".join(written)]
 
     def _without_withheld(self, texts: Sequence[str | Withheld]) -> list[str]:
         """Makes bad rows of those that have a text that is withheld; returns the texts of the others."""

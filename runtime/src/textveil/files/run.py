@@ -314,4 +314,4 @@ def _writer(file: BinaryIO, source: Source, first: Step) -> Iterator[Callable[[A
             yield write
         return
     with packing(file, "" if source.target is None else packed_as(source.target.name)) as packed:
-        yield packed.write
+        yield lambda parts: [packed.write(part) for part in parts]

@@ -1,6 +1,6 @@
 """How many texts are drawn together, which bounds memory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from textveil.errors import DocumentTooLong, InputError
@@ -73,3 +73,15 @@ def refuse_long(texts: Sequence[str], cap: int) -> None:
         raise DocumentTooLong(
             f"a document has more than {most:,} words and gaps: consistent draws need it split, or a higher cap"
         )
+
+
+def joined(parts: Iterable[str], blank: str = "") -> str:
+    """Returns parts of a long text as one, with a blank between two of them.
+
+    ``str.join`` would hold the parts and all of them together. In a ``for`` loop a string that nothing else refers to
+    grows where it is.
+    """
+    text = ""
+    for part in parts:
+        text += blank + part if text else part
+    return text

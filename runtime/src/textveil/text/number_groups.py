@@ -13,7 +13,7 @@ from textveil.text.characters import ANY, BREAK_BEFORE, HARD, SOFT, TRIM, TRIMME
 
 #: What may stand between two numbers of a group.
 BETWEEN = "() \u00a0\u2009\u202f"
-#: Most brackets, blanks and numbers that may wait for what joins them. A group that has more of them is given up.
+#: As many brackets, blanks and numbers may wait for what joins them; all are given up before another bracket or blank.
 MOST_WAITING = 2000
 _BETWEEN = re.compile(f"[{BETWEEN}]+")
 _SOLID = regex.compile(rf"[^\p{{White_Space}}{HARD}{SOFT}{TRIM}]")
@@ -78,6 +78,8 @@ class NumberGroup:
         """Reads brackets and blanks up to a place."""
         for place in range(self._place, end):
             mark, stop = self._text[place], place + 1
+            if mark != ")" and len(self._waiting) >= MOST_WAITING:
+                yield from self._given_up()
             below = [entry[0] for entry in self._waiting[-2:]]
             if mark == "(" and not self._waiting and _touched(self._text, place - 1, -1):
                 pass  # what stands before it would touch the number
@@ -87,8 +89,6 @@ class NumberGroup:
                 (_, _, inner), (_, (start, _), _) = self._waiting.pop(), self._waiting.pop()
                 self._waiting.append(("number", (start, stop), inner))
             elif mark == "(" or (mark != ")" and below[-1:] == ["number"]):
-                if len(self._waiting) >= MOST_WAITING:
-                    yield from self._given_up()
                 self._waiting.append((mark, (place, stop), (place, stop)))
             else:
                 yield from self._given_up()

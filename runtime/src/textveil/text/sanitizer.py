@@ -231,27 +231,33 @@ class Sanitizer:
         if whole:
             batches.refuse_long([text], plan.terms.consistent_cap)
         size = None if whole else _CHUNK_SEGMENTS
-        texts: list[str] = []
-        mentions, mapping = 0, Restorer()
-        while chunk := list(islice(segments, size)):
-            part = plan.rewrite([chunk], before)
-            texts += part.texts
-            mentions += sum(part.mentions)
-            mapping.add(chain.from_iterable(part.pairs))
-            before = last_gap(chunk, before)
         blank = " " if plan.terms.sanitize_punctuation else ""
-        text = blank.join(filter(None, texts))
-        return Result(text, mentions, plan.terms, mapping if plan.terms.consistent else None)
+        mentions, mapping = 0, Restorer()
+
+        def parts() -> Iterator[str]:
+            nonlocal before, mentions
+            while chunk := list(islice(segments, size)):
+                part = plan.rewrite([chunk], before)
+                mentions += sum(part.mentions)
+                mapping.add(chain.from_iterable(part.pairs))
+                before = last_gap(chunk, before)
+                yield from filter(None, part.texts)
+
+        written = batches.joined(parts(), blank)
+        return Result(written, mentions, plan.terms, mapping if plan.terms.consistent else None)
 
     def _sanitize_long(self, text: str, plan: Plan) -> Result:
-        parts: list[str] = []
-        tokens, after_token = 0, False
-        segments = segmentation.iterate_segments(text)
-        while chunk := list(islice(segments, _CHUNK_SEGMENTS)):
-            ((part, part_tokens, after_token),) = self._draw_batch([chunk], plan, after_token)
-            parts.append(part)
-            tokens += part_tokens
-        return Result("".join(parts), tokens, plan.terms)
+        segments, tokens, after_token = segmentation.iterate_segments(text), 0, False
+
+        def parts() -> Iterator[str]:
+            nonlocal tokens, after_token
+            while chunk := list(islice(segments, _CHUNK_SEGMENTS)):
+                ((part, part_tokens, after_token),) = self._draw_batch([chunk], plan, after_token)
+                tokens += part_tokens
+                yield part
+
+        written = batches.joined(parts())
+        return Result(written, tokens, plan.terms)
 
     def _draw_batch(
         self, cut: Sequence[list[str]], plan: Plan, after_token: bool = False

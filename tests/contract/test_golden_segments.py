@@ -1,0 +1,100 @@
+"""The limits of segments: what docs/format.md says of very many numbers in brackets and of very long words.
+
+Random texts never meet them. The reader has each rule from the document alone and shares no code with the runtime.
+"""
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from reference_reader import inputs, open_bundle
+from reference_reader import segments as by_the_document
+from textveil import Sanitizer
+from textveil.text import number_groups, segmentation
+
+GOLDEN = Path(__file__).parents[2] / "docs" / "golden" / "words"
+#: About the limit, and twice the limit: there groups have begun anew.
+WAITING = 1_998, 1_999, 2_000, 2_001, 4_100
+#: Texts of so many marks. Some wait in brackets that are closed, some in brackets that never are.
+SHAPES = {
+    "one number": lambda n: "(" * n + "1" + ")" * n,
+    "two numbers": lambda n: "(" * n + "1 2" + ")" * n,
+    "two numbers after a word": lambda n: "a" + "(" * n + "1 2" + ")" * n,
+    "two numbers, one bracket apart": lambda n: "(" * n + "1) 2" + ")" * n,
+    "a pair after brackets": lambda n: "(" * n + "1)(2)(3",
+    "1( without blanks": lambda n: "1(" * (n // 2) + "(" * (n % 2) + "1)(1)",
+    "1 (": lambda n: ("1 (" * n)[: n + 1] + "1 2))) 3",
+    "1 ( many times": lambda n: "1 (" * n,
+    "(1 ": lambda n: "(1 " * (n // 3) + "(" * (n % 3) + "1 (2) 3) 4)",
+    "(1 many times": lambda n: "(1 " * n,
+    "(1 closed again": lambda n: "(1 " * (n // 3) + "2" + ")" * (n // 3),
+    "1 (( after three brackets": lambda n: "(((" + "1 ((" * (n // 4) + "5 (6 7)))",
+    "joined numbers": lambda n: "1 " * n + "(" * n + "2 3",
+    "brackets that close": lambda n: "(1) " * n + "(2",
+}
+
+
+def cut(text: str) -> list[tuple[str, str]]:
+    """The segments of the runtime, each with its kind."""
+
+    def kind(segment: str) -> str:
+        return "gap" if segmentation.is_gap(segment) else "string" if segmentation.is_string(segment) else "word"
+
+    return [(kind(segment), segment) for segment in segmentation.segments(text)]
+
+
+def assert_agreement(text: str) -> None:
+    """Reader and runtime cut a text in the same way, and nothing but gaps touches."""
+    found = by_the_document.find_segments(text)
+    assert found == cut(text)
+    assert all("gap" in (first, second) for (first, _), (second, _) in pairwise(found))
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+@pytest.mark.parametrize("waiting", WAITING)
+def test_groups_of_numbers_are_given_up_at_one_place(waiting: int, shape: Callable[[int], str]) -> None:
+    assert_agreement(shape(waiting))
+
+
+@pytest.mark.parametrize("most", [1 << 30, 1_999, 2_001])
+@pytest.mark.parametrize("of", [by_the_document, number_groups], ids=["reader", "runtime"])
+def test_another_limit_is_seen(of: object, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(of, "MOST_WAITING", most)
+    texts = [SHAPES["two numbers"](n) for n in WAITING]
+    assert any(by_the_document.find_segments(text) != cut(text) for text in texts)
+
+
+@settings(max_examples=600)
+@given(st.integers(1, 9), st.lists(st.sampled_from(["1", "(", ")", " ", "2 ", "a", ".", "(a)", "\u00a0"]), max_size=40))
+@example(3, list("1(1(1)(1)"))
+def test_a_low_limit_is_met_everywhere(most: int, parts: list[str]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (by_the_document, number_groups):
+            patch.setattr(module, "MOST_WAITING", most)
+        assert_agreement("".join(parts))
+
+
+@pytest.mark.parametrize("length", [1_000, 1_001])
+@pytest.mark.parametrize("pattern", ["a", "é", "\ufdfa", "a'", "e\u0301"])
+def test_a_word_is_a_string_from_the_same_length_on(pattern: str, length: int) -> None:
+    word = (pattern * length)[: length - 1] + "b"
+    assert_agreement(f"the {word} {word[1:]}b")
+    assert {len(part) <= 1_000 for kind, part in cut(word) if kind == "word"} == ({True} if length <= 1_000 else set())
+
+
+@pytest.mark.parametrize("length", [1_000, 1_001])
+@pytest.mark.parametrize("pattern", ["A", "É", "E\u0301", "\ufdfa", "’"])
+def test_a_long_text_is_its_own_key(pattern: str, length: int) -> None:
+    text = (pattern * length)[:length]
+    assert inputs.key_of(text) == segmentation.key(text)
+    assert (segmentation.key(text) == text) == (length > 1_000)
+
+
+@pytest.mark.parametrize("entry", ["\ufeffthe", "\ufeff\ufeffthe", "\ufeff", "THE", "the\ufeff", "\ufeffDON'T tell"])
+def test_denied_entries_are_read_alike(entry: str) -> None:
+    """A byte order mark at the start is no part of an entry."""
+    lexicon = Sanitizer.load(GOLDEN)._lexicon
+    assert inputs.denied_ids(open_bundle(GOLDEN), entry) == list(lexicon.denied(entry))
