@@ -5,6 +5,7 @@ As in ``test_memory.py``. What is counted is the longest row of the file; other 
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from memory_of_lines import MOST, shrink, times_its_bytes
 from small_staircase import small_staircase
 from textveil import Sanitizer
-from textveil.files import delimited, rows
+from textveil.files import delimited, json_lines, rows
 
 UNITS = {
     "English": "The doctor in Boston said the scan was clean, and Mary agreed. ",
@@ -84,12 +85,12 @@ LONG: dict[str, tuple[Table, tuple[str, ...]]] = {
     "JSON, one text with escapes": (escaped_value, JSON),
     "JSON, many keys": (many_keys, JSON),
 }
-#: Rows of very many parts cost more: each is an object in memory. How many times the bytes of the two longest lines.
-MANY: dict[str, tuple[Table, tuple[str, ...], float]] = {
-    "CSV, many columns": (many_columns, CSV, 24),
-    "CSV, many empty columns": (many_columns_of_nothing, CSV, 48),
-    "JSON, many texts": (many_values, ("--jsonl", "--key", "note[]"), 72),
-    "JSON, empty objects": (deep_values, JSON, 22),
+#: Rows of very many parts, each of which would be an object in memory.
+MANY: dict[str, tuple[Table, tuple[str, ...]]] = {
+    "CSV, many columns": (many_columns, CSV),
+    "CSV, many empty columns": (many_columns_of_nothing, CSV),
+    "JSON, many texts": (many_values, ("--jsonl", "--key", "note[]")),
+    "JSON, empty objects": (deep_values, JSON),
 }
 
 
@@ -104,11 +105,11 @@ def _small_chunks(monkeypatch: pytest.MonkeyPatch, loaded: Sanitizer) -> None:
     shrink(monkeypatch.setattr)
 
 
-def times(folder: Path, unit: str, table: Table, options: tuple[str, ...]) -> float:
+def times(folder: Path, unit: str, table: Table, options: tuple[str, ...], ends: int = 0) -> float:
     """What ``textveil sanitize`` holds at most, over the bytes of a table of a row."""
     path, out = folder / "in", folder / "out"
     arguments = ["sanitize", "-q", os.fspath(path), "-o", os.fspath(out), *options]
-    return times_its_bytes(path, lambda size: table(unit, size), arguments)
+    return times_its_bytes(path, lambda size: table(unit, size), arguments, ends=ends)
 
 
 @pytest.mark.slow
@@ -124,12 +125,23 @@ def test_no_long_cell_of_all_costs_more(row: str, unit: str, tmp_path: Path) -> 
     assert times(tmp_path, UNITS[unit], *LONG[row]) <= MOST
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("unit", ["English", "letters", "capitals", "U+FDFA apart"])
+@pytest.mark.slow
 @pytest.mark.parametrize("row", MANY)
-def test_what_many_cells_cost(row: str, unit: str, tmp_path: Path) -> None:
-    *table, most = MANY[row]
-    assert times(tmp_path, UNITS[unit], *table) <= most
+def test_too_many_cells_are_refused_before_they_cost_more(
+    row: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for module in (delimited, json_lines):
+        monkeypatch.setattr(module, "MAX_CELLS", 1 << 8)
+    assert times(tmp_path, "a", *MANY[row], ends=1) <= MOST
+    what = "values" if row.startswith("JSON") else "cells"
+    assert re.search(rf": in, (?:row 1 \(line 1\)|the header): more than 256 {what}$", capsys.readouterr().err, re.M)
+
+
+def test_cells_within_texts_are_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (delimited, json_lines):
+        monkeypatch.setattr(module, "MAX_CELLS", 3)
+    for table, options in ((one_cell, CSV), (one_value, JSON)):
+        assert times(tmp_path, 'a,"', table, options) <= MOST
 
 
 @pytest.mark.slow

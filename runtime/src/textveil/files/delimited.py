@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from textveil.errors import ColumnError, FieldTooLong, InputError
 from textveil.files.rows import LONG_TEXT, Bad, Row, in_pieces
-from textveil.files.selection import Selection
+from textveil.files.selection import MAX_CELLS, Selection
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 # Possessive: a cell whose closing quote has not arrived must not end at one that is doubled.
@@ -95,6 +95,8 @@ class DelimitedLayout:
 
     def _split(self, content: bytes) -> list[bytes] | None:
         """Cuts a line that is one sound row; ``None`` for others."""
+        if content.count(self.glue) >= MAX_CELLS:  # unless quotes hold them, too many cells to cut at once
+            return None
         if b'"' not in content:
             return None if b"\r" in content else content.split(self.glue)
         cells = self._cell.findall(content + self.glue)
@@ -110,6 +112,8 @@ class DelimitedLayout:
             if match is None:
                 record.open, record.at, record.quotes = True, at, raw.count(b'"', at)
                 return None
+            if len(record.cells) == MAX_CELLS:
+                return f"more than {MAX_CELLS:,} cells"
             record.cells.append(match[0])
             record.at = match.end()
             if raw.startswith(self.glue, record.at):

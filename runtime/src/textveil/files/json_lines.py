@@ -3,12 +3,13 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
 from textveil.errors import ColumnError, FieldTooLong, OptionError
 from textveil.files.rows import LONG_TEXT, Bad, Row, in_pieces
-from textveil.files.selection import Selection
+from textveil.files.selection import MAX_CELLS, Selection
 
 #: A step into every item of a list.
 EACH = None
@@ -16,6 +17,7 @@ Node = dict["str | None", "Node"]
 _STEP = re.compile(r'"(?:[^"\\]|\\.)*"|[^."\[\]]+|\[\]')
 _BLANK = re.compile(r"[ \t\r\n]*")
 _COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
+_STRING_OR_COMMA = re.compile(r'"(?:[^"\\]++|\\.)*+"|,')
 _NEXT = re.compile(r"[ \t\r\n]*([,\]}])[ \t\r\n]*")
 # Numbers of any length are skipped, not kept.
 _skip = json.JSONDecoder(parse_int=float).scan_once  # type: ignore[attr-defined]
@@ -102,6 +104,7 @@ class JsonLinesLayout:
     def _read(self, line: bytes) -> Row | Bad:
         try:
             text = line.decode()
+            _refuse_many_values(text)
             cut = _Cut(text, allow_missing=self._selection.allow_missing)
             cut.object(self._tree)
             keyed = json.loads(text) if self._document_key or self._scope else None
@@ -129,6 +132,14 @@ class JsonLinesLayout:
                 texts.append(found)
                 at = end
         return Row(self._row, self._line, [*parts, text[at:].encode()], range(1, len(parts), 2), texts, b"", key, scope)
+
+
+def _refuse_many_values(text: str) -> None:
+    """Raises ``_Unfit`` for a line whose values would take many times its bytes: each is an object in memory."""
+    if text.count(",") >= MAX_CELLS:  # most of all: in strings
+        commas = (match for match in _STRING_OR_COMMA.finditer(text) if match[0] == ",")
+        if next(islice(commas, MAX_CELLS - 1, None), None) is not None:
+            raise _Unfit(f"more than {MAX_CELLS:,} values")
 
 
 class _Unfit(Exception):

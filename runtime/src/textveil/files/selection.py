@@ -16,6 +16,8 @@ FORMATS = {
 #: Bytes of these encodings that are ASCII characters are nothing else, so cells can be cut without decoding them.
 _ENCODINGS = {"utf-8": "utf-8", "iso8859-1": "latin-1", "cp1252": "cp1252"}
 MAX_FIELD = 16_000_000
+#: Most cells of a row, and values of a JSON line: each is an object in memory.
+MAX_CELLS = 1 << 16
 
 
 @dataclass(frozen=True)
