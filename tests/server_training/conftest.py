@@ -75,3 +75,11 @@ def pretraining(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = write_all(tmp_path_factory.mktemp("pretraining"))
     run(folder, "raw", raw=True)
     return folder
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The bundles that attacks on text are tried on."""
+    from attacked_texts import write_bundles
+
+    return write_bundles(tmp_path_factory.mktemp("bundles"))
