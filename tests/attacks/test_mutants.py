@@ -17,6 +17,7 @@ from textveil.mechanisms.staircase_table import StaircaseTable
 
 sys.path.insert(0, str(Path(__file__).parent))
 import mutants
+import promises
 
 MUTANTS = {"staircase": 150, "staircase that follows the text": 100, "santext": 100, "index": 150, "vectors": 12}
 
@@ -50,18 +51,18 @@ def test_a_promise_that_is_broken_is_seen() -> None:
     level = StaircaseLevel("l", Decimal(4), Fraction(1, 4))
     everything = np.ones(len(BASE), dtype=bool)
     sound = StaircaseTable(NEIGHBORS, BASE, ROLES)
-    mutants.check_staircase(Staircase.of(sound, level, everything), Decimal(4))
+    promises.check_staircase(Staircase.of(sound, level, everything), Decimal(4))
     with pytest.raises(AssertionError, match="loses more"):
-        mutants.check_staircase(Staircase.of(sound, level, everything), Decimal("3.9"))
+        promises.check_staircase(Staircase.of(sound, level, everything), Decimal("3.9"))
 
 
 def test_a_channel_that_breaks_its_promise_is_seen() -> None:
     arrays = tensors_of()["channels.safetensors"]
     base, dealt = arrays["counts.4.base"], arrays["counts.4.dealt"]
     channel = IndexStaircase.certified("counts", Decimal(4), base, dealt)
-    mutants.check_staircase(channel, Decimal(4))
+    promises.check_staircase(channel, Decimal(4))
     with pytest.raises(AssertionError, match="loses more"):
-        mutants.check_staircase(channel, Decimal(3))
+        promises.check_staircase(channel, Decimal(3))
 
 
 @pytest.mark.parametrize(
@@ -69,7 +70,7 @@ def test_a_channel_that_breaks_its_promise_is_seen() -> None:
     [
         (lambda folder: 1 / 0, "ZeroDivisionError"),
         (lambda folder: [None for _ in iter(int, 1)], "more than two seconds"),
-        (lambda folder: mutants._printable("\x1b[2J"), "control characters"),
+        (lambda folder: promises.check_printable("\x1b[2J"), "control characters"),
     ],
     ids=["a crash", "a hang", "an escape"],
 )

@@ -10,6 +10,7 @@ from drawn_words import Sample, samples_of
 from privacy_bound import GEOMETRIES
 from textveil import Sanitizer
 from textveil.bundle import Bundle
+from textveil.mechanisms.table import CAPPED, EXACT
 
 
 @pytest.fixture(scope="module")
@@ -36,3 +37,15 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bundle]:
         return small_bundles.small_bundle(folder, vectors, k=k, exponents=exponents, words=words, tokens=tokens)
 
     return open_bundle
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    """A bundle of 18 words with both tails, small enough to draw from it by hand."""
+    return small_bundles.small_bundle(
+        tmp_path_factory.mktemp("bundles") / "bundle",
+        small_bundles.scattered(18, 6, seed=41),
+        k=6,
+        exponents=("4",),
+        tails=(CAPPED, EXACT),
+    )

@@ -269,6 +269,12 @@ def cli(here: Callable, tiny_path: Path) -> Callable:
 
 
 @pytest.fixture
+def encode(here: Callable, tiny_encoder: Path) -> Callable:
+    """``textveil encode`` with the tiny encoder, or with the one that is given, in this process."""
+    return lambda *arguments: here(*overridden(["encode", "--bundle", tiny_encoder], arguments))
+
+
+@pytest.fixture
 def note(tmp_path: Path) -> Path:
     """A file of three documents: known words, none, and one known word."""
     path = tmp_path / "note.txt"

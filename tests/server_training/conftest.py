@@ -63,3 +63,23 @@ def refuses() -> Callable[..., DataError]:
         return error
 
     return check
+
+
+@pytest.fixture(scope="module")
+def pretraining(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the data, bundle and encoder of a tiny pretraining, and ``raw``, a finished run on raw text."""
+    import torch
+    from small_pretraining import run, write_all
+
+    torch.set_num_threads(1)
+    folder = write_all(tmp_path_factory.mktemp("pretraining"))
+    run(folder, "raw", raw=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The bundles that attacks on text are tried on."""
+    from attacked_texts import write_bundles
+
+    return write_bundles(tmp_path_factory.mktemp("bundles"))

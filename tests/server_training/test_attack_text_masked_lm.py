@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from attacked_texts import COUNT, WORDS
 from neighbor_models import SPECIAL, NeighborModel, strength_of, write_vocabulary
-from small_bundles import Lists, pieces, scattered, small_bundle, spellings
+from small_bundles import pieces
 from textveil_training.attacks.text import Settings, attack, masked_lm, priors
 from textveil_training.attacks.text.contextual import WordPrior
 from textveil_training.attacks.text.masked_lm import Reader
@@ -17,8 +18,6 @@ from textveil_training.errors import CheckpointError, EncoderMismatch, SettingEr
 from textveil_training.pretrain.network import LoadedMaskedLM
 from textveil_training.text_channel import TextChannel
 
-COUNT = 40
-WORDS = spellings(COUNT)
 MARKS = [",", "!", "##x"]
 #: krr keeps a word with this probability, beside the share that comes back by chance.
 RIGHT = 0.8
@@ -26,15 +25,6 @@ EPSILON = str(strength_of(RIGHT, COUNT))
 LM = ("mask", "contextual")
 
 Plant = Callable[..., NeighborModel]
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    place = tmp_path_factory.mktemp("bundles")
-    options: dict[str, Any] = {"k": 6, "exponents": ("4", "9"), "tails": ("exact", "capped")}
-    small_bundle(place / "all", scattered(COUNT, 12, 3), lists=Lists(), **options)
-    small_bundle(place / "pieces", scattered(COUNT, 12, 4), words=pieces(COUNT), tokens="wordpiece", **options)
-    return {folder.name: folder for folder in place.iterdir()}
 
 
 @pytest.fixture

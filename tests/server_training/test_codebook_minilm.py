@@ -1,7 +1,6 @@
 """Codebooks of MiniLM: the nearest center in the main directions of its vectors is what a device finds."""
 
 import json
-import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +12,8 @@ from textveil_training.encoder.codebook import MIN_CODE_TEXTS, learn_codebook
 from textveil_training.encoder.kept_parts import unfinished
 from textveil_training.encoder.minilm_settings import MinilmSettings
 from textveil_training.encoder.teacher import teacher_vectors
-from tiny_training import KITCHEN, WEATHER, write_encoder
+from tiny_training import write_classes, write_encoder
+from written_files import content
 
 Run = Callable[..., tuple[int, str, str]]
 ROWS, CODES = 1500, 8
@@ -24,12 +24,7 @@ MODULE = "textveil_training.encoder.codebook_extractors"
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Texts of two classes, and an encoder that has their words."""
     folder = tmp_path_factory.mktemp("data")
-    chance = random.Random(3)
-    lines = ["text,label"]
-    for number in range(ROWS):
-        words = sorted({word for line in (WEATHER, KITCHEN)[number % 2] for word in line.split()})
-        lines.append(f"{' '.join(chance.choices(words, k=6))},{('weather', 'kitchen')[number % 2]}")
-    (folder / "my.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    write_classes(folder, ROWS, seed=3, left_out=())
     write_encoder(folder)
     return folder
 
@@ -38,10 +33,6 @@ def given(data: Path, output: Path, *options: object) -> tuple[object, ...]:
     named = ("encoder", data / "my.csv", "--text", "text", "-o", output, "--threads", 1, "--levels", "1,4")
     minilm = ("--extractor", "minilm", "--encoder", data / "encoder", "--max-tokens", 16)
     return (*named, "--codes", CODES, *minilm, *options)
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def test_a_code_is_the_nearest_center_in_the_main_directions() -> None:

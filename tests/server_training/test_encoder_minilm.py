@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +14,8 @@ from textveil.vector import IndexEncoder, IndexServer
 from textveil_training import progress
 from textveil_training.encoder.compare import advice
 from textveil_training.encoder.kept_parts import unfinished
-from tiny_training import KITCHEN, WEATHER, write_encoder
+from tiny_training import write_classes, write_encoder
+from written_files import content
 
 Run = Callable[..., tuple[int, str, str]]
 ROWS = 240
@@ -25,13 +25,7 @@ ROWS = 240
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Texts of two classes, and an encoder that has their words."""
     folder = tmp_path_factory.mktemp("data")
-    chance = random.Random(2)
-    lines = ["text,label"]
-    for number in range(ROWS):
-        source = (WEATHER, KITCHEN)[number % 2]
-        words = sorted({word for line in source for word in line.split()} - set("the and a".split()))
-        lines.append(f"{' '.join(chance.choices(words, k=6))},{('weather', 'kitchen')[number % 2]}")
-    (folder / "my.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    write_classes(folder, ROWS, seed=2)
     write_encoder(folder, layers=4)
     return folder
 
@@ -44,10 +38,6 @@ def given(data: Path, output: Path, *options: object) -> tuple[object, ...]:
 def tuned(data: Path) -> tuple[object, ...]:
     named = ("--extractor", "minilm", "--encoder", data / "encoder", "--max-tokens", 32)
     return (*named, "--num-epochs", 3, "--learning-rate", 1e-2)
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from textveil_training.finetune.inputs import joined
 from textveil_training.finetune.measure import measured_scores, predictions
 from textveil_training.finetune.settings import Settings
 from textveil_training.tasks.finetune import finetune
-from tiny_training import KITCHEN, WEATHER, write_encoder
+from tiny_training import made_up, write_encoder
 
 
 @pytest.fixture(scope="module")
@@ -41,12 +41,6 @@ def settings(encoder: Path, **values: Any) -> Settings:
         "precision": "float32",
     }
     return Settings(encoder=str(encoder), **(chosen | values))
-
-
-def made_up(kind: int, chance: random.Random) -> str:
-    """Some words of one of the two kinds of sentences."""
-    words = sorted({word for line in (WEATHER, KITCHEN)[kind] for word in line.split()} - set("the and a".split()))
-    return " ".join(chance.choices(words, k=6))
 
 
 def divided(texts: list[tuple[str, ...]], targets: torch.Tensor, labels: tuple[str, ...]) -> Task:

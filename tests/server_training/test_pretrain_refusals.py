@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from overridden import overridden
 from small_pretraining import run as trained
-from small_pretraining import write_all
 from textveil.errors import TextveilError
 from textveil_training.errors import (
     CheckpointError,
@@ -21,15 +19,6 @@ from textveil_training.errors import (
 )
 from textveil_training.pretrain.network import load_masked_lm
 from textveil_training.pretrain.sources import as_written, parse_source, read_texts
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Data, bundle, encoder, and a finished run on raw text."""
-    torch.set_num_threads(1)
-    folder = write_all(tmp_path_factory.mktemp("pretraining"))
-    trained(folder, "raw", raw=True, steps=1)
-    return folder
 
 
 @pytest.mark.parametrize(
@@ -44,23 +33,23 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (SettingError, {"max_tokens": 100}),  # the encoder has 64 positions
     ],
 )
-def test_what_cannot_start_says_so(place: Path, error: type[TextveilError], settings: dict[str, Any]) -> None:
+def test_what_cannot_start_says_so(pretraining: Path, error: type[TextveilError], settings: dict[str, Any]) -> None:
     with pytest.raises(error) as caught:
-        trained(place, "never", **settings)
+        trained(pretraining, "never", **settings)
     assert "\n" not in str(caught.value)
-    assert not (place / "never").exists()
+    assert not (pretraining / "never").exists()
 
 
-def test_a_cased_encoder_and_one_of_another_kind(place: Path, tmp_path: Path) -> None:
+def test_a_cased_encoder_and_one_of_another_kind(pretraining: Path, tmp_path: Path) -> None:
     from transformers import ElectraConfig, ElectraModel
 
     cased = tmp_path / "cased"
     cased.mkdir()
-    for path in (place / "encoder").iterdir():
+    for path in (pretraining / "encoder").iterdir():
         (cased / path.name).write_bytes(path.read_bytes())
     (cased / "tokenizer_config.json").write_text('{"do_lower_case": false, "tokenizer_class": "BertTokenizer"}')
     with pytest.raises(EncoderMismatch, match="cased"):
-        trained(place, "never", start=str(cased))
+        trained(pretraining, "never", start=str(cased))
     config = ElectraConfig(
         vocab_size=200,
         hidden_size=8,
@@ -70,16 +59,16 @@ def test_a_cased_encoder_and_one_of_another_kind(place: Path, tmp_path: Path) ->
         intermediate_size=8,
     )
     ElectraModel(config).save_pretrained(tmp_path / "other")
-    (tmp_path / "other" / "vocab.txt").write_bytes((place / "encoder" / "vocab.txt").read_bytes())
+    (tmp_path / "other" / "vocab.txt").write_bytes((pretraining / "encoder" / "vocab.txt").read_bytes())
     with pytest.raises(CheckpointError, match="BERT's architecture"):
-        trained(place, "never", start=str(tmp_path / "other"))
+        trained(pretraining, "never", start=str(tmp_path / "other"))
 
 
-def test_weights_that_do_not_fit_and_a_vocabulary_that_is_too_long(place: Path, tmp_path: Path) -> None:
+def test_weights_that_do_not_fit_and_a_vocabulary_that_is_too_long(pretraining: Path, tmp_path: Path) -> None:
     def copied(name: str) -> Path:
         folder = tmp_path / name
         folder.mkdir()
-        for path in (place / "raw").iterdir():
+        for path in (pretraining / "raw").iterdir():
             (folder / path.name).write_bytes(path.read_bytes())
         return folder
 
@@ -92,16 +81,16 @@ def test_weights_that_do_not_fit_and_a_vocabulary_that_is_too_long(place: Path, 
     with (longer / "vocab.txt").open("a") as file:
         file.write("more\n")
     with pytest.raises(CheckpointError, match="more pieces"):
-        trained(place, "never", start=str(longer))
+        trained(pretraining, "never", start=str(longer))
 
 
-def test_too_few_texts(place: Path) -> None:
-    (place / "few").mkdir()
-    (place / "few" / "texts.txt").write_text("... !\n---\na\n")
+def test_too_few_texts(pretraining: Path) -> None:
+    (pretraining / "few").mkdir()
+    (pretraining / "few" / "texts.txt").write_text("... !\n---\na\n")
     for name in ("bundle", "encoder"):
-        (place / "few" / name).symlink_to(place / name)
+        (pretraining / "few" / name).symlink_to(pretraining / name)
     with pytest.raises(EmptyData, match="too few texts"):
-        trained(place / "few", "never")
+        trained(pretraining / "few", "never")
 
 
 def test_which_texts_a_source_means(tmp_path: Path, write: Callable[..., Path]) -> None:
@@ -134,22 +123,22 @@ def test_wikitext_is_read_as_it_was_written() -> None:
     )
 
 
-def arguments_of(place: Path, name: str, *more: object) -> list[object]:
-    texts, bundle, encoder = (place / part for part in ("texts.txt", "bundle", "encoder"))
+def arguments_of(pretraining: Path, name: str, *more: object) -> list[object]:
+    texts, bundle, encoder = (pretraining / part for part in ("texts.txt", "bundle", "encoder"))
     settings = ["--steps", 2, "--batch-size", 8, "--held-out", 20, "--max-tokens", 32, "--start", encoder]
-    arguments = ["pretrain", "--data", f"{texts}:text", "-o", place / name, *settings, "--bundle", bundle]
+    arguments = ["pretrain", "--data", f"{texts}:text", "-o", pretraining / name, *settings, "--bundle", bundle]
     return overridden(arguments, more)
 
 
-def test_the_command(place: Path, run: Callable[..., tuple[int, str, str]]) -> None:
-    code, out, err = run(*arguments_of(place, "said", "-m", "santext"))
+def test_the_command(pretraining: Path, run: Callable[..., tuple[int, str, str]]) -> None:
+    code, out, err = run(*arguments_of(pretraining, "said", "-m", "santext"))
     assert (code, err) == (0, "")
     assert [line.split(":")[0].split(",")[0] for line in out.splitlines()] == [
         "2 steps",
         "held out",
         "held out",
     ]
-    code, out, err = run(*arguments_of(place, "said-json", "--raw", "--json"))
+    code, out, err = run(*arguments_of(pretraining, "said-json", "--raw", "--json"))
     assert (code, err) == (0, "")
     assert json.loads(out)["steps"] == 2
     code, out, err = run("pretrain", "--help")
@@ -171,16 +160,16 @@ def test_the_command(place: Path, run: Callable[..., tuple[int, str, str]]) -> N
     ],
 )
 def test_bad_command_lines_are_one_line(
-    place: Path, run: Callable[..., tuple[int, str, str]], canary: str, more: list[str], start: str
+    pretraining: Path, run: Callable[..., tuple[int, str, str]], canary: str, more: list[str], start: str
 ) -> None:
-    code, out, err = run(*arguments_of(place, "never", *more))
+    code, out, err = run(*arguments_of(pretraining, "never", *more))
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert err.startswith(f"textveil-train: {start}: ")
     assert canary not in err
 
 
-def test_an_output_folder_with_something_in_it(place: Path, run: Callable[..., tuple[int, str, str]]) -> None:
-    code, _, err = run(*arguments_of(place, "raw"))
+def test_an_output_folder_with_something_in_it(pretraining: Path, run: Callable[..., tuple[int, str, str]]) -> None:
+    code, _, err = run(*arguments_of(pretraining, "raw"))
     assert (code, err) == (1, "textveil-train: checkpoint: the output folder is not empty\n")
-    code, _, err = run(*arguments_of(place, "texts.txt"))
+    code, _, err = run(*arguments_of(pretraining, "texts.txt"))
     assert (code, err.split(":")[1]) == (1, " checkpoint")

@@ -1,0 +1,86 @@
+"""What a bundle that opens must keep: it is described, draws, and states no less than what it loaded may lose."""
+
+import warnings
+from collections.abc import Iterator
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from textveil import Encoder, IndexEncoder, Sanitizer
+from textveil.bundle import encoder_version, kind_of
+from textveil.cli import show_encoder, show_index, show_text
+from textveil.mechanisms.staircase import Staircase
+
+#: Rows of a large channel that are compared; all of them up to this number.
+_ROWS = 40
+_TEXT = "The doctor said that Mary, 42, was not in Boston on Monday; mail her: m@example.org."
+
+
+def use(folder: Path) -> None:
+    """Opens a bundle, describes it, draws from it, and compares what it states with what it loaded."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if kind_of(folder) == "textveil-encoder":
+            _use_encoder(folder)
+        else:
+            _use_text(folder)
+
+
+def _use_text(folder: Path) -> None:
+    sanitizer = Sanitizer.load(folder)
+    bundle = sanitizer.bundle
+    check_printable(show_text.information(bundle))
+    for mechanism in bundle.mechanisms:
+        check_printable(sanitizer.sanitize(_TEXT, mechanism=mechanism).statement.summary())
+    if bundle.staircase is not None:
+        terms = sanitizer.terms(mechanism="staircase")
+        level = next(level for level in bundle.staircase_levels if level.name == terms.level)
+        check_staircase(Staircase.of(bundle.staircase, level, bundle.staircase.base > 0), terms.epsilon)
+
+
+def _use_encoder(folder: Path) -> None:
+    if encoder_version(folder) == 2:
+        index = IndexEncoder.load(folder)
+        check_printable(show_index.information(index.bundle))
+        release = index.encode(_TEXT)
+        check_printable(release.line)
+        for levels in index.bundle.channels.values():
+            for staircase in levels:
+                check_staircase(staircase, staircase.level.epsilon)
+        return
+    encoder = Encoder.load(folder)
+    check_printable(show_encoder.information(encoder.bundle))
+    encoder.encode(_TEXT)
+
+
+def check_staircase(staircase: Any, promised: Decimal) -> None:
+    """Compares the largest ratio of two probabilities, in exact rationals, with ``exp`` of what is promised."""
+    symbols = len(staircase.base)
+    inputs = range(symbols) if symbols <= _ROWS else [*range(0, symbols, symbols // _ROWS), symbols - 1]
+    rows = [staircase.exact_row(row) for row in inputs]
+    totals = [sum(row) for row in rows]
+    worst = Fraction(0)
+    for column in zip(*rows, strict=True) if symbols <= _ROWS else _some(rows):
+        shares = [Fraction(weight, total) for weight, total in zip(column, totals, strict=True)]
+        if max(shares):
+            if not min(shares):
+                raise AssertionError("an output is possible for one input alone")
+            worst = max(worst, max(shares) / min(shares))
+    with localcontext(prec=60):
+        if Decimal(worst.numerator) > promised.exp() * (1 + Decimal(10) ** -50) * worst.denominator:
+            raise AssertionError("loses more than is promised")
+
+
+def _some(rows: list[list[int]]) -> Iterator[tuple[int, ...]]:
+    """Columns in which some row is much larger than another one: those of its likeliest outputs."""
+    array = np.array([np.array(row, dtype=object) / sum(row) for row in rows], dtype=np.float64)
+    for column in np.argsort(array.max(axis=0) / np.maximum(array.min(axis=0), 1e-300))[-20:]:
+        yield tuple(row[int(column)] for row in rows)
+
+
+def check_printable(text: str) -> None:
+    """Refuses control characters, which a terminal would take as commands."""
+    if any((ord(mark) < 32 and mark != "\n" and mark != "\t") or 127 <= ord(mark) < 160 for mark in text):
+        raise AssertionError("control characters would reach a terminal")

@@ -1,0 +1,75 @@
+"""The Bayes attack: its closed form is the sum over outputs, and simulation agrees."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from attacked_texts import COUNT, IDENTITY, matrix, near, no_steps, texts
+from textveil_export.leakage import one_release
+from textveil_training.attacks.text import priors
+from textveil_training.attacks.text.bayes import bayes
+from textveil_training.attacks.text.released import release
+from textveil_training.text_channel import TextChannel
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"mechanism": "santext", "level": "l0"},
+        {"mechanism": "santext+", "level": "l1", "tail": "capped"},
+        {"mechanism": "santext+", "level": "l0"},
+        {"mechanism": "krr", "epsilon": "2"},
+        {"mechanism": "random"},
+        IDENTITY,
+    ],
+    ids=lambda options: "-".join(options.values()),
+)
+def test_the_closed_form_is_the_sum_over_outputs_and_simulation_agrees(
+    folders: dict[str, Path], options: dict[str, str]
+) -> None:
+    channel = TextChannel(folders["all" if options == IDENTITY else "words"], **options)
+    released = release(channel, texts(300))
+    found = bayes(channel, released, seed=1, report=no_steps, draws=4000)
+    rows, prior = matrix(channel), priors.zipf(COUNT + 1)
+    truth = (rows * prior[:, None]).max(axis=0).sum()
+    assert found["closed_form"] == pytest.approx(truth, abs=2e-6)
+    assert near(found["simulated"], truth, math.sqrt(truth * (1 - truth) / 4000))
+    own = np.bincount(released.inputs, minlength=COUNT + 1) / len(released)
+    truth = (rows * own[:, None]).max(axis=0).sum()
+    assert found["text_prior"]["closed_form"] == pytest.approx(truth, abs=2e-6)
+    # Given the text, its rate is a mean of independent hits whose expectation is the closed form.
+    assert near(found["text_prior"]["on_text"]["top1"], truth, 0.5 / math.sqrt(len(released)))
+    if options["mechanism"] == "random":
+        assert found["closed_form"] == pytest.approx(prior.max(), abs=2e-6)
+        assert found["text_prior"]["on_text"]["top1"] == pytest.approx(own.max(), abs=2e-6)
+    if options == IDENTITY:
+        assert found["closed_form"] == pytest.approx(1 - prior[-1], abs=1e-4)  # <unk> comes out as anything
+        assert found["on_text"]["top1"] == pytest.approx(1 - own[-1], abs=1e-4)
+
+
+def test_parts_of_words_have_a_sum_of_their_own(folders: dict[str, Path]) -> None:
+    channel = TextChannel(folders["pieces"], mechanism="santext+", level="l1")
+    names = [name for name in channel.bundle.vocabulary if not name.startswith("##") and name != "b2"]
+    tails = [name[2:] for name in channel.bundle.vocabulary if name.startswith("##")]
+    words = [*names, *(names[n % len(names)] + tail for n, tail in enumerate(tails))]
+    released = release(channel, texts(400, words=words))
+    assert 0.1 < released.whole.mean() < 0.9
+    found = bayes(channel, released, seed=1, report=no_steps, draws=10)["text_prior"]
+    truth = 0.0
+    for whole in (True, False):
+        joint = np.bincount(released.inputs[released.whole == whole], minlength=COUNT + 1) / len(released)
+        truth += (matrix(channel, whole=whole) * joint[:, None]).max(axis=0).sum()
+    assert found["closed_form"] == pytest.approx(truth, abs=2e-6)
+    assert near(found["on_text"]["top1"], truth, 0.5 / math.sqrt(len(released)))
+
+
+def test_a_simulation_of_another_mechanism_is_noticed(folders: dict[str, Path]) -> None:
+    """The comparison has power: guesses that are best for one level, outputs of the next."""
+    one, other = (TextChannel(folders["words"], mechanism="santext", level=level) for level in ("l0", "l1"))
+    prior = priors.zipf(COUNT + 1)
+    found = one_release(one.distribution(), {"zipf": prior})["zipf"]
+    rate, guesses = found.rate, found.inputs
+    drawn = np.random.default_rng(3).choice(COUNT + 1, 4000, p=prior)
+    hits = (guesses[other.plan.draw(drawn, np.ones(4000, bool))] == drawn).mean()
+    assert not near(hits, rate, math.sqrt(rate * (1 - rate) / 4000))
