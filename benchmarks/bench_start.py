@@ -36,8 +36,8 @@ def main() -> None:
     with compiled_once():
         for name, arguments in _PROCESSES.items():
             command = [sys.executable, *arguments]
-            peak = peak_memory_mb(command)  # first: it compiles what the others find compiled
-            processes.append([name, processor_seconds(command, 15), peak])
+            peak_memory_mb(command)  # compiles what the others find compiled
+            processes.append([name, processor_seconds(command, 15), peak_memory_mb(command)])
     from textveil import Sanitizer  # only now: children must be measured from a small parent
     from textveil.bundle import DEFAULT_BUNDLE, TABLE, open_tensors
 

@@ -246,7 +246,7 @@ def parse_json(content: bytes, name: str, *, most: int = MAX_JSON_BYTES, printab
 
 def is_printable(text: str) -> bool:
     """Tells whether a terminal prints a text as it is: no control characters, none that turn the writing around."""
-    return _UNPRINTABLE.search(text) is None
+    return text.isprintable() or _UNPRINTABLE.search(text) is None  # what Python prints has none of these
 
 
 def require_identity(identity: str, expected: str) -> None:
