@@ -15,7 +15,6 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 #: Charges are counted in units: so many are a nat, and so many a delta of 1.
@@ -130,8 +129,13 @@ class Charge:
     @classmethod
     def of(cls, loss: Loss, times: int = 1) -> "Charge":
         """Returns the charge of a loss that a release has so many times."""
-        epsilon, delta = times * Fraction(loss.epsilon), times * Fraction(loss.delta)
-        return cls(math.ceil(epsilon * NAT_UNITS), math.ceil(delta * DELTA_UNITS))
+        return cls(_units(loss.epsilon, times * NAT_UNITS), _units(loss.delta, times * DELTA_UNITS))
+
+
+def _units(value: Decimal, units: int) -> int:
+    """``value`` times ``units``, rounded up, in whole numbers: a table has a charge for each of its rows."""
+    numerator, denominator = value.as_integer_ratio()
+    return -(-numerator * units // denominator)
 
 
 #: The charge of what has no finite bound.

@@ -3,6 +3,7 @@
 import sqlite3
 import time
 from collections.abc import Sequence
+from functools import cache
 
 from textveil.errors import BudgetError
 from textveil.ledger import rows
@@ -44,6 +45,7 @@ class _Charging:
     def __init__(self, connection: sqlite3.Connection, tags: Tags, budget: Budget | None) -> None:
         self._connection, self._tags, self._budget = connection, tags, budget
         self._day = time.strftime("%Y-%m-%d", time.gmtime())
+        self._tag_of_scope = cache(tags.scope)
         self._accounts: dict[bytes, Account] = {}
         self._drawn: dict[bytes, int] = {}
 
@@ -52,7 +54,7 @@ class _Charging:
         accounts: dict[bytes, Account] = {}
         found: list[tuple[Entry, bytes, bytes | None]] = []
         for entry in group:
-            scope = self._tags.scope(entry.scope)
+            scope = self._tag_of_scope(entry.scope)
             given = stored(self._connection, self._tags, scope, entry.whole) if entry.output is not None else None
             found.append((entry, scope, given))
             if given is None:
