@@ -101,6 +101,11 @@ class Reading:
         """The place of the segment of every token."""
         return self._part_of
 
+    @cached_property
+    def in_text_order(self) -> NDArray[np.intp]:
+        """The numbers of all tokens, in the order of the text: the order in which they are drawn."""
+        return np.argsort(self._part_of, kind="stable")
+
     @property
     def document_of_segments(self) -> Integers:
         """The text of every segment: a document, or one of those that it has."""
@@ -130,7 +135,7 @@ class Reading:
     @cached_property
     def _pieces(self) -> Integers:
         """The document of every token, a document above the cap in several."""
-        order = np.argsort(self._part_of, kind="stable")
+        order = self.in_text_order
         drawn = self.roles[order] == DRAWN
         before = np.cumsum(drawn) - drawn
         first = np.searchsorted(self._document[order], self._document[order])  # the first token of its document
