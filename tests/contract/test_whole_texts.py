@@ -19,7 +19,17 @@ from reference_reader import inputs, rewrite, segments, shapes, skeleton
 from textveil import Sanitizer
 from textveil.errors import DocumentTooLong
 from textveil.text import kinds
-from whole_texts import CONSISTENT, DENY, FLUENT, OPTIONS, TEXTS, Told, by_the_product, extreme_words, write_bundle
+from whole_texts import (
+    CONSISTENT,
+    DENY,
+    FLUENT,
+    OPTIONS,
+    TEXTS,
+    Told,
+    by_the_product,
+    extreme_words,
+    write_bundle,
+)
 
 SMALL = Path(__file__).parents[2] / "artifacts" / "english-v3-small"
 #: Of the toy bundle alone: the other one has more levels, and no contexts.

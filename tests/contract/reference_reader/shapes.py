@@ -4,7 +4,6 @@ from .segments import (
     AT,
     JOINING,
     bracketed_from,
-    emoticon_from,
     is_break,
     is_digit,
     is_number_part,
@@ -32,8 +31,6 @@ def shape_of(string: str) -> str:
         return "handle"
     if has_host(string):
         return "url"
-    if emoticon_from(string, 0) == len(string):
-        return "other"
     if string[0] == '"' or is_address(string):
         return "email"
     bare = digits_of(string)

@@ -8,7 +8,7 @@ from typing import Any
 from .bundle import Bundle
 from .files import check
 from .inputs import CLITICS, case_pattern, key_of
-from .segments import LONGEST_WORD, find_segments, is_blank
+from .segments import LONGEST_WORD, emoticon_from, find_segments, is_blank
 from .shapes import SHAPES, shape_of
 
 AUXILIARIES = """do does did is are was were am ai has have had wo ca sha could would should must might may need dare
@@ -143,6 +143,30 @@ class Skeleton:
         """The outputs of each kind, then those of marks."""
         lists = [entries for _, entries in self.lists.kinds.values()]
         return [[entry for entry, marks in one.items() if "member-only" not in marks] for one in lists] + [list(MARKS)]
+
+
+def check_lists(bundle: Bundle) -> None:
+    """Refuse lists with an entry that no text could have, or that is not of its kind."""
+    lists = bundle.staircase
+    check(lists is not None, "a bundle without a staircase")
+    shapes = {shape for shape, _ in lists.kinds.values() if shape is not None}
+    check(shapes in (set(), set(SHAPES)), "kinds have all shapes or none")
+    for word in lists.function_words:
+        check(word in CLITICS or kinds_of_segments(word) == ["word"], "a function word is no word")
+    for shape, entries in lists.kinds.values():
+        check(shape is None or not any(entries.values()), "an entry of a shape has a mark")
+        check(any("member-only" not in marks for marks in entries.values()), "a kind has no output")
+        for entry in entries:
+            found = kinds_of_segments(entry)
+            clitic = any(entry.endswith(one) and entry != one for one in CLITICS)
+            check(found == ["word"] and not clitic if shape is None else found == ["string"], "an entry of a kind")
+            check(shape is None or (shape_of(entry) == shape and not emoticon_from(entry, 0)), "another shape")
+
+
+def kinds_of_segments(entry: str) -> list[str]:
+    """What an entry is as a text; it must be folded."""
+    check(key_of(entry) == entry, "an entry is not folded")
+    return [kind for kind, _ in find_segments(entry)]
 
 
 def clitic_at_end(word: str) -> int:
