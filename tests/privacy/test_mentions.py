@@ -267,6 +267,14 @@ def test_the_cap_of_consistent_draws(small: Sanitizer) -> None:
     assert len(small.sanitize_batch([text] * 3, consistent_cap=3, **options)) == 3
 
 
+@pytest.mark.parametrize("rest", ["John", "John's", ". The", "9 9", "monday, Mary."])
+def test_only_drawn_mentions_count_toward_the_cap(small: Sanitizer, rest: str) -> None:
+    options = {"consistent": True, "consistent_cap": 2}
+    assert small.sanitize(f"doctor nurse {rest}", **options).tokens == 2
+    with pytest.raises(DocumentTooLong):
+        small.sanitize(f"doctor nurse {rest} flu", **options)
+
+
 def test_a_split_document_is_several(small: Sanitizer, drawing: Callable[..., Any]) -> None:
     options = {"consistent": True, "consistent_cap": 4, "split": True}
     text = "zorblax zorblax nurse zorblax. " * 2

@@ -1,7 +1,8 @@
 """A reader of textveil bundles written from docs/format.md alone: plain Python, and `regex` for Unicode properties.
 
 It is slow and shares no code with the runtime on purpose. `open_bundle` checks what the document demands and raises
-ValueError; `sanitize_batch` draws one batch from scripted random words, so that outputs can be compared exactly.
+ValueError, and `check_lists` checks the entries of lists. `sanitize_batch` (SanText) and `rewrite_batch` (the
+staircase) draw one batch from scripted random words, so that outputs can be compared exactly.
 NFKC and the case mappings are those of the Python that runs it; every other property comes from `regex`.
 Where the document leaves a choice to the asker, it follows the options of docs/golden/vectors.json.
 """
@@ -9,10 +10,14 @@ Where the document leaves a choice to the asker, it follows the options of docs/
 from .bundle import open_bundle, recompute_row, score
 from .context import in_context
 from .draws import draw_slots, draw_staircase, equal_mentions, find_law, sanitize_batch, uniform_below
+from .rewrite import rewrite_batch
+from .skeleton import Skeleton, check_lists
 from .staircase import allowed_outputs, read_staircase, staircase_row
 
 __all__ = [
+    "Skeleton",
     "allowed_outputs",
+    "check_lists",
     "draw_slots",
     "draw_staircase",
     "equal_mentions",
@@ -21,6 +26,7 @@ __all__ = [
     "open_bundle",
     "read_staircase",
     "recompute_row",
+    "rewrite_batch",
     "sanitize_batch",
     "score",
     "staircase_row",

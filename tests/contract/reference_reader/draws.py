@@ -4,7 +4,7 @@ import decimal
 import itertools
 import math
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -13,7 +13,7 @@ from typing import Any
 from .bundle import MAY_KEEP, ROLE_OF_OUTPUTS, Bundle, score
 from .files import check
 from .inputs import CLITICS, Unit, denied_ids, read_text
-from .staircase import UNIT, Staircase, allowed_outputs, deal, factor_of, total_of
+from .staircase import UNIT, Staircase, allowed_outputs, base_of, deal, factor_of, total_of
 
 AUXILIARIES = """do does did is are was were am ai has have had wo ca sha could would should must might may need dare
 ought""".split()
@@ -75,22 +75,32 @@ def uniform_below(totals: list[int], take: Callable[[int], list[int]]) -> list[i
 
 
 def draw_staircase(
-    staircase: Staircase, level: dict[str, str], outputs: set[int], inputs: list[int], take: Callable[[int], list[int]]
+    staircase: Staircase,
+    level: dict[str, str],
+    outputs: set[int],
+    inputs: list[int],
+    take: Callable[[int], list[int]],
+    order: Sequence[int] | None = None,
 ) -> list[int]:
-    """One output for each input: first u of all of them, then w of all of them."""
-    rows = [deal(staircase, level, outputs, x) for x in inputs]
-    mass = sum(rows[0][0])
-    unused = [[q - dict(dealt).get(y, 0) for y, q in enumerate(b)] for b, dealt in rows]
-    us = uniform_below([total_of(level, mass)] * len(inputs), take)
-    ws = uniform_below([max(1, sum(rest)) for rest in unused], take)
+    """One output for each input: first u of all of them, then w of all of them. Sums run over symbols in `order`."""
+    b = base_of(staircase, outputs)
+    order = range(len(b)) if order is None else order
+    sums = list(itertools.accumulate(b[y] for y in order))
+    rows = [deal(staircase, level, b, x) for x in inputs]
+    us = uniform_below([total_of(level, sums[-1])] * len(inputs), take)
+    ws = uniform_below([max(1, sums[-1] - sum(a for _, a in row)) for row in rows], take)
     drawn = []
-    for (b, dealt), rest, u, w in zip(rows, unused, us, ws, strict=True):
-        if u < UNIT * mass:
-            drawn.append(bisect_right(list(itertools.accumulate(b)), u // UNIT))
+    for row, u, w in zip(rows, us, ws, strict=True):
+        if u < UNIT * sums[-1]:
+            drawn.append(order[bisect_right(sums, u // UNIT)])
             continue
-        v = (u - UNIT * mass) // factor_of(level)
-        near = bisect_right(list(itertools.accumulate(a for _, a in dealt)), v)
-        drawn.append(dealt[near][0] if near < len(dealt) else bisect_right(list(itertools.accumulate(rest)), w))
+        v = (u - UNIT * sums[-1]) // factor_of(level)
+        near = bisect_right(list(itertools.accumulate(a for _, a in row)), v)
+        if near < len(row):
+            drawn.append(row[near][0])
+        else:
+            dealt = dict(row)
+            drawn.append(order[bisect_right(list(itertools.accumulate(b[y] - dealt.get(y, 0) for y in order)), w)])
     return drawn
 
 

@@ -133,9 +133,10 @@ def trigger_from(text: str, i: int) -> int:
         return skip(text, i, is_connector)
     if c == "." and (after_letter or text[i - 3 : i].lower() == "www") and is_dot_of_host(text, i):
         return i + 1
-    end = skip(text, i + 1, lambda c: c not in ("", "/") and not is_break(c))
-    if c == "/" and not is_solid(before) and end > i + 1 and char(text, end) == "/":
-        return end + 1
+    if c == "/" and not is_solid(before):
+        end = skip(text, i + 1, lambda c: c not in ("", "/") and not is_break(c))
+        if end > i + 1 and char(text, end) == "/":
+            return end + 1
     return max(quoted_from(text, i), bracketed_from(text, i))
 
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import regex
@@ -87,7 +88,13 @@ def read_staircase(law: dict[str, Any], data: dict[str, bytes]) -> Staircase:
 
 def factor_of(level: dict[str, str]) -> int:
     """F."""
-    return math.floor((decimal.Context(prec=90).exp(Decimal(level["epsilon"])) - 1) * UNIT)
+    return factor_of_epsilon(level["epsilon"])
+
+
+@lru_cache
+def factor_of_epsilon(epsilon: str) -> int:
+    """F of an epsilon as it is written."""
+    return math.floor((decimal.Context(prec=90).exp(Decimal(epsilon)) - 1) * UNIT)
 
 
 def budget_of(level: dict[str, str], mass: int) -> int:
@@ -108,23 +115,26 @@ def allowed_outputs(staircase: Staircase, visible: bool, kinds: bool, lower: boo
     return {y for y, role in enumerate(staircase.roles) if role & bit}
 
 
-def deal(
-    staircase: Staircase, level: dict[str, str], outputs: set[int], x: int
-) -> tuple[list[int], list[tuple[int, int]]]:
-    """b, and the stored outputs of an input with their shares of the budget, in order."""
-    b = [weight if y in outputs else 0 for y, weight in enumerate(staircase.base)]
+def base_of(staircase: Staircase, outputs: set[int]) -> list[int]:
+    """The base of every symbol, 0 if it is no output: b."""
+    return [weight if y in outputs else 0 for y, weight in enumerate(staircase.base)]
+
+
+def deal(staircase: Staircase, level: dict[str, str], b: list[int], x: int) -> list[tuple[int, int]]:
+    """The stored outputs of an input with their shares of the budget, in order."""
     budget = left = budget_of(level, sum(b))
     dealt = []
     for y in staircase.neighbors[x] if x < len(b) else ():
         cap = math.floor(Fraction(level["own_share"]) * budget) if y == x else budget
         dealt.append((y, min(b[y], cap, left)))
         left -= dealt[-1][1]
-    return b, dealt
+    return dealt
 
 
 def staircase_row(staircase: Staircase, level: dict[str, str], outputs: set[int], x: int) -> list[Fraction]:
     """The probability of every symbol as the output of one input."""
-    b, dealt = deal(staircase, level, outputs, x)
+    b = base_of(staircase, outputs)
+    dealt = deal(staircase, level, b, x)
     mass, missing = sum(b), budget_of(level, sum(b)) - sum(a for _, a in dealt)
     shares = [0] * len(b)
     for y, a in dealt:

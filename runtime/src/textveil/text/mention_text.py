@@ -101,6 +101,11 @@ class Reading:
         """The place of the segment of every token."""
         return self._part_of
 
+    @cached_property
+    def in_text_order(self) -> NDArray[np.intp]:
+        """The numbers of all tokens, in the order of the text: the order in which they are drawn."""
+        return np.argsort(self._part_of, kind="stable")
+
     @property
     def document_of_segments(self) -> Integers:
         """The text of every segment: a document, or one of those that it has."""
@@ -129,14 +134,18 @@ class Reading:
 
     @cached_property
     def _pieces(self) -> Integers:
-        """The document of every token, a document above the cap in several."""
-        order = np.argsort(self._part_of, kind="stable")
+        """The document of every token, a document above the cap in several: each but the last has as many as the cap.
+
+        A piece ends before the first drawn mention that it has no room for. So what is not drawn begins none.
+        """
+        order = self.in_text_order
         drawn = self.roles[order] == DRAWN
-        before = np.cumsum(drawn) - drawn
+        up_to = np.cumsum(drawn)
         first = np.searchsorted(self._document[order], self._document[order])  # the first token of its document
+        of_document = up_to - (up_to - drawn)[first]
         cap = self._plan.terms.consistent_cap
         pieces = np.empty(len(order), dtype=np.int64)
-        pieces[order] = (before - before[first]) // cap
+        pieces[order] = (np.maximum(1, of_document) - 1) // cap
         if pieces.max(initial=0) and not self._plan.split:
             raise DocumentTooLong(
                 f"a document has more than {counted(cap, 'drawn mention')}: consistent draws need it split, or a "

@@ -189,8 +189,8 @@ class MentionPlan:
 
     def _draw(self, read: Reading) -> Integers:
         """The word that every token becomes, an index of ``words``."""
-        role, index = read.roles, read.indices
-        drawn, kind = np.flatnonzero(role == DRAWN), np.flatnonzero(role == KIND)
+        role, index, order = read.roles, read.indices, read.in_text_order
+        drawn, kind = order[role[order] == DRAWN], order[role[order] == KIND]
         outputs = np.zeros(len(role), dtype=np.int64)
         if self.fluent is None:
             one, copies = read.distinct(drawn)

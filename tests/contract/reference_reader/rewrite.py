@@ -1,0 +1,142 @@
+"""Whole texts under the staircase: their skeletons, drawn and written."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .bundle import Bundle
+from .context import in_context
+from .draws import draw_slots, draw_staircase, uniform_below
+from .files import check
+from .skeleton import MARKS, MEMBER, MENTION, VISIBLE, Skeleton, Token
+from .staircase import allowed_outputs
+
+Words = Callable[[int], list[int]]
+RUN = 32
+
+
+@dataclass
+class Draw:
+    """One draw, and the tokens that it stands in: places of tokens in all texts."""
+
+    token: Token
+    places: list[int]
+    cases: set[str]
+
+
+def group(tokens: list[tuple[int, Token]], consistent: bool, cap: int, split: bool) -> dict[str, list[Draw]]:
+    """The draws of mentions and of members, each in the order of the first token; tokens are (document, token)."""
+    draws: dict[str, dict[Any, Draw]] = {MENTION: {}, MEMBER: {}}
+    mentions: dict[int, int] = {}
+    for place, (document, token) in enumerate(tokens):
+        if token.role == VISIBLE:
+            continue
+        mentions[document] = mentions.get(document, 0) + (token.role == MENTION)
+        part = max(0, mentions[document] - 1) // cap
+        check(not (consistent and part and not split), "a document has more mentions than the cap")
+        alone = not consistent or token.equal is None
+        draw = draws[token.role].setdefault(place if alone else (document, part, token.equal), Draw(token, [], set()))
+        draw.places.append(place)
+        draw.cases.add(token.case)
+    return {role: list(found.values()) for role, found in draws.items()}
+
+
+def elements_of(bundle: Bundle, rule: Skeleton, items: list[str | list[Token]]) -> list[tuple[int, bool]]:
+    """The elements of a text, each with whether a token stands there."""
+    symbols, kinds, found = bundle.unknown, len(bundle.staircase.kinds), []
+    gap = ""
+    for item in [*items, []]:
+        if isinstance(item, str):
+            gap += item
+            continue
+        mark = gap.strip()[:1]
+        if mark and not rule.bare:
+            found.append((symbols + kinds + 3 + (MARKS.index(mark) if mark in MARKS else len(MARKS)), False))
+        gap = ""
+        shown = {VISIBLE: lambda t: bundle.look_up(t.key), MENTION: lambda t: symbols + 1}
+        found += [(shown.get(token.role, lambda t: symbols + 2 + t.kind)(token), True) for token in item]
+    return found
+
+
+def draw_in_contexts(
+    bundle: Bundle, rule: Skeleton, texts: list[list], level: dict[str, str], draws: list[Draw], take: Words
+) -> list[int]:
+    """The outputs of mentions where the base follows the text; symbols stand by class, then by id."""
+    staircase, edge = bundle.staircase, bundle.unknown + len(bundle.staircase.kinds) + 15
+    check(staircase.context is not None, "a bundle without contexts")
+    order = sorted(range(bundle.unknown), key=lambda y: (staircase.context.classes[y], y))
+    elements = [elements_of(bundle, rule, items) for items in texts]
+    where = [(t, i) for t, line in enumerate(elements) for i, (_, is_token) in enumerate(line) if is_token]
+    draw_of = {where[place]: number for number, draw in enumerate(draws) for place in draw.places}
+    outputs: list[int] = []
+    for draw in draws:
+        text, i = where[min(draw.places)]
+        line = [element for element, _ in elements[text]]
+        around = [line[i + step] if 0 <= i + step < len(line) else edge for step in (-2, -1, 1, 2)]
+        before = 0
+        while (text, i - 1 - before) in draw_of:
+            before += 1
+        if before % RUN:
+            around[1] = outputs[draw_of[text, i - 1]]
+        lower = allowed_outputs(staircase, rule.visible, rule.kinds, draw.cases == {"lower"})
+        there = in_context(staircase, tuple(around))
+        outputs += draw_staircase(there, level, lower, [draw.token.symbol], take, order)
+    return outputs
+
+
+def printed(word: str, case: str) -> str:
+    """A word in a case pattern."""
+    return word.upper() if case == "UPPER" else word[:1].upper() + word[1:] if case == "Title" else word
+
+
+def written(items: list[str | list[Token]], spelled: Iterator[str], bare: bool) -> str:
+    """A text, of its gaps and what is printed of each of its tokens."""
+    parts: list[str] = []
+    for item in items:
+        if isinstance(item, str):
+            parts.append(item)
+            continue
+        for number, token in enumerate(item):
+            glued = number == 0 or token.role == VISIBLE
+            parts.append((" " if parts else "") * bare + " " * (not bare and not glued) + next(spelled))
+    return "".join(parts)
+
+
+def rewrite_batch(bundle: Bundle, texts: list[str], options: dict[str, Any], words: Words) -> tuple[list, list, int]:
+    """Rewrite one batch of texts, each a document, with `words(count)` as the source of random 64-bit words.
+
+    Options are those of `Skeleton`, level (a name), consistent, consistent_cap, split and fluent. Where the order of
+    draws is the reader's own, equal tokens are drawn in the order of the first of them, and mentions in contexts one
+    by one. Returns the outputs, the numbers of mentions that are charged, and the number of random words consumed.
+    """
+    consumed = []
+
+    def take(count: int) -> list[int]:
+        consumed.append(count)
+        return words(count)
+
+    rule, staircase = Skeleton(bundle, options), bundle.staircase
+    (level,) = (one for one in staircase.levels if one["name"] == options.get("level", staircase.defaults["level"]))
+    read = [rule.read(text) for text in texts]
+    tokens = [(n, token) for n, items in enumerate(read) for item in items if isinstance(item, list) for token in item]
+    consistent, cap = options.get("consistent", False), options.get("consistent_cap", 2000)
+    draws = group(tokens, consistent, cap, options.get("split", False))
+    spelled = [token.key for _, token in tokens]
+    if options.get("fluent", False):
+        symbols = draw_in_contexts(bundle, rule, read, level, draws[MENTION], take)
+    else:
+        slots = [(draw.token.symbol, draw.cases == {"lower"}) for draw in draws[MENTION]]
+        symbols = draw_slots(staircase, level, (rule.visible, rule.kinds), slots, take)
+    lists = [rule.outputs[draw.token.kind] for draw in draws[MEMBER]]
+    chosen = uniform_below([len(outputs) for outputs in lists], take)
+    drawn = [bundle.spellings[symbol][0] for symbol in symbols]
+    drawn += [outputs[number] for outputs, number in zip(lists, chosen, strict=True)]
+    for draw, word in zip(draws[MENTION] + draws[MEMBER], drawn, strict=True):
+        for place in draw.places:
+            spelled[place] = word
+    each = iter([printed(word, token.case) for word, (_, token) in zip(spelled, tokens, strict=True)])
+    outputs = [written(items, each, rule.bare) for items in read]
+    counts = [0] * len(texts)
+    for draw in draws[MENTION]:
+        counts[tokens[draw.places[0]][0]] += 1
+    return outputs, counts, sum(consumed)

@@ -1,0 +1,249 @@
+"""Whole texts under the staircase: the product, and a reader that has its skeleton from docs/format.md alone.
+
+Both have the same random words, so where they agree the document says what becomes of every token. Where it leaves the
+order of draws to a reader, there is one random word for all of them.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import islice, repeat
+from pathlib import Path
+from typing import Any
+
+import pytest
+import reference_reader as reader
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference_reader import inputs, rewrite, segments, shapes, skeleton
+from textveil import Sanitizer
+from textveil.errors import DocumentTooLong
+from textveil.text import kinds
+from whole_texts import (
+    CONSISTENT,
+    DENY,
+    FLUENT,
+    OPTIONS,
+    TEXTS,
+    Told,
+    by_the_product,
+    extreme_words,
+    write_bundle,
+)
+
+SMALL = Path(__file__).parents[2] / "artifacts" / "english-v3-small"
+#: Of the toy bundle alone: the other one has more levels, and no contexts.
+LEVELS = {"toy": ["strong", "usual"], "small": ["strongest", "weak", "weakest"]}
+
+
+class Pair:
+    """A bundle, opened by the reader and by the product."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name, self.levels = name, LEVELS[name]
+        self.read, self.opened = reader.open_bundle(folder), Sanitizer.load(folder)
+
+    def by_the_document(self, texts: list[str], options: dict[str, Any], stream: Iterator[int]) -> Told:
+        return reader.rewrite_batch(self.read, texts, options, lambda number: list(islice(stream, number)))
+
+    def assert_agreement(self, texts: list[str], options: dict[str, Any], stream: Callable[[], Iterator[int]]) -> None:
+        told = self.by_the_document(texts, options, stream())
+        assert by_the_product(self.opened, texts, options, stream()) == told
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    return Pair("toy", write_bundle(tmp_path_factory.mktemp("toy") / "bundle"))
+
+
+@pytest.fixture(scope="module")
+def small() -> Pair:
+    return Pair("small", SMALL)
+
+
+def one_word(word: int) -> Callable[[], Iterator[int]]:
+    """A stream of one word: whichever draw has it, in whichever order. No total rejects it."""
+    return partial(repeat, word % 2**63)
+
+
+@pytest.mark.parametrize("number", range(len(OPTIONS)))
+def test_the_toy_bundle_rewrites_as_the_document_says(toy: Pair, number: int) -> None:
+    options = {"level": toy.levels[number % 2], **OPTIONS[number]} | {"level": toy.levels[number % 2]}
+    toy.assert_agreement(TEXTS, options, partial(extreme_words, f"toy {number}"))
+
+
+@pytest.mark.parametrize("number", [0, 3, 6, 8, pytest.param(None, marks=pytest.mark.full)])
+def test_the_small_bundle_rewrites_as_the_document_says(small: Pair, number: int | None) -> None:
+    for options in OPTIONS if number is None else [OPTIONS[number]]:
+        small.assert_agreement(TEXTS, options, partial(extreme_words, f"small {number}"))
+
+
+@pytest.mark.parametrize("options", CONSISTENT)
+def test_equal_tokens_share_a_draw(toy: Pair, options: dict[str, Any]) -> None:
+    for word in (0x3123456789ABCDEF, 0x7FEDCBA987654321, 12345):
+        toy.assert_agreement(TEXTS, options, one_word(word))
+
+
+def test_draws_of_equal_tokens_are_told_apart(toy: Pair) -> None:
+    """Where no function word is visible, the product has the reader's order within a text."""
+    for text in TEXTS:
+        for options in ({}, {"deny": DENY}, {"kinds": False}, {"case": "drop"}):
+            every = {"consistent": True, "visible": "none", **options}
+            toy.assert_agreement([text], every, partial(extreme_words, text[:9].encode("ascii", "replace").decode()))
+
+
+@pytest.mark.parametrize("cap", [1, 2, 3, 5, 8])
+def test_the_same_documents_are_refused(toy: Pair, cap: int) -> None:
+    options, refused = {"consistent": True, "consistent_cap": cap}, set()
+    for text in (*TEXTS, "doctor john", "doctor's", "doctor nurse. The", "flu flu", "flu clinic: john, 5"):
+        try:
+            told = by_the_product(toy.opened, [text], options, repeat(5))
+            assert toy.by_the_document([text], options, repeat(5)) == told
+        except DocumentTooLong:
+            refused.add(text)
+            with pytest.raises(ValueError, match="more mentions than the cap"):
+                toy.by_the_document([text], options, repeat(5))
+    assert 0 < len(refused) < len(TEXTS)
+
+
+@pytest.mark.parametrize("options", FLUENT)
+def test_the_base_follows_the_text_as_the_document_says(toy: Pair, options: dict[str, Any]) -> None:
+    for word in (0x3123456789ABCDEF, 0x7FEDCBA987654321):
+        toy.assert_agreement(TEXTS, {**options, "fluent": True}, one_word(word))
+
+
+# --- texts at random ------------------------------------------------------------------------------------------------
+
+PIECES = sorted({piece for text in TEXTS for piece in text.split(" ") if len(piece) < 60})
+MARKS = ["", " ", "  ", ". ", ".", "\n", ", ", "'", "’", "(", ") ", ":", "; ", '"', "-", "/", "@", "\u00a0", "? ", "…"]
+mixtures = st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from(MARKS)), max_size=10).map(
+    lambda parts: "".join(piece + mark for piece, mark in parts)
+)
+random_options = st.fixed_dictionaries(
+    {"visible": st.sampled_from(["function-words", "none"]), "kinds": st.sampled_from([True, True, False])},
+    optional={
+        "case": st.just("drop"),
+        "sanitize_punctuation": st.just(True),
+        "deny": st.lists(st.one_of(st.sampled_from(PIECES), mixtures), max_size=3),
+    },
+)
+random_orders = st.fixed_dictionaries({}, optional={"fluent": st.just(True), "consistent": st.just(True)})
+
+
+@pytest.mark.slow
+@settings(max_examples=900, deadline=None)
+@given(st.lists(mixtures, min_size=1, max_size=3), random_options, random_orders, st.integers(0, 2**63 - 1))
+def test_random_texts_agree(
+    toy: Pair, texts: list[str], options: dict[str, Any], orders: dict[str, Any], word: int
+) -> None:
+    stream = one_word(word) if orders else partial(extreme_words, str(word))
+    more = {"consistent_cap": 1 + word % 4, "split": True} if "consistent" in orders else {}
+    toy.assert_agreement(texts, {"level": toy.levels[word % 2], **options, **orders, **more}, stream)
+
+
+@pytest.mark.full
+@settings(max_examples=300, deadline=None)
+@given(st.lists(mixtures, min_size=1, max_size=3), random_options, st.integers(0, 999))
+def test_random_texts_agree_in_the_small_bundle(
+    small: Pair, texts: list[str], options: dict[str, Any], label: int
+) -> None:
+    small.assert_agreement(texts, {"level": small.levels[label % 3], **options}, partial(extreme_words, str(label)))
+
+
+@settings(max_examples=1500)
+@given(st.text("0123456789٣９:.,/-‐–−+()[]{} \u00a0@＠\"'~\\aptmsndrhCx$#%;", min_size=1, max_size=14))
+def test_shapes_agree(text: str) -> None:
+    for kind, segment in segments.find_segments(text):
+        if kind == "string":
+            assert shapes.shape_of(segment) == kinds.shape_of(segment)
+
+
+# --- planted faults -------------------------------------------------------------------------------------------------
+
+
+def without_marks(mark: str) -> Callable[[Any], Any]:
+    """A bundle whose lists lack one mark."""
+
+    def changed(bundle: Any) -> Any:
+        lists = bundle.staircase
+        drop = lambda one: {entry: tuple(m for m in marks if m != mark) for entry, marks in one.items()}  # noqa: E731
+        named = {name: (shape, drop(entries)) for name, (shape, entries) in lists.kinds.items()}
+        return replace(bundle, staircase=replace(lists, function_words=drop(lists.function_words), kinds=named))
+
+    return changed
+
+
+def other_shape(wrong: str) -> Callable[[str], str]:
+    """Shapes, one of which is forgotten."""
+    instead = {"other": "number", "number": "other", "year": "number", "date": "number", "phone": "number"}
+    return lambda string: instead.get(wrong, "other") if shapes.shape_of(string) == wrong else shapes.shape_of(string)
+
+
+real_word, real_key = skeleton.Skeleton.word, skeleton.key_of
+
+
+def stems_alone_are_denied(rule: Any, word: str, starts: bool) -> Any:
+    denied, rule.denied = rule.denied, rule.denied - {real_key(word)}
+    found = real_word(rule, word, starts)
+    rule.denied = denied
+    return found
+
+
+#: What a reader may get wrong.
+FAULTS: dict[str, tuple[Any, str, Any]] = {
+    **{f"no shape {shape}": (skeleton, "shape_of", other_shape(shape)) for shape in shapes.SHAPES},
+    **{
+        f"{clitic} is no clitic": (skeleton, "CLITICS", [one for one in skeleton.CLITICS if one != clitic])
+        for clitic in skeleton.CLITICS
+        if clitic != "n't"
+    },
+    **{
+        f"{mark!r} ends no sentence": (skeleton, "SENTENCE_ENDS", skeleton.SENTENCE_ENDS - {mark})
+        for mark in ".!?\n\x0c\x85\u2028"
+    },
+    "a colon ends a sentence": (skeleton, "SENTENCE_ENDS", skeleton.SENTENCE_ENDS | {":"}),
+    "n't is never cut off": (skeleton, "AUXILIARIES", []),
+    "n't is cut off any word": (skeleton, "AUXILIARIES", ["the", *skeleton.AUXILIARIES]),
+    "long strings have a shape": (skeleton, "LONGEST_WORD", 10**6),
+    "denied texts deny no words of theirs": (skeleton, "denied_keys", lambda entry: [real_key(entry)]),
+    "a denied word keeps its clitics": (skeleton.Skeleton, "word", stems_alone_are_denied),
+    "case is lost": (skeleton, "case_pattern", lambda word: "lower"),
+    "upper case is title case": (
+        skeleton,
+        "case_pattern",
+        lambda word: found if (found := inputs.case_pattern(word)) != "UPPER" else "Title",
+    ),
+    "keys are not normalized": (skeleton, "key_of", lambda word: word.lower().replace("’", "'")),
+    "marks come out in another order": (skeleton, "MARKS", skeleton.MARKS[::-1]),
+    "runs are never cut": (rewrite, "RUN", 10**6),
+}
+MARKS_OF_LISTS = ("name-like", "capitalized", "member-only")
+
+
+def sees_a_fault(pair: Pair, bundle: Any) -> bool:
+    """Whether any text comes out otherwise."""
+    ways = [(OPTIONS[number], partial(extreme_words, "fault")) for number in (0, 2, 3, 11)]
+    ways.append(({"fluent": True}, one_word(0x3123456789ABCDEF)))
+    for options, stream in ways:
+        every = {**options, "level": "usual"}
+        told = by_the_product(pair.opened, TEXTS, every, stream())
+        words = stream()
+        if reader.rewrite_batch(bundle, TEXTS, every, lambda n, words=words: list(islice(words, n))) != told:
+            return True
+    return False
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_seen(toy: Pair, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(*FAULTS[fault])
+    assert sees_a_fault(toy, toy.read)
+
+
+@pytest.mark.parametrize("mark", MARKS_OF_LISTS)
+def test_a_mark_of_a_list_that_is_not_read_is_seen(toy: Pair, mark: str) -> None:
+    assert sees_a_fault(toy, without_marks(mark)(toy.read))
+
+
+def test_without_a_fault_none_is_seen(toy: Pair) -> None:
+    assert not sees_a_fault(toy, toy.read)
