@@ -3,10 +3,7 @@
 import os
 import re
 import sqlite3
-import subprocess
-import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,10 +11,10 @@ import pytest
 from lost_writes import disks
 from small_ledger import SCOPE, in_a_copy, killed_streams, request_of, stream, text_of
 from small_staircase import small_staircase
-from textveil import Budget, Ledger, Sanitizer
-from textveil.errors import BudgetError, LedgerBusy, LedgerDamaged, LedgerError, OutputError
+from textveil import Ledger, Sanitizer
+from textveil.errors import LedgerDamaged, LedgerError, OutputError
 from textveil.ledger import Entry, database
-from textveil.release import NAT_UNITS, Charge
+from textveil.release import Charge
 
 resource = pytest.importorskip("resource")
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -188,117 +185,6 @@ def test_a_full_disk_at_the_first_use_is_a_named_error(folder: Path) -> None:
         _, status = os.waitpid(in_a_copy(work), 0)
         assert status == 0
     Ledger(folder / "ledger").charge([ENTRY])
-
-
-def many(path: Path, processes: int, charges: int) -> None:
-    """Charges one ledger from several processes, which meet at its first use."""
-
-    def work() -> None:
-        ledger = Ledger(path)
-        for _ in range(charges):
-            ledger.charge([ENTRY])
-
-    for child in [in_a_copy(work) for _ in range(processes)]:
-        assert os.waitpid(child, 0)[1] == 0
-
-
-def test_processes_lose_no_charge(folder: Path) -> None:
-    many(folder / "ledger", 8, 5)
-    ((account, releases),) = Ledger(folder / "ledger").accounts()
-    assert (account.epsilon, releases) == (3 * 40, 40)
-
-
-@pytest.mark.full
-def test_eight_processes_lose_none_of_many_charges(tmp_path: Path) -> None:
-    many(tmp_path / "ledger", 8, 250)
-    ((account, releases),) = Ledger(tmp_path / "ledger").accounts()
-    print(f"8 processes: {releases:,} charges of 3 units, {account.epsilon:,} units")
-    assert (account.epsilon, releases) == (3 * 2000, 2000)
-
-
-def test_processes_stay_within_one_budget(folder: Path) -> None:
-    Ledger(folder / "ledger")
-    budget = Budget.of(100)
-
-    def work() -> None:
-        ledger = Ledger(folder / "ledger")
-        for _ in range(15):  # one more than the budget has room for
-            try:
-                ledger.charge([Entry("scope", b"", "staircase", Charge(7 * NAT_UNITS))], budget=budget)
-            except BudgetError:
-                os._exit(0)
-        os._exit(1)
-
-    assert [os.waitpid(child, 0)[1] for child in [in_a_copy(work) for _ in range(4)]] == [0] * 4
-    assert Ledger(folder / "ledger").account("scope").epsilon == 98 * NAT_UNITS
-
-
-THREADS_AND_FORKS = """
-import os, sys, threading
-from textveil.ledger import Entry, Ledger
-from textveil.release import Charge
-ledger, children = Ledger(sys.argv[1]), []
-entry = Entry("scope", b"request", "staircase", Charge(3))
-
-def charges():
-    for number in range(12):
-        ledger.charge([entry])
-        if number % 4 == 0:  # while other threads have connections open
-            child = os.fork()
-            if child == 0:
-                status = 1
-                try:
-                    for _ in range(3):
-                        ledger.charge([entry])
-                    status = 0
-                finally:
-                    os._exit(status)
-            children.append(child)
-
-threads = [threading.Thread(target=charges) for _ in range(4)]
-for thread in threads:
-    thread.start()
-for thread in threads:
-    thread.join()
-sys.exit([os.waitpid(child, 0)[1] for child in children] != [0] * 12)
-"""
-
-
-def test_threads_and_forks_lose_no_charge(folder: Path) -> None:
-    """In a process of its own: libraries that other tests bring refuse forks while their threads are at work."""
-    path = folder / "ledger"
-    subprocess.run([sys.executable, "-W", "ignore", "-c", THREADS_AND_FORKS, path], check=True, timeout=300)
-    assert Ledger(path).account("scope").epsilon == 3 * (4 * 12 + 12 * 3)
-
-
-def test_a_fork_waits_until_no_transaction_is_open(folder: Path) -> None:
-    """SQLite remembers locks by process: a copy would believe that it has those of its original."""
-    ledger, is_open, entered = Ledger(folder / "ledger"), [], threading.Event()
-
-    def hold() -> None:
-        with database.transaction(ledger.path):
-            is_open.append(True)
-            entered.set()
-            threading.Event().wait(0.2)
-            is_open.clear()
-
-    thread = threading.Thread(target=hold)
-    thread.start()
-    entered.wait()
-    child = in_a_copy(lambda: os._exit(len(is_open)))
-    thread.join()
-    assert os.waitpid(child, 0)[1] == 0
-
-
-def test_a_ledger_that_stays_locked_is_a_named_error(folder: Path) -> None:
-    ledger = Ledger(folder / "ledger", wait_s=0.05)
-    other = sqlite3.connect(ledger.path, isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(LedgerBusy, match=r"^another process holds the ledger; nothing was released$"):
-        ledger.charge([ENTRY])
-    other.execute("ROLLBACK")
-    other.close()
-    ledger.charge([ENTRY])
 
 
 def test_a_journal_from_before_takes_the_ledger_back_and_is_not_noticed(folder: Path) -> None:
