@@ -69,7 +69,7 @@ def accuracy_by_attack(
             percent(axes.xaxis, axes.yaxis)
             if not number:
                 axes.set_ylabel("accuracy, quick classifier")
-            axes.set_xlabel("content words of SST-2\nthat the strongest attack names")
+            axes.set_xlabel("content words of SST-2\nthat our strongest attack names")
         return figure
 
 

@@ -36,9 +36,9 @@ def better_capped_tails(line: dict[str, Any]) -> None:
         line["result"]["test"]["accuracy"] = 0.9
 
 
-def better_k_rr(line: dict[str, Any]) -> None:
-    if line["row"] == "krr-seen-10" and line["job"] == "task":
-        line["score"] += 0.1
+def a_better_attack(line: dict[str, Any]) -> None:
+    if line["row"] == "shipped-10" and line["job"] in ("attack", "minilm"):
+        line["counts"]["content"] += 0.1
 
 
 def worse_classes(line: dict[str, Any]) -> None:
@@ -52,7 +52,7 @@ def worse_classes(line: dict[str, Any]) -> None:
     [
         (dpnr.pictures, "dpnr_sst2_shared.jsonl", worse_heads, "dpnr_sst2.png"),
         (nlp.pictures, "nlp_frozen.jsonl", better_capped_tails, "nlp/accuracy_by_epsilon.png"),
-        (frontier.pictures, "frontier.jsonl", better_k_rr, "text_frontier.png"),
+        (frontier.pictures, "frontier.jsonl", a_better_attack, "text_frontier.png"),
         (vectors.pictures, "vectors.jsonl", worse_classes, "vectors.png"),
     ],
 )

@@ -1,4 +1,9 @@
-"""Sanitizers over the built-in bundle and over tiny bundles made here, and three ways to run the command line."""
+"""Sanitizers over the built-in bundle and over tiny bundles made here, and three ways to run the command line.
+
+What only a fixture needs is imported by it: some tests of this folder run on Pythons that have no exporter and no onnx.
+"""
+
+from __future__ import annotations
 
 import os
 import shutil
@@ -9,14 +14,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from forked import run_forked
 from numpy.typing import NDArray
 from overridden import overridden
-from small_encoders import write_encoder
 from textveil import Encoder, Sanitizer
 from textveil.cli.console import run
 from textveil.cli.main import app
@@ -24,10 +28,9 @@ from textveil.mechanisms import entropy
 from textveil.mechanisms.santext_plus import ReplacementCoin
 from textveil.mechanisms.table import CAPPED, EXACT
 from textveil.mechanisms.vector_noise import Releaser
-from textveil_export.text.build import Contents, Recipe, build_bundle
-from textveil_export.text.sources import Source
-from textveil_export.text.word_sets import Policy
-from textveil_export.text.write import write_bundle
+
+if TYPE_CHECKING:
+    from textveil_export.text.build import Contents
 
 # Most frequent first. With the share below the first sixteen are common; "color" is a near copy of "colour".
 _WORDS = (
@@ -67,6 +70,10 @@ def contents_of(
     tails: tuple[str, ...] = (CAPPED,),
 ) -> Contents:
     """A bundle in memory, made by the exporter from made-up vectors."""
+    from textveil_export.text.build import Recipe, build_bundle
+    from textveil_export.text.sources import Source
+    from textveil_export.text.word_sets import Policy
+
     exponents = {name: Decimal(exponent) for name, exponent in (levels or LEVELS).items()}
     recipe = Recipe(
         name="tiny",
@@ -100,6 +107,8 @@ def make_bundle(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]
     """The exporter, from words and options to a folder with a bundle."""
 
     def make(*args: Sequence[str], **options: object) -> Path:
+        from textveil_export.text.write import write_bundle
+
         folder = tmp_path_factory.mktemp("made") / "bundle"
         write_bundle(contents_of(*args, **options), folder)  # type: ignore[arg-type]
         return folder
@@ -152,6 +161,8 @@ def english() -> Sanitizer:
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an encoder bundle of a few kilobytes."""
+    from small_encoders import write_encoder
+
     return write_encoder(tmp_path_factory.mktemp("encoder") / "tiny")
 
 

@@ -205,6 +205,12 @@ class EntropyFailed(TextveilError):
     code = "entropy"
 
 
+class EngineFailed(TextveilError):
+    """The regular expressions of this Python, or of the package regex, cut a known text wrong. Nothing was read."""
+
+    code = "engine"
+
+
 class OutputError(TextveilError):
     """The output cannot be written."""
 

@@ -8,8 +8,9 @@ from textveil.files.rows import LONG_TEXT, Bad, Row, in_pieces
 from textveil.files.selection import MAX_CELLS, Selection
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
-# Possessive: a cell whose closing quote has not arrived must not end at one that is doubled.
-_QUOTED = re.compile(rb'"[^"]*+(?:""[^"]*+)*+"')
+# A quoted cell is one part in quotes after the other, without a blank; most have one. Those with very many, for which
+# a pattern takes memory, are cut by hand.
+_QUOTED = rb'(?>(?:"[^"]*+"){1,50})(?!")'
 _ENDS = (b"", b"\n", b"\r\n")
 
 
@@ -30,7 +31,7 @@ class DelimitedLayout:
         self._selection, self._name, self._codec = selection, name, selection.codec
         plain = rb"[^%b\r\n]*+" % re.escape(self.glue)
         self._plain = re.compile(plain)
-        self._cell = re.compile(rb'(%b|(?!")%b)%b' % (_QUOTED.pattern, plain, re.escape(self.glue)))
+        self._cell = re.compile(rb'(%b|(?!")%b)%b' % (_QUOTED, plain, re.escape(self.glue)))
         self._to_quote = re.compile(rf'[{re.escape(delimiter)}"\r\n]')
         self._width = 0  # cells of a row; 0 until the first one is met
         self._places: list[int] = []
@@ -108,20 +109,32 @@ class DelimitedLayout:
         record.open = False
         at = record.at
         while True:
-            match = (_QUOTED if raw.startswith(b'"', at) else self._plain).match(raw, at)
-            if match is None:
+            end = self._end_of_cell(raw, at)
+            if end < 0:
                 record.open, record.at, record.quotes = True, at, raw.count(b'"', at)
                 return None
             if len(record.cells) == MAX_CELLS:
                 return f"more than {MAX_CELLS:,} cells"
-            record.cells.append(match[0])
-            record.at = match.end()
+            record.cells.append(raw[at:end])
+            record.at = end
             if raw.startswith(self.glue, record.at):
                 record.at = at = record.at + 1
             elif raw[record.at :] in _ENDS:
                 return None
             else:
                 return _BARE_RETURN if raw.startswith(b"\r", record.at) else "something follows a closing quote"
+
+    def _end_of_cell(self, raw: bytes, at: int) -> int:
+        """Returns where the cell ends that begins at a place; -1 for one whose closing quote has not arrived."""
+        if not raw.startswith(b'"', at):
+            match = self._plain.match(raw, at)
+            assert match is not None  # it may be empty
+            return match.end()
+        while (at := raw.find(b'"', at + 1)) >= 0:
+            at += 1
+            if not raw.startswith(b'"', at):
+                return at
+        return -1
 
     def _row_of(self, cells: list[bytes], end: bytes, raw: bytes, line: int, broken: str | None) -> Row | Bad:
         """The header, a row with its texts, or a bad row."""

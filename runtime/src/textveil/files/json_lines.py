@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
@@ -17,7 +16,7 @@ Node = dict["str | None", "Node"]
 _STEP = re.compile(r'"(?:[^"\\]|\\.)*"|[^."\[\]]+|\[\]')
 _BLANK = re.compile(r"[ \t\r\n]*")
 _COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
-_STRING_OR_COMMA = re.compile(r'"(?:[^"\\]++|\\.)*+"|,')
+_ESCAPE_QUOTE_OR_COMMA = re.compile(r'\\.|[",]', re.DOTALL)
 _NEXT = re.compile(r"[ \t\r\n]*([,\]}])[ \t\r\n]*")
 # Numbers of any length are skipped, not kept.
 _skip = json.JSONDecoder(parse_int=float).scan_once  # type: ignore[attr-defined]
@@ -136,10 +135,17 @@ class JsonLinesLayout:
 
 def _refuse_many_values(text: str) -> None:
     """Raises ``_Unfit`` for a line whose values would take many times its bytes: each is an object in memory."""
-    if text.count(",") >= MAX_CELLS:  # most of all: in strings
-        commas = (match for match in _STRING_OR_COMMA.finditer(text) if match[0] == ",")
-        if next(islice(commas, MAX_CELLS - 1, None), None) is not None:
-            raise _Unfit(f"more than {MAX_CELLS:,} values")
+    if text.count(",") < MAX_CELLS:
+        return
+    commas, in_string = 0, False  # most of all commas are in strings
+    for match in _ESCAPE_QUOTE_OR_COMMA.finditer(text):
+        mark = match[0]
+        if mark == '"':
+            in_string = not in_string
+        elif mark == "," and not in_string:
+            commas += 1
+            if commas == MAX_CELLS:
+                raise _Unfit(f"more than {MAX_CELLS:,} values")
 
 
 class _Unfit(Exception):

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from textveil.text.strings import LONGEST_WORD, find_strings, is_gap, is_string, patterns
+from textveil.text.strings import LONGEST_WORD, cut, find_strings, is_gap, is_string, patterns
 
 __all__ = [
     "AUXILIARIES",
@@ -57,15 +57,7 @@ def segments(text: str) -> list[str]:
     Returns:
         Gaps, words and strings in order; a segment is wholly a gap (``is_gap``), or no part of it is.
     """
-    words = patterns(text).segment.findall
-    found: list[str] = []
-    position = 0
-    for start, end in find_strings(text):
-        if start > position:
-            found += words(text[position:start])
-        found.append(text[start:end])
-        position = end
-    return found + words(text[position:] if position else text)
+    return cut(text, patterns(text))
 
 
 def words_and_gaps(text: str) -> list[str]:

@@ -16,6 +16,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain, groupby
+from string import punctuation
 
 from textveil.errors import BundleDamaged
 
@@ -47,10 +48,9 @@ _SMALL |= {"\ua7cb": "\u0264", "\ua7dc": "\u019b"}
 # The reference's list, with its 2B920 where the Unicode block begins at 2B820.
 _CJK = _bounds("3400-4DBF 4E00-9FFF F900-FAFF 20000-2A6DF 2A700-2B73F 2B740-2B81F 2B920-2CEAF 2F800-2FA1F")
 
-_PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
-_ASCII_TOKEN = re.compile(f"[0-9A-Za-z]+|[{re.escape(_PUNCTUATION)}]")
+_ASCII_TOKEN = re.compile(f"[0-9A-Za-z]+|[{re.escape(punctuation)}]")
 _ASCII_CLEAN = dict.fromkeys((*range(32), 127), "") | dict.fromkeys(b"\t\n\r", " ")
-_ASCII_SPLIT = {ord(character): f" {character} " for character in _PUNCTUATION}
+_ASCII_SPLIT = {ord(character): f" {character} " for character in punctuation}
 _ASCII_FOLD = _ASCII_SPLIT | {code: chr(code + 32) for code in range(ord("A"), ord("Z") + 1)}
 
 

@@ -8,7 +8,7 @@ from textveil_training.errors import FileLocation, WrongColumnCount, WrongLayout
 Cut = Callable[[str, FileLocation], list[str]]
 """Turns a row and its location into an odd number of parts: carried, text, carried, ..., carried."""
 
-_QUOTED_CELL, _PLAIN_CELL = re.compile(r'"(?:[^"]|"")*+"'), re.compile(r'[^,"\r\n]*')
+_QUOTED_CELL, _PLAIN_CELL = re.compile(r'(?>(?:"[^"]*+")+)'), re.compile(r'[^,"\r\n]*')
 _TO_QUOTE = re.compile(r'[,"\r\n]')
 
 
