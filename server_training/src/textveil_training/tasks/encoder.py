@@ -4,7 +4,7 @@
 
 1. Divide the texts, close ones on one side. 2. Train an extractor. 3. Round it to int8: from here on everything
 is measured on what ships. 4. Fit the channels on the calibration texts, and make integers of them. 5. Compute the
-figures on the test texts, exactly. 6. Write the bundle, with a card.
+figures on the test texts, exactly. 6. Write the bundle, with a card and the decisions on both by label.
 """
 
 import re
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from textveil.bundle import HeldOut
 from textveil.mechanisms import IndexStaircase
 from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
 
@@ -163,6 +164,7 @@ def measured_extractor(
 def contents_of(found: MeasuredExtractor, task: Task, settings: EncoderSettings, report: Report) -> IndexContents:
     """Fits the channels and computes the figures; arguments are those of ``train_encoder``."""
     calibration = confusion(task.calibration, found.calibration, len(task.labels))
+    test = confusion(task.test, found.test, len(task.labels))
     channels = fit_channels(calibration, settings.levels, report)
     trained = found.trained
     return IndexContents(
@@ -178,9 +180,10 @@ def contents_of(found: MeasuredExtractor, task: Task, settings: EncoderSettings,
             for name, levels in channels.items()
             for staircase in levels
         },
+        held_out=held_out(task.labels, calibration, test),
         license=settings.license,
         provenance={**provenance(settings), "extractor": found.kind, **trained.provenance},
-        measured=figures(task, confusion(task.test, found.test, len(task.labels)), channels, settings.data),
+        measured=figures(task, test, channels, settings.data),
     )
 
 
@@ -189,10 +192,28 @@ def provenance(settings: EncoderSettings) -> dict[str, str]:
     return {"data": settings.data, "data_sha256": settings.data_sha256, "source": settings.source}
 
 
-def confusion(part: Part, codes: NDArray[np.int64], classes: int) -> NDArray[np.float64]:
-    """Counts the texts of a part by true class (row) and decision without noise (column)."""
-    pairs = np.bincount(part.classes * classes + codes, minlength=classes**2)
-    return pairs.reshape(classes, classes).astype(float)
+def confusion(part: Part, codes: NDArray[np.int64], classes: int, count: int | None = None) -> NDArray[np.float64]:
+    """Counts the texts of a part by true class (row) and decision without noise (column).
+
+    Args:
+        part: The part.
+        codes: The decision on each of its texts.
+        classes: Number of classes.
+        count: Number of codes, if they are not the classes.
+    """
+    width = count or classes
+    pairs = np.bincount(part.classes * width + codes, minlength=classes * width)
+    return pairs.reshape(classes, width).astype(float)
+
+
+def held_out(labels: tuple[str, ...], *parts: NDArray[np.float64]) -> HeldOut:
+    """Adds up the decisions on the parts that nothing was trained on.
+
+    Args:
+        labels: Names of the classes.
+        parts: Counts by true class (row) and decision (column).
+    """
+    return HeldOut(labels, np.sum(parts, axis=0).astype(np.int64))
 
 
 def fit_channels(
