@@ -42,7 +42,7 @@ def show_counts(bundle: IndexBundle, counts: Counts, as_json: bool) -> None:
         if estimate.refused:
             say(f"textveil: {name}: no numbers: {estimate.refused}")
         elif not all(count.interval for count in estimate.counts):
-            say(f"textveil: {name}: no number where the range would be wider than all texts")
+            say(f"textveil: {name}: - where the range would be wider than from 0 to {counts.texts:,}")
 
 
 def _explained(counts: Counts, held_out: HeldOut | None) -> list[str]:

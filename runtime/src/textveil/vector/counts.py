@@ -101,7 +101,7 @@ class Counts:
 
 
 def count_codes(names: Sequence[str], arrived: Sequence[Arrived]) -> Estimate:
-    """Estimates how many texts had each code.
+    """Computes how many texts had each code: an estimate.
 
     Args:
         names: Name of every code.
@@ -116,7 +116,7 @@ def count_codes(names: Sequence[str], arrived: Sequence[Arrived]) -> Estimate:
 
 
 def count_labels(held_out: HeldOut | None, arrived: Sequence[Arrived]) -> Estimate:
-    """Estimates how many texts have each label.
+    """Computes how many texts have each label: an estimate.
 
     Args:
         held_out: Decisions on texts that the model never saw, or None if the bundle has none.

@@ -81,7 +81,7 @@ class IndexServer:
         return Decision(labels[received.index], scores)
 
     def counts(self, received: Iterable[Received]) -> Counts:
-        """Estimates how many texts the model put into each code, and how many texts have each label.
+        """Computes how many texts the model put into each code, and how many have each label: estimates.
 
         Lines of several levels may be mixed. Where the one or the other cannot be told, ``refused`` says why.
 

@@ -22,7 +22,7 @@ Report = Callable[[str, int, int], None]
 
 
 def with_held_out(contents: IndexContents, task: Task, data_sha256: str, report: Report) -> IndexContents:
-    """Decides on the texts for the channels and for the figures, and adds the counts by label.
+    """Adds the decisions on the texts for the channels and for the figures, as counts by label.
 
     Args:
         contents: The bundle.
