@@ -24,7 +24,6 @@ from typing import Any
 import labeled
 import numpy as np
 from numpy.typing import NDArray
-from run import ROOT
 from textveil.bundle import HeldOut
 from textveil.mechanisms import IndexStaircase
 from textveil.vector import Count, Estimate, count_codes, count_labels
@@ -39,6 +38,7 @@ from textveil_training.encoder.static import StaticSettings
 from textveil_training.encoder.task import Part, Task
 from textveil_training.encoder.teacher import NO_TEACHER
 
+ROOT = Path(__file__).resolve().parents[2]
 TASKS = ("trec", "ag", "sst2", "ag-16-codes")
 EPSILONS = ("2", "4", "8")
 #: Texts of a release; fewer where a label does not have so many.

@@ -34,6 +34,7 @@ LARGEST_CONDITION = 1e9
 _ADDED_TEXTS = 2.0
 #: Standard errors on each side of an interval.
 _ERRORS = 2.0
+_NOT_HELD_OUT = "the bundle does not say what its model decided on held-out texts (textveil-train held-out adds it)"
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Count:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Two standard errors on each side, cut to 0 and all texts; None if it would be wider than that, so empty."""
+        """Two standard errors on each side, cut to 0 and all texts; None if it is wider than that."""
         reach = _ERRORS * self.standard_error
         if 2 * reach > self.texts:
             return None
@@ -123,7 +124,7 @@ def count_labels(held_out: HeldOut | None, arrived: Sequence[Arrived]) -> Estima
         arrived: What arrived of each mechanism, each once.
     """
     if held_out is None:
-        return Estimate((), f"the bundle does not say what its model decided on held-out texts ({_REMEDY})")
+        return Estimate((), _NOT_HELD_OUT)
     sizes = held_out.decisions.sum(axis=1)
     if not sizes.all():
         return Estimate((), "a label has no held-out text, so nothing is known of its texts")
@@ -186,9 +187,6 @@ def condition(staircase: IndexStaircase) -> float:
     """Returns the condition number of the channel's matrix; infinite without full rank."""
     found = float(np.linalg.cond(staircase.matrix))
     return found if np.isfinite(found) and found < 1e15 else float("inf")
-
-
-_REMEDY = "textveil-train held-out adds it"
 
 
 def _drawn(weights: Sequence[Floats], arrived: Sequence[Arrived]) -> tuple[list[Floats], Floats]:

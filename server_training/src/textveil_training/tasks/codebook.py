@@ -23,17 +23,11 @@ from textveil_training.bounds.decisions import counts_channel, label_probabiliti
 from textveil_training.encoder.codebook import different_texts
 from textveil_training.encoder.codebook_extractors import minilm_codebook, static_codebook
 from textveil_training.encoder.extractors import MINILM
+from textveil_training.encoder.held_out import confusion, held_out
 from textveil_training.encoder.kept_parts import Arrays, KeptParts
 from textveil_training.encoder.task import Task
 from textveil_training.encoder.teacher import NO_TEACHER
-from textveil_training.tasks.encoder import (
-    EncoderSettings,
-    accuracies,
-    confusion,
-    divided_figures,
-    held_out,
-    provenance,
-)
+from textveil_training.tasks.encoder import EncoderSettings, accuracies, divided_figures, provenance
 
 Report = Callable[[str, int, int], None]
 

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import HeldOut
 from textveil.mechanisms import IndexStaircase
 from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
 
@@ -29,10 +28,11 @@ from textveil_training.encoder.extractors import (
     train_static_extractor,
 )
 from textveil_training.encoder.grouped_split import SHARED_WORDS
+from textveil_training.encoder.held_out import confusion, held_out
 from textveil_training.encoder.kept_parts import KeptParts
 from textveil_training.encoder.minilm_settings import MinilmSettings
 from textveil_training.encoder.static import StaticSettings
-from textveil_training.encoder.task import Part, Task
+from textveil_training.encoder.task import Task
 from textveil_training.errors import SettingError
 
 Report = Callable[[str, int, int], None]
@@ -190,30 +190,6 @@ def contents_of(found: MeasuredExtractor, task: Task, settings: EncoderSettings,
 def provenance(settings: EncoderSettings) -> dict[str, str]:
     """Returns what a bundle says of its data."""
     return {"data": settings.data, "data_sha256": settings.data_sha256, "source": settings.source}
-
-
-def confusion(part: Part, codes: NDArray[np.int64], classes: int, count: int | None = None) -> NDArray[np.float64]:
-    """Counts the texts of a part by true class (row) and decision without noise (column).
-
-    Args:
-        part: The part.
-        codes: The decision on each of its texts.
-        classes: Number of classes.
-        count: Number of codes, if they are not the classes.
-    """
-    width = count or classes
-    pairs = np.bincount(part.classes * width + codes, minlength=classes * width)
-    return pairs.reshape(classes, width).astype(float)
-
-
-def held_out(labels: tuple[str, ...], *parts: NDArray[np.float64]) -> HeldOut:
-    """Adds up the decisions on the parts that nothing was trained on.
-
-    Args:
-        labels: Names of the classes.
-        parts: Counts by true class (row) and decision (column).
-    """
-    return HeldOut(labels, np.sum(parts, axis=0).astype(np.int64))
 
 
 def fit_channels(

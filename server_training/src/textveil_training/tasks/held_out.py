@@ -14,9 +14,10 @@ from textveil.bundle import CODEBOOK
 from textveil_export.index import IndexContents
 
 from textveil_training.encoder.extractors import codes_of
+from textveil_training.encoder.held_out import confusion, held_out
 from textveil_training.encoder.task import Task
 from textveil_training.errors import ClassError
-from textveil_training.tasks.encoder import confusion, divided_figures, held_out
+from textveil_training.tasks.encoder import divided_figures
 
 Report = Callable[[str, int, int], None]
 
