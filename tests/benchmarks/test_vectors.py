@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import codebooks
+import counts
 import numpy as np
 import privunit
 import pytest
@@ -16,6 +17,7 @@ import repeated
 import vectors as page
 from releases import Codes, Release, area, noisy_corners
 from scipy.special import betainc
+from textveil_export.index import integer_channel
 from textveil_training.data import LabeledText
 from textveil_training.encoder.codebook import learn_codebook
 from textveil_training.encoder.word_rows import DIRECTIONS
@@ -34,6 +36,22 @@ def run() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def test_held_out_and_released_texts_are_not_the_same() -> None:
+    """Where more of each label are wanted than there are, all texts are taken: none twice, and none left out."""
+    classes = np.repeat([0, 1, 2], [50, 60, 7])
+    codes = (classes + (np.arange(117) % 5 == 0)) % 3
+    pool = counts.Pool(("a", "b", "c"), classes, codes, 3)
+    staircase = integer_channel("counts", np.eye(3), "16")
+    tables = set()
+    drawn = counts.releases(pool, staircase, 10**9, 0.5, 20, np.random.default_rng(0))
+    for held_out, arrived, truth, decided in drawn:
+        assert (held_out.decisions.sum(axis=1) + truth).tolist() == [50, 60, 7]
+        assert (held_out.decisions.sum(axis=0) + decided).tolist() == np.bincount(codes).tolist()
+        assert arrived.sum() == truth.sum()
+        tables.add(str(held_out.decisions))
+    assert len(tables) > 15
 
 
 def test_codes_of_minilm_are_those_of_a_bundle() -> None:

@@ -12,7 +12,6 @@ import pytest
 from reference_reader.index import IndexReader
 from textveil.bundle import StaticParts
 from textveil.cli import console, main
-from textveil.errors import ReleaseError
 from textveil.mechanisms import entropy
 from textveil.vector import IndexEncoder, IndexServer, words_of
 
@@ -67,13 +66,28 @@ def test_the_server_reads_the_golden_lines(case: dict[str, Any]) -> None:
     server = IndexServer(FOLDER)
     received = [server.receive(line, 1) for line in case["lines"]]
     assert [server.classify(one).to_dict() for one in received] == case["labels"]
-    if case["counts"] is None:
-        with pytest.raises(ReleaseError):
-            server.counts(received)
+    counts = server.counts(received)
+    for name, estimate in (("decided_as", counts.decided), ("texts_of_label", counts.of_labels)):
+        told = case["counts"][name]
+        assert (told is None) == (estimate.refused is not None)
+        for found, entry in zip(estimate.counts, told or [], strict=True):
+            assert found.label == entry["label"]
+            assert (found.count, found.standard_error) == pytest.approx((entry["count"], entry["standard_error"]))
+
+
+@CASES
+def test_the_document_gives_the_golden_counts_of_labels(case: dict[str, Any]) -> None:
+    if case["counts"]["texts_of_label"] is None:
+        assert case["channel"] == "accuracy"
         return
-    for found, told in zip(server.counts(received), case["counts"], strict=True):
-        assert found.label == told["label"]
-        assert (found.count, found.standard_error) == pytest.approx((told["count"], told["standard_error"]))
+    arrived = [sum(line.startswith(f"{index}\t") for line in case["lines"]) for index in range(3)]
+    found = IndexReader(FOLDER).of_labels({(case["channel"], case["epsilon"]): arrived})
+    for (label, number, error), told in zip(found, case["counts"]["texts_of_label"], strict=True):
+        assert (label, number, error) == (
+            told["label"],
+            pytest.approx(told["count"]),
+            pytest.approx(told["standard_error"]),
+        )
 
 
 def test_the_command_prints_the_golden_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,7 +96,12 @@ def test_the_command_prints_the_golden_counts(tmp_path: Path, capsys: pytest.Cap
     arguments = ["classify", "--bundle", str(FOLDER), "--counts", "--json", str(tmp_path / "released.txt")]
     assert console.run(main.app, "textveil", arguments) == 0
     found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert found == [pytest.approx(told) if isinstance(told, float) else told for told in case["counts"]]
+    for name, told in case["counts"].items():
+        for row, entry in zip(found, told, strict=True):
+            assert row["label"] == entry["label"]
+            assert row[name]["count"] == pytest.approx(entry["count"])
+            assert row[name]["standard_error"] == pytest.approx(entry["standard_error"])
+            assert row[name]["interval"] == (entry["interval"] and pytest.approx(entry["interval"]))
 
 
 def next_row(reader: IndexReader) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from reference_reader.index import WORD, G, IndexReader
-from small_index import write_index
+from small_index import held_out_of, write_index
 from textveil.vector import IndexEncoder, IndexServer
 
 TEXTS = (
@@ -62,7 +62,7 @@ def test_counts_by_the_document(tmp_path: Path) -> None:
     folder = write_index(tmp_path / "bundle")
     server, reader = IndexServer(folder), IndexReader(folder)
     lines = [f"{y}\t{reader.identity[:12]}\t4\tcounts" for y, count in enumerate((5, 9, 2)) for _ in range(count)]
-    found = server.counts(server.receive(line, 1) for line in lines)
+    found = server.counts(server.receive(line, 1) for line in lines).decided.counts
     base, budget = reader.channels["counts.4.base"][0], sum(reader.channels["counts.4.dealt"][:3])
     with localcontext(prec=80):
         factor = math.floor((Decimal(4).exp() - 1) * G)
@@ -75,3 +75,52 @@ def test_counts_by_the_document(tmp_path: Path) -> None:
         inverse_off = -off / (on - off)
         variance = arrived * inverse_on**2 + (16 - arrived) * inverse_off**2 - count.count
         assert count.standard_error == pytest.approx(math.sqrt(max(0, variance)))
+
+
+def arriving(reader: IndexReader, arrived: dict[tuple[str, str], list[int]]) -> list[str]:
+    return [
+        f"{y}\t{reader.identity[:12]}\t{epsilon}\t{channel}"
+        for (channel, epsilon), times in arrived.items()
+        for y, count in enumerate(times)
+        for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize(
+    "arrived",
+    [
+        {("counts", "4"): [50, 90, 20]},
+        {("counts", "1"): [70, 0, 3]},
+        {("counts", "4"): [9, 5, 8], ("counts", "1"): [4, 40, 6]},
+    ],
+)
+def test_texts_of_a_label_by_the_document(tmp_path: Path, arrived: dict[tuple[str, str], list[int]]) -> None:
+    folder = write_index(tmp_path / "bundle")
+    server, reader = IndexServer(folder), IndexReader(folder)
+    found = server.counts(server.receive(line, 1) for line in arriving(reader, arrived)).of_labels.counts
+    for count, (label, number, error) in zip(found, reader.of_labels(arrived), strict=True):
+        assert count.label == label
+        assert (count.count, count.standard_error) == pytest.approx((number, error))
+
+
+@pytest.mark.parametrize("channel", ["counts", "accuracy"])
+def test_texts_of_fewer_labels_than_codes_by_the_document(tmp_path: Path, channel: str) -> None:
+    """Least squares, and a channel that never releases one of the indices."""
+
+    def manifest(told: dict[str, Any]) -> None:
+        told["release"]["kind"] = "codebook"
+
+    table = held_out_of(labels=["yes", "no"], texts=200, decisions=[[60, 30, 10], [5, 25, 70]])
+    folder = write_index(
+        tmp_path / "bundle", manifest=manifest, files=lambda files: files.update({"held-out.json": table})
+    )
+    server, reader = IndexServer(folder), IndexReader(folder)
+    times = {(channel, "1"): [40, 31, 12 if channel == "counts" else 0]}
+    found = server.counts(server.receive(line, 1) for line in arriving(reader, times))
+    assert (found.decided.refused is None) == (channel == "counts")
+    if channel == "accuracy":  # of the document: an index that is never released is left out
+        reader.channel = lambda *_, real=reader.channel: [row[:2] for row in real(channel, "1")]  # type: ignore[method-assign]
+        times[channel, "1"].pop()
+    for count, (label, number, error) in zip(found.of_labels.counts, reader.of_labels(times), strict=True):
+        assert count.label == label
+        assert (count.count, count.standard_error) == pytest.approx((number, error))

@@ -75,6 +75,19 @@ def test_the_card_has_the_figures(encoder: IndexEncoder) -> None:
     assert measured["compared"]["take"] in ("static", "minilm")
 
 
+def test_held_out_decisions_are_those_of_the_figures(encoder: IndexEncoder) -> None:
+    """All texts that were not trained on, and among them the test texts that the figures are of."""
+    held_out, measured = encoder.bundle.held_out, encoder.bundle.manifest["measured"]
+    assert held_out is not None
+    assert held_out.labels == LABELS
+    assert held_out.texts == measured["texts"]["calibration"] + measured["texts"]["test"] == 4884
+    for number, (label, recall) in enumerate(measured["clean"]["recall"].items()):
+        tested = round(measured["texts"]["test"] * measured["shares"][label])
+        right, all_texts = held_out.decisions[number, number], held_out.decisions[number].sum()
+        assert 0 <= right - round(tested * recall) <= all_texts - tested
+        assert right / all_texts == pytest.approx(recall, abs=0.03)
+
+
 def test_words_are_those_of_the_public_list() -> None:
     words = (ARTIFACTS / "ag-static" / "words.txt").read_text("utf-8").splitlines()
     public = (DEFAULT_BUNDLE / "vocabulary.tsv").read_text("utf-8")
@@ -94,4 +107,6 @@ def test_a_server_reads_what_a_device_sends(encoder: IndexEncoder) -> None:
     decided = [server.classify(one) for one in received]
     assert {one.label for one in decided} <= set(LABELS)
     assert all(sum(one.scores.values()) == pytest.approx(1, abs=1e-5) for one in decided)
-    assert sum(count.count for count in server.counts(received)) == pytest.approx(4)
+    counts = server.counts(received)
+    for estimate in (counts.decided, counts.of_labels):
+        assert sum(count.count for count in estimate.counts) == pytest.approx(4)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import small_encoders
 from safetensors.numpy import save
-from small_index import WORDS, write_index
+from small_index import HELD_OUT, LABELS, WORDS, held_out_of, write_index
 from textveil import Encoder
 from textveil.audit import verify_index
 from textveil.bundle import StaticParts, open_encoder, open_index
@@ -133,6 +133,65 @@ def test_channels_of_other_codes_are_refused(tmp_path: Path) -> None:
         open_index(write_index(tmp_path / "bundle", tensors=for_two_codes))
 
 
+def held_out(content: bytes) -> Any:
+    return lambda files: files.update({"held-out.json": content})
+
+
+def test_held_out_decisions_are_read(tmp_path: Path) -> None:
+    found = open_index(write_index(tmp_path / "bundle")).held_out
+    assert found is not None
+    assert (found.labels, found.decisions.tolist(), found.texts) == (LABELS, HELD_OUT, 62)
+    assert json.loads(held_out_of()) == found.to_dict()
+    without = write_index(tmp_path / "without", files=lambda files: files.pop("held-out.json"))
+    assert open_index(without).held_out is None
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"[]", "not a JSON object"),
+        (b"{", "readable"),
+        (held_out_of().replace(b"18", b"NaN"), "readable"),
+        (held_out_of().replace(b"18", b"Infinity"), "readable"),
+        (held_out_of()[:-1] + b', "texts": 62}', "readable"),
+        (held_out_of(more=1), "unknown or missing"),
+        (b'{"labels": [], "texts": 1}', "unknown or missing"),
+        (held_out_of(labels=["business", "sport", "sport"]), "different texts"),
+        (held_out_of(labels=["business", "sport", 3]), "different texts"),
+        (held_out_of(labels="abc"), "different texts"),
+        (held_out_of(labels=["business", "health", "sport"]), "not those of the bundle"),
+        (held_out_of(labels=["business"], decisions=HELD_OUT[:1]), "not those of the bundle"),
+        (held_out_of(decisions=HELD_OUT[:2]), "a row for each label"),
+        (held_out_of(decisions=[row[:2] for row in HELD_OUT]), "a column for each code"),
+        (held_out_of(decisions=[[18, 2, 1], [1, 30, 0], 5]), "a row for each label"),
+        (held_out_of(decisions=3), "a row for each label"),
+        (held_out_of(decisions=[[18, 2, 1], [1, 30, 0], [0, 1, 9.0]]), "not a count"),
+        (held_out_of(decisions=[[18, 2, 1], [1, 30, 0], [0, True, 9]]), "not a count"),
+        (held_out_of(decisions=[[18, 2, 1], [1, 30, -1], [0, 2, 9]]), "not a count"),
+        (held_out_of(decisions=[[18, 2, 1], [1, 30, 0], [0, 1, 1 << 70]]), "not a count"),
+        (held_out_of(texts=61), "add up"),
+        (held_out_of(texts=62.0), "add up"),
+        (held_out_of(texts=0, decisions=[[0] * 3] * 3), "add up"),
+        (held_out_of(texts=3 << 26, decisions=[[1 << 26, 0, 0]] * 3), "add up"),
+    ],
+)
+def test_held_out_decisions_that_are_wrong_are_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    with pytest.raises(BundleDamaged, match=message):
+        open_index(write_index(tmp_path / "bundle", files=held_out(content)))
+
+
+def test_a_codebook_names_its_own_labels(tmp_path: Path) -> None:
+    of_two = held_out_of(labels=["a", "b"], texts=52, decisions=HELD_OUT[:2])
+    folder = write_index(
+        tmp_path / "bundle", files=held_out(of_two), manifest=set_in("release", "kind", value="codebook")
+    )
+    found = open_index(folder).held_out
+    assert found is not None
+    assert found.labels == ("a", "b")
+    with pytest.raises(BundleDamaged, match="not those of the bundle"):
+        open_index(write_index(tmp_path / "classes", files=held_out(of_two)))
+
+
 def test_an_altered_byte_of_any_file_is_found(tmp_path: Path) -> None:
     folder = write_index(tmp_path / "bundle")
     identity = open_index(folder).identity
@@ -148,7 +207,8 @@ def test_an_altered_byte_of_any_file_is_found(tmp_path: Path) -> None:
 def test_labels_and_figures_are_part_of_the_identity(tmp_path: Path) -> None:
     plain = open_index(write_index(tmp_path / "plain"))
     for number, change in enumerate((set_in("labels", value=["a", "b", "c"]), set_in("measured", value={"x": 1}))):
-        other = open_index(write_index(tmp_path / str(number), manifest=change))
+        files = write_index(tmp_path / str(number), manifest=change, files=lambda files: files.pop("held-out.json"))
+        other = open_index(files)
         assert other.identity != plain.identity
     with pytest.raises(IdentityMismatch):
         IndexEncoder.load(tmp_path / "0", expect_id=plain.identity)

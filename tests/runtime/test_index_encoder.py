@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_index import LABELS, write_index
+from small_index import LABELS, held_out_of, write_index
 from textveil.errors import BundleNotFound, IdentityMismatch, InputError, OptionError, ReleaseError
 from textveil.mechanisms import entropy
 from textveil.vector import IndexEncoder, IndexServer, correction
@@ -167,8 +167,10 @@ def test_what_is_no_released_line(bundle: Path, text: str, message: str) -> None
 
 def test_a_channel_that_cannot_tell_all_codes_is_refused_for_counts(bundle: Path) -> None:
     server = IndexServer(bundle)
-    with pytest.raises(ReleaseError, match="cannot tell all codes"):
-        server.counts([server.receive(line(server, 0, "1", "accuracy"), 1)])
+    found = server.counts([server.receive(line(server, 0, "1", "accuracy"), 1)])
+    assert found.decided.counts == found.of_labels.counts == ()
+    assert "channel accuracy at epsilon 1 cannot tell all codes" in str(found.decided.refused)
+    assert "cannot be inverted for channel accuracy at epsilon 1" in str(found.of_labels.refused)
     with pytest.raises(ReleaseError, match="nothing to count"):
         server.counts([])
 
@@ -189,7 +191,7 @@ def test_counts_are_unbiased_and_their_variance_too(bundle: Path) -> None:
             second += share * estimate**2
             variance += share * (weights[one] ** 2 + weights[other] ** 2 - estimate)
             lines = [server.receive(line(server, index, "1"), 1) for index in (one, other)]
-            assert [found.count for found in server.counts(lines)] == pytest.approx(estimate.tolist())
+            assert [found.count for found in server.counts(lines).decided.counts] == pytest.approx(estimate.tolist())
     np.testing.assert_allclose(mean, [1, 0, 1], atol=1e-12)
     np.testing.assert_allclose(variance, second - mean**2, atol=1e-9)
 
@@ -197,8 +199,12 @@ def test_counts_are_unbiased_and_their_variance_too(bundle: Path) -> None:
 def test_counts_of_two_levels_add_up(bundle: Path) -> None:
     server = IndexServer(bundle)
     first, second = (server.receive(line(server, 0, epsilon), 1) for epsilon in ("1", "4"))
-    apart = [[count.count for count in server.counts([one])] for one in (first, second)]
-    assert [count.count for count in server.counts([first, second])] == pytest.approx(np.sum(apart, axis=0).tolist())
+    for kind in ("decided", "of_labels"):
+        together, *apart = (
+            [count.count for count in getattr(server.counts(lines), kind).counts]
+            for lines in ([first, second], [first], [second])
+        )
+        assert together == pytest.approx(np.sum(apart, axis=0).tolist())
 
 
 # --- the commands --------------------------------------------------------------------------------------------------
@@ -228,12 +234,91 @@ def test_from_texts_to_labels_and_counts(run: Callable, bundle: Path, tmp_path: 
     code, out, _ = run("classify", bundle, released)
     assert code == 0
     assert [row.split("\t")[0] for row in out.splitlines()] == [LABELS[int(one[0])] for one in lines]
-    code, out, err = run("classify", bundle, released, "--counts")
+
+
+def released_lines(tmp_path: Path, bundle: Path, *arrived: int, channel: str = "counts", epsilon: str = "4") -> Path:
+    """A file of lines in which the index ``i`` arrived ``arrived[i]`` times."""
+    server = IndexServer(bundle)
+    rows = [line(server, index, epsilon, channel) for index, times in enumerate(arrived) for _ in range(times)]
+    (tmp_path / "lines.txt").write_text("\n".join(rows) + "\n", "utf-8")
+    return tmp_path / "lines.txt"
+
+
+def test_counts_are_a_table_that_says_what_it_means(run: Callable, bundle: Path, tmp_path: Path) -> None:
+    file = released_lines(tmp_path, bundle, 200, 500, 300)
+    code, out, err = run("classify", "-b", bundle, file, "--counts")
     assert code == 0
-    assert sum(float(row.split("\t")[1]) for row in out.splitlines()) == pytest.approx(4, abs=0.2)
-    assert "decisions of the model" in err
-    code, out, _ = run("classify", bundle, released, "--counts", "--json")
-    assert [json.loads(row)["label"] for row in out.splitlines()] == list(LABELS)
+    assert out.splitlines() == [
+        "label     decided as        texts of this label",
+        "business  193 (183 to 202)  207 (122 to 291)",
+        "sport     509 (499 to 520)  473 (370 to 576)",
+        "health    298 (288 to 308)  320 (221 to 420)",
+    ]
+    told = err.splitlines()
+    assert told[0].startswith("textveil: 1,000 texts. In brackets: two standard errors on each side")
+    assert told[1].endswith("mistakes included; the range covers the noise")
+    assert told[2].endswith("covers the noise, the model's mistakes and that only 62 texts were held out")
+    assert len(told) == 3
+    code, out, err = run("classify", "-b", bundle, file, "--counts", "--json")
+    rows = [json.loads(row) for row in out.splitlines()]
+    assert [row["label"] for row in rows] == list(LABELS)
+    assert err == ""
+    for kind in ("decided_as", "texts_of_label"):
+        assert sum(row[kind]["count"] for row in rows) == pytest.approx(1000)
+        for row in rows:
+            reach = 2 * row[kind]["standard_error"]
+            assert row[kind]["interval"] == pytest.approx([row[kind]["count"] - reach, row[kind]["count"] + reach])
+
+
+def test_what_cannot_be_counted_is_said_and_has_no_number(run: Callable, tmp_path: Path) -> None:
+    """No held-out texts; none of one label; two labels that are decided alike; ranges wider than all texts."""
+    contents = {
+        "the bundle does not say what its model decided on held-out texts": None,
+        "a label has no held-out text": [[20, 1, 0], [0, 41, 0], [0, 0, 0]],
+        "the decisions on held-out texts cannot be inverted": [[20, 1, 0], [20, 1, 0], [0, 0, 20]],
+    }
+    for number, (message, decisions) in enumerate(contents.items()):
+
+        def files(files: dict[str, bytes], decisions: Any = decisions) -> None:
+            files.pop("held-out.json")
+            if decisions:
+                files["held-out.json"] = held_out_of(decisions=decisions)
+
+        bundle = write_index(tmp_path / str(number), files=files)
+        code, out, err = run("classify", "-b", bundle, released_lines(tmp_path, bundle, 50, 50, 50), "--counts")
+        assert code == 0
+        assert out.splitlines()[0] == "label     decided as"
+        assert err.splitlines()[-1].startswith(f"textveil: texts of this label: no numbers: {message}")
+        code, out, _ = run("classify", "-b", bundle, tmp_path / "lines.txt", "--counts", "--json")
+        assert [json.loads(row)["texts_of_label"] for row in out.splitlines()] == [None] * 3
+    bundle = write_index(tmp_path / "bundle")
+    file = released_lines(tmp_path, bundle, 1, 0, 0, epsilon="1")
+    code, out, err = run("classify", "-b", bundle, file, "--counts")
+    assert [row.split()[1:] for row in out.splitlines()[1:]] == [["-", "-"]] * 3
+    for name in ("decided as", "texts of this label"):
+        assert f"textveil: {name}: - where the range would be wider than from 0 to 1\n" in err
+    file = released_lines(tmp_path, bundle, 5, 5, channel="accuracy", epsilon="1")
+    code, out, err = run("classify", "-b", bundle, file, "--counts")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert "release: channel accuracy at epsilon 1 cannot tell all codes" in err
+
+
+def test_codes_that_are_not_labels_have_a_table_of_their_own(run: Callable, tmp_path: Path) -> None:
+    def manifest(told: dict[str, Any]) -> None:
+        told["release"]["kind"], told["labels"] = "codebook", ["0", "1", "2"]
+
+    of_two = held_out_of(labels=["yes", "no"], texts=200, decisions=[[60, 30, 10], [5, 25, 70]])
+    bundle = write_index(
+        tmp_path / "bundle", manifest=manifest, files=lambda files: files.update({"held-out.json": of_two})
+    )
+    file = released_lines(tmp_path, bundle, 300, 300, 400)
+    code, out, _ = run("classify", "-b", bundle, file, "--counts")
+    codes, labels = (block.splitlines() for block in out.split("\n\n"))
+    assert (code, codes[0], labels[0]) == (0, "code  decided as", "label  texts of this label")
+    assert [row.split()[0] for row in (*codes[1:], *labels[1:])] == ["0", "1", "2", "yes", "no"]
+    rows = [json.loads(row) for row in run("classify", "-b", bundle, file, "--counts", "--json")[1].splitlines()]
+    assert [next(iter(row)) for row in rows] == ["code"] * 3 + ["label"] * 2
+    assert sum(row["texts_of_label"]["count"] for row in rows[3:]) == pytest.approx(1000)
 
 
 def test_both_ends_name_the_bundle_alike(run: Callable, bundle: Path, tmp_path: Path) -> None:

@@ -148,7 +148,17 @@ def test_a_codebook_from_a_file(run: Run, tmp_path: Path, labeled: bool) -> None
     count = len(encoder.bundle.labels)
     assert encoder.bundle.labels == tuple(map(str, range(count)))
     lines = [encoder.encode(text).line for text in TOPICS * 10]
-    assert sum(found.count for found in server.counts(server.receive(line, 1) for line in lines)) == pytest.approx(40)
+    counts = server.counts(server.receive(line, 1) for line in lines)
+    assert sum(found.count for found in counts.decided.counts) == pytest.approx(40)
+    assert (counts.of_labels.refused is None) == labeled
+    if not labeled:  # labels may come later
+        added = ("--text", "text", "--label", "topic", "-o", tmp_path / "added")
+        assert run("held-out", tmp_path / "bundle", tmp_path / "my.tsv", *added)[0] == 0
+        server = IndexServer(tmp_path / "added")
+        identity = encoder.bundle.identity[:12], server.bundle.identity[:12]
+        counts = server.counts(server.receive(line.replace(*identity), 1) for line in lines)
+    assert [found.label for found in counts.of_labels.counts] == list("0123")
+    assert sum(found.count for found in counts.of_labels.counts) == pytest.approx(40)
     measured = json.loads((tmp_path / "bundle" / "manifest.json").read_text())["measured"]
     assert ("clean" in measured) == labeled
     if labeled:

@@ -9,6 +9,7 @@ import struct
 import unicodedata
 from collections.abc import Iterator
 from decimal import Decimal, localcontext
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,8 @@ class IndexReader:
     def __init__(self, folder: Path) -> None:
         content = (folder / "manifest.json").read_bytes()
         self.identity = hashlib.sha256(content).hexdigest()
-        self.release = json.loads(content)["release"]
+        self.release, self.labels = json.loads(content)["release"], json.loads(content)["labels"]
+        self.held_out = json.loads((folder / "held-out.json").read_text("utf-8"))
         self.words = (folder / "words.txt").read_text("utf-8").split("\n")[:-1]
         self.rows, self.codes, self.channels = (
             tensors((folder / f"{name}.safetensors").read_bytes()) for name in ("rows", "codes", "channels")
@@ -89,6 +91,73 @@ class IndexReader:
                 return y
             number -= weight
         raise AssertionError("the rows do not have the total that the document says")
+
+    def channel(self, name: str, epsilon: str) -> list[list[Fraction]]:
+        """``P``: a row for each code."""
+        base, dealt = (self.channels[f"{name}.{epsilon}.{part}"] for part in ("base", "dealt"))
+        with localcontext(prec=80):
+            factor = math.floor((Decimal(epsilon).exp() - 1) * G)
+        rows = [dealt[start : start + len(base)] for start in range(0, len(dealt), len(base))]
+        total = G * sum(base) + factor * sum(rows[0])
+        return [[Fraction(G * b + factor * a, total) for b, a in zip(base, row, strict=True)] for row in rows]
+
+    def of_labels(self, arrived: dict[tuple[str, str], list[int]]) -> list[tuple[str, float, float]]:
+        """Label, count and standard error, of how often each index arrived by channel and epsilon."""
+        table, labels = self.held_out["decisions"], self.held_out["labels"]
+        rows = [[Fraction(count, sum(row)) for count in row] for row in table]
+        codes, every = range(len(table[0])), range(len(labels))
+        counts, variances = [Fraction(0)] * len(labels), [Fraction(0)] * len(labels)
+        reach = [[[Fraction(0)] * len(labels) for _ in codes] for _ in every]
+        for (name, epsilon), times in arrived.items():
+            channel = self.channel(name, epsilon)
+            released = product(rows, channel)
+            means = [sum(column) / len(column) for column in zip(*released, strict=True)]
+            scaled = [[cell / mean for cell, mean in zip(row, means, strict=True)] for row in released]
+            weights = transposed(product(inverse(product(scaled, transposed(released))), scaled))
+            found = product([[Fraction(time) for time in times]], weights)[0]
+            back = product(channel, weights)
+            for i in every:
+                counts[i] += found[i]
+                drawn = sum(time * row[i] ** 2 for time, row in zip(times, weights, strict=True)) - found[i]
+                variances[i] += max(Fraction(0), drawn)
+                for label in every:
+                    for code in codes:
+                        reach[label][code][i] += max(Fraction(0), found[label]) * back[code][i]
+        for label, row in enumerate(table):
+            chances = [Fraction(count + Fraction(2, len(row))) / (sum(row) + 2) for count in row]
+            for i in every:
+                mean, square = (
+                    sum(chance * reach[label][code][i] ** power for code, chance in enumerate(chances))
+                    for power in (1, 2)
+                )
+                variances[i] += (square - mean**2) / sum(row)
+        return [(label, float(counts[i]), math.sqrt(variances[i])) for i, label in enumerate(labels)]
+
+
+Matrix = list[list[Fraction]]
+
+
+def transposed(matrix: Matrix) -> Matrix:
+    return [list(column) for column in zip(*matrix, strict=True)]
+
+
+def product(one: Matrix, other: Matrix) -> Matrix:
+    columns = transposed(other)
+    return [[sum((a * b for a, b in zip(row, column, strict=True)), Fraction(0)) for column in columns] for row in one]
+
+
+def inverse(matrix: Matrix) -> Matrix:
+    """By Gauss and Jordan, in fractions."""
+    size = len(matrix)
+    rows = [[*row, *(Fraction(i == j) for j in range(size))] for i, row in enumerate(matrix)]
+    for place in range(size):
+        pivot = next(i for i in range(place, size) if rows[i][place])
+        rows[place], rows[pivot] = rows[pivot], rows[place]
+        rows[place] = [cell / rows[place][place] for cell in rows[place]]
+        for i in range(size):
+            if i != place:
+                rows[i] = [a - rows[i][place] * b for a, b in zip(rows[i], rows[place], strict=True)]
+    return [row[size:] for row in rows]
 
 
 def below(total: int, entropy: Iterator[int]) -> int:

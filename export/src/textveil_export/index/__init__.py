@@ -2,6 +2,7 @@
 
 from textveil_export.index.contents import IndexContents, certificate, static_parts
 from textveil_export.index.integers import drawn_epsilon, integer_channel
+from textveil_export.index.reopen import reopened
 from textveil_export.index.write import extractor_bytes, write_index
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "drawn_epsilon",
     "extractor_bytes",
     "integer_channel",
+    "reopened",
     "static_parts",
     "write_index",
 ]

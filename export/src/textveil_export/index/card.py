@@ -3,15 +3,16 @@
 import textwrap
 from typing import Any
 
-from textveil.bundle import CODEBOOK, STATIC
+from textveil.bundle import CODEBOOK, HELD_OUT, STATIC, HeldOut
 
 
-def index_card(manifest: dict[str, Any], sizes: dict[str, int]) -> str:
+def index_card(manifest: dict[str, Any], sizes: dict[str, int], held_out: HeldOut | None = None) -> str:
     """Returns the card as Markdown.
 
     Args:
         manifest: ``manifest.json`` without ``files``.
         sizes: Bytes of every file but manifest and card.
+        held_out: Decisions on held-out texts, if the bundle has them.
     """
     release, measured = manifest["release"], manifest["measured"]
     default = release["default"]
@@ -23,7 +24,7 @@ bytes; {_needs(release["extractor"])}.
 ```sh
 textveil encode --bundle . notes.txt -o released.txt  # on the device: index, digits of the identity, epsilon, channel
 textveil classify --bundle . released.txt             # on the server: a label for each line
-textveil classify --bundle . released.txt --counts    # how many texts each label has, corrected for the noise
+textveil classify --bundle . released.txt --counts    # how many texts there are of each, with ranges
 ```
 
 `textveil info --bundle .` prints the identity. It covers this card, the labels, the certificate and all figures.
@@ -40,7 +41,7 @@ epsilon {default["epsilon"]}.
 That the tool was used, how often and when. Timing shows the length of a text. **The bundle is not private toward the
 texts it was trained on.** {_contents(manifest)}
 
-{_codes(manifest)}## Accuracy
+{_told(held_out)}{_codes(manifest)}## Accuracy
 
 {_data(measured)}
 
@@ -68,6 +69,17 @@ def _contents(manifest: dict[str, Any]) -> str:
     least = manifest["provenance"].get("min_texts", "some")
     return f"""Its words are those of a public list. No text is in it, and no row is about a word of fewer
 than {least} training texts."""
+
+
+def _told(held_out: HeldOut | None) -> str:
+    if held_out is None:
+        return ""
+    told = (
+        f"`{HELD_OUT}` has the decisions on {held_out.texts:,} texts that were not trained on, as counts by label. "
+        "With them a server counts the texts of each label and not only the model's decisions, if texts of a label are "
+        "like the held-out ones of that label. The shares of the labels may be others."
+    )
+    return f"{textwrap.fill(told, 118)}\n\n"
 
 
 def _data(measured: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import DECISION, OnnxParts, StaticParts
+from textveil.bundle import DECISION, HeldOut, OnnxParts, StaticParts
 from textveil.mechanisms import IndexStaircase
 from textveil.vector import condition
 
@@ -28,6 +28,7 @@ class IndexContents:
         default: Channel and epsilon that are meant where none is given.
         kind: ``DECISION`` or ``CODEBOOK``.
         probabilities: ``P(label | index)`` by ``channel.epsilon``, shape ``(codes, codes)``.
+        held_out: Decisions on texts that the extractor was not trained on, by label; None if there are no labels.
         license: SPDX expression, or what is known.
         provenance: Where data and weights come from, for people.
         measured: Figures for people, as ``index_card`` reads them.
@@ -42,6 +43,7 @@ class IndexContents:
     default: tuple[str, str]
     kind: str = DECISION
     probabilities: dict[str, Floats] = field(default_factory=dict)
+    held_out: HeldOut | None = None
     license: str = "not stated"
     provenance: dict[str, Any] = field(default_factory=dict)
     measured: dict[str, Any] = field(default_factory=dict)

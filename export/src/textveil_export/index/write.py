@@ -1,5 +1,6 @@
 """Writes an index bundle so that it is there whole or not at all, and only if the device's reader opens it."""
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from textveil.bundle import (
     CHANNELS,
     CODES,
     ENCODER_BUNDLE,
+    HELD_OUT,
     INDEX_FORMAT_VERSION,
     LABELS,
     MANIFEST,
@@ -51,7 +53,7 @@ def write_index(contents: IndexContents, folder: Path, *, force: bool = False) -
         entries = {name: add_file(partial, name, data) for name, data in _files(contents).items()}
         manifest = _manifest(contents)
         sizes = {name: int(str(entry["bytes"])) for name, entry in entries.items()}
-        entries[CARD] = add_file(partial, CARD, index_card(manifest, sizes).encode())
+        entries[CARD] = add_file(partial, CARD, index_card(manifest, sizes, contents.held_out).encode())
         add_file(partial, MANIFEST, to_json({**manifest, "files": entries}).encode())
         IndexEncoder.load(partial)
         IndexServer(partial)
@@ -74,6 +76,8 @@ def _files(contents: IndexContents) -> dict[str, bytes]:
     if contents.probabilities:
         shares = {name: np.ascontiguousarray(table, np.float32) for name, table in contents.probabilities.items()}
         files[LABELS] = save_tensors(shares)
+    if contents.held_out is not None:
+        files[HELD_OUT] = f"{json.dumps(contents.held_out.to_dict(), ensure_ascii=False)}\n".encode()
     return files
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         read_checked,
         read_json,
     )
+    from textveil.bundle.held_out import HELD_OUT, HeldOut, parse_held_out
     from textveil.bundle.index_bundle import (
         CHANNELS,
         CODEBOOK,
@@ -78,6 +79,7 @@ __all__ = [
     "EMBEDDINGS",
     "ENCODER_BUNDLE",
     "ENCODER_FORMAT_VERSION",
+    "HELD_OUT",
     "INDEX_FORMAT_VERSION",
     "LABELS",
     "LAW",
@@ -104,6 +106,7 @@ __all__ = [
     "WORDS",
     "Bundle",
     "EncoderBundle",
+    "HeldOut",
     "IndexBundle",
     "KindFile",
     "Level",
@@ -120,6 +123,7 @@ __all__ = [
     "open_encoder",
     "open_index",
     "open_tensors",
+    "parse_held_out",
     "read_checked",
     "read_json",
     "signed_message",
@@ -133,6 +137,7 @@ __getattr__ = lazy_names(
     "defaults",
     "encoder_bundle",
     "files",
+    "held_out",
     "index_bundle",
     "maker",
     "safetensors_reader",

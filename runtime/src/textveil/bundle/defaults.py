@@ -11,7 +11,7 @@ from textveil.errors import BundleNotFound
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v3"
 DEFAULT_BUNDLE_ID = "9f8c31ba83a091a34e4ecc48e5aab3fd16029c872b8026b9e2dc15e697a9edee"
 DEFAULT_ENCODER = "ag-static"
-DEFAULT_ENCODER_ID = "80f0abe6f797d4c17529ca11d5e86789a6a0d76467d3ed1025474251b5125d5e"
+DEFAULT_ENCODER_ID = "b4df594a0688de707e94b377438ebd145436833a16953c530d0dd7aaab0bafdd"
 _PLACE = ("runtime", "src", "textveil", "bundle")
 
 

@@ -22,6 +22,7 @@ from textveil.bundle.files import (
     read_files,
     require_identity,
 )
+from textveil.bundle.held_out import HELD_OUT, HeldOut, parse_held_out
 from textveil.bundle.maker import require_maker
 from textveil.bundle.onnx_check import check_model
 from textveil.bundle.safetensors_reader import FLOATS, INTEGERS, parse_tensors
@@ -87,6 +88,7 @@ class IndexBundle:
         bias: Added to them, float32, shape ``(codes,)``.
         channels: The levels of every channel, epsilon ascending.
         default: The channel and level that are meant where none is given.
+        held_out: What the model decided on texts it never saw, for the server; None if the bundle does not say.
     """
 
     path: Path
@@ -99,6 +101,7 @@ class IndexBundle:
     bias: NDArray[np.float32]
     channels: dict[str, tuple[IndexStaircase, ...]]
     default: IndexStaircase
+    held_out: HeldOut | None = None
 
     def level(self, channel: str | None = None, epsilon: float | str | None = None) -> IndexStaircase:
         """Returns the mechanism of a channel and a whole-text epsilon; the bundle's default for what is ``None``.
@@ -152,10 +155,13 @@ def open_index(path: Path, *, max_bytes: int = MAX_BUNDLE_BYTES) -> IndexBundle:
         _exactly(release["default"], {"channel", "epsilon"})
         default = channels[release["default"]["channel"]]
         default = next(one for one in default if f"{one.level.epsilon:f}" == release["default"]["epsilon"])
+        classes = labels if release["kind"] == DECISION else None
+        held_out = parse_held_out(contents[HELD_OUT], codes, classes) if HELD_OUT in contents else None
     except (KeyError, TypeError, ValueError, AttributeError, StopIteration) as error:
         raise BundleDamaged("manifest.json: a key is missing or malformed") from error
+    kind = release["kind"]
     return IndexBundle(
-        path, identity, manifest, release["kind"], tuple(labels), extractor, weight, bias, channels, default
+        path, identity, manifest, kind, tuple(labels), extractor, weight, bias, channels, default, held_out
     )
 
 

@@ -10,9 +10,9 @@ import typer
 from textveil.bundle.defaults import default_encoder
 from textveil.bundle.files import encoder_version
 from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION
-from textveil.cli.console import say
 from textveil.cli.io import opened, read_lines
 from textveil.cli.options import EncoderOption
+from textveil.cli.show_counts import show_counts
 from textveil.errors import OptionError
 from textveil.vector.classifier import Decision, VectorClassifier
 from textveil.vector.index_server import IndexServer
@@ -28,7 +28,7 @@ def classify(
     bundle: EncoderOption = None,
     counts: Annotated[
         bool,
-        typer.Option("--counts", help="How many texts each label has, corrected for the noise, and standard errors."),
+        typer.Option("--counts", help="How many texts the model put into each class, and how many have each label."),
     ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON object a line, with probabilities or scores of all labels.")
@@ -37,8 +37,11 @@ def classify(
     """Read what devices released: a label for each line, or counts.
 
     A line of an index gives its label, and how likely the label is on texts like those that the bundle was made with. A
-    vector gives a label and its score; scores rank labels and are no probabilities. Counts are of the model's
-    decisions on the devices. Name the bundle as for encode; a folder in front of the file is understood too.
+    vector gives a label and its score; scores rank labels and are no probabilities. Name the bundle as for encode; a
+    folder in front of the file is understood too.
+
+    Counts are corrected for the noise (decided as) and, with what the bundle says of held-out texts, for the model's
+    mistakes too (texts of this label). Ranges are two standard errors on each side.
     """
     bundle, file = _named(bundle, files or [])
     if encoder_version(bundle) != INDEX_FORMAT_VERSION:
@@ -54,11 +57,7 @@ def classify(
         for one in received:
             _print(server.classify(one), as_json)
         return
-    found = server.counts(received)
-    for count in found:
-        plain = f"{count.label}\t{count.count:.1f}\t{count.standard_error:.1f}"
-        print(json.dumps(count.to_dict(), ensure_ascii=False) if as_json else plain)
-    say("textveil: label, estimated number of texts, standard error; what is counted are decisions of the model")
+    show_counts(server.bundle, server.counts(received), as_json)
 
 
 def _named(bundle: Path | None, files: list[str]) -> tuple[Path, str]:

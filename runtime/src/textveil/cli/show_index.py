@@ -5,7 +5,7 @@ from typing import Any
 
 from textveil.bundle.index_bundle import IndexBundle, StaticParts
 from textveil.mechanisms.index_staircase import IndexStaircase
-from textveil.vector.index_server import condition
+from textveil.vector.counts import condition
 from textveil.vector.index_statement import IndexStatement
 
 

@@ -6,18 +6,21 @@ from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
     from textveil.vector.classifier import Decision, VectorClassifier
+    from textveil.vector.counts import Count, Counts, Estimate, condition, correction, count_codes, count_labels
     from textveil.vector.encoder import Encoder, VectorRelease
     from textveil.vector.extractor import Extractor, StaticExtractor, extractor_of
     from textveil.vector.index_encoder import IndexEncoder, IndexRelease
-    from textveil.vector.index_server import Count, IndexServer, condition, correction
+    from textveil.vector.index_server import IndexServer
     from textveil.vector.index_statement import IndexStatement
     from textveil.vector.statement import VectorStatement, vector_statement
     from textveil.vector.static import pair_buckets, words_of
 
 __all__ = [
     "Count",
+    "Counts",
     "Decision",
     "Encoder",
+    "Estimate",
     "Extractor",
     "IndexEncoder",
     "IndexRelease",
@@ -29,6 +32,8 @@ __all__ = [
     "VectorStatement",
     "condition",
     "correction",
+    "count_codes",
+    "count_labels",
     "extractor_of",
     "pair_buckets",
     "vector_statement",
@@ -39,6 +44,7 @@ __getattr__ = lazy_names(
     __name__,
     __all__,
     "classifier",
+    "counts",
     "encoder",
     "extractor",
     "index_encoder",

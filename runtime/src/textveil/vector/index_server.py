@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Decimal
-from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +14,8 @@ from textveil.bundle.safetensors_reader import FLOATS, parse_tensors
 from textveil.errors import BundleDamaged, ReleaseError
 from textveil.mechanisms.index_staircase import IndexStaircase
 from textveil.vector.classifier import Decision
+from textveil.vector.counts import Arrived, Counts, count_codes, count_labels
 from textveil.vector.index_encoder import IDENTITY_DIGITS
-
-#: Beyond this condition number the corrected counts of a channel would be rounding errors.
-_LARGEST_CONDITION = 1e9
 
 
 @dataclass(frozen=True)
@@ -28,25 +24,6 @@ class Received:
 
     index: int
     staircase: IndexStaircase
-
-
-@dataclass(frozen=True)
-class Count:
-    """How many texts had one code, corrected for the noise. These are decisions of the model, not the truth.
-
-    Attributes:
-        label: Name of the code.
-        count: Unbiased estimate; may be negative, and no integer.
-        standard_error: Of that estimate, for these very texts: what the draws add.
-    """
-
-    label: str
-    count: float
-    standard_error: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON."""
-        return {"label": self.label, "count": self.count, "standard_error": self.standard_error}
 
 
 class IndexServer:
@@ -103,33 +80,25 @@ class IndexServer:
         scores = {label: round(float(share), 6) for label, share in zip(labels, shares, strict=True)}
         return Decision(labels[received.index], scores)
 
-    def counts(self, received: Iterable[Received]) -> list[Count]:
-        """Computes how many texts had each code, an estimate: ``n = W' c`` with ``P W = I``.
+    def counts(self, received: Iterable[Received]) -> Counts:
+        """Computes how many texts the model put into each code, and how many have each label: estimates.
 
-        The proof is in docs/proofs/index-staircase.md, "Counts". Lines of several levels may be mixed: the estimate of
-        each is added. The variance of a level is estimated by ``sum over y of c(y) W(y, i)^2 - n(i)``, without bias.
+        Lines of several levels may be mixed. Where the one or the other cannot be told, ``refused`` says why.
 
         Raises:
-            ReleaseError: A channel that occurs cannot tell all codes from each other, or there is no line.
+            ReleaseError: There is no line.
         """
-        arrived: dict[tuple[str, Decimal], NDArray[np.int64]] = {}
-        mechanisms: dict[tuple[str, Decimal], IndexStaircase] = {}
+        arrived: dict[str, Arrived] = {}
         for one in received:
-            key = one.staircase.level.name, one.staircase.level.epsilon
-            mechanisms[key] = one.staircase
-            arrived.setdefault(key, np.zeros(one.staircase.codes, dtype=np.int64))[one.index] += 1
+            name = _name(one.staircase)
+            if name not in arrived:
+                arrived[name] = one.staircase, np.zeros(one.staircase.codes, dtype=np.int64)
+            arrived[name][1][one.index] += 1
         if not arrived:
             raise ReleaseError("there is nothing to count")
-        counts, variances = np.zeros(len(self.bundle.labels)), np.zeros(len(self.bundle.labels))
-        for key, histogram in arrived.items():
-            weights = correction(mechanisms[key])
-            found = weights.T @ histogram
-            counts += found
-            variances += np.maximum(0, (weights**2).T @ histogram - found)
-        return [
-            Count(label, float(count), sqrt(variance))
-            for label, count, variance in zip(self.bundle.labels, counts, variances, strict=True)
-        ]
+        every = tuple(arrived.values())
+        texts = sum(int(histogram.sum()) for _, histogram in every)
+        return Counts(texts, count_codes(self.bundle.labels, every), count_labels(self.bundle.held_out, every))
 
     def _read_probabilities(self, folder: Path) -> dict[str, NDArray[Any]]:
         entry = self.bundle.manifest["files"].get(LABELS)
@@ -141,27 +110,6 @@ class IndexServer:
             if tensor.shape != (codes, codes) or not np.isfinite(tensor).all() or (tensor < 0).any():
                 raise BundleDamaged(f"{LABELS}: has something else than probabilities of the labels")
         return tensors
-
-
-def correction(staircase: IndexStaircase) -> NDArray[np.float64]:
-    """Returns ``W`` with ``P W = I``, shape ``(indices, codes)``.
-
-    Raises:
-        ReleaseError: The rank of the channel's matrix is smaller than the number of codes, or nearly so.
-    """
-    matrix = staircase.matrix
-    if condition(staircase) > _LARGEST_CONDITION:
-        raise ReleaseError(
-            f"channel {staircase.level.name} at epsilon {staircase.level.epsilon:f} cannot tell all codes from each "
-            "other: counts need a channel of full rank (counts has it)"
-        )
-    return np.linalg.inv(matrix).astype(np.float64)
-
-
-def condition(staircase: IndexStaircase) -> float:
-    """Returns the condition number of the channel's matrix; infinite without full rank."""
-    found = float(np.linalg.cond(staircase.matrix))
-    return found if np.isfinite(found) and found < 1e15 else float("inf")
 
 
 def _name(staircase: IndexStaircase) -> str:

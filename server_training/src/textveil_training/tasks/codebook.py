@@ -23,6 +23,7 @@ from textveil_training.bounds.decisions import counts_channel, label_probabiliti
 from textveil_training.encoder.codebook import different_texts
 from textveil_training.encoder.codebook_extractors import minilm_codebook, static_codebook
 from textveil_training.encoder.extractors import MINILM
+from textveil_training.encoder.held_out import confusion, held_out
 from textveil_training.encoder.kept_parts import Arrays, KeptParts
 from textveil_training.encoder.task import Task
 from textveil_training.encoder.teacher import NO_TEACHER
@@ -74,9 +75,7 @@ def train_codebook(
 
     def found(name: str) -> NDArray[np.float64]:
         """Counts by class (row) and code (column) of one part."""
-        classes = max(1, len(task.labels))
-        pairs = np.bincount(getattr(task, name).classes * count + decided[name], minlength=classes * count)
-        return pairs.reshape(classes, count).astype(float)
+        return confusion(getattr(task, name), decided[name], max(1, len(task.labels)), count)
 
     levels = tuple(integer_channel("counts", counts_channel(count, drawn_epsilon(e)), e) for e in settings.levels)
     calibration = found("calibration")
@@ -95,6 +94,7 @@ def train_codebook(
             f"counts.{level.level.epsilon:f}": label_probabilities(shares, level.matrix).astype(np.float32)
             for level in levels
         },
+        held_out=held_out(task.labels, calibration, found("test")) if len(task.labels) > 1 else None,
         license=settings.license,
         provenance={
             **provenance(settings),

@@ -4,7 +4,7 @@
 
 1. Divide the texts, close ones on one side. 2. Train an extractor. 3. Round it to int8: from here on everything
 is measured on what ships. 4. Fit the channels on the calibration texts, and make integers of them. 5. Compute the
-figures on the test texts, exactly. 6. Write the bundle, with a card.
+figures on the test texts, exactly. 6. Write the bundle, with a card and the decisions on both by label.
 """
 
 import re
@@ -28,10 +28,11 @@ from textveil_training.encoder.extractors import (
     train_static_extractor,
 )
 from textveil_training.encoder.grouped_split import SHARED_WORDS
+from textveil_training.encoder.held_out import confusion, held_out
 from textveil_training.encoder.kept_parts import KeptParts
 from textveil_training.encoder.minilm_settings import MinilmSettings
 from textveil_training.encoder.static import StaticSettings
-from textveil_training.encoder.task import Part, Task
+from textveil_training.encoder.task import Task
 from textveil_training.errors import SettingError
 
 Report = Callable[[str, int, int], None]
@@ -163,6 +164,7 @@ def measured_extractor(
 def contents_of(found: MeasuredExtractor, task: Task, settings: EncoderSettings, report: Report) -> IndexContents:
     """Fits the channels and computes the figures; arguments are those of ``train_encoder``."""
     calibration = confusion(task.calibration, found.calibration, len(task.labels))
+    test = confusion(task.test, found.test, len(task.labels))
     channels = fit_channels(calibration, settings.levels, report)
     trained = found.trained
     return IndexContents(
@@ -178,21 +180,16 @@ def contents_of(found: MeasuredExtractor, task: Task, settings: EncoderSettings,
             for name, levels in channels.items()
             for staircase in levels
         },
+        held_out=held_out(task.labels, calibration, test),
         license=settings.license,
         provenance={**provenance(settings), "extractor": found.kind, **trained.provenance},
-        measured=figures(task, confusion(task.test, found.test, len(task.labels)), channels, settings.data),
+        measured=figures(task, test, channels, settings.data),
     )
 
 
 def provenance(settings: EncoderSettings) -> dict[str, str]:
     """Returns what a bundle says of its data."""
     return {"data": settings.data, "data_sha256": settings.data_sha256, "source": settings.source}
-
-
-def confusion(part: Part, codes: NDArray[np.int64], classes: int) -> NDArray[np.float64]:
-    """Counts the texts of a part by true class (row) and decision without noise (column)."""
-    pairs = np.bincount(part.classes * classes + codes, minlength=classes**2)
-    return pairs.reshape(classes, classes).astype(float)
 
 
 def fit_channels(

@@ -1,0 +1,199 @@
+"""Whether corrected counts hold the truth: how often the number of texts of a label is within two standard errors.
+
+    python benchmarks/vectors/counts.py [--data DIR] [--tasks trec ag sst2 ag-16-codes] [--held-out SHARE] [-o RECORDS]
+
+Five models each see half of a set. Of the other half, one text of each group of close texts, every release draws the
+held-out texts anew, and from what is left as many texts of each label as shares from a flat Dirichlet distribution say,
+or as many as there are. Nothing is drawn twice: held-out and released texts are disjoint, and neither was trained on.
+The noise is drawn from the very channel of a bundle. Beside it stands what was printed before there were held-out
+decisions: the decisions of the model as if they were the truth, with the error of the noise alone.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import labeled
+import numpy as np
+from numpy.typing import NDArray
+from textveil.bundle import HeldOut
+from textveil.mechanisms import IndexStaircase
+from textveil.vector import Count, Estimate, count_codes, count_labels
+from textveil_export.index import drawn_epsilon, integer_channel
+from textveil_training.bounds.decisions import counts_channel
+from textveil_training.encoder.codebook import different_texts
+from textveil_training.encoder.codebook_extractors import static_codebook
+from textveil_training.encoder.extractors import train_static_extractor
+from textveil_training.encoder.grouped_split import divide, group_texts
+from textveil_training.encoder.minilm_settings import MinilmSettings
+from textveil_training.encoder.static import StaticSettings
+from textveil_training.encoder.task import Part, Task
+from textveil_training.encoder.teacher import NO_TEACHER
+
+ROOT = Path(__file__).resolve().parents[2]
+TASKS = ("trec", "ag", "sst2", "ag-16-codes")
+EPSILONS = ("2", "4", "8")
+#: Texts of a release; fewer where a label does not have so many.
+TEXTS = {"trec": 600, "ag": 1500, "sst2": 1500, "ag-16-codes": 1500}
+MODELS, MOST_TEXTS = 5, 12_000
+#: A label of fewer texts is in the average, and not in the lowest share.
+FEW = 20
+Ids = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Texts that a model did not see: their labels, and what it decided."""
+
+    labels: tuple[str, ...]
+    classes: Ids
+    codes: Ids
+    count: int
+
+
+def pools(data: Path, task: str) -> list[Pool]:
+    """Trains the models of a task, and lets each decide on the texts that it did not see."""
+    name, _, codes = task.partition("-")
+    corpus = labeled.load(data, name)
+    rows = [*corpus.train, *corpus.test]
+    labels = tuple(sorted({row.label for row in rows}))
+    ids = {label: number for number, label in enumerate(labels)}
+    groups = group_texts([row.text for row in rows])
+
+    def part(numbers: list[int]) -> Part:
+        chosen = [rows[numbers[int(at)]] for at in np.linspace(0, len(numbers) - 1, min(len(numbers), MOST_TEXTS))]
+        return Part(tuple(row.text for row in chosen), np.array([ids[row.label] for row in chosen]))
+
+    found = []
+    for seed in range(MODELS):
+        sides = divide(groups, {"train": 1, "pool": 1}, seed)
+        train, pool = part(sides["train"]), part(list({groups.of[n]: n for n in sides["pool"]}.values()))
+        if codes:
+            texts = different_texts(train.texts, int(codes.split("-")[0]))
+            settings = StaticSettings(seed=seed), MinilmSettings(encoder=NO_TEACHER)
+            trained = static_codebook(texts, int(codes.split("-")[0]), *settings, None, _silent).trained
+        else:
+            trained = train_static_extractor(
+                Task(labels, train, pool, pool, groups, 0), StaticSettings(), None, _silent
+            )
+        decided = trained.codes(pool.texts, lambda *_: None)
+        found.append(Pool(labels, pool.classes, decided, len(trained.bias)))
+    return found
+
+
+def releases(
+    pool: Pool, staircase: IndexStaircase, texts: int, share: float, count: int, generator: np.random.Generator
+) -> Iterator[tuple[HeldOut, Ids, Ids, Ids]]:
+    """Draws held-out texts and releases: what is held out, what arrived, the true labels, and the decisions."""
+    labels, size = len(pool.labels), len(pool.classes)
+    for _ in range(count):
+        order = generator.permutation(size)
+        held, rest = order[: round(share * size)], order[size // 2 :]
+        pairs = pool.classes[held] * pool.count + pool.codes[held]
+        table = np.bincount(pairs, minlength=labels * pool.count).reshape(labels, pool.count)
+        wanted = np.rint(texts * generator.dirichlet(np.ones(labels))).astype(int)
+        taken = np.concatenate([rest[pool.classes[rest] == label][:most] for label, most in enumerate(wanted)])
+        truth = np.bincount(pool.classes[taken], minlength=labels)
+        codes = np.bincount(pool.codes[taken], minlength=pool.count)
+        arrived = np.sum(
+            [generator.multinomial(n, row) for n, row in zip(codes, staircase.matrix, strict=True)], axis=0
+        )
+        yield HeldOut(pool.labels, table), arrived, truth, codes
+
+
+def measure(task: str, found: list[Pool], epsilon: str, share: float, count: int) -> dict[str, Any]:
+    """Computes the shares of one task and level."""
+    generator = np.random.default_rng(7)
+    inside: dict[str, list[list[float]]] = {"of_labels": [], "before": [], "decided": []}
+    truths, widths, none, refused = [], [], 0, 0
+    for pool in found:
+        staircase = integer_channel("counts", counts_channel(pool.count, drawn_epsilon(epsilon)), epsilon)
+        for held_out, arrived, truth, codes in releases(
+            pool, staircase, TEXTS[task], share, count // len(found), generator
+        ):
+            decided = count_codes([str(code) for code in range(pool.count)], [(staircase, arrived)])
+            of_labels = count_labels(held_out, [(staircase, arrived)])
+            truths.append(truth.tolist())
+            inside["decided"].append(_inside(decided, codes))
+            if pool.count == len(pool.labels):
+                inside["before"].append(_inside(decided, truth))
+            refused += of_labels.refused is not None
+            inside["of_labels"].append(_inside(of_labels, truth))
+            widths += [2 * one.standard_error for one in of_labels.counts if one.interval]
+            none += sum(one.interval is None for one in of_labels.counts)
+    large = np.array(truths) >= FEW
+    return {
+        "task": task,
+        "epsilon": epsilon,
+        "releases": len(truths),
+        "held_out": round(share * len(found[0].classes)),
+        "texts": int(np.median(np.sum(truths, axis=1))),
+        "refused": refused,
+        "no_number": none,
+        "two_errors": round(float(np.median(widths)), 1) if widths else None,
+        "labels": list(found[0].labels),
+        **{name: _shares(inside[name], large) for name in ("of_labels", "before") if inside[name]},
+        "decided": round(float(np.nanmean(inside["decided"])), 4),
+    }
+
+
+def _inside(estimate: Estimate, truth: Ids) -> list[float]:
+    """1 where the truth is within two standard errors, 0 where it is not, NaN where no number is printed."""
+
+    def told(count: Count, true: int) -> float:
+        return float("nan") if count.interval is None else float(abs(count.count - true) <= 2 * count.standard_error)
+
+    if estimate.refused:
+        return [float("nan")] * len(truth)
+    return [told(count, true) for count, true in zip(estimate.counts, truth.tolist(), strict=True)]
+
+
+def _shares(rows: list[list[float]], large: NDArray[np.bool_]) -> dict[str, Any]:
+    """The average over all numbers that are printed, and by label where it has enough texts."""
+    inside = np.array(rows)
+    by_label = np.nanmean(np.where(large, inside, np.nan), axis=0)
+    return {
+        "average": round(float(np.nanmean(inside)), 4),
+        "lowest": round(float(by_label.min()), 4),
+        "by_label": [round(float(one), 4) for one in by_label],
+    }
+
+
+def _silent(*_: object) -> None:
+    pass
+
+
+def main() -> None:
+    """Measures, prints, and writes a record of each task and level."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
+    parser.add_argument("--tasks", nargs="*", choices=TASKS, default=TASKS)
+    parser.add_argument("--held-out", type=float, default=0.5, help="share of the unseen texts that is held out")
+    parser.add_argument("--releases", type=int, default=100)
+    parser.add_argument("-o", "--output", type=Path, default=ROOT / "benchmarks" / "results" / "counts.jsonl")
+    a = parser.parse_args()
+    print(f"{'':12} {'eps':>3} {'held out':>8}  {'average':>7}  {'lowest':>6}  before: average, lowest  by label")
+    with a.output.open("w", encoding="utf-8") as file:
+        for task in a.tasks:
+            found = pools(a.data, task)
+            for epsilon in EPSILONS:
+                record = measure(task, found, epsilon, a.held_out, a.releases)
+                ours, before = record["of_labels"], record.get("before", {"average": "", "lowest": ""})
+                print(
+                    f"{task:12} {epsilon:>3} {record['held_out']:>8}  {ours['average']:>7}  {ours['lowest']:>6}  "
+                    f"{before['average']:>15}  {before['lowest']:>6}  {ours['by_label']}",
+                    flush=True,
+                )
+                file.write(json.dumps(record) + "\n")
+
+
+if __name__ == "__main__":
+    main()

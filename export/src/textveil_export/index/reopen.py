@@ -1,0 +1,37 @@
+"""From an index bundle on disk back to what it is made from, to write it again with something added."""
+
+from pathlib import Path
+
+from safetensors.numpy import load as load_tensors
+from textveil.bundle import LABELS, open_index, read_checked
+
+from textveil_export.index.contents import IndexContents
+
+
+def reopened(folder: Path) -> IndexContents:
+    """Reads a bundle. ``write_index`` makes the same extractor, codes, channels and probabilities of it, byte for byte.
+
+    Args:
+        folder: The bundle.
+
+    Raises:
+        BundleError: There is no index bundle, or it is damaged.
+    """
+    bundle = open_index(folder)
+    manifest, level = bundle.manifest, bundle.default.level
+    shares = manifest["files"].get(LABELS)
+    return IndexContents(
+        name=str(manifest.get("name")),
+        labels=bundle.labels,
+        extractor=bundle.extractor,
+        weight=bundle.weight,
+        bias=bundle.bias,
+        channels=bundle.channels,
+        default=(level.name, f"{level.epsilon:f}"),
+        kind=bundle.kind,
+        probabilities={} if shares is None else load_tensors(read_checked(folder / LABELS, shares["sha256"])),
+        held_out=bundle.held_out,
+        license=str(manifest.get("licence")),
+        provenance=manifest.get("provenance", {}),
+        measured=manifest.get("measured", {}),
+    )
