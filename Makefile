@@ -36,7 +36,7 @@ integrations: $(EXTRAS:%=integration-%) integration-ray
 
 integration-%:
 	python3 -m venv .envs/$*
-	.envs/$*/bin/pip install -q './runtime[$*]' pytest hypothesis $(if $(filter presidio,$*),presidio-analyzer)
+	.envs/$*/bin/pip install -q './runtime[$*]' pytest hypothesis $(if $(filter presidio,$*),presidio-analyzer) $(if $(filter sklearn,$*),pandas)
 	.envs/$*/bin/python -m pytest -q -m "full or not full" $(if $(filter serve,$*),tests/serve,tests/integrations/test_$*.py)
 
 # The other two wheels with Ray, on a cluster of two nodes on this machine.

@@ -12,6 +12,6 @@ tickets = Dataset.from_dict(
 
 print(sanitize(tickets, "note", level="moderate")["note"][:])
 
-# The same with map. Without keep_in_memory it would write all columns to the disk.
+# The same with map. Without keep_in_memory it would write all columns to the disk; batched=True is faster.
 rewrite = SanitizeColumns("note", level="moderate")
 print(tickets.map(rewrite, batched=True, keep_in_memory=True, load_from_cache_file=False)["note"][:])

@@ -1,12 +1,12 @@
-"""A column of a pandas frame, as a function and as an accessor.
+"""A column of a pandas frame, by the accessor of the frame and by that of the column.
 
 pip install './runtime[pandas]'
 """
 
 import pandas
-from textveil.integrations.pandas import sanitize
+import textveil.integrations.pandas  # noqa: F401 - makes the accessors
 
 tickets = pandas.DataFrame({"note": ["The printer is broken again.", None, "My invoice is wrong."], "stars": [2, 5, 1]})
 
-print(tickets.assign(note=sanitize(tickets["note"])))
+print(tickets.textveil.sanitize("note"))
 print(tickets["note"].textveil.sanitize(level="strong"))

@@ -1,4 +1,4 @@
-"""A spaCy pipeline whose documents have their sanitized text beside them.
+"""A spaCy pipeline whose documents have the sanitized text, and nothing of the one that was given.
 
 pip install './runtime[spacy]'
 """
@@ -6,10 +6,10 @@ pip install './runtime[spacy]'
 import spacy
 
 nlp = spacy.blank("en")
-nlp.add_pipe("textveil", config={"options": {"level": "moderate"}})
+nlp.add_pipe("textveil", config={"level": "moderate"}, first=True)
 
 texts = ["My doctor in Boston said the biopsy was clean.", "The invoice from the hospital came on Monday."]
 for doc in nlp.pipe(texts):
-    print(doc._.sanitized)  # send this and nothing else: the Doc itself still has the text
+    print(doc._.sanitized)  # which doc.text is too; None where the component was left out
 
 print(nlp.get_pipe("textveil").rewriter.terms)  # what every drawn word is promised

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from canaries import SECRET
 from textveil.errors import IdentityMismatch, InputError, OptionError
@@ -55,6 +56,25 @@ def test_missing_cells_stay_and_others_must_be_strings(rewriter: Rewriter) -> No
         rewriter.cells(["The", 48213977])
     with pytest.raises(InputError):
         rewriter(None)  # type: ignore[arg-type]
+
+
+def test_a_missing_cell_of_any_library_is_missing(rewriter: Rewriter) -> None:
+    cells = rewriter.cells([None, float("nan"), np.float32("nan"), np.float64("nan"), "of"])
+    assert cells[4] == "of"
+    assert not any(isinstance(cell, str) for cell in cells[:4])
+    with pytest.raises(InputError, match=r"^cell 1 of 1 is not a string$"):
+        rewriter.cells([np.float32(4.8)])
+
+
+def test_marks_of_missing_cells_are_one_for_each(rewriter: Rewriter) -> None:
+    with pytest.raises(InputError, match="not as many"):
+        rewriter.cells(["The", "of"], [False])
+
+
+@pytest.mark.parametrize("given", [None, ["The"], {"note": "The"}, b"The", 5])
+def test_one_text_is_a_string(rewriter: Rewriter, given: object) -> None:
+    with pytest.raises(InputError, match="the text is not a string"):
+        rewriter(given)  # type: ignore[arg-type]
 
 
 def test_options_are_checked_before_there_is_a_text() -> None:

@@ -120,6 +120,21 @@ def test_what_is_no_released_vector(
     assert canary not in err
 
 
+@pytest.mark.parametrize(
+    ("vectors", "epsilons"),
+    [
+        (np.zeros(small_encoders.DIMENSION), [4.0]),  # one vector, where rows are wanted
+        (np.zeros((1, small_encoders.DIMENSION)), 4.0),
+        (np.zeros((2, small_encoders.DIMENSION)), "44"),
+        (np.zeros((2, small_encoders.DIMENSION)), [4.0]),
+        (np.zeros((1, small_encoders.DIMENSION + 1)), [4.0]),
+    ],
+)
+def test_scores_are_of_rows(bundle: Path, vectors: object, epsilons: object) -> None:
+    with pytest.raises(ReleaseError, match=r"^scores takes rows of \d+ numbers"):
+        VectorClassifier(bundle).scores(vectors, epsilons)  # type: ignore[arg-type]
+
+
 def test_a_bundle_without_a_classifier_or_with_one_that_does_not_fit(bundle: Path, tmp_path: Path) -> None:
     save_file({"out.weight": np.zeros((2, 99), dtype=np.float32)}, bundle / "classifier.safetensors")
     with pytest.raises(BundleDamaged, match=r"classifier\.safetensors: "):

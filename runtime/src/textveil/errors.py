@@ -158,7 +158,7 @@ class BadRow(InputError):
 
 
 class ColumnError(InputError):
-    """A column or key that was asked for is not in a file, is there twice, or has no texts."""
+    """A column or key that was asked for is not there, is there twice or has no texts, or none was asked for."""
 
     code = "column"
 

@@ -1,10 +1,11 @@
-"""Columns of a pandas frame: ``sanitize(frame["note"])``, or ``frame["note"].textveil.sanitize()``."""
+"""Columns of a pandas frame: ``sanitize(frame["note"])``, ``sanitize(frame, "note")``, or both after ``.textveil``."""
 
+from collections.abc import Hashable
 from pathlib import Path
-from typing import Unpack
+from typing import Any, TypeVar, Unpack
 
-from textveil.errors import ExtraMissing
-from textveil.integrations.rewriter import Rewriter
+from textveil.errors import ColumnError, ExtraMissing, InputError
+from textveil.integrations.rewriter import Rewriter, named
 from textveil.text.options import Options
 
 try:
@@ -12,48 +13,90 @@ try:
 except ImportError as error:
     raise ExtraMissing.of("pandas", "pandas") from error
 
+Data = TypeVar("Data")
+
 
 def sanitize(
-    series: pandas.Series, *, bundle: str | Path | None = None, expect_id: str | None = None, **options: Unpack[Options]
-) -> pandas.Series:
-    """Returns a column with every cell sanitized. Index, name, type and missing cells stay.
+    data: Data,
+    *columns: Hashable,
+    bundle: str | Path | None = None,
+    expect_id: str | None = None,
+    **options: Unpack[Options],
+) -> Data:
+    """Returns a column with every cell sanitized, or a frame with columns sanitized. Nothing else changes.
+
+    Index, name, type, missing cells and other columns stay. ``apply`` and ``map`` of pandas may call it too: for one
+    cell it returns that cell, sanitized.
 
     Args:
-        series: Strings, and missing cells.
+        data: A column of strings and missing cells, a frame, or one cell.
+        columns: Those columns of a frame that have texts.
         bundle: Folder of a bundle; the built-in English one if left out.
         expect_id: The identity the bundle must have.
         options: As in ``Sanitizer.sanitize``.
 
     Returns:
-        A new column. What each cell is promised is in ``Rewriter(...).terms``: the same for all.
+        A new column or frame, or the text of a cell. What each cell is promised is in ``Rewriter(...).terms``: the same
+        for all.
 
     Raises:
-        InputError: A cell is neither a string nor missing.
+        ColumnError: Columns of a frame are not named, are not there or are there twice.
+        InputError: A cell is neither a string nor missing, or ``data`` is none of the above.
         BundleError, OptionError: As ``Rewriter``.
 
     Privacy:
         Each cell is a document of its own, and its bound is about that cell alone. Which cells are missing shows, and
-        so do their order and the other columns of the frame.
+        so do their order and the other columns of the frame. ``map`` and ``apply`` of a *categorical* column make one
+        call for all equal cells, which then shows too: give the column itself.
     """
     rewriter = Rewriter(bundle, expect_id=expect_id, **options)
-    cells = rewriter.cells(series.astype(object).tolist(), series.isna().tolist())
-    kept = None if isinstance(series.dtype, pandas.CategoricalDtype) else series.dtype
-    return pandas.Series(cells, index=series.index, name=series.name, dtype=kept)
+    if isinstance(data, pandas.DataFrame):
+        return _frame(data, named(columns), rewriter)
+    if columns:
+        raise ColumnError("columns are named where there is no frame")
+    if isinstance(data, pandas.Series):
+        return _column(data, rewriter)
+    if isinstance(data, str):
+        return rewriter(data)
+    if pandas.api.types.is_scalar(data) and pandas.isna(data) is True:
+        return data
+    raise InputError('a column, a frame with the names of its columns, or one text is wanted: frame["note"]')
 
 
+def _frame(frame: pandas.DataFrame, names: tuple[Hashable, ...], rewriter: Rewriter) -> pandas.DataFrame:
+    done = frame.copy()
+    for number, name in enumerate(names, 1):
+        if list(frame.columns).count(name) != 1:
+            raise ColumnError(f"column {number} of {len(names)} that was named is not there, or more than once")
+        column: Any = frame[name]
+        done[name] = _column(column, rewriter)
+    return done
+
+
+def _column(column: pandas.Series, rewriter: Rewriter) -> pandas.Series:
+    cells = rewriter.cells(column.astype(object).tolist(), column.isna().tolist())
+    kept = None if isinstance(column.dtype, pandas.CategoricalDtype) else column.dtype
+    return pandas.Series(cells, index=column.index, name=column.name, dtype=kept)
+
+
+@pandas.api.extensions.register_dataframe_accessor("textveil")
 @pandas.api.extensions.register_series_accessor("textveil")
 class Accessor:
-    """``series.textveil``, once ``textveil.integrations.pandas`` is imported.
+    """``series.textveil`` and ``frame.textveil``, once ``textveil.integrations.pandas`` is imported.
 
     Args:
-        series: The column.
+        data: The column or the frame.
     """
 
-    def __init__(self, series: pandas.Series) -> None:
-        self._series = series
+    def __init__(self, data: pandas.Series | pandas.DataFrame) -> None:
+        self._data = data
 
     def sanitize(
-        self, *, bundle: str | Path | None = None, expect_id: str | None = None, **options: Unpack[Options]
-    ) -> pandas.Series:
-        """Returns the column with every cell sanitized: ``sanitize`` of this module."""
-        return sanitize(self._series, bundle=bundle, expect_id=expect_id, **options)
+        self,
+        *columns: Hashable,
+        bundle: str | Path | None = None,
+        expect_id: str | None = None,
+        **options: Unpack[Options],
+    ) -> Any:
+        """Returns the column, or the frame with the named columns, sanitized: ``sanitize`` of this module."""
+        return sanitize(self._data, *columns, bundle=bundle, expect_id=expect_id, **options)

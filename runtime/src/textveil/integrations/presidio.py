@@ -13,6 +13,8 @@ from typing import Any
 
 from textveil.errors import ExtraMissing
 from textveil.integrations.rewriter import Rewriter
+from textveil.text.mention_statement import MentionTerms
+from textveil.text.segmentation import apply_case, case_pattern
 
 try:
     from presidio_anonymizer.operators import Operator, OperatorType
@@ -20,8 +22,20 @@ except ImportError as error:
     raise ExtraMissing.of("presidio", "presidio-anonymizer") from error
 
 
+#: Members of the kinds that an entity's words are of: of the first word of a span, and of the others.
+_MEMBERS = {
+    "PERSON": ("anna", "novak"),
+    "LOCATION": ("boston", "boston"),
+    "NRP": ("german", "german"),
+    "ORGANIZATION": ("accenture", "accenture"),
+}
+
+
 class TextveilOperator(Operator):
     """Replaces a found span by a draw: names by names, numbers by numbers, other words by words.
+
+    What Presidio found counts: an unknown word of a ``PERSON`` becomes a name, one of a ``LOCATION`` a city, of an
+    ``NRP`` a nationality, of an ``ORGANIZATION`` a firm.
 
     Its parameters are the arguments of ``Rewriter``. Inside a span no word stays visible unless ``visible`` says so: a
     detector that finds *Will* means the name.
@@ -33,7 +47,9 @@ class TextveilOperator(Operator):
 
     def operate(self, text: str, params: dict[str, Any] | None = None) -> str:
         """Returns what stands for a span."""
-        return _rewriter(params)(text)
+        rewriter = _rewriter(params)
+        members = _MEMBERS.get((params or {}).get("entity_type", ""))
+        return rewriter(text if members is None else _of_the_kind(text, members, rewriter))
 
     def validate(self, params: dict[str, Any] | None = None) -> None:
         """Checks the parameters.
@@ -50,6 +66,24 @@ class TextveilOperator(Operator):
     def operator_type(self) -> OperatorType:
         """Returns that it anonymizes."""
         return OperatorType.Anonymize
+
+
+def _of_the_kind(text: str, members: tuple[str, str], rewriter: Rewriter) -> str:
+    """Returns a span in which words that would be drawn are members of a kind, in their case.
+
+    A member becomes any other one, without a look at it. So nothing that comes out depends on the words replaced here.
+    """
+    terms = rewriter.terms
+    if not isinstance(terms, MentionTerms) or not terms.kinds:
+        return text
+    parts: list[str] = []
+    member, after_gap = members[0], True
+    for piece, what in rewriter.preview(text):
+        drawn = after_gap and what in ("drawn", "unknown")  # a clitic follows its word at once, and stays
+        parts.append(apply_case(member, case_pattern(piece)) if drawn else piece)
+        after_gap = what in ("gap", "punctuation mark")
+        member = member if after_gap else members[1]
+    return "".join(parts)
 
 
 def _rewriter(params: dict[str, Any] | None) -> Rewriter:

@@ -1,11 +1,14 @@
 """``Rewriter``: a sanitizer with its options fixed, which other libraries may call, copy and pickle."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Unpack
 
-from textveil.errors import InputError
+import numpy as np
+
+from textveil.errors import ColumnError, InputError
+from textveil.sequences import in_order
 from textveil.text.options import Options
 from textveil.text.result import AnyTerms, Result
 from textveil.text.sanitizer import Sanitizer
@@ -45,33 +48,42 @@ class Rewriter:
         Raises:
             InputError: ``text`` is not a string.
         """
+        if not isinstance(text, str):
+            raise InputError("the text is not a string: give one text, or a column to cells")
         return self._sanitizer.sanitize(text, **self._options).text
 
-    def results(self, texts: Sequence[str]) -> list[Result]:
+    def results(self, texts: Iterable[str]) -> list[Result]:
         """Returns texts, rewritten, each with its statement.
 
         Raises:
-            InputError: One of them is not a string.
+            InputError: One of them is not a string, or one string, a row or a table came in place of texts.
         """
         return self._sanitizer.sanitize_batch(texts, **self._options)
 
-    def cells(self, cells: Sequence[Any], missing: Sequence[bool] | None = None) -> list[Any]:
+    def cells(self, cells: Iterable[Any], missing: Sequence[bool] | None = None) -> list[Any]:
         """Returns the cells of a column, rewritten; what is missing stays as it is.
 
         Args:
             cells: Strings, and whatever stands for a missing one.
-            missing: Which cells are missing; those that are ``None`` if left out.
+            missing: Which cells are missing; those that are ``None`` or NaN if left out.
 
         Raises:
-            InputError: A cell is neither a string nor missing.
+            InputError: A cell is neither a string nor missing, or one string, a row or a table came in place of cells.
         """
-        missing = [cell is None for cell in cells] if missing is None else missing
+        cells = in_order(cells, "cells")
+        missing = list(map(_is_missing, cells)) if missing is None else missing
+        if len(missing) != len(cells):
+            raise InputError("there are not as many cells as marks of missing ones")
         for number, (cell, gone) in enumerate(zip(cells, missing, strict=True), 1):
             if not gone and not isinstance(cell, str):
                 raise InputError(f"cell {number} of {len(cells)} is not a string")
         texts = [cell for cell, gone in zip(cells, missing, strict=True) if not gone]
         results = iter(self.results(texts))
         return [cell if gone else next(results).text for cell, gone in zip(cells, missing, strict=True)]
+
+    def preview(self, text: str) -> list[tuple[str, str]]:
+        """Returns what the skeleton of a text shows: ``Sanitizer.preview``. Nothing is drawn."""
+        return self._sanitizer.preview(text, **self._options)
 
     @property
     def terms(self) -> AnyTerms:
@@ -84,6 +96,23 @@ class Rewriter:
 
     def __reduce__(self) -> Any:
         return _again, (self._folder, self._sanitizer.bundle.identity, self._options)
+
+
+def named(columns: Sequence[Any]) -> tuple[Any, ...]:
+    """Returns the columns that somebody named, one by one or in one list.
+
+    Raises:
+        ColumnError: None is named.
+    """
+    if len(columns) == 1 and isinstance(columns[0], list):
+        columns = columns[0]
+    if not columns:
+        raise ColumnError("no column is named: name those that have texts")
+    return tuple(columns)
+
+
+def _is_missing(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, float | np.floating) and bool(cell != cell))
 
 
 @lru_cache(maxsize=4)

@@ -74,12 +74,13 @@ class TextSanitizer(TransformerMixin, BaseEstimator):
         """Returns the texts, sanitized, each a document of its own.
 
         Args:
-            X: Texts.
+            X: Texts: a list, a column or an array of one dimension. A table is refused, also one of a single column:
+                a vectorizer that comes next would take the names of its columns for texts.
 
         Raises:
-            InputError: One of them is not a string.
+            InputError: One of them is not a string, or a table or one string came in place of texts.
         """
-        return [result.text for result in self._rewriter().results(X if isinstance(X, str) else list(X))]
+        return [result.text for result in self._rewriter().results(X)]
 
     def _rewriter(self) -> Rewriter:
         given = {name: value for name, value in self.get_params(deep=False).items() if value is not None}

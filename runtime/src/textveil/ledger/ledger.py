@@ -20,6 +20,7 @@ from textveil.ledger.entry import Entered, Entry
 from textveil.ledger.keys import DEVICE_KEY, KEY_BYTES, MEMO_KEY, key_path_of, read_key, refuse_beside
 from textveil.ledger.sources import Charged, IndexSource, TextSource, VectorSource, release
 from textveil.ledger.tags import Tags
+from textveil.sequences import in_order
 
 if TYPE_CHECKING:
     from textveil.text.options import Options
@@ -150,7 +151,7 @@ class Ledger:
             ``santext``, ``krr`` and ``random``. ``santext+`` and ``fbdd`` have no finite charge: they are recorded, and
             refused under a budget. The sums bound the loss of all that a scope released (docs/proofs/ledger.md).
         """
-        return release(self, TextSource(sanitizer, options), texts, scope, budget)
+        return release(self, TextSource(sanitizer, options), in_order(texts), scope, budget)
 
     def encode_batch(
         self,
@@ -166,6 +167,7 @@ class Ledger:
         Charged are epsilon and delta of the whole text. Other arguments and errors are those of ``sanitize_batch``;
         ``options`` are those of the encoder's ``encode``.
         """
+        texts = in_order(texts)
         if hasattr(encoder, "secret_code"):  # an index; no module of vectors is imported to ask
             return release(self, IndexSource(cast("IndexEncoder", encoder), options), texts, scope, budget)
         return release(self, VectorSource(cast("Encoder", encoder), options), texts, scope, budget)

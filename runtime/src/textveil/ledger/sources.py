@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from textveil.errors import InputError, OptionError
 from textveil.ledger.entry import Entry
+from textveil.sequences import in_order
 
 if TYPE_CHECKING:
     from textveil.ledger.account import Budget
@@ -218,12 +219,10 @@ def whole_calls(scopes: Sequence[str], requests: Sequence[bytes]) -> list[bytes]
 
 
 def _scopes(texts: Sequence[str], scope: str | Sequence[str]) -> Sequence[str]:
-    if isinstance(texts, str):
-        raise InputError("a batch is a sequence of texts, not one string")
     for number, text in enumerate(texts, 1):
         if not isinstance(text, str):
             raise InputError(f"text {number} of {len(texts)} is not a string")
-    scopes = [scope] * len(texts) if isinstance(scope, str) else scope
+    scopes = [scope] * len(texts) if isinstance(scope, str) else in_order(scope, "scopes")
     if len(scopes) != len(texts):
         raise OptionError("there is one scope for all texts, or one for each")
     if not all(isinstance(name, str) for name in scopes):

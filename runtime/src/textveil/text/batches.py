@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from textveil.errors import DocumentTooLong, InputError
+from textveil.sequences import in_order
 from textveil.text import segmentation
 
 #: Texts are drawn in batches of about this many characters, and a long text in chunks.
@@ -33,6 +34,22 @@ def of_texts(texts: Sequence[str]) -> Iterator[list[str]]:
             batch, characters = [], 0
     if batch:
         yield batch
+
+
+def lists_of_texts(documents: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """Returns documents of several texts, each text a string.
+
+    Raises:
+        InputError: A document is one string or no sequence, or one of its texts is not a string.
+    """
+    documents = in_order(documents, "documents")
+    found = []
+    for number, document in enumerate(documents, 1):
+        texts = in_order(document, "the texts of a document")
+        if not all(isinstance(text, str) for text in texts):
+            raise InputError(f"document {number} of {len(documents)} has a text that is not a string")
+        found.append(texts)
+    return found
 
 
 def of_documents(documents: Sequence[Sequence[str]], cap: int) -> Iterator[list[Sequence[str]]]:

@@ -14,6 +14,7 @@ from textveil.bundle.maker import pin
 from textveil.bundle.text_bundle import Bundle
 from textveil.errors import BundleError, InputError, OptionError, UnknownMechanism
 from textveil.mechanisms.distribution import Distribution
+from textveil.sequences import in_order
 from textveil.text import batches, segmentation
 from textveil.text.lexicon import Lexicon
 from textveil.text.mention_options import Mentions
@@ -94,14 +95,13 @@ class Sanitizer:
         """
         return self.sanitize_batch([text], **options)[0]
 
-    def sanitize_batch(self, texts: Sequence[str], **options: Unpack[Options]) -> list[Result]:
+    def sanitize_batch(self, texts: Iterable[str], **options: Unpack[Options]) -> list[Result]:
         """Sanitizes many texts, each its own document with its own statement.
 
         All tokens of all texts are drawn together, which is many times faster than one call per text. Arguments,
         errors and privacy are those of ``sanitize``.
         """
-        if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
-            raise InputError("a batch is a sequence of texts, not one string")
+        texts = in_order(texts)
         plan = self._plan(options)
         if isinstance(plan, MentionPlan):
             known = Pieces(plan)
@@ -124,6 +124,7 @@ class Sanitizer:
         the texts are sanitized as ``sanitize_batch`` does, and a document is charged their sum. Arguments, errors and
         privacy are those of ``sanitize``.
         """
+        documents = batches.lists_of_texts(documents)
         plan = self._plan(options)
         if isinstance(plan, MentionPlan) and plan.terms.consistent:
             known = Pieces(plan)
@@ -144,7 +145,10 @@ class Sanitizer:
 
         Raises:
             OptionError: As ``sanitize``, or the mechanism is not the staircase.
+            InputError: ``text`` is not a string.
         """
+        if not isinstance(text, str):
+            raise InputError("the text is not a string")
         plan = self._plan(options)
         if not isinstance(plan, MentionPlan):
             raise OptionError("a preview shows the skeleton that the staircase leaves: choose that mechanism")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from textveil.errors import InputError
+from textveil.sequences import in_order
 
 Released = TypeVar("Released")
 
@@ -19,10 +20,9 @@ def release_each(
         progress: Called after each text with how many are done.
 
     Raises:
-        InputError: ``texts`` is one string, or one of them is none; its number is named.
+        InputError: ``texts`` is one string or a table, or one of them is no string; its number is named.
     """
-    if isinstance(texts, str):
-        raise InputError("a batch is a sequence of texts, not one string")
+    texts = in_order(texts)
     releases = []
     for number, text in enumerate(texts, 1):
         if not isinstance(text, str):

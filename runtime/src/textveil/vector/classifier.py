@@ -91,9 +91,18 @@ class VectorClassifier:
 
         Returns:
             Shape ``(n, labels)``; rows sum to 1.
+
+        Raises:
+            ReleaseError: The shapes are others, such as that of one vector alone.
         """
+        n = len(epsilons) if np.ndim(epsilons) == 1 else -1
+        dimension = self.bundle.default_level.dimension
+        if np.shape(vectors) != (n, dimension):
+            raise ReleaseError(
+                f"scores takes rows of {dimension} numbers, and a sequence with one epsilon for each row"
+            )
         logs = np.log(np.asarray(epsilons, dtype=np.float32))[:, None]
-        values = np.concatenate([vectors.astype(np.float32), logs], axis=1)
+        values = np.concatenate([np.asarray(vectors, dtype=np.float32), logs], axis=1)
         for number, (weight, bias) in enumerate(self._layers, 1):
             values = values @ weight.T + bias
             if number < len(self._layers):

@@ -53,6 +53,8 @@ class IndexServer:
         Raises:
             ReleaseError: It is no such line, comes from another bundle, or has no level of this one.
         """
+        if not isinstance(line, str):
+            raise ReleaseError(f"line {number}: is not a string")
         fields = line.rstrip("\r").split("\t")
         if len(fields) != 4 or len(line) > 60 or not (fields[0].isascii() and fields[0].isdecimal()):
             raise ReleaseError(f"line {number}: is no released index (textveil encode writes them)")

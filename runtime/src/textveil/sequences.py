@@ -1,0 +1,35 @@
+"""What is given where several texts are wanted: its items in order, or an error of one line."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from textveil.errors import InputError
+
+
+def in_order(given: Any, wanted: str = "texts") -> Sequence[Any]:
+    """Returns the items of a list, a column, an array of one dimension or an iterator.
+
+    Python goes through the characters of a string, the keys of a mapping and the names of a frame's columns. Each of
+    them would pass for a text, and the text itself for none.
+
+    Args:
+        given: What somebody else's library or caller gave. Its items are not looked at.
+        wanted: What the items are, for the error.
+
+    Raises:
+        InputError: It is one string, a mapping, a table, or has no items.
+    """
+    if isinstance(given, list | tuple):
+        return given
+    if isinstance(given, str | bytes | bytearray | memoryview):
+        raise InputError(f"one string came where {wanted} are wanted: put it in a list")
+    if isinstance(given, Mapping):
+        raise InputError(f"a row or a mapping came where {wanted} are wanted: give one of its columns")
+    shape = getattr(given, "shape", None)
+    if isinstance(shape, tuple) and len(shape) != 1:
+        raise InputError(f"a table came where {wanted} are wanted: give one of its columns")
+    if hasattr(given, "to_pylist"):  # an array of Arrow, whose items are not Python's
+        return given.to_pylist()
+    if not isinstance(given, Iterable):
+        raise InputError(f"one value came where {wanted} are wanted: put it in a list")
+    return list(given)
