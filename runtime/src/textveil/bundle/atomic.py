@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from textveil.bundle.exchange import exchange
+from textveil.bundle.kept import refuse_kept
 from textveil.bundle.leftovers import (
     aside_name,
     claim,
@@ -45,22 +46,23 @@ def atomic_output(path: Path, *, private: bool = False) -> Iterator[Callable[[st
 
 
 @contextmanager
-def atomic_bytes(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
+def atomic_bytes(path: Path, *, private: bool = False, over_a_key: bool = False) -> Iterator[BinaryIO]:
     """Opens a file for writing by way of a temporary file beside it, flushed to the disk and renamed at the end.
 
     An existing file is replaced and keeps its permissions; a link is followed. On any error the temporary file is
     removed and ``path`` is as it was. A device or a pipe cannot be replaced: it is written to as it is. A private file
-    has its name for good when this returns, even if the power fails.
+    has its name for good when this returns, even if the power fails. A ledger or a key is never replaced.
 
     Args:
         path: The file.
         private: Whether nobody but its owner may read it, whatever was there before.
+        over_a_key: Whether it may be that of a key: of a new key alone.
 
     Yields:
         The file, open for writing bytes.
 
     Raises:
-        OutputError: The folder or the disk does not let the file be written.
+        OutputError: The folder or the disk does not let the file be written, or a ledger or a key is there.
     """
     temporary = claimed = None
     try:
@@ -68,6 +70,8 @@ def atomic_bytes(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
             with path.open("wb", buffering=0) as device:
                 yield device  # type: ignore[misc]
             return
+        if not over_a_key:
+            refuse_kept(path)
         path = Path(os.path.realpath(path))
         remove_leftovers(path)
         descriptor, temporary = _open_temporary(path)
@@ -183,6 +187,9 @@ def atomic_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
 def _refuse(path: Path, replace: bool) -> None:
     if path.exists() and not (replace and path.is_dir()):
         raise OutputError("the output folder is there already")
+    for place, _, names in os.walk(path):
+        for name in names:
+            refuse_kept(Path(place, name), "in the folder that is replaced")
 
 
 def _take_the_place(temporary: Path, path: Path, replace: bool) -> None:
