@@ -84,9 +84,9 @@ def unknown(folder: Path, small: Sanitizer, outputs: bytes) -> list[int]:
 
 
 def test_no_output_leaves_that_the_ledger_does_not_know_wherever_it_is_killed(small: Sanitizer, folder: Path) -> None:
-    """The statements of a release: BEGIN, five that read, two that write, COMMIT."""
+    """The statements of a release: BEGIN, six that read, two that write, COMMIT."""
     left = []
-    for case, (statement, after) in enumerate((n, after) for n in range(1, 11) for after in (False, True)):
+    for case, (statement, after) in enumerate((n, after) for n in range(1, 12) for after in (False, True)):
         (place := folder / str(case)).mkdir()
         outputs = killed_at(place, small, statement, after=after)
         assert unknown(place, small, outputs) == []

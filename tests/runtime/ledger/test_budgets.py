@@ -106,6 +106,8 @@ def test_a_refusal_says_what_was_spent_of_which_budget_in_which_scope(small: San
     assert error.scope == "Anna"
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), vars(again)) == (str(error), vars(error))
+    of_a_row = error.worded("people.csv, row 3")
+    assert (str(of_a_row), vars(of_a_row)) == ("people.csv, row 3", vars(error))
     for shown in (str(error), repr(error), "".join(traceback.format_exception(error))):
         assert "Anna" not in shown.replace('scope="Anna"', "")
     for wrong in (lambda: ledger.charge([entry("Anna")], budget=Budget(99)), lambda: unbounded(ledger, "Anna")):

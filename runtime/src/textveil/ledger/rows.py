@@ -8,13 +8,13 @@ from textveil.errors import LedgerDamaged
 from textveil.ledger.account import Account, Budget, exact
 from textveil.release import DELTA_UNITS, NAT_UNITS, Charge
 
-#: The last release of each scope that was looked at, by its number, and the sums up to it.
+#: The last release of all when a scope was looked at, by its number, and the sums of the scope up to it.
 Verified = dict[bytes, tuple[int, int, int, int]]
 _MOST_VERIFIED, _NOTHING = 10_000, (0, 0, 0, 0)
 _CONTRADICT = "the sums of a scope are not those of its releases"
 _SUMS = (
-    "SELECT coalesce(max(number), ?), coalesce(sum(epsilon), 0), coalesce(sum(delta), 0), count(*) - count(epsilon) "
-    "FROM releases WHERE {} = ? AND number > ?"
+    "SELECT (SELECT coalesce(max(number), 0) FROM releases), coalesce(sum(epsilon), 0), coalesce(sum(delta), 0), "
+    "count(*) - count(epsilon) FROM releases WHERE {} = ? AND number > ?"
 )
 #: From a tenth of all rows on, to go through all is faster than to find those of the scope one by one.
 _IS_MOST_OF_IT = (
@@ -102,7 +102,7 @@ def verify(connection: sqlite3.Connection, account: Account, verified: Verified)
         column = (
             "+scope" if many else "scope"
         )  # the plus keeps SQLite from the index: it goes through the rows in order
-        last, *added = connection.execute(_SUMS.format(column), (last, account.scope, last)).fetchone()
+        last, *added = connection.execute(_SUMS.format(column), (account.scope, last)).fetchone()
         if tuple(map(sum, zip(before, added, strict=True))) == wanted:
             if len(verified) >= _MOST_VERIFIED:
                 verified.clear()
