@@ -8,6 +8,8 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs" / "site"))
 
 import collect  # noqa: E402
+import textveil  # noqa: E402
+from textveil import errors  # noqa: E402
 
 
 def test_every_page_of_the_navigation_is_there() -> None:
@@ -33,10 +35,15 @@ def test_links() -> None:
 
 
 def test_every_public_name_is_in_the_reference() -> None:
-    import textveil
-
     api = (ROOT / "docs" / "site" / "api.md").read_text("utf-8")
-    missing = [
-        name for name in textveil.__all__ if name not in ("TextveilError", "__version__") and f".{name}\n" not in api
-    ]
-    assert missing == []
+    shown = set(re.findall(r"^::: textveil\.\S*\.([A-Z]\w+)$", api, re.M))
+    assert "::: textveil.errors\n" in api
+    assert shown | {*vars(errors)} >= {name for name in textveil.__all__ if name != "__version__"}
+    assert [name for name in shown if not hasattr(textveil, name)] == []  # the page says that all can be imported
+
+
+def test_every_public_error_can_be_imported_from_the_library() -> None:
+    public = {name for name, found in vars(errors).items() if getattr(found, "__module__", "") == errors.__name__}
+    assert {"TextveilError", "BudgetError", "OldFormat"} <= public
+    assert public - {*textveil.__all__} == set()
+    assert [name for name in public if getattr(textveil, name) is not getattr(errors, name)] == []

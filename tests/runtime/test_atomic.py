@@ -1,11 +1,14 @@
 """Files and folders appear whole or not at all."""
 
 import os
+import re
 import signal
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textveil.bundle import atomic_bytes, atomic_folder, atomic_output, leftovers
+from textveil.bundle import atomic, atomic_bytes, atomic_folder, atomic_output, leftovers
 from textveil.bundle.exchange import exchange
 from textveil.errors import OutputError
 
@@ -162,14 +165,49 @@ def test_what_was_left_is_removed_at_the_next_start(tmp_path: Path, kind: str, m
     monkeypatch.setattr("textveil.bundle.atomic.unnamed_file", lambda folder: None)
     killed_while(kind, tmp_path)
     (left,) = names(tmp_path)
-    assert left.startswith(".out.")
-    others = [".out.txt", ".out.toolong12", ".other.abcdefgh", ".out.UPPER123"]
+    assert re.fullmatch(r"\.textveil-[0-9a-f]{16}-[0-9a-f]{16}\.partial", left)
+    others = [".out.template", ".out.abcdefgh", f"{left}.txt", left.upper(), left.replace(".partial", ".old")]
+    others.append(leftovers.temporary_name(tmp_path / "other").name)
     for name in others:
         (tmp_path / name).write_text("theirs")
-    (tmp_path / ".out.abcdefgh").symlink_to(tmp_path / ".out.txt")
+    (link := leftovers.temporary_name(tmp_path / "out")).symlink_to(tmp_path / others[0])
     with atomic_bytes(tmp_path / "out") as file:
         file.write(b"whole")
-    assert names(tmp_path) == sorted([*others, ".out.abcdefgh", "out"])
+    assert names(tmp_path) == sorted([*others, link.name, "out"])
+
+
+@pytest.mark.parametrize(("name", "theirs"), [("env", ".env.template"), ("note.old", ".note.old.kept5678")])
+def test_a_file_of_somebody_else_is_never_taken_for_a_leftover(tmp_path: Path, name: str, theirs: str) -> None:
+    (tmp_path / theirs).write_text("theirs")
+    with atomic_bytes(tmp_path / name) as file:
+        file.write(b"whole")
+    with atomic_folder(tmp_path / name, replace=True) if (tmp_path / name).is_dir() else atomic_bytes(tmp_path / name):
+        pass
+    assert (tmp_path / theirs).read_text() == "theirs"
+
+
+def test_a_folder_that_stepped_aside_is_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed between two renames, there is no other copy of it."""
+    monkeypatch.setattr("textveil.bundle.atomic.exchange", lambda one, other: False)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "kept").write_text("1")
+    rename = os.rename
+
+    def killed(source: object, target: object) -> None:
+        rename(source, target)  # type: ignore[arg-type]
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    child = os.fork()
+    if child == 0:
+        monkeypatch.setattr(os, "rename", killed)
+        with atomic_folder(tmp_path / "out", replace=True):
+            pass
+    os.waitpid(child, 0)
+    for name in ("out", "out.old"):
+        with atomic_bytes(tmp_path / name) as file:
+            file.write(b"whole")
+    (aside,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    assert names(aside) == ["kept"]
 
 
 def test_what_is_being_written_is_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,6 +220,102 @@ def test_what_is_being_written_is_not_removed(tmp_path: Path, monkeypatch: pytes
     assert (tmp_path / "out").read_bytes() == b"first"
     with atomic_folder(tmp_path / "folder") as partial:
         (partial / "a").write_text("a")
-        leftovers.remove_leftovers(tmp_path, ".folder.")
+        leftovers.remove_leftovers(tmp_path / "folder")
         assert (partial / "a").exists()
     assert names(tmp_path) == ["folder", "out"]
+
+
+# --- several writers of one place ------------------------------------------------------------------------------------
+
+
+def write_file(path: Path, content: bytes) -> None:
+    with atomic_bytes(path) as file:
+        file.write(content)
+
+
+def write_folder(path: Path, content: bytes) -> None:
+    with atomic_folder(path, replace=True) as partial:
+        (partial / "content").write_bytes(content)
+
+
+def write_once(path: Path, content: bytes) -> None:
+    atomic.write_new(path, content)
+
+
+WRITERS = {"file": write_file, "folder": write_folder, "new file": write_once}
+#: Every step between two of which another writer can come.
+STEPS = {
+    "file": ["claim", "keep_claim", "name_file", "os.fsync", "os.replace"],
+    "file with a name": ["os.open", "claim", "keep_claim", "os.fsync", "os.replace"],
+    "folder": ["os.mkdir", "os.open", "claim", "os.chmod", "os.rename"],
+    "folder that is there": ["os.mkdir", "os.open", "claim", "os.chmod", "exchange"],
+    "new file": ["claim", "keep_claim", "name_file", "os.fsync"],
+    "new file with a name": ["os.open", "claim", "keep_claim", "os.fsync", "os.link"],
+}
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize(("way", "step"), [(way, step) for way, steps in STEPS.items() for step in steps])
+def test_a_writer_that_comes_at_any_step_takes_nothing_away(
+    tmp_path: Path, way: str, step: str, when: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both succeed, the second in the middle of the first; what is there in the end is whole, and nothing else is."""
+    kind = way.removesuffix(" with a name").removesuffix(" that is there")
+    write, place = WRITERS[kind], tmp_path / "out"
+    if way == "folder that is there":
+        place.mkdir()
+    elif way.endswith(" with a name"):
+        monkeypatch.setattr(atomic, "unnamed_file", lambda folder: None)
+    came: list[str] = []
+
+    def interrupted(real: Callable, *given: object, **options: object) -> object:
+        if came:
+            return real(*given, **options)
+        came.append(step)
+        if when == "before":
+            write(place, b"second")
+        done = real(*given, **options)
+        if when == "after":
+            write(place, b"second")
+        return done
+
+    def hook(owner: object, name: str) -> None:
+        real = getattr(owner, name)
+        monkeypatch.setattr(owner, name, lambda *given, **options: interrupted(real, *given, **options))
+
+    owners = [os] if step.startswith("os.") else [module for module in (atomic, leftovers) if hasattr(module, step)]
+    for owner in owners:
+        hook(owner, step.removeprefix("os."))
+    write(place, b"first")
+    monkeypatch.undo()
+    assert came == [step]
+    assert names(tmp_path) == ["out"]
+    content = (place / "content" if kind == "folder" else place).read_bytes()
+    assert content == b"second" if kind == "new file" and when == "before" else content in (b"first", b"second")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("way", ["file", "file with a name", "folder", "new file"])
+def test_many_writers_of_one_place(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """8 processes, 2,000 rounds each: none fails, and a reader sees whole contents of one of them."""
+    kind = way.removesuffix(" with a name")
+    if kind != way:
+        monkeypatch.setattr(atomic, "unnamed_file", lambda folder: None)
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:
+        place = Path(name) / "out"
+        children = []
+        for number in range(8):
+            if not (child := os.fork()):
+                try:
+                    for _ in range(2_000):
+                        WRITERS[kind](place, b"%d" % number * 10_000)
+                        if kind != "folder":
+                            content = place.read_bytes()
+                            assert content == content[:1] * 10_000
+                    os._exit(0)
+                finally:
+                    os._exit(1)
+            children.append(child)
+        assert [os.waitpid(child, 0)[1] for child in children] == [0] * 8
+        assert names(place.parent) == ["out"]

@@ -140,7 +140,7 @@ def test_an_input_is_not_overwritten(cli: Callable, note: Path, tmp_path: Path) 
         for inputs in ([note], [other, note], [symlink], [hard_link, other]):
             ran = cli(*inputs, "-o", output)
             assert ran.code == 1
-            assert ran.message == "textveil: output: the output is also an input; nothing was written\n"
+            assert ran.message == "textveil: output: --output is also an input; nothing was written\n"
             assert note.read_bytes() == content
     assert symlink.is_symlink()
     ran = cli("--text", "x", "-o", other)
@@ -154,7 +154,7 @@ def test_standard_input_is_not_overwritten(command: Callable, note: Path, tiny_p
     with note.open("rb") as file:
         ran = command("sanitize", "--bundle", tiny_path, "-o", note, stdin=file)
     assert ran.code == 1
-    assert "the output is also an input" in ran.message
+    assert "--output is also an input" in ran.message
     assert note.read_bytes() == content
 
 

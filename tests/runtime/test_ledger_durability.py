@@ -84,9 +84,9 @@ def unknown(folder: Path, small: Sanitizer, outputs: bytes) -> list[int]:
 
 
 def test_no_output_leaves_that_the_ledger_does_not_know_wherever_it_is_killed(small: Sanitizer, folder: Path) -> None:
-    """The statements of a release: BEGIN, four that read schema, keys, account and count, two that write, COMMIT."""
+    """The statements of a release: BEGIN, six that read, two that write, COMMIT."""
     left = []
-    for case, (statement, after) in enumerate((n, after) for n in range(1, 10) for after in (False, True)):
+    for case, (statement, after) in enumerate((n, after) for n in range(1, 12) for after in (False, True)):
         (place := folder / str(case)).mkdir()
         outputs = killed_at(place, small, statement, after=after)
         assert unknown(place, small, outputs) == []
@@ -113,8 +113,10 @@ def test_a_thousand_kills(small: Sanitizer, tmp_path: Path) -> None:
 
 CHARGES = """
 import os, sys
+from textveil.bundle import atomic
 from textveil.ledger import Entry, Ledger, database
 from textveil.release import Charge
+atomic.unnamed_file = lambda folder: None  # so that the trace sees names
 database._PRAGMAS = tuple(p.replace("EXTRA", sys.argv[2]) for p in database._PRAGMAS)
 ledger = Ledger(sys.argv[1] + "/ledger")
 for number in range(3):
@@ -228,14 +230,97 @@ def test_another_database_and_an_empty_one_are_refused(folder: Path) -> None:
         Ledger(folder / "ledger")
 
 
-def test_sums_that_do_not_fit_are_found(folder: Path) -> None:
-    ledger = Ledger(folder / "ledger")
-    ledger.charge([ENTRY])
+def changed(ledger: Ledger, statement: str) -> None:
+    """Does what a ledger does not do to itself."""
     with sqlite3.connect(ledger.path) as other:
-        other.execute("UPDATE scopes SET epsilon = 2")
+        other.execute(statement)
     other.close()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE scopes SET epsilon = 2",
+        "UPDATE scopes SET delta = 1",
+        "UPDATE scopes SET unbounded = 1",
+        "UPDATE releases SET epsilon = 2 WHERE number = 3",
+        "DELETE FROM releases WHERE number = 3",
+        "DELETE FROM scopes",
+    ],
+)
+@pytest.mark.parametrize("open_again", [False, True])
+def test_sums_that_do_not_fit_are_found_before_anything_is_released(
+    small: Sanitizer, folder: Path, statement: str, open_again: bool
+) -> None:
+    """Also by a ledger that has looked at them before, and has two more releases since."""
+    ledger, other = Ledger(folder / "ledger"), Ledger(folder / "ledger")
+    ledger.charge([ENTRY])
+    for _ in range(2):
+        other.charge([ENTRY])
+    changed(ledger, statement)
+    ledger = Ledger(folder / "ledger") if open_again else ledger
+    before = ledger.path.read_bytes()
+    for use in (lambda: ledger.sanitize(small, "doctor", scope="scope"), lambda: ledger.charge([ENTRY])):
+        with pytest.raises(LedgerDamaged, match=r"^the sums of a scope are not those of its releases$"):
+            use()
+    assert ledger.path.read_bytes() == before
     with pytest.raises(LedgerDamaged, match=r"^the sums of a scope are not those of its releases$"):
         ledger.accounts()
+    ledger.charge([Entry("another", b"request", "staircase", Charge(3))])  # whose sums fit
+
+
+def test_what_others_forget_and_begin_anew_is_no_damage(folder: Path) -> None:
+    """Numbers of releases are given again, below those that were looked at."""
+    ledger, other = Ledger(folder / "ledger"), Ledger(folder / "ledger")
+    ledger.charge([ENTRY] * 3)
+    other.delete("scope")
+    other.charge([ENTRY])
+    ledger.charge([ENTRY])
+    assert ledger.account("scope").epsilon == 6
+    assert ledger.accounts()[0][1] == 2
+
+
+@pytest.mark.parametrize("left", ["nothing", 0, 1])
+def test_a_ledger_that_is_gone_beside_its_key_does_not_begin_anew(folder: Path, left: str | int) -> None:
+    path = folder / "ledger"
+    ledger = Ledger(path)
+    ledger.charge([ENTRY])
+    path.unlink() if left == "nothing" else os.truncate(path, int(left))
+    before = sorted((file.name, file.read_bytes()) for file in folder.iterdir())
+    with pytest.raises(LedgerDamaged, match=r"^the ledger is gone or empty, .* textveil ledger rotate$"):
+        Ledger(path)
+    with pytest.raises(LedgerError):
+        ledger.charge([ENTRY])
+    assert sorted((file.name, file.read_bytes()) for file in folder.iterdir()) == before
+    assert Ledger.rotate(path).accounts() == []
+    assert (folder / "ledger.key").read_bytes() not in [content for _, content in before]
+    Ledger(path).charge([ENTRY])
+
+
+def test_a_file_of_one_byte_is_no_empty_ledger(folder: Path) -> None:
+    (folder / "ledger").write_bytes(b"x")
+    with pytest.raises(LedgerDamaged, match=r"^this file is no ledger$"):
+        Ledger(folder / "ledger")
+    with pytest.raises(LedgerError, match=r"^there is no ledger$"):
+        Ledger.rotate(folder / "ledger")
+    assert (folder / "ledger").read_bytes() == b"x"
+
+
+def test_a_first_use_that_is_killed_can_be_done_again(folder: Path) -> None:
+    """A key is made after its ledger is on the disk: no kill leaves one without the other."""
+    for case, (statement, after) in enumerate((n, after) for n in range(1, 16) for after in (False, True)):
+        (place := folder / str(case)).mkdir()
+
+        def work(place: Path = place, statement: int = statement, after: bool = after) -> None:
+            Killed.left, Killed.after = statement, after
+            real = sqlite3.connect
+            database.sqlite3.connect = lambda *given, **options: real(*given, factory=Killed, **options)  # type: ignore[attr-defined]
+            Ledger(place / "ledger").charge([ENTRY])
+
+        _, status = os.waitpid(in_a_copy(work), 0)
+        assert status in (0, 9)
+        Ledger(place / "ledger").charge([ENTRY])
+    assert case > 20
 
 
 def test_a_stream_is_what_the_thousand_kills_are_of(small: Sanitizer, folder: Path) -> None:

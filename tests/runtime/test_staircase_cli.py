@@ -73,7 +73,7 @@ REFUSED = [
     (["--keep-mapping", "m.json"], "--keep-mapping goes with --consistent"),
     (
         ["--consistent", "--keep-mapping", "out.txt", "-o", "./out.txt"],
-        "--keep-mapping and --output are one file: the mapping would go where the text is to go",
+        "--keep-mapping is also --output; nothing was written",
     ),
 ]
 

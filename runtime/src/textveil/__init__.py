@@ -2,10 +2,54 @@
 
 from typing import TYPE_CHECKING, Any
 
-from textveil.errors import TextveilError
+from textveil.errors import (
+    BadRow,
+    BudgetError,
+    BundleDamaged,
+    BundleError,
+    BundleNotFound,
+    BundleTooLarge,
+    BundleVersion,
+    ClusterError,
+    ColumnError,
+    ConfigurationError,
+    CryptoUnavailable,
+    DocumentTooLong,
+    EncoderFailed,
+    EncoderUnavailable,
+    EntropyFailed,
+    ExtraMissing,
+    FieldTooLong,
+    FileChanged,
+    IdentityMismatch,
+    InputError,
+    KeyFileError,
+    LedgerBusy,
+    LedgerDamaged,
+    LedgerError,
+    LooksStructured,
+    ModelRefused,
+    NoStatistics,
+    NotTheMaker,
+    OldFormat,
+    OptionError,
+    OutputError,
+    ReceiptError,
+    ReleaseError,
+    ResumeError,
+    ServeError,
+    TextveilError,
+    TracingRefused,
+    UnknownLevel,
+    UnknownMechanism,
+    WishNotMet,
+    WorkerFailed,
+    WrongBundle,
+)
 
 if TYPE_CHECKING:
     from textveil.ledger import Budget, Ledger
+    from textveil.text.options import Options
     from textveil.text.result import Result
     from textveil.text.sanitizer import Sanitizer
     from textveil.text.statement import PrivacyStatement
@@ -16,19 +60,61 @@ if TYPE_CHECKING:
     from textveil.vector.statement import VectorStatement
 
 __all__ = [
+    "BadRow",
     "Budget",
+    "BudgetError",
+    "BundleDamaged",
+    "BundleError",
+    "BundleNotFound",
+    "BundleTooLarge",
+    "BundleVersion",
+    "ClusterError",
+    "ColumnError",
+    "ConfigurationError",
+    "CryptoUnavailable",
+    "DocumentTooLong",
     "Encoder",
+    "EncoderFailed",
+    "EncoderUnavailable",
+    "EntropyFailed",
+    "ExtraMissing",
+    "FieldTooLong",
+    "FileChanged",
+    "IdentityMismatch",
     "IndexEncoder",
     "IndexRelease",
     "IndexServer",
     "IndexStatement",
+    "InputError",
+    "KeyFileError",
     "Ledger",
+    "LedgerBusy",
+    "LedgerDamaged",
+    "LedgerError",
+    "LooksStructured",
+    "ModelRefused",
+    "NoStatistics",
+    "NotTheMaker",
+    "OldFormat",
+    "OptionError",
+    "Options",
+    "OutputError",
     "PrivacyStatement",
+    "ReceiptError",
+    "ReleaseError",
     "Result",
+    "ResumeError",
     "Sanitizer",
+    "ServeError",
     "TextveilError",
+    "TracingRefused",
+    "UnknownLevel",
+    "UnknownMechanism",
     "VectorRelease",
     "VectorStatement",
+    "WishNotMet",
+    "WorkerFailed",
+    "WrongBundle",
     "__version__",
 ]
 __version__ = "0.2.0"
@@ -38,6 +124,8 @@ def __getattr__(name: str) -> Any:
     """Imports a public name when it is first asked for: who rewrites text pays nothing for vectors, nor the reverse."""
     if name in ("Sanitizer", "Result"):
         from textveil.text import sanitizer as module
+    elif name == "Options":
+        from textveil.text import options as module
     elif name == "PrivacyStatement":
         from textveil.text import statement as module
     elif name in ("Encoder", "VectorRelease"):

@@ -5,6 +5,11 @@ line: a position ("token 17 of 40", "input 2", "byte 512") says where, the code 
 opened is named by its file's name, and its rows by their numbers.
 """
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
 
 class TextveilError(Exception):
     """Base of all named errors. ``code`` is stable across versions and safe to log."""
@@ -236,9 +241,42 @@ class LedgerDamaged(LedgerError):
 
 
 class BudgetError(LedgerError):
-    """A release would go beyond the budget of its scope; nothing was released."""
+    """A release would go beyond the budget of its scope; nothing was released.
+
+    Attributes:
+        spent: What the scope had spent, in nats, exactly; ``None`` where an error is not of a ledger.
+        budget: Its budget, likewise.
+        spent_delta: The delta that it had spent, likewise.
+        budget_delta: The delta of its budget, likewise.
+        scope: The scope, as the caller named it. It is as private as the caller means it, and not in the message.
+    """
 
     code = "budget"
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        spent: "Decimal | None" = None,
+        budget: "Decimal | None" = None,
+        spent_delta: "Decimal | None" = None,
+        budget_delta: "Decimal | None" = None,
+        scope: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.spent, self.budget, self.scope = spent, budget, scope
+        self.spent_delta, self.budget_delta = spent_delta, budget_delta
+
+    def worded(self, message: str) -> "BudgetError":
+        """Returns the same refusal with another message."""
+        return BudgetError(
+            message,
+            spent=self.spent,
+            budget=self.budget,
+            spent_delta=self.spent_delta,
+            budget_delta=self.budget_delta,
+            scope=self.scope,
+        )
 
 
 class KeyFileError(TextveilError):

@@ -1,5 +1,7 @@
 """Accounts and budgets: what is counted, and what is refused."""
 
+import pickle
+import traceback
 from decimal import Decimal
 from typing import Any
 
@@ -35,22 +37,22 @@ def test_each_text_can_have_a_scope_of_its_own(small: Sanitizer, ledger: Ledger)
 
 
 def test_a_budget_is_met_to_the_last_unit_and_not_beyond(small: Sanitizer, ledger: Ledger) -> None:
-    budget = Budget.of("25.5")
+    budget = Budget("25.5")
     assert ledger.sanitize(small, TEXT, scope="a", budget=budget).before == 0
     with pytest.raises(BudgetError, match=r"does not cover this release: spent are 25.5 of 25.5 nats$"):
         ledger.sanitize(small, "doctor", scope="a")
     with pytest.raises(BudgetError, match=r"spent are 0 of 25.49 nats$"):
-        ledger.sanitize(small, TEXT, scope="b", budget=Budget.of("25.49"))
-    assert ledger.account("a").epsilon == budget.epsilon
+        ledger.sanitize(small, TEXT, scope="b", budget=Budget("25.49"))
+    assert ledger.account("a").epsilon == budget.units[0]
     assert ledger.account("b").epsilon == 0
     ledger.sanitize(small, "the 5", scope="a")  # costs nothing
 
 
 def test_a_refused_batch_releases_and_charges_nothing(small: Sanitizer, ledger: Ledger) -> None:
     with pytest.raises(BudgetError):
-        ledger.sanitize_batch(small, ["doctor", "nurse", "flu"], scope=["a", "a", "b"], budget=Budget.of(8.5))
-    assert ledger.accounts() == []
-    ledger.sanitize(small, "doctor", scope="a", budget=Budget.of(10))
+        ledger.sanitize_batch(small, ["doctor", "nurse", "flu"], scope=["a", "a", "b"], budget=Budget(10))
+    assert [(account.epsilon, releases) for account, releases in ledger.accounts()] == [(0, 0), (0, 0)]
+    ledger.sanitize(small, "doctor", scope="a")
     before = ledger.export()
     with pytest.raises(BudgetError):
         ledger.sanitize_batch(small, ["the", "doctor"], scope="a")
@@ -58,15 +60,79 @@ def test_a_refused_batch_releases_and_charges_nothing(small: Sanitizer, ledger: 
 
 
 def test_a_budget_is_lowered_and_never_raised(small: Sanitizer, ledger: Ledger) -> None:
-    ledger.sanitize(small, "doctor", scope="a", budget=Budget.of(100))
-    ledger.sanitize(small, "doctor", scope="a", budget=Budget.of(50))
-    assert ledger.account("a").budget == Budget.of(50)
-    for larger in (Budget.of(51), Budget.of(10, "0.1")):
+    ledger.sanitize(small, "doctor", scope="a", budget=Budget(100))
+    ledger.sanitize(small, "doctor", scope="a", budget=Budget(50))
+    assert ledger.account("a").budget == Budget(50)
+    for larger in (Budget(51), Budget(10, delta="0.1")):
         with pytest.raises(BudgetError, match=r"a budget is lowered, and never raised$"):
             ledger.sanitize(small, "doctor", scope="a", budget=larger)
     with pytest.raises(BudgetError, match=r"spent are 17 of 16 nats$"):
-        ledger.sanitize(small, "doctor", scope="a", budget=Budget.of(16))
-    assert ledger.account("a").budget == Budget.of(50)  # what was refused changed nothing
+        ledger.sanitize(small, "doctor", scope="a", budget=Budget(16))
+    assert ledger.account("a").budget == Budget(16)
+
+
+def test_a_budget_is_kept_whatever_is_refused(ledger: Ledger) -> None:
+    """Its own release, another of its batch, or that of a scope with a smaller budget."""
+
+    def refused(*scopes: str, budget: float, nats: int = 1) -> None:
+        groups = [[entry(scope, Charge(nats * NAT_UNITS))] for scope in scopes]
+        for together in (True, False):
+            outcomes = ledger.charge_groups(groups, budget=Budget(budget), together=together)
+            assert any(isinstance(outcome, BudgetError) for outcome in outcomes)
+
+    def budgets() -> list[Budget | None]:
+        return [Ledger(ledger.path).account(scope).budget for scope in "abc"]
+
+    refused("a", budget=0.5)
+    assert budgets() == [Budget(0.5), None, None]
+    ledger.charge([entry("b")], budget=Budget(9))
+    refused("b", budget=7, nats=8)
+    assert budgets() == [Budget(0.5), Budget(7), None]
+    refused("c", "a", "b", budget=0.75)  # that of a is smaller already, and stays
+    assert budgets() == [Budget(0.5), Budget(0.75), Budget(0.75)]
+    with pytest.raises(BudgetError, match=r"a budget is lowered, and never raised$"):
+        ledger.charge([entry("a"), entry("b")], budget=Budget(0.625))
+    assert budgets() == [Budget(0.5), Budget(0.625), Budget(0.75)]
+    assert ledger.account("a").epsilon == 0
+
+
+def test_a_refusal_says_what_was_spent_of_which_budget_in_which_scope(small: Sanitizer, ledger: Ledger) -> None:
+    ledger.sanitize(small, "doctor", scope="Anna", budget=Budget("12.0000001", delta="0.25"))
+    with pytest.raises(BudgetError) as caught:
+        ledger.sanitize(small, "doctor", scope="Anna")
+    error = caught.value
+    assert (error.spent, error.spent_delta, error.budget_delta) == (Decimal("8.5"), Decimal(0), Decimal("0.25"))
+    assert error.budget == Decimal(12) + Decimal(0)  # whole units, rounded down
+    assert error.scope == "Anna"
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), vars(again)) == (str(error), vars(error))
+    of_a_row = error.worded("people.csv, row 3")
+    assert (str(of_a_row), vars(of_a_row)) == ("people.csv, row 3", vars(error))
+    for shown in (str(error), repr(error), "".join(traceback.format_exception(error))):
+        assert "Anna" not in shown.replace('scope="Anna"', "")
+    for wrong in (lambda: ledger.charge([entry("Anna")], budget=Budget(99)), lambda: unbounded(ledger, "Anna")):
+        with pytest.raises(BudgetError) as caught:
+            wrong()
+        assert (caught.value.scope, caught.value.spent, caught.value.budget) == ("Anna", Decimal("8.5"), error.budget)
+
+
+def unbounded(ledger: Ledger, scope: str) -> None:
+    ledger.charge([entry(scope, Charge(None))])
+
+
+def test_a_budget_is_in_nats(ledger: Ledger) -> None:
+    """Also where it is given by place. It counts in whole units, without floating point."""
+    for sixty in (60, 60.0, "60", Decimal(60), "6e1"):
+        assert Budget(sixty) == Budget(epsilon=sixty, delta=0) == Budget("60", delta="0")
+        assert Budget(sixty).units == (60 * NAT_UNITS, 0)
+        assert (Budget(sixty).epsilon, Budget(sixty).delta) == (60, 0)
+    assert repr(Budget(25.5, delta="0.5")) == "Budget(epsilon=25.5, delta=0.5)"
+    tenth = Budget("0.1", delta="1e-6")
+    assert tenth.epsilon == Decimal(NAT_UNITS // 10) / NAT_UNITS < Decimal("0.1")
+    assert Budget(tenth.epsilon, delta=tenth.delta) == tenth == pickle.loads(pickle.dumps(tenth))
+    assert Budget("4398046511103.99999904632568359375").epsilon == Decimal("4398046511103.99999904632568359375")
+    with pytest.raises(TypeError):
+        Budget(60, 1)  # type: ignore[misc]  # whose unit nobody could tell
 
 
 def test_delta_has_a_column_and_a_budget_of_its_own(ledger: Ledger) -> None:
@@ -75,25 +141,25 @@ def test_delta_has_a_column_and_a_budget_of_its_own(ledger: Ledger) -> None:
     account = ledger.account("free")
     assert (account.spent, account.spent_delta) == ("2", "0.00000201")
     with pytest.raises(BudgetError):
-        ledger.charge([entry("a", charge)], budget=Budget.of(100))
-    ledger.charge([entry("a", charge)], budget=Budget.of(100, "1.5e-6"))
+        ledger.charge([entry("a", charge)], budget=Budget(100))
+    ledger.charge([entry("b", charge)], budget=Budget(100, delta="1.5e-6"))
     with pytest.raises(BudgetError):
-        ledger.charge([entry("a", charge)])
+        ledger.charge([entry("b", charge)])
 
 
 def test_what_has_no_finite_charge_is_recorded_and_refused_under_a_budget(tiny: Sanitizer, ledger: Ledger) -> None:
     with pytest.raises(BudgetError, match=r"^santext\+ has no finite bound: no budget covers it$"):
-        ledger.sanitize(tiny, "doctor", scope="a", mechanism="santext+", budget=Budget.of(10**6))
-    ledger.sanitize(tiny, "doctor", scope="a", mechanism="santext+")
-    assert str(ledger.account("a")) == "0 nats, and 1 release without a finite bound"
+        ledger.sanitize(tiny, "doctor", scope="a", mechanism="santext+", budget=Budget(10**6))
+    ledger.sanitize(tiny, "doctor", scope="b", mechanism="santext+")
+    assert str(ledger.account("b")) == "0 nats, and 1 release without a finite bound"
+    ledger.sanitize(tiny, "doctor", scope="b", mechanism="krr", epsilon=1)
     with pytest.raises(BudgetError, match=r"^this scope has releases without a finite bound"):
-        ledger.sanitize(tiny, "doctor", scope="a", mechanism="krr", epsilon=1, budget=Budget.of(10**6))
-    ledger.sanitize(tiny, "doctor", scope="a", mechanism="krr", epsilon=1)
+        ledger.sanitize(tiny, "doctor", scope="b", mechanism="krr", epsilon=1, budget=Budget(10**6))
 
 
 @pytest.mark.parametrize("wrong", ["-1", "x", "nan", "inf", "1e19", None, b"5", "1e999999999"])
 def test_what_is_no_budget_is_refused(wrong: Any) -> None:
-    for give in (Budget.of, lambda delta: Budget.of(1, delta)):
+    for give in (Budget, lambda delta: Budget(1, delta=delta)):
         with pytest.raises(OptionError, match=r"is a number, at least 0$"):
             give(wrong)
 

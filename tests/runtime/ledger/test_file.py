@@ -49,7 +49,7 @@ def test_names_of_scopes_are_compared_in_nfc(ledger: Ledger) -> None:
 
 
 def test_export_has_everything_but_outputs(small: Sanitizer, memo: Ledger) -> None:
-    memo.sanitize(small, "doctor", scope="a", budget=Budget.of("20.25"))
+    memo.sanitize(small, "doctor", scope="a", budget=Budget("20.25"))
     memo.charge([entry("b", Charge(1))])
     exported = memo.export()
     assert [sorted(scope.items()) for scope in exported["scopes"] if scope["budget_nats"]] == [

@@ -53,7 +53,7 @@ def test_the_key_can_be_elsewhere(path: Path, tmp_path: Path) -> None:
 
 def test_rotating_forgets_everything(small: Sanitizer, path: Path) -> None:
     ledger = Ledger(path)
-    ledger.sanitize(small, "doctor", budget=Budget.of(10))
+    ledger.sanitize(small, "doctor", budget=Budget(10))
     old, key = ledger.account().scope, path.with_name("ledger.key").read_bytes()
     path.with_name("ledger.key").unlink()  # lost
     rotated = Ledger.rotate(path)

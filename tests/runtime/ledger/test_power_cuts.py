@@ -72,8 +72,9 @@ def memo_key(tmp_path: Path) -> str:
 
 
 def opened(disk: Path, memo_key: str | None = None) -> Ledger | None:
-    """A ledger whose sums fit; ``None`` where it was cut before its first transaction, and would begin anew."""
+    """A ledger whose sums fit; ``None`` where it was cut before its first transaction: then there is no key either."""
     if not (disk / "ledger").exists() or not (disk / "ledger").read_bytes():
+        assert not (disk / "ledger.key").exists()
         return None
     ledger = Ledger(disk / "ledger", memo_key=memo_key)
     ledger.accounts()

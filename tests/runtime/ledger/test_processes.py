@@ -45,7 +45,7 @@ def test_eight_processes_lose_none_of_many_charges(path: Path) -> None:
 
 def test_processes_stay_within_one_budget(path: Path) -> None:
     Ledger(path)
-    budget = Budget.of(100)
+    budget = Budget(100)
 
     def work() -> None:
         ledger = Ledger(path)

@@ -6,14 +6,24 @@ flushed to the disk, and renamed. What a killed process left is removed when the
 
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from textveil.bundle.exchange import exchange
-from textveil.bundle.leftovers import claim, name_file, remove_leftovers, unnamed_file
+from textveil.bundle.kept import refuse_kept
+from textveil.bundle.leftovers import (
+    aside_name,
+    claim,
+    keep_claim,
+    name_file,
+    named_file,
+    named_folder,
+    remove_leftovers,
+    temporary_name,
+    unnamed_file,
+)
 from textveil.errors import OutputError
 
 
@@ -36,56 +46,52 @@ def atomic_output(path: Path, *, private: bool = False) -> Iterator[Callable[[st
 
 
 @contextmanager
-def atomic_bytes(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
+def atomic_bytes(path: Path, *, private: bool = False, over_a_key: bool = False) -> Iterator[BinaryIO]:
     """Opens a file for writing by way of a temporary file beside it, flushed to the disk and renamed at the end.
 
     An existing file is replaced and keeps its permissions; a link is followed. On any error the temporary file is
     removed and ``path`` is as it was. A device or a pipe cannot be replaced: it is written to as it is. A private file
-    has its name for good when this returns, even if the power fails.
+    has its name for good when this returns, even if the power fails. A ledger or a key is never replaced.
 
     Args:
         path: The file.
         private: Whether nobody but its owner may read it, whatever was there before.
+        over_a_key: Whether it may be that of a key: of a new key alone.
 
     Yields:
         The file, open for writing bytes.
 
     Raises:
-        OutputError: The folder or the disk does not let the file be written.
+        OutputError: The folder or the disk does not let the file be written, or a ledger or a key is there.
     """
-    temporary = None
+    temporary = claimed = None
     try:
         if path.exists() and not path.is_file():  # before links are followed: a pipe's own name is no path
             with path.open("wb", buffering=0) as device:
                 yield device  # type: ignore[misc]
             return
+        if not over_a_key:
+            refuse_kept(path)
         path = Path(os.path.realpath(path))
-        prefix = f".{path.name}."
-        remove_leftovers(path.parent, prefix)
-        descriptor = unnamed_file(path.parent)
-        named = descriptor is None
-        if descriptor is None:
-            descriptor, temporary = tempfile.mkstemp(prefix=prefix, dir=path.parent)
-            claim(descriptor)
+        remove_leftovers(path)
+        descriptor, temporary = _open_temporary(path)
+        claimed = keep_claim(descriptor)
         with open(descriptor, "wb") as file:
             yield file
             file.flush()
             if not private and hasattr(os, "fchmod"):  # a temporary file is its owner's alone
                 os.fchmod(descriptor, path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask())
             os.fsync(descriptor)
-            if not named:
-                temporary = tempfile.mktemp(prefix=prefix, dir=path.parent)  # a name alone: it must be free
-                name_file(descriptor, Path(temporary))
-        assert temporary is not None
+            if temporary is None:
+                temporary = temporary_name(path)
+                name_file(descriptor, temporary)
         os.replace(temporary, path)
         if private:  # what is of no use without it may be written as soon as this returns
             _flush(path.parent)
     except OSError as error:
         raise OutputError(f"the output file cannot be written: {os.strerror(error.errno or 0)}") from error
     finally:
-        if temporary is not None:
-            with suppress(FileNotFoundError):
-                os.unlink(temporary)
+        _let_go(temporary, claimed)
 
 
 def write_new(path: Path, content: bytes) -> bool:
@@ -97,26 +103,47 @@ def write_new(path: Path, content: bytes) -> bool:
     Raises:
         OutputError: The folder or the disk does not let it be written.
     """
-    temporary = None
+    temporary = claimed = None
     try:
         path = Path(os.path.realpath(path))
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        remove_leftovers(path)
+        descriptor, temporary = _open_temporary(path)
+        claimed = keep_claim(descriptor)
         with open(descriptor, "wb") as file:
             file.write(content)
             file.flush()
-            os.fsync(file.fileno())
-        try:
-            os.link(temporary, path)
-        except FileExistsError:
-            return False
+            os.fsync(descriptor)
+            try:
+                if temporary is None:
+                    name_file(descriptor, path)
+                else:
+                    os.link(temporary, path)
+            except FileExistsError:
+                return False
         _flush(path.parent)
         return True
     except OSError as error:
         raise OutputError(f"the output file cannot be written: {os.strerror(error.errno or 0)}") from error
     finally:
-        if temporary is not None:
-            with suppress(FileNotFoundError):
-                os.unlink(temporary)
+        _let_go(temporary, claimed)
+
+
+def _open_temporary(path: Path) -> tuple[int, Path | None]:
+    """Opens a temporary file for its owner alone, claimed; it has no name where the system can do that."""
+    descriptor = unnamed_file(path.parent)
+    if descriptor is None:
+        return named_file(path)
+    claim(descriptor)
+    return descriptor, None
+
+
+def _let_go(temporary: Path | None, claimed: int | None) -> None:
+    """Removes what has not got its place."""
+    if temporary is not None:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+    if claimed is not None:
+        os.close(claimed)
 
 
 @contextmanager
@@ -140,18 +167,14 @@ def atomic_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
     try:
         _refuse(path, replace)
         path = Path(os.path.realpath(path))
-        prefix = f".{path.name}."
-        remove_leftovers(path.parent, prefix)
-        temporary = Path(tempfile.mkdtemp(prefix=prefix, dir=path.parent))
-        claimed = os.open(temporary, os.O_RDONLY) if os.name == "posix" else None
+        remove_leftovers(path)
+        claimed, temporary = named_folder(path)
         try:
-            if claimed is not None:
-                claim(claimed)
             yield temporary
             _flush_tree(temporary)
             os.chmod(temporary, 0o777 & ~_umask())
             _refuse(path, replace)  # it may have come since
-            _take_the_place(temporary, path)
+            _take_the_place(temporary, path, replace)
             _flush(path.parent)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
@@ -164,26 +187,28 @@ def atomic_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
 def _refuse(path: Path, replace: bool) -> None:
     if path.exists() and not (replace and path.is_dir()):
         raise OutputError("the output folder is there already")
+    for place, _, names in os.walk(path):
+        for name in names:
+            refuse_kept(Path(place, name), "in the folder that is replaced")
 
 
-def _take_the_place(temporary: Path, path: Path) -> None:
+def _take_the_place(temporary: Path, path: Path, replace: bool) -> None:
     """Renames a finished folder into its place; what stood there is removed last."""
     if not path.exists():
-        os.rename(temporary, path)
-        return
-    if exchange(temporary, path):
-        return  # the old one has the temporary name, and is removed under it
-    aside = Path(tempfile.mkdtemp(prefix=f".{path.name}.old.", dir=path.parent))
-    try:
-        os.rename(path, aside / path.name)
         try:
             os.rename(temporary, path)
-        except BaseException:
-            os.rename(aside / path.name, path)
-            raise
+            return
+        except OSError:
+            if not (replace and path.is_dir()):  # another writer's may have come since
+                raise
+    if exchange(temporary, path):
+        return  # the old one has the temporary name, and is removed under it
+    aside = aside_name(path)
+    os.rename(path, aside)
+    try:
+        os.rename(temporary, path)
     except BaseException:
-        with suppress(OSError):  # a folder that could not be put back stays there
-            aside.rmdir()
+        os.rename(aside, path)  # a folder that cannot be put back stays there
         raise
     shutil.rmtree(aside, ignore_errors=True)
 

@@ -1,8 +1,11 @@
-"""What a killed process leaves behind: unnamed files leave nothing, named ones are removed at the next start.
+"""Temporary files and folders: their names, who writes them, and what a killed process leaves of them.
 
-A temporary file or folder that is still being written is locked. One that nobody locks any more was left behind.
+An unnamed file leaves nothing. A named one is locked from before anybody can take it for a leftover until it has its
+place: what nobody locks was left behind, and is removed when the same user writes there again. Nothing else is: no
+other file has such a name.
 """
 
+import hashlib
 import os
 import re
 import shutil
@@ -14,8 +17,17 @@ try:
 except ImportError:  # not on this system: what a killed process leaves stays
     fcntl = None
 
-#: How the random part of the name of a temporary file or folder looks, after its prefix.
-_RANDOM = re.compile(r"[a-z0-9_]{8}")
+_NAME = re.compile(r"\.textveil-(?P<place>[0-9a-f]{16})-[0-9a-f]{16}\.partial")
+
+
+def temporary_name(path: Path) -> Path:
+    """Returns a name that nothing has, beside the place that a file or a folder is to have."""
+    return path.with_name(f".textveil-{_place(path)}-{os.urandom(8).hex()}.partial")
+
+
+def aside_name(path: Path) -> Path:
+    """Returns a name for what steps aside from a place. It is never removed as a leftover: it may be the only copy."""
+    return path.with_name(f".textveil-{_place(path)}-{os.urandom(8).hex()}.old")
 
 
 def unnamed_file(folder: Path) -> int | None:
@@ -37,22 +49,77 @@ def name_file(descriptor: int, path: Path) -> None:
     os.link(f"/proc/self/fd/{descriptor}", path, src_dir_fd=descriptor, follow_symlinks=True)
 
 
-def claim(descriptor: int) -> None:
-    """Keeps a temporary file or folder from being removed as a leftover, as long as its descriptor is open."""
-    if fcntl is not None:
-        with suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+def named_file(path: Path) -> tuple[int, Path]:
+    """Opens a temporary file beside the place that it is to have, for its owner alone; returns its name too."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    while True:
+        name = temporary_name(path)
+        descriptor = os.open(name, flags, 0o600)
+        if claim(descriptor, name):
+            return descriptor, name
+        os.close(descriptor)
 
 
-def remove_leftovers(folder: Path, prefix: str) -> None:
-    """Cleans away temporary files and folders of this user and a prefix that no process writes any more."""
+def named_folder(path: Path) -> tuple[int | None, Path]:
+    """Makes a temporary folder beside the place that it is to have, for its owner alone.
+
+    Returns:
+        What keeps it from being removed as long as it is open, ``None`` where there is no such thing; and its name.
+    """
+    while True:
+        name = temporary_name(path)
+        os.mkdir(name, 0o700)
+        if os.name != "posix":
+            return None, name
+        with suppress(FileNotFoundError):  # removed since
+            descriptor = os.open(name, os.O_RDONLY)
+            if claim(descriptor, name):
+                return descriptor, name
+            os.close(descriptor)
+
+
+def claim(descriptor: int, name: Path | None = None) -> bool:
+    """Keeps a temporary file or folder from being removed as a leftover, as long as its descriptor is open.
+
+    Returns:
+        Whether it is still there. Somebody may have seen its name before it was locked, and have removed it.
+    """
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:  # it is being removed
+        return False
+    except OSError:  # no locks on this file system: nobody can lock it, so nobody removes it
+        return True
+    with suppress(FileNotFoundError):
+        return name is None or os.path.samestat(os.fstat(descriptor), os.lstat(name))
+    return False
+
+
+def keep_claim(descriptor: int) -> int | None:
+    """Returns a second descriptor, which keeps the claim when the first is closed; ``None`` where claims are not kept.
+
+    A file is renamed after it was closed, and must not be taken for a leftover in between.
+    """
+    return None if fcntl is None else os.dup(descriptor)
+
+
+def remove_leftovers(path: Path) -> None:
+    """Cleans away what this user's processes have left of a file or a folder beside its place."""
     if fcntl is None:
         return
     with suppress(OSError):
-        for entry in os.scandir(folder):
-            if entry.name.startswith(prefix) and _RANDOM.fullmatch(entry.name[len(prefix) :]):
+        for entry in os.scandir(path.parent):
+            found = _NAME.fullmatch(entry.name)
+            if found is not None and found["place"] == _place(path):
                 with suppress(OSError):
                     _remove(entry)
+
+
+def _place(path: Path) -> str:
+    """Stands for a file's name: the name itself may be too long to have anything added."""
+    return hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]
 
 
 def _remove(entry: "os.DirEntry[str]") -> None:

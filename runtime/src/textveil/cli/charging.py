@@ -1,6 +1,5 @@
 """The ledger and the receipt of a command that releases: opened before anything is drawn, and what is said of them."""
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from textveil.bundle.atomic import atomic_output
 from textveil.cli.io import Write, say_unless
-from textveil.errors import OptionError, OutputError
+from textveil.errors import OptionError
 from textveil.release import Statement, counted
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ def charging(
         raise OptionError("--budget-delta goes with --budget")
     from textveil.ledger import DEFAULT_SCOPE, Budget, Ledger
 
-    limit = None if budget is None else Budget.of(budget, "0" if budget_delta is None else budget_delta)
+    limit = None if budget is None else Budget(budget, delta="0" if budget_delta is None else budget_delta)
     named_by = "request" if scope_per_request else None if scope_column is None else "row"
     opened = Ledger(ledger, key=ledger_key, memo_key=key)
     return Charging(opened, DEFAULT_SCOPE if scope is None else scope, limit, named_by)
@@ -172,13 +171,6 @@ class _Seal:
     def count(self, tokens: list[int]) -> None:
         for charged, times in Counter(tokens).items():
             self._writer.add([self._statement_of(charged)], times)
-
-
-def refuse_shared(*paths: Path | None) -> None:
-    """Raises ``OutputError`` if two of the files that a command writes, or keeps keys in, are one."""
-    given = [os.path.realpath(path) for path in paths if path is not None]
-    if len(set(given)) < len(given):
-        raise OutputError("two of the files that are to be written are one; nothing was written")
 
 
 def _receipt_writer(key: Path, promised: Statement, table: Mapping[str, object] | None) -> "ReceiptWriter":

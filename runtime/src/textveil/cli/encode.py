@@ -10,9 +10,10 @@ import typer
 from textveil.bundle.atomic import atomic_output
 from textveil.bundle.files import MAX_BUNDLE_BYTES, encoder_version
 from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION
-from textveil.cli.charging import Charging, ReceiptFile, charging, refuse_shared
+from textveil.bundle.kept import Kept
+from textveil.cli.charging import Charging, ReceiptFile, charging
 from textveil.cli.configuration import ConfigOption, say_configured
-from textveil.cli.io import Lines, Write, all_lines, opened, read_lines, refuse_overwriting, say_unless, standard_output
+from textveil.cli.io import Lines, Write, all_lines, opened, read_lines, say_unless, standard_output
 from textveil.cli.options import (
     BudgetDeltaOption,
     BudgetOption,
@@ -134,10 +135,14 @@ def encode(
     said = str(promised) if whole_statement else promised.summary()
 
     paths = files or ["-"]
-    for written in (output, receipt):
-        if written is not None:
-            refuse_overwriting(paths if text is None else [], written)
-    refuse_shared(output, receipt, ledger, ledger_key, memo_key, receipt_key)
+    kept = Kept(
+        [*(paths if text is None else []), *([] if config is None else [config])],
+        [("--memo-key", memo_key), ("--receipt-key", receipt_key)],
+        ledger,
+        ledger_key,
+        encoder.bundle.path,
+    )
+    kept.refuse(("--output", output), ("--receipt", receipt))
     receipts = ReceiptFile(receipt, receipt_key, promised)
     charged = charging(ledger, ledger_key, scope, budget, budget_delta, memo, memo_key)
     with atomic_output(output) if output is not None else standard_output() as write_output:

@@ -83,15 +83,6 @@ def read_words(path: Path | None, option: str) -> list[str]:
     raise InputError(f"{option}: no readable UTF-8 file there")
 
 
-def refuse_overwriting(paths: list[str], output: Path) -> None:
-    """Raises ``OutputError`` if a file that is to be written is also one of those to be read."""
-    for path in paths:
-        with suppress(OSError, ValueError, AttributeError):  # what is not there, or closed, is not the output
-            source = os.fstat(sys.stdin.fileno()) if path == "-" else os.stat(path)
-            if stat.S_ISREG(source.st_mode) and os.path.samestat(source, output.stat()):
-                raise OutputError("the output is also an input; nothing was written")
-
-
 def say_unless(message: str, quiet: bool) -> None:
     """Prints a message of the command on standard error, unless it is to be quiet."""
     if not quiet:

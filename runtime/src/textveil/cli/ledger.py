@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from textveil.bundle.atomic import atomic_output
+from textveil.bundle.kept import Kept
 from textveil.cli.console import say
 from textveil.cli.io import standard_output
 from textveil.cli.options import JsonOption, LedgerKeyOption
@@ -52,6 +53,7 @@ def export(
     ledger_key: LedgerKeyOption = None,
 ) -> None:
     """Print all that a ledger holds as JSON: tags and numbers, no stored outputs."""
+    Kept(ledger=file, ledger_key=ledger_key).refuse(("--output", output))
     exported = json.dumps(_opened(file, ledger_key).export(), indent=1) + "\n"
     with atomic_output(output, private=True) if output is not None else standard_output() as write:
         write(exported)
@@ -61,9 +63,10 @@ def export(
 def rotate(file: File, yes: Yes = False, ledger_key: LedgerKeyOption = None) -> None:
     """Begin anew under a new key.
 
-    All accounts, budgets and stored outputs are forgotten. The old key need not be there.
+    All accounts, budgets and stored outputs are forgotten. The old key need not be there, nor the ledger where its key
+    is.
     """
-    _require_file(file)
+    _require_file(file, ledger_key)
     _require(yes, "rotate forgets all accounts, budgets and stored outputs: say --yes")
     from textveil.ledger import Ledger
 
@@ -95,12 +98,15 @@ def delete(
 def _opened(file: Path, ledger_key: Path | None) -> "Ledger":
     from textveil.ledger import Ledger
 
-    _require_file(file)
+    _require_file(file, ledger_key)
     return Ledger(file, key=ledger_key)
 
 
-def _require_file(file: Path) -> None:
-    if not file.is_file():
+def _require_file(file: Path, ledger_key: Path | None) -> None:
+    """Raises ``LedgerError`` where there is neither a ledger nor a key; what a key without a ledger means, it says."""
+    from textveil.ledger.keys import key_path_of
+
+    if not file.is_file() and not key_path_of(file, ledger_key).exists():
         raise LedgerError("there is no ledger")
 
 

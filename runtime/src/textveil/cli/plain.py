@@ -10,7 +10,7 @@ from typing import Unpack
 from textveil.bundle.atomic import atomic_output
 from textveil.cli.charging import Charging, ReceiptFile
 from textveil.cli.console import say
-from textveil.cli.io import Lines, Write, all_lines, opened, read_lines, refuse_overwriting, say_unless, standard_output
+from textveil.cli.io import Lines, Write, all_lines, opened, read_lines, say_unless, standard_output
 from textveil.cli.looking import looking
 from textveil.cli.progress import progress_bar
 from textveil.cli.show_text import Tally
@@ -54,17 +54,16 @@ class PlainRun:
     as_json: bool
     quiet: bool
 
-    def refuse_outputs(self, *written: Path | None) -> None:
-        """Raises ``OutputError`` if something that is to be written is an input, or has no place to be written to.
+    @property
+    def read(self) -> list[str]:
+        """What is read."""
+        return self.inputs if self.text is None else []
 
-        A mapping is of one document: several inputs are refused with ``OptionError``.
-        """
-        if self.keep_mapping is not None and self.text is None and len(self.inputs) > 1:
-            raise OptionError(_ONE_DOCUMENT)
-        for path in (self.output, self.keep_mapping, *written):
-            if path is not None:
-                refuse_overwriting(self.inputs if self.text is None else [], path)
+    def require_mapping(self) -> None:
+        """Raises ``OptionError`` if a mapping is to be of several inputs, ``OutputError`` if it cannot be written."""
         mapping = self.keep_mapping
+        if mapping is not None and len(self.read) > 1:
+            raise OptionError(_ONE_DOCUMENT)
         if mapping is not None and not os.access(Path(os.path.realpath(mapping)).parent, os.W_OK):
             raise OutputError("--keep-mapping: no folder there that can be written")  # known before a text is released
 

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from textveil.bundle.atomic import atomic_output
-from textveil.cli.io import opened, read_lines, refuse_overwriting, standard_output
+from textveil.bundle.kept import Kept
+from textveil.cli.io import opened, read_lines, standard_output
 from textveil.errors import InputError, OptionError
 from textveil.text.restore import MOST_BYTES, Restorer
 
@@ -33,14 +34,13 @@ def restore(
         raise OptionError("--text and files exclude each other")
     if mapping is None:
         raise OptionError("--mapping is needed: the file that sanitize --keep-mapping wrote")
+    paths = files or ["-"]
+    Kept([*(paths if text is None else []), mapping]).refuse(("--output", output))
     try:
         with mapping.open("rb") as file:
             restorer = Restorer.from_json(file.read(MOST_BYTES + 1))
     except OSError as error:
         raise InputError("--mapping: no readable file there") from error
-    paths = files or ["-"]
-    if output is not None:
-        refuse_overwriting([*(paths if text is None else []), str(mapping)], output)
     with atomic_output(output, private=True) if output is not None else standard_output() as write:
         if text is not None:
             write(restorer.restore(text) + "\n")

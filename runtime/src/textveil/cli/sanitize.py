@@ -1,13 +1,13 @@
 """``textveil sanitize``: lines of text in, sanitized lines out."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from textveil.bundle.files import MAX_BUNDLE_BYTES
-from textveil.cli.charging import ReceiptFile, charging, refuse_shared
+from textveil.bundle.kept import Kept
+from textveil.cli.charging import ReceiptFile, charging
 from textveil.cli.configuration import ConfigOption, configured, say_configured
 from textveil.cli.io import (
     read_words,
@@ -73,7 +73,7 @@ from textveil.cli.tables import (
     sanitize_tables,
 )
 from textveil.errors import OptionError
-from textveil.files import Selection
+from textveil.files import RECORD, Selection
 from textveil.text.options import Options
 from textveil.text.sanitizer import Sanitizer
 
@@ -177,8 +177,6 @@ def sanitize(
         raise OptionError("--document is cell or row" if tables else "--document is line or file")
     if keep_mapping is not None and not consistent:
         raise OptionError("--keep-mapping goes with --consistent")
-    if keep_mapping is not None and output is not None and os.path.realpath(keep_mapping) == os.path.realpath(output):
-        raise OptionError("--keep-mapping and --output are one file: the mapping would go where the text is to go")
     if keep_mapping is not None and memo:
         raise OptionError("--keep-mapping and --memo exclude each other: a memo stores no mapping")
     options = Options(
@@ -195,6 +193,13 @@ def sanitize(
     sanitizer = Sanitizer.load(bundle, expect_id=expect_id, maker=maker, max_bytes=max_bundle_bytes)
     promised = sanitizer.terms(**options).statement(0)  # options are checked before any file is touched
     paths = files or ["-"]
+    kept = Kept(
+        [*(paths if text is None else []), *(path for path in (deny, config) if path is not None)],
+        [("--memo-key", memo_key), ("--receipt-key", receipt_key)],
+        ledger,
+        ledger_key,
+        sanitizer.bundle.path,
+    )
     if text is None and (tables or run_is_over_files(paths, output, column, key, quarantine, workers, resume)):
         if keep_mapping is not None:
             raise OptionError("--keep-mapping is for one document, and not for folders or tables")
@@ -213,18 +218,21 @@ def sanitize(
             size_of(max_field),
             scope_column,
         )
-        refuse_shared(output, quarantine, receipt, ledger, ledger_key, receipt_key)
         run = TableRun(paths, output, selection, bundle, quarantine, workers, resume, plain, as_json, quiet)
+        sources = run.find(receipt)
+        written = [("--output", source.target) for source in sources.files]
+        record = None if sources.folder is None else sources.folder / RECORD
+        kept.refuse(*written, ("--output", record), ("--quarantine", quarantine), ("--receipt", receipt))
         receipts = ReceiptFile(receipt, receipt_key, promised, selection.described)
         charged = charging(ledger, ledger_key, scope, budget, budget_delta, scope_column=scope_column)
         warn = LanguageWarning(sanitizer, options)
-        sanitize_tables(run, sanitizer, options, warn, configured(context), charged, receipts)
+        sanitize_tables(run, sources, sanitizer, options, warn, configured(context), charged, receipts)
         return
     if document_key is not None or scope_column is not None:
         raise OptionError(f"{'--scope-column' if document_key is None else '--document-key'} is for tables")
     run = PlainRun(paths, text, output, document, keep_mapping, memo, plain, as_json, quiet)
-    run.refuse_outputs(receipt)
-    refuse_shared(output, keep_mapping, receipt, ledger, ledger_key, memo_key, receipt_key)
+    run.require_mapping()
+    kept.refuse(("--output", output), ("--keep-mapping", keep_mapping), ("--receipt", receipt))
     receipts = ReceiptFile(receipt, receipt_key, promised)
     charged = charging(ledger, ledger_key, scope, budget, budget_delta, memo, memo_key)
     sanitize_plain(run, sanitizer, options, receipts, charged)

@@ -8,6 +8,7 @@ import typer
 
 from textveil.bundle.files import encoder_version
 from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION
+from textveil.bundle.kept import Kept
 from textveil.cli.charging import Charging, charging
 from textveil.cli.console import say
 from textveil.cli.io import read_words
@@ -117,6 +118,9 @@ def serve(
     from textveil.serve import Address, Limits, make_app
     from textveil.serve import serve as run
 
+    kept_keys = [("--memo-key", memo_key), ("--tls-key", tls_key), ("--tls-certificate", tls_certificate)]
+    if token_file is not None and not token_file.exists():  # it is made
+        Kept(keys=kept_keys, ledger=ledger, ledger_key=ledger_key, bundle=bundle).refuse(("--token-file", token_file))
     limits = Limits(body_bytes=body_bytes, seconds=seconds)
     address = Address(host, port, tuple(name or ()), token_file, tls_certificate, tls_key)
     charges = charging(

@@ -9,7 +9,7 @@ from glob import has_magic
 from pathlib import Path
 
 from textveil.cli.charging import Charging, ReceiptFile
-from textveil.cli.io import refuse_overwriting, say_unless
+from textveil.cli.io import say_unless
 from textveil.cli.progress import progress_bar
 from textveil.errors import OptionError
 from textveil.files import (
@@ -64,6 +64,24 @@ class TableRun:
     plain: bool
     as_json: bool
     quiet: bool
+
+    def find(self, receipt: Path | None) -> Sources:
+        """Finds the files of the run, and the places of their outputs.
+
+        Args:
+            receipt: Where a receipt goes.
+
+        Raises:
+            TextveilError: See ``files.find_sources``; or an option does not go with what was found.
+        """
+        if self.as_json and self.output is None:
+            raise OptionError("--json is the statement of the run here: it needs -o, since rows are on standard output")
+        sources = find_sources(self.inputs, self.selection.format, self.output)
+        if self.resume and sources.folder is None:
+            raise OptionError("--resume is for an output folder")
+        if sources.folder is not None and receipt is not None:
+            raise OptionError("--receipt is of one output: a folder has several")
+        return sources
 
 
 def format_of(csv: bool, tsv: bool, jsonl: bool, parquet: bool, plain: bool) -> str | None:
@@ -150,6 +168,7 @@ def document_of(format_name: str, document: str | None, document_key: str | None
 
 def sanitize_tables(
     run: TableRun,
+    sources: Sources,
     sanitizer: Sanitizer,
     options: Options,
     warn: Callable[[list[str]], None],
@@ -161,6 +180,7 @@ def sanitize_tables(
 
     Args:
         run: The run.
+        sources: Its files.
         sanitizer: The sanitizer.
         options: Options of the draws.
         warn: Shown the first texts.
@@ -171,14 +191,6 @@ def sanitize_tables(
     Raises:
         TextveilError: See ``files.sanitize_files``.
     """
-    if run.as_json and run.output is None:
-        raise OptionError("--json is the statement of the run here: it needs -o, since rows are on standard output")
-    sources = find_sources(run.inputs, run.selection.format, run.output)
-    if run.resume and sources.folder is None:
-        raise OptionError("--resume is for an output folder")
-    if sources.folder is not None and receipts.path is not None:
-        raise OptionError("--receipt is of one output: a folder has several")
-    _refuse_overwriting(run, sources, receipts.path)
     refuses = run.selection.format == "lines" and not run.plain
 
     def look(name: str, texts: list[str]) -> None:
@@ -224,21 +236,6 @@ def sanitize_tables(
     _say_notes(sources, finished, run.quiet)
     if charged is not None:
         charged.say(run.quiet)
-
-
-def _refuse_overwriting(run: TableRun, sources: Sources, receipt: Path | None) -> None:
-    """Refuses an output, a quarantine or a receipt that is an input."""
-    paths = ["-" if source.path is None else str(source.path) for source in sources.files]
-    for source in sources.files:
-        if source.target is not None:
-            refuse_overwriting(paths, source.target)
-    if receipt is not None:
-        refuse_overwriting(paths, receipt)
-    if run.quarantine is not None:
-        targets = {os.path.realpath(source.target) for source in sources.files if source.target is not None}
-        if os.path.realpath(run.quarantine) in targets:
-            raise OptionError("--quarantine and --output are one file")
-        refuse_overwriting(paths, run.quarantine)
 
 
 def _about(run: TableRun, finished: Finished, terms: AnyTerms, changed: list[str]) -> dict[str, object]:

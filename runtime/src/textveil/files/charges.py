@@ -119,7 +119,7 @@ def _why(asked: list[Entry] | Withheld, charged: list[Entered] | BudgetError) ->
     """Why nothing of a group leaves; ``None`` where all of it does."""
     if isinstance(asked, Withheld):
         return asked
-    return Withheld(str(charged), BudgetError) if isinstance(charged, BudgetError) else None
+    return Withheld(str(charged), charged.worded) if isinstance(charged, BudgetError) else None
 
 
 def _without(drawn: Drawn, sizes: Sequence[int], groups: Sequence[Group], withheld: Sequence[Withheld | None]) -> Drawn:

@@ -3,12 +3,16 @@
 import base64
 import json
 import os
+import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from textveil.errors import OutputError
 from textveil.files.rows import Bad
+
+_BEGIN = b'{"file": "'
 
 
 class Quarantine:
@@ -21,13 +25,16 @@ class Quarantine:
         resume: Whether rows are added to those of an earlier run.
 
     Raises:
-        OutputError: It cannot be written, or there is a file and the run is a new one.
+        OutputError: It cannot be written; there is a file and the run is a new one; or the file is not a quarantine.
     """
 
     def __init__(self, path: Path, *, resume: bool) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (0 if resume else os.O_EXCL)
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0) | (0 if resume else os.O_EXCL)
         try:
             self._descriptor = os.open(path, flags, 0o600)
+            if not _is_ours(self._descriptor):
+                os.close(self._descriptor)
+                raise OutputError("--quarantine: the file that is there is not a quarantine")
             os.fchmod(self._descriptor, 0o600) if hasattr(os, "fchmod") else None
         except FileExistsError:
             raise OutputError("--quarantine: there is a file already") from None
@@ -77,11 +84,20 @@ class Quarantine:
     def close(self) -> None:
         """Leaves the file closed; an empty one goes."""
         self._waiting.close()
-        empty = os.fstat(self._descriptor).st_size == 0
+        ours = os.fstat(self._descriptor)
         os.close(self._descriptor)
-        if empty:
-            self._path.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            if ours.st_size == 0 and os.path.samestat(ours, self._path.lstat()):
+                self._path.unlink()
 
     def _empty(self) -> BinaryIO:
         """A file without a name beside the quarantine, for its owner alone."""
         return tempfile.TemporaryFile(dir=self._path.parent)  # type: ignore[return-value]
+
+
+def _is_ours(descriptor: int) -> bool:
+    """Tells whether a file is empty or begins as a quarantine does: anything else is not added to."""
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return False
+    begin = os.read(descriptor, len(_BEGIN))
+    return not begin or begin == _BEGIN

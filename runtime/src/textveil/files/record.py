@@ -21,6 +21,7 @@ from textveil.text.options import Options
 from textveil.text.statement import Terms
 
 VERSION = 1
+_BEGIN = f'{{"version": {VERSION}, "settings": "'.encode()
 
 
 @dataclass(frozen=True)
@@ -82,20 +83,25 @@ class Record:
     def __init__(self, folder: Path, settings: str, *, resume: bool) -> None:
         self._path, self._settings = folder / RECORD, settings
         self._finished: dict[str, dict[str, Any]] = {}
+        self._torn = b""
         try:
             folder.mkdir(parents=True, exist_ok=True)
             written = [name for _, _, names in os.walk(folder) for name in names]
-            if resume and RECORD in written:
-                self._read()
-            elif written == [RECORD]:  # of a run that finished no file
-                self._path.unlink()
+            there = os.path.lexists(self._path)
+            if there and (resume or written == [RECORD]):
+                entries = self._entries()
+                if resume:
+                    self._go_on(entries)
+                else:  # of a run that finished no file
+                    self._path.unlink()
             elif written:
                 raise ResumeError(
                     "the output folder has no record to go on with"
                     if resume
                     else "the output folder is not empty: --resume goes on with a run that was interrupted"
                 )
-            self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+            self._descriptor = os.open(self._path, flags, 0o600)
             if not self._finished and not os.fstat(self._descriptor).st_size:
                 self._append({"version": VERSION, "settings": settings})
         except OSError as error:
@@ -106,10 +112,15 @@ class Record:
 
         Raises:
             FileChanged: The file has changed since: rewriting it again would be a second release of what it has kept.
+            ResumeError: In the place of its output there is something that the run did not write, or not so.
         """
-        entry = self._finished.get(source.name)
-        if entry is None or source.path is None or not target.exists() or target.stat().st_size != entry["bytes"]:
+        if not os.path.lexists(target):
             return None
+        entry = self._finished.get(source.name)  # it is written before its output has its name
+        if entry is None or source.path is None or not target.is_file() or target.stat().st_size != entry["bytes"]:
+            raise ResumeError(
+                f"{source.name}: its output is not as the run wrote it; remove that to have it drawn again"
+            )
         if version_of(source.path.stat()) != entry["source"]:
             raise FileChanged(
                 f"{source.name}: changed since its output was written; remove that to have it drawn again"
@@ -129,19 +140,31 @@ class Record:
         """Leaves the file closed."""
         os.close(self._descriptor)
 
-    def _read(self) -> None:
-        lines = self._path.read_bytes().split(b"\n")
-        whole = b"\n".join(lines[:-1]) + b"\n"
-        if lines[-1]:  # a line that was not written to its end
-            os.truncate(self._path, len(whole) if len(lines) > 1 else 0)
+    def _entries(self) -> list[dict[str, Any]]:
+        """Reads the entries that were written to their end, and changes nothing.
+
+        Raises:
+            ResumeError: This is not a record of ours, or it is damaged.
+        """
+        damaged = ResumeError("the record of the output folder is damaged, or is not one")
+        if self._path.is_symlink() or not self._path.is_file():
+            raise damaged
+        *lines, self._torn = self._path.read_bytes().split(b"\n")
+        begin = lines[0] if lines else self._torn
+        if begin[: len(_BEGIN)] != _BEGIN[: len(begin)]:
+            raise damaged
         try:
-            entries = [json.loads(line) for line in lines[:-1]]
-            found = entries[0]["settings"] if entries else self._settings
+            entries = [json.loads(line) for line in lines]
             self._finished = {entry["file"]: entry for entry in entries if "file" in entry}
         except (ValueError, KeyError, TypeError):
-            raise ResumeError("the record of the output folder is damaged") from None
-        if found != self._settings:
+            raise damaged from None
+        return entries
+
+    def _go_on(self, entries: list[dict[str, Any]]) -> None:
+        if entries and entries[0].get("settings") != self._settings:
             raise ResumeError("the output folder was begun with other options, or another bundle")
+        if self._torn:  # a line that was not written to its end
+            os.truncate(self._path, self._path.stat().st_size - len(self._torn))
 
     def _append(self, entry: dict[str, Any]) -> None:
         try:

@@ -16,10 +16,10 @@ LONG_TEXT = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """Stands in place of what is not released of a document: why, and the error that it is without a quarantine."""
+    """Stands in place of what is not released of a document: why, and what makes the error without a quarantine."""
 
     reason: str
-    error: type[TextveilError] = BadRow
+    error: Callable[[str], TextveilError] = BadRow
 
 
 TOO_LONG = Withheld("its document has more drawn mentions than the cap")
@@ -82,13 +82,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Bad:
-    """A row that is not released: where it is, why, its bytes, and the error that it is. As private as the file."""
+    """A row that is not released: where it is, why, its bytes, and what makes its error. As private as the file."""
 
     number: int
     line: int
     reason: str
     raw: bytes = field(repr=False)
-    error: type[TextveilError] = BadRow
+    error: Callable[[str], TextveilError] = BadRow
 
 
 class Layout(Protocol):

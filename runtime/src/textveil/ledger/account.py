@@ -13,30 +13,50 @@ from textveil.release import DELTA_UNITS, NAT_UNITS, Charge, counted
 _MOST_UNITS = 1 << 62
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False)
 class Budget:
-    """The most that a scope may spend, in the units of ``Charge``.
+    """The most that a scope may spend: nats, and a delta, each rounded down to whole units of ``Charge``.
+
+    Args:
+        epsilon: In nats. A string or a ``Decimal`` is taken as it is written, a float as it is printed.
+        delta: Only vectors of mode ``l2`` have one: without it these are refused.
 
     Attributes:
-        epsilon: In units of 2**-20 nat.
-        delta: In units of 2**-50.
+        units: What is counted with: epsilon in units of 2**-20 nat, and delta in units of 2**-50.
+
+    Raises:
+        OptionError: A value is below 0, too large, or no number.
     """
 
-    epsilon: int
-    delta: int = 0
+    units: tuple[int, int]
+
+    def __init__(self, epsilon: int | float | str | Decimal, *, delta: int | float | str | Decimal = 0) -> None:
+        units = (_units(epsilon, NAT_UNITS, "a budget"), _units(delta, DELTA_UNITS, "the delta of a budget"))
+        object.__setattr__(self, "units", units)
 
     @classmethod
-    def of(cls, nats: str | float | Decimal, delta: str | float | Decimal = 0) -> "Budget":
-        """Returns a budget, rounded down to whole units.
+    def of_units(cls, epsilon: int, delta: int) -> "Budget":
+        """Returns the budget of so many units."""
+        made = cls(0)
+        object.__setattr__(made, "units", (epsilon, delta))
+        return made
 
-        Raises:
-            OptionError: A value is below 0, too large, or no number.
-        """
-        return cls(_units(nats, NAT_UNITS, "a budget"), _units(delta, DELTA_UNITS, "the delta of a budget"))
+    @property
+    def epsilon(self) -> Decimal:
+        """Nats, exactly."""
+        return Decimal(exact(self.units[0], NAT_UNITS))
 
-    def covers(self, other: "Budget") -> bool:
-        """Tells whether the other budget is no larger."""
-        return other.epsilon <= self.epsilon and other.delta <= self.delta
+    @property
+    def delta(self) -> Decimal:
+        """The delta, exactly."""
+        return Decimal(exact(self.units[1], DELTA_UNITS))
+
+    def covers(self, epsilon: int, delta: int) -> bool:
+        """Tells whether so many units are no more than this."""
+        return epsilon <= self.units[0] and delta <= self.units[1]
+
+    def __repr__(self) -> str:
+        return f"Budget(epsilon={self.epsilon}, delta={self.delta})"
 
 
 @dataclass(frozen=True)
@@ -63,8 +83,8 @@ class Account:
         Raises:
             BudgetError: The scope has a smaller budget.
         """
-        if self.budget is not None and not self.budget.covers(budget):
-            raise BudgetError("this scope has a smaller budget already: a budget is lowered, and never raised")
+        if self.budget is not None and not self.budget.covers(*budget.units):
+            raise self._refusal("this scope has a smaller budget already: a budget is lowered, and never raised")
         return Account(self.scope, self.epsilon, self.delta, self.unbounded, budget)
 
     def charged(self, charge: Charge, mechanism: str) -> "Account":
@@ -81,11 +101,11 @@ class Account:
             raise LedgerError("the sum of this scope is beyond what a ledger counts")
         if self.budget is not None:
             if not bounded:
-                raise BudgetError(f"{mechanism} has no finite bound: no budget covers it")
+                raise self._refusal(f"{mechanism} has no finite bound: no budget covers it")
             if unbounded:
-                raise BudgetError("this scope has releases without a finite bound: no budget holds for it")
-            if not self.budget.covers(Budget(epsilon, delta)):
-                raise BudgetError(f"the budget of this scope does not cover this release: spent are {self}")
+                raise self._refusal("this scope has releases without a finite bound: no budget holds for it")
+            if not self.budget.covers(epsilon, delta):
+                raise self._refusal(f"the budget of this scope does not cover this release: spent are {self}")
         return Account(self.scope, epsilon, delta, unbounded, self.budget)
 
     def to_dict(self) -> dict[str, Any]:
@@ -96,9 +116,16 @@ class Account:
             "nats": exact(self.epsilon, NAT_UNITS),
             "delta": exact(self.delta, DELTA_UNITS),
             "unbounded": self.unbounded,
-            "budget_nats": None if budget is None else exact(budget.epsilon, NAT_UNITS),
-            "budget_delta": None if budget is None else exact(budget.delta, DELTA_UNITS),
+            "budget_nats": None if budget is None else exact(budget.units[0], NAT_UNITS),
+            "budget_delta": None if budget is None else exact(budget.units[1], DELTA_UNITS),
         }
+
+    def _refusal(self, message: str) -> BudgetError:
+        assert self.budget is not None
+        spent, limit = Budget.of_units(self.epsilon, self.delta), self.budget
+        return BudgetError(
+            message, spent=spent.epsilon, budget=limit.epsilon, spent_delta=spent.delta, budget_delta=limit.delta
+        )
 
     @property
     def spent(self) -> str:
@@ -113,7 +140,7 @@ class Account:
     @property
     def limit(self) -> str:
         """The budget in nats, as it is printed; ``-`` where there is none."""
-        return "-" if self.budget is None else _shown(self.budget.epsilon)
+        return "-" if self.budget is None else _shown(self.budget.units[0])
 
     def __str__(self) -> str:
         limit = "" if self.budget is None else f" of {self.limit}"

@@ -13,7 +13,13 @@ from textveil.ledger.tags import Tags
 
 
 def charge_groups(
-    connection: sqlite3.Connection, tags: Tags, groups: Sequence[Sequence[Entry]], budget: Budget | None
+    connection: sqlite3.Connection,
+    tags: Tags,
+    groups: Sequence[Sequence[Entry]],
+    budget: Budget | None,
+    verified: rows.Verified,
+    *,
+    together: bool,
 ) -> list[list[Entered] | BudgetError]:
     """Charges groups one after the other: ``Ledger.charge_groups``.
 
@@ -21,17 +27,109 @@ def charge_groups(
         connection: An open transaction.
         tags: Makes tags.
         groups: The draws. What is refused of one is not charged, and the next are.
-        budget: The budget of every scope that is met: its first one, or a smaller one.
+        budget: The budget of every scope that is met: its first one, or a smaller one. It is kept, whatever is refused.
+        verified: What is known of the sums of scopes.
+        together: Whether nothing is charged where one is refused.
+
+    Raises:
+        LedgerDamaged: The sums of a scope are not those of its releases.
     """
-    charging = _Charging(connection, tags, budget)
+    charging = _Charging(connection, tags, budget, verified)
     outcomes: list[list[Entered] | BudgetError] = []
     for group in groups:
         try:
             outcomes.append(charging.charge(group))
         except BudgetError as error:
-            outcomes.append(error)
-    charging.write()
+            outcomes.append(error.with_traceback(None))  # its frames hold what was asked
+    refused = together and any(isinstance(outcome, BudgetError) for outcome in outcomes)
+    charging.write(charges=not refused)
     return outcomes
+
+
+class _Charging:
+    """Charges in memory; ``write`` writes all of it, or the budgets alone."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, tags: Tags, budget: Budget | None, verified: rows.Verified
+    ) -> None:
+        self._connection, self._tags, self._budget, self._verified = connection, tags, budget, verified
+        self._day = time.strftime("%Y-%m-%d", time.gmtime())
+        self._tag_of_scope = cache(tags.scope)
+        self._found: dict[bytes, Account] = {}
+        self._limited: dict[bytes, Account] = {}
+        self._charged: dict[bytes, Account] = {}
+        self._releases: list[rows.Release] = []
+        self._given: dict[tuple[bytes, bytes], bytes] = {}
+        self._drawn: dict[bytes, int] = {}
+
+    def charge(self, group: Sequence[Entry]) -> list[Entered]:
+        """Charges a group as a whole or not at all: first all sums, then all rows."""
+        found = [(entry, *self._stored(entry)) for entry in group]
+        scopes = {scope: entry.scope for entry, scope, _, given in found if given is None}
+        refused = [error for scope, name in scopes.items() if (error := self._meet(scope, name)) is not None]
+        for error in refused:
+            raise error
+        accounts: dict[bytes, Account] = {}
+        for entry, scope, _, given in found:
+            if given is None:
+                account = accounts.get(scope) or self._charged.get(scope) or self._limited[scope]
+                try:
+                    accounts[scope] = account.charged(entry.charge, entry.mechanism)
+                except BudgetError as error:
+                    error.scope = entry.scope
+                    raise
+        self._charged |= accounts
+        return [
+            Entered(0, given) if given is not None else self._add(entry, scope, place)
+            for entry, scope, place, given in found
+        ]
+
+    def write(self, *, charges: bool) -> None:
+        """Writes budgets, and sums and releases if they are charged."""
+        charged = self._charged if charges else {}
+        for scope, limited in self._limited.items():
+            if scope in charged or limited != self._found[scope]:
+                rows.write(self._connection, charged.get(scope, limited))
+        for release in self._releases if charges else ():
+            rows.add(self._connection, release)
+
+    def _meet(self, scope: bytes, name: str) -> BudgetError | None:
+        """Looks at the account of a scope when it is first met, and limits it; returns why that is refused."""
+        if scope in self._limited:
+            return None
+        if scope not in self._found:
+            found = rows.account(self._connection, scope)
+            rows.verify(self._connection, found, self._verified)
+            self._found[scope] = found
+        try:
+            found = self._found[scope]
+            self._limited[scope] = found if self._budget is None else found.limited(self._budget)
+        except BudgetError as error:
+            error.scope = name
+            return error
+        return None
+
+    def _stored(self, entry: Entry) -> tuple[bytes, bytes | None, bytes | None]:
+        """The scope of an entry, its place in the memo, and what is stored there; ``None`` where nothing is."""
+        scope = self._tag_of_scope(entry.scope)
+        if entry.output is None:
+            return scope, None, None
+        place = self._tags.whole(scope, entry.whole)
+        if (scope, place) in self._given:
+            return scope, place, self._given[scope, place]
+        return scope, place, stored(self._connection, self._tags, scope, entry.whole)
+
+    def _add(self, entry: Entry, scope: bytes, place: bytes | None) -> Entered:
+        _, request = self._tags.request(scope, entry.request)
+        if request not in self._drawn:
+            self._drawn[request] = rows.count(self._connection, scope, request)
+        before = self._drawn[request]
+        self._drawn[request] += 1
+        output = None if place is None else self._tags.sealed(entry.output or b"", scope + place)
+        if place is not None and output is not None:
+            self._given[scope, place] = entry.output or b""
+        self._releases.append(rows.Release(self._day, scope, request, entry.mechanism, entry.charge, output, place))
+        return Entered(before)
 
 
 def stored(connection: sqlite3.Connection, tags: Tags, scope: bytes, whole: bytes) -> bytes | None:
@@ -39,48 +137,3 @@ def stored(connection: sqlite3.Connection, tags: Tags, scope: bytes, whole: byte
     place = tags.whole(scope, whole)
     found = rows.output(connection, scope, place) if tags.memo else None
     return None if found is None else tags.opened(found, scope + place)
-
-
-class _Charging:
-    def __init__(self, connection: sqlite3.Connection, tags: Tags, budget: Budget | None) -> None:
-        self._connection, self._tags, self._budget = connection, tags, budget
-        self._day = time.strftime("%Y-%m-%d", time.gmtime())
-        self._tag_of_scope = cache(tags.scope)
-        self._accounts: dict[bytes, Account] = {}
-        self._drawn: dict[bytes, int] = {}
-
-    def charge(self, group: Sequence[Entry]) -> list[Entered]:
-        """Charges a group: first all sums, then all rows, so that a refusal leaves no trace of it."""
-        accounts: dict[bytes, Account] = {}
-        found: list[tuple[Entry, bytes, bytes | None]] = []
-        for entry in group:
-            scope = self._tag_of_scope(entry.scope)
-            given = stored(self._connection, self._tags, scope, entry.whole) if entry.output is not None else None
-            found.append((entry, scope, given))
-            if given is None:
-                account = accounts.get(scope) or self._account(scope)
-                accounts[scope] = account.charged(entry.charge, entry.mechanism)
-        self._accounts |= accounts
-        return [self._add(entry, scope) if given is None else Entered(0, given) for entry, scope, given in found]
-
-    def write(self) -> None:
-        """Writes the sums."""
-        for account in self._accounts.values():
-            rows.write(self._connection, account)
-
-    def _account(self, scope: bytes) -> Account:
-        if scope in self._accounts:
-            return self._accounts[scope]
-        found = rows.account(self._connection, scope)
-        return found if self._budget is None else found.limited(self._budget)
-
-    def _add(self, entry: Entry, scope: bytes) -> Entered:
-        _, request = self._tags.request(scope, entry.request)
-        if request not in self._drawn:
-            self._drawn[request] = rows.count(self._connection, scope, request)
-        before = self._drawn[request]
-        self._drawn[request] += 1
-        whole = self._tags.whole(scope, entry.whole) if entry.output is not None else None
-        output = None if whole is None else self._tags.sealed(entry.output or b"", scope + whole)
-        rows.add(self._connection, self._day, scope, request, entry.mechanism, entry.charge, output, whole)
-        return Entered(before)

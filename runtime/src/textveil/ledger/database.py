@@ -13,10 +13,14 @@ from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
+from textveil.bundle.kept import LEDGER_ID
 from textveil.errors import LedgerBusy, LedgerDamaged, LedgerError
 
-#: "TVLG", in the header of the file.
-APPLICATION_ID, VERSION = 0x54564C47, 1
+APPLICATION_ID, VERSION = LEDGER_ID, 1
+GONE = (
+    "the ledger is gone or empty, and its key is there: put it back, or forget all that was spent with "
+    "textveil ledger rotate"
+)
 #: Seconds that a transaction waits for those of other processes.
 WAIT_S = 60.0
 
@@ -64,13 +68,16 @@ if hasattr(os, "register_at_fork"):
 
 
 @contextmanager
-def transaction(path: Path, *, write: bool = True, wait_s: float = WAIT_S) -> Iterator[sqlite3.Connection]:
+def transaction(
+    path: Path, *, write: bool = True, wait_s: float = WAIT_S, begin: bool = False
+) -> Iterator[sqlite3.Connection]:
     """Opens the database for one transaction: committed at the end, rolled back on any error.
 
     Args:
         path: The file; it must be there.
         write: Whether the transaction locks out all other writers from its start (``BEGIN IMMEDIATE``).
         wait_s: Seconds to wait for another process.
+        begin: Whether a ledger is begun in an empty file.
 
     Raises:
         LedgerBusy: Another process held the lock for longer.
@@ -85,7 +92,7 @@ def transaction(path: Path, *, write: bool = True, wait_s: float = WAIT_S) -> It
                 if connection.execute("PRAGMA journal_mode = DELETE").fetchone() != ("delete",):
                     raise LedgerError("the ledger cannot be opened with a rollback journal")
                 connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-                _require_schema(connection, write)
+                _require_schema(connection, begin)
                 try:
                     yield connection
                 except BaseException:
@@ -95,6 +102,16 @@ def transaction(path: Path, *, write: bool = True, wait_s: float = WAIT_S) -> It
                 connection.execute("COMMIT")
         except sqlite3.Error as error:
             raise _named(error) from None
+
+
+def is_blank(path: Path) -> bool:
+    """Tells whether there is no file, or one that SQLite takes for an empty database: of one byte at most."""
+    try:
+        return path.stat().st_size <= 1
+    except FileNotFoundError:
+        return True
+    except OSError as error:
+        raise LedgerError(f"the ledger cannot be opened: {os.strerror(error.errno or 0)}") from error
 
 
 def create(path: Path) -> bool:
@@ -118,8 +135,8 @@ def _uri(path: Path) -> str:
     return f"{path.absolute().as_uri()}?mode=rw"
 
 
-def _require_schema(connection: sqlite3.Connection, write: bool) -> None:
-    """Writes the schema into an empty file, within the transaction; refuses any other file that is no ledger."""
+def _require_schema(connection: sqlite3.Connection, begin: bool) -> None:
+    """Refuses a file that is no ledger; writes the schema into an empty one, if a ledger is to be begun there."""
     found = tuple(connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
     if found == (APPLICATION_ID, VERSION):
         if connection.execute(_MADE).fetchall() != _made_here():
@@ -129,8 +146,8 @@ def _require_schema(connection: sqlite3.Connection, write: bool) -> None:
         raise LedgerDamaged(f"the ledger is of version {found[1]}; this package reads version {VERSION}")
     if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() != (0,) or found != (0, 0):
         raise LedgerDamaged("this file is no ledger")
-    if not write:
-        raise LedgerDamaged("this file is empty: no ledger was begun in it")
+    if not begin:
+        raise LedgerDamaged(GONE)
     _write_schema(connection)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {VERSION}")

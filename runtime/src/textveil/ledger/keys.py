@@ -10,9 +10,9 @@ import stat
 from pathlib import Path
 
 from textveil.bundle.atomic import write_new
+from textveil.bundle.kept import KEY_BYTES, beside, key_of, lies_in, place_of
 from textveil.errors import KeyFileError
 
-KEY_BYTES = 32
 #: What errors call keys.
 DEVICE_KEY, MEMO_KEY = "the key of the ledger", "the key of the memo"
 #: A pipe is refused and not waited for.
@@ -61,10 +61,32 @@ def tag(key: bytes, use: str, *parts: bytes) -> bytes:
 
 def key_path_of(ledger: Path, key: str | Path | None) -> Path:
     """Returns the file of the device key: the one that is named, else the one beside the ledger."""
-    return ledger.with_name(ledger.name + ".key") if key is None else Path(key)
+    return key_of(ledger) if key is None else Path(key)
+
+
+def refuse_own_files(ledger: Path, *keys: Path | None) -> None:
+    """Raises ``KeyFileError`` if a key is to be a file of the ledger itself, or two keys are to be one."""
+    seen = {place_of(path) for path in (ledger, *beside(ledger))}
+    for key in keys:
+        if key is not None and place_of(key) in seen:
+            raise KeyFileError("the ledger, its journal and its keys are files of their own: two of these are one")
+        seen |= {place_of(key)} if key is not None else set()
+
+
+def refuse_replacing(path: Path, check: bytes | None) -> None:
+    """Raises ``KeyFileError`` if a new key would replace something that is not the key of this ledger.
+
+    Args:
+        path: Where the new key goes.
+        check: What tells the ledger's key from others; ``None`` where that cannot be told.
+    """
+    if os.path.lexists(path):
+        key = read_key(path, DEVICE_KEY, make=False)
+        if check is not None and tag(key, "check") != check:
+            raise KeyFileError(f"{DEVICE_KEY}: this is the key of another ledger; remove it first if nothing needs it")
 
 
 def refuse_beside(ledger: Path, memo_key: Path) -> None:
     """Raises ``KeyFileError`` if a copy of the ledger's folder would take the key of the memo along."""
-    if Path(os.path.realpath(memo_key)).is_relative_to(ledger.parent):
+    if lies_in(memo_key, ledger.parent):
         raise KeyFileError(f"{MEMO_KEY}: not in the ledger's folder or below: a copy of it would hold all outputs")

@@ -6,18 +6,27 @@ Proof that its sums bound the loss of a scope: docs/proofs/ledger.md.
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from textveil.bundle.atomic import atomic_bytes
-from textveil.errors import BudgetError, KeyFileError, OptionError
+from textveil.bundle.kept import KEY_BYTES
+from textveil.errors import BudgetError, KeyFileError, LedgerDamaged, LedgerError, OptionError
 from textveil.ledger import crypto, rows
 from textveil.ledger.account import Account, Budget
 from textveil.ledger.charging import charge_groups, stored
-from textveil.ledger.database import WAIT_S, create, transaction
+from textveil.ledger.database import GONE, WAIT_S, create, is_blank, transaction
 from textveil.ledger.entry import Entered, Entry
-from textveil.ledger.keys import DEVICE_KEY, KEY_BYTES, MEMO_KEY, key_path_of, read_key, refuse_beside
+from textveil.ledger.keys import (
+    DEVICE_KEY,
+    MEMO_KEY,
+    key_path_of,
+    read_key,
+    refuse_beside,
+    refuse_own_files,
+    refuse_replacing,
+)
 from textveil.ledger.sources import Charged, IndexSource, TextSource, VectorSource, release
 from textveil.ledger.tags import Tags
 from textveil.sequences import in_order
@@ -31,10 +40,6 @@ if TYPE_CHECKING:
 
 #: The scope of releases for which none is named.
 DEFAULT_SCOPE = "default"
-
-
-class _NothingCharged(Exception):
-    """Rolls a transaction back."""
 
 
 class Ledger:
@@ -68,10 +73,12 @@ class Ledger:
         self.path = Path(os.path.realpath(path))
         self.key_path = key_path_of(self.path, key)
         self._wait_s = wait_s
+        self._verified: rows.Verified = {}
         if memo_key is not None:
             crypto.require("a memo")
             refuse_beside(self.path, Path(memo_key))
-        self.created = create(self.path)
+        refuse_own_files(self.path, self.key_path, None if memo_key is None else Path(memo_key))
+        self.created = _begun(self.path, self.key_path, wait_s)
         with transaction(self.path, wait_s=wait_s) as connection:
             device_check, memo_check = rows.checks(connection)
             self._tags = Tags(
@@ -205,12 +212,8 @@ class Ledger:
         """
         if not any(groups):
             return [[] for _ in groups]
-        outcomes: list[list[Entered] | BudgetError] = []
-        with suppress(_NothingCharged), self._transaction() as connection:
-            outcomes = charge_groups(connection, self._tags, groups, budget)
-            if together and any(isinstance(outcome, BudgetError) for outcome in outcomes):
-                raise _NothingCharged
-        return outcomes
+        with self._transaction() as connection:
+            return charge_groups(connection, self._tags, groups, budget, self._verified, together=together)
 
     def stored(self, wholes: Iterable[tuple[str, bytes]]) -> list[bytes | None]:
         """Returns what the memo has for some scopes and places of whole calls; ``None`` where it has nothing."""
@@ -264,12 +267,40 @@ class Ledger:
     def rotate(cls, path: str | Path, *, key: str | Path | None = None) -> "Ledger":
         """Begins anew under a new device key. All accounts, budgets and stored outputs are forgotten.
 
-        The old key need not be there. Interrupted in between, a ledger has a key that is not its own, is refused, and
-        can be rotated again.
+        The old key need not be there; nor the ledger, where its key is. Interrupted in between, a ledger has a key that
+        is not its own, is refused, and can be rotated again.
+
+        Raises:
+            LedgerError: There is neither a ledger nor a key.
+            KeyFileError: In the key's place is something else, or the key that ``key`` names is of another ledger.
         """
         path = Path(os.path.realpath(path))
-        with transaction(path) as connection:
+        key_path = key_path_of(path, key)
+        refuse_own_files(path, key_path)
+        if is_blank(path):
+            if not key_path.exists():
+                raise LedgerError("there is no ledger")
+            create(path)
+        with transaction(path, begin=True) as connection:
+            refuse_replacing(key_path, None if key is None else rows.checks(connection)[0])
             rows.delete_all(connection)
-            with atomic_bytes(key_path_of(path, key), private=True) as file:
+            with atomic_bytes(key_path, private=True, over_a_key=True) as file:
                 file.write(os.urandom(KEY_BYTES))
         return cls(path, key=key)
+
+
+def _begun(path: Path, key_path: Path, wait_s: float) -> bool:
+    """Begins a ledger where there is none; returns whether its file was made.
+
+    The schema is on the disk before there is a key: whatever is killed, a key without its ledger means a ledger lost.
+    """
+    if os.path.lexists(key_path):  # looked at first: others may be about to make both
+        if is_blank(path):
+            read_key(key_path, DEVICE_KEY, make=False)
+            raise LedgerDamaged(GONE)
+        return False
+    if path.exists() and is_blank(path) and path.stat().st_size:  # SQLite would take it for an empty database
+        raise LedgerDamaged("this file is no ledger")
+    created = create(path)
+    with transaction(path, wait_s=wait_s, begin=True):
+        return created

@@ -1,13 +1,49 @@
 """Reads and writes the rows of a ledger, within a transaction."""
 
 import sqlite3
+from dataclasses import dataclass
 from typing import Any
 
 from textveil.errors import LedgerDamaged
 from textveil.ledger.account import Account, Budget, exact
 from textveil.release import DELTA_UNITS, NAT_UNITS, Charge
 
+#: The last release of all when a scope was looked at, by its number, and the sums of the scope up to it.
+Verified = dict[bytes, tuple[int, int, int, int]]
+_MOST_VERIFIED, _NOTHING = 10_000, (0, 0, 0, 0)
+_CONTRADICT = "the sums of a scope are not those of its releases"
+_SUMS = (
+    "SELECT (SELECT coalesce(max(number), 0) FROM releases), coalesce(sum(epsilon), 0), coalesce(sum(delta), 0), "
+    "count(*) - count(epsilon) FROM releases WHERE {} = ? AND number > ?"
+)
+#: From a tenth of all rows on, to go through all is faster than to find those of the scope one by one.
+_IS_MOST_OF_IT = (
+    "SELECT 10 * (SELECT count(*) FROM releases WHERE scope = ?) > (SELECT coalesce(max(number), 0) FROM releases)"
+)
 _ACCOUNTS = "SELECT scope, epsilon, delta, unbounded, budget, delta_budget FROM scopes"
+
+
+@dataclass(frozen=True)
+class Release:
+    """A row of what was released.
+
+    Attributes:
+        day: The day, as in 2026-01-31.
+        scope: Tag of the scope.
+        request: Tag of the request.
+        mechanism: Name of the mechanism.
+        charge: What it costs.
+        output: The output, encrypted, or ``None``.
+        whole: Tag of its place in a whole call, or ``None``.
+    """
+
+    day: str
+    scope: bytes
+    request: bytes
+    mechanism: str
+    charge: Charge
+    output: bytes | None
+    whole: bytes | None
 
 
 def checks(connection: sqlite3.Connection) -> tuple[bytes | None, bytes | None]:
@@ -35,23 +71,49 @@ def accounts(connection: sqlite3.Connection) -> list[tuple[Account, int]]:
     Raises:
         LedgerDamaged: Sums are not those of the releases.
     """
-    sums = (
-        "SELECT coalesce(sum(epsilon), 0), coalesce(sum(delta), 0), count(*) - count(epsilon), count(*) "
-        "FROM releases WHERE scope = ?"
-    )
     found: list[tuple[Account, int]] = []
     for row in connection.execute(_ACCOUNTS + " ORDER BY scope").fetchall():
         read = _read(row)
-        *added, number = connection.execute(sums, (read.scope,)).fetchone()
-        if added != [read.epsilon, read.delta, read.unbounded]:
-            raise LedgerDamaged("the sums of a scope are not those of its releases")
+        verify(connection, read, {})
+        number = connection.execute("SELECT count(*) FROM releases WHERE scope = ?", (read.scope,)).fetchone()[0]
         found.append((read, number))
+    if sum(number for _, number in found) != connection.execute("SELECT count(*) FROM releases").fetchone()[0]:
+        raise LedgerDamaged(_CONTRADICT)
     return found
+
+
+def verify(connection: sqlite3.Connection, account: Account, verified: Verified) -> None:
+    """Checks that the sums of an account are those of its releases.
+
+    Releases are only added, as a rule: where the sums fit those that were looked at before and what came since, the
+    others are not read again.
+
+    Args:
+        connection: An open transaction.
+        account: The account.
+        verified: Sums that were looked at before, by scope; those of this one are put in.
+
+    Raises:
+        LedgerDamaged: They are not.
+    """
+    wanted = (account.epsilon, account.delta, account.unbounded)
+    for last, *before in (verified.pop(account.scope, _NOTHING), _NOTHING):
+        many = bool(last) or connection.execute(_IS_MOST_OF_IT, (account.scope,)).fetchone()[0]
+        column = (
+            "+scope" if many else "scope"
+        )  # the plus keeps SQLite from the index: it goes through the rows in order
+        last, *added = connection.execute(_SUMS.format(column), (account.scope, last)).fetchone()
+        if tuple(map(sum, zip(before, added, strict=True))) == wanted:
+            if len(verified) >= _MOST_VERIFIED:
+                verified.clear()
+            verified[account.scope] = (last, *wanted)
+            return
+    raise LedgerDamaged(_CONTRADICT)
 
 
 def write(connection: sqlite3.Connection, written: Account) -> None:
     """Writes an account."""
-    budget = (None, None) if written.budget is None else (written.budget.epsilon, written.budget.delta)
+    budget = (None, None) if written.budget is None else written.budget.units
     connection.execute(
         "INSERT INTO scopes (scope, epsilon, delta, unbounded, budget, delta_budget) VALUES (?, ?, ?, ?, ?, ?) "
         "ON CONFLICT (scope) DO UPDATE SET epsilon = excluded.epsilon, delta = excluded.delta, "
@@ -60,21 +122,22 @@ def write(connection: sqlite3.Connection, written: Account) -> None:
     )
 
 
-def add(
-    connection: sqlite3.Connection,
-    day: str,
-    scope: bytes,
-    request: bytes,
-    mechanism: str,
-    charge: Charge,
-    output: bytes | None,
-    whole: bytes | None,
-) -> None:
+def add(connection: sqlite3.Connection, release: Release) -> None:
     """Adds a release."""
+    charge = release.charge
     connection.execute(
         "INSERT INTO releases (day, scope, request, mechanism, epsilon, delta, output, whole) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (day, scope, request, mechanism, charge.epsilon, charge.delta, output, whole),
+        (
+            release.day,
+            release.scope,
+            release.request,
+            release.mechanism,
+            charge.epsilon,
+            charge.delta,
+            release.output,
+            release.whole,
+        ),
     )
 
 
@@ -127,5 +190,5 @@ def delete_all(connection: sqlite3.Connection) -> None:
 
 def _read(row: tuple[Any, ...]) -> Account:
     scope, epsilon, delta, unbounded, budget, delta_budget = row
-    limit = None if budget is None else Budget(budget, delta_budget)
+    limit = None if budget is None else Budget.of_units(budget, delta_budget)
     return Account(scope, epsilon, delta, unbounded, limit)

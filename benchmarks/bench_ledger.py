@@ -1,0 +1,73 @@
+"""What a charge costs, with and without a look at the sums, by how many releases its scope has; in one run.
+
+Without: the look is left out, as in a ledger that finds wrong sums only when it is shown. A ledger that stays open
+looks at what came since its last charge; one that was just opened looks at all releases of the scope.
+
+    python benchmarks/bench_ledger.py
+"""
+
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from textveil.ledger import Entry, Ledger, rows
+from textveil.release import Charge
+
+ROUNDS = 40
+SIZES = (0, 1_000, 10_000, 100_000)
+_verify = rows.verify
+
+
+def filled(folder: Path, releases: int) -> Path:
+    """A ledger with so many releases of one scope, and as many of others."""
+    path = folder / "ledger"
+    ledger = Ledger(path)
+    ledger.charge([Entry("scope", b"first", "staircase", Charge(1)), Entry("other", b"", "staircase", Charge(1))])
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TEMP TABLE n (n)")
+        connection.executemany("INSERT INTO n VALUES (?)", [(number,) for number in range(releases)])
+        connection.execute(
+            "INSERT INTO releases (day, scope, request, mechanism, epsilon, delta) "
+            "SELECT day, scope, randomblob(32), mechanism, epsilon, delta FROM n, releases ORDER BY n"
+        )
+        connection.execute("UPDATE scopes SET epsilon = ?", (releases + 1,))
+    connection.close()
+    return path
+
+
+def milliseconds(work: Callable[[int], object]) -> float:
+    """The median processor time of one round: flushes of the disk are not in it."""
+    times = []
+    for number in range(ROUNDS):
+        start = time.process_time()
+        work(number)
+        times.append(time.process_time() - start)
+    return 1000 * statistics.median(times)
+
+
+def charge(ledger: Ledger, number: int) -> None:
+    ledger.charge([Entry("scope", b"%d" % number, "staircase", Charge(1))])
+
+
+def main() -> None:
+    print("ms of processor time for a charge, median")
+    print(f"{'releases of the scope':>22}{'stays open':>12}{'no look':>9}{'opened anew':>13}{'no look':>9}")
+    for size in SIZES:
+        with tempfile.TemporaryDirectory(dir=Path()) as folder:
+            path = filled(Path(folder), size)
+            cells = []
+            for look in (_verify, lambda *_: None):
+                rows.verify = look
+                ledger = Ledger(path)
+                charge(ledger, 0)
+                stays_open = milliseconds(lambda n, of=ledger: charge(of, n))
+                cells.append((stays_open, milliseconds(lambda n, at=path: charge(Ledger(at), n))))
+            (open_look, anew_look), (open_none, anew_none) = cells
+            print(f"{size:>22,}{open_look:>12.2f}{open_none:>9.2f}{anew_look:>13.2f}{anew_none:>9.2f}")
+
+
+if __name__ == "__main__":
+    main()

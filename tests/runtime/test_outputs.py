@@ -1,0 +1,237 @@
+"""No output replaces a ledger, a key, a bundle, an input or another output: nothing is charged before that is known."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_index import write_index
+from small_staircase import small_staircase
+from textveil import Ledger
+from textveil.bundle import atomic_bytes, atomic_folder, kept
+from textveil.errors import KeyFileError, OutputError
+from textveil.ledger import Entry
+from textveil.release import Charge
+
+HERE = Callable[..., Any]
+ENTRY = Entry("scope", b"request", "staircase", Charge(3))
+POSIX = pytest.mark.skipif(os.name != "posix", reason="links as POSIX has them")
+
+
+@pytest.fixture(scope="module")
+def bundles(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bundles")
+    small_staircase(folder / "bundle")
+    write_index(folder / "index")
+    return folder
+
+
+@pytest.fixture
+def place(bundles: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with ledgers that were used, bundles, keys and inputs."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(bundles, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "books").mkdir()
+    Ledger("books/ledger").charge([ENTRY])
+    Ledger("books/other", key="books/named").charge([ENTRY])
+    for name in ("memo", "receiver"):
+        (tmp_path / name).write_bytes(os.urandom(31) + b"\xff")
+        (tmp_path / name).chmod(0o600)
+    (tmp_path / "in.txt").write_text("doctor\n")
+    (tmp_path / "words.txt").write_text("nurse\n")
+    (tmp_path / "in.csv").write_text("id,note\n1,doctor\n")
+    return tmp_path
+
+
+def held(place: Path) -> dict[str, bytes]:
+    """All files, by name."""
+    return {
+        path.relative_to(place).as_posix(): path.read_bytes()
+        for path in sorted(place.rglob("*"))
+        if path.is_file() and not path.is_symlink()
+    }
+
+
+WAYS = {
+    "text": ["sanitize", "-b", "bundle", "--text", "doctor", "-o", "{}"],
+    "mapping": [
+        "sanitize",
+        "-b",
+        "bundle",
+        "--text",
+        "doctor",
+        "--consistent",
+        "--keep-mapping",
+        "{}",
+        "-o",
+        "out.txt",
+    ],
+    "receipt": ["sanitize", "-b", "bundle", "in.txt", "--receipt", "{}", "--receipt-key", "receiver", "-o", "out.txt"],
+    "table": ["sanitize", "-b", "bundle", "--csv", "-c", "note", "in.csv", "-o", "{}"],
+    "quarantine": ["sanitize", "-b", "bundle", "--csv", "-c", "note", "in.csv", "-o", "out.csv", "--quarantine", "{}"],
+    "index": ["encode", "-b", "index", "--text", "doctor", "-o", "{}"],
+}
+OPTION = {"mapping": "--keep-mapping", "receipt": "--receipt", "quarantine": "--quarantine"}
+WITHOUT_A_LEDGER = {
+    "restored": ["restore", "--mapping", "in.txt", "--text", "doctor", "-o", "{}"],
+    "export": ["ledger", "export", "books/other", "--ledger-key", "books/named", "-o", "{}"],
+}
+OF_THE_LEDGER = ["ledger", "ledger.key", "ledger-journal", "ledger-wal", "ledger-shm"]
+#: Every way with two of them, and every one of them in one way.
+EACH = [*(("text", target) for target in OF_THE_LEDGER), *((way, OF_THE_LEDGER[1 + len(way) % 2]) for way in WAYS)]
+
+
+def refused(here: HERE, place: Path, command: list[str], target: str, *more: str) -> str:
+    """Runs a command that must be refused in one line and change nothing; gives the line."""
+    before = held(place)
+    ran = here(*(part.format(target) for part in command), *more)
+    assert (ran.code, ran.out, ran.message.count("\n")) == (1, b"", 1), ran.message
+    assert ran.message.endswith("; nothing was written\n")
+    assert held(place) == before
+    return ran.message
+
+
+@pytest.mark.parametrize(("way", "target"), dict.fromkeys(EACH))
+def test_a_file_of_the_ledger_is_never_an_output(here: HERE, place: Path, way: str, target: str) -> None:
+    said = refused(here, place, WAYS[way], f"books/{target}", "--ledger", "books/ledger")
+    role = {"ledger": "--ledger", "ledger.key": "the key of the ledger"}.get(target, "the journal of the ledger")
+    assert said == f"textveil: output: {OPTION.get(way, '--output')} is also {role}; nothing was written\n"
+    assert Ledger("books/ledger").account("scope").epsilon == 3
+
+
+@pytest.mark.parametrize(
+    ("way", "target"), dict.fromkeys([*EACH, *((way, "ledger") for way in [*WAYS, *WITHOUT_A_LEDGER])])
+)
+def test_nor_where_no_ledger_is_named(here: HERE, place: Path, way: str, target: str) -> None:
+    said = refused(here, place, (WAYS | WITHOUT_A_LEDGER)[way], f"books/{target}")
+    assert said.startswith(f"textveil: output: {OPTION.get(way, '--output')}: ")
+
+
+@pytest.mark.parametrize(
+    ("way", "target"),
+    [("text", "memo"), ("text", "receiver"), *((way, "books/named") for way in [*WAYS, *WITHOUT_A_LEDGER])],
+)
+def test_a_key_is_never_an_output(here: HERE, place: Path, way: str, target: str) -> None:
+    message = "a key file is there|is also --ledger-key|is also --receipt-key"
+    assert any(part in refused(here, place, (WAYS | WITHOUT_A_LEDGER)[way], target) for part in message.split("|"))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_keys_that_are_yet_to_be_made_are_no_outputs(here: HERE, place: Path, way: str) -> None:
+    for option, role in (("--ledger-key", "--ledger-key"), ("--memo-key", "--memo-key")):
+        more = ["--ledger", "books/new", option, "new.key"]
+        if option == "--memo-key":
+            if way in ("table", "quarantine", "mapping"):
+                continue
+            more.append("--memo")
+        said = refused(here, place, WAYS[way], "./books/../new.key", *more)
+        assert said == f"textveil: output: {OPTION.get(way, '--output')} is also {role}; nothing was written\n"
+    new = refused(here, place, WAYS[way], "books/new.key", "--ledger", "books/new")
+    assert "is also the key of the ledger" in new
+    assert not (place / "books" / "new").exists()
+
+
+@POSIX
+@pytest.mark.parametrize("named", [True, False])
+def test_links_of_both_kinds_are_seen_through(here: HERE, place: Path, named: bool) -> None:
+    more = ["--ledger", "books/ledger"] if named else []
+    (place / "folder").symlink_to(place / "books")
+    for number, target in enumerate(("ledger", "ledger.key")):
+        os.link(place / "books" / target, place / f"hard{number}")
+        (place / f"soft{number}").symlink_to(place / "books" / target)
+        for path in (f"hard{number}", f"soft{number}", f"folder/{target}", str(place / "books" / target)):
+            refused(here, place, WAYS["text"], path, *more)
+    (place / "dangling").symlink_to(place / "books" / "ledger-journal")
+    refused(here, place, WAYS["text"], "dangling", *more)
+    refused(here, place, WAYS["text"], "folder/ledger-journal", *more)
+
+
+def test_files_that_are_to_be_made_are_one_whatever_their_case(here: HERE, place: Path) -> None:
+    """In a folder that ignores case they would be; which folders do is not known before one of them is there."""
+    ran = refused(here, place, WAYS["receipt"], "OUT.TXT")
+    assert ran == "textveil: output: --receipt is also --output; nothing was written\n"
+    assert "is also the key of the ledger" in refused(
+        here, place, WAYS["text"], "books/NEW.KEY", "--ledger", "books/new"
+    )
+
+
+def test_inputs_bundles_and_other_outputs_stay(here: HERE, place: Path) -> None:
+    for way, target, role in (
+        ("text", "bundle/manifest.json", "--output is in the folder of the bundle"),
+        ("text", "bundle/sub/../new.txt", "--output is in the folder of the bundle"),
+        ("index", "index/new", "--output is in the folder of the bundle"),
+        ("quarantine", "bundle/bad", "--quarantine is in the folder of the bundle"),
+        ("quarantine", "in.csv", "--quarantine is also an input"),
+        ("quarantine", "out.csv", "--quarantine is also --output"),
+        ("receipt", "in.txt", "--receipt is also an input"),
+        ("mapping", "./out.txt", "--keep-mapping is also --output"),
+    ):
+        (place / "bundle" / "sub").mkdir(exist_ok=True)
+        assert refused(here, place, WAYS[way], target) == f"textveil: output: {role}; nothing was written\n"
+    assert "is also an input" in refused(here, place, WAYS["text"], "words.txt", "--deny", "words.txt")
+    assert "is also an input" in refused(here, place, WITHOUT_A_LEDGER["restored"], "in.txt")
+    out = here("sanitize", "-q", "-b", "bundle", "--text", "doctor", "-o", "out.txt")
+    assert out.code == 0
+
+
+@pytest.mark.parametrize("role", ["--ledger", "the key of the ledger", "the journal of the ledger", "--ledger-key"])
+def test_no_file_of_an_output_folder_is_one_of_the_ledger(here: HERE, place: Path, role: str) -> None:
+    """``--plain`` takes files of any name."""
+    ledger, key = "out/x", "books/named"
+    name = {"the key of the ledger": "x.key", "the journal of the ledger": "x-journal"}.get(role, "x")
+    if role == "--ledger-key":
+        ledger, key = "books/other", "out/x"
+    (place / "in").mkdir()
+    shutil.copy("in.txt", place / "in" / name)
+    more = [] if role == "the key of the ledger" else ["--ledger-key", key]
+    command = ["sanitize", "-b", "bundle", "--plain", "in/*", "-o", "out", "--ledger", ledger, *more]
+    said = refused(here, place, command, "")
+    assert said == f"textveil: output: --output is also {role}; nothing was written\n"
+
+
+def test_the_library_never_replaces_a_ledger_or_a_key(place: Path) -> None:
+    """Whoever writes: ``atomic_bytes`` is the only writer."""
+    before = held(place)
+    for target in (*(f"books/{name}" for name in OF_THE_LEDGER), "memo", "books/named"):
+        with pytest.raises(OutputError, match=r"nothing was written$"), atomic_bytes(Path(target)):
+            raise AssertionError
+    with pytest.raises(OutputError, match=r"a (ledger|key file) is there"), atomic_folder(Path("books"), replace=True):
+        raise AssertionError
+    assert held(place) == before
+    (place / "text").write_text("a text has 32 bytes as well: yes")
+    (place / "random").write_bytes(os.urandom(33))
+    for name in ("text", "random"):
+        with atomic_bytes(place / name) as file:
+            file.write(b"new")
+
+
+def test_a_key_is_no_file_of_its_ledger_and_no_other_key(place: Path) -> None:
+    before = held(place)
+    for key in ("books/ledger", "books/ledger-journal", "./books/../books/ledger-wal"):
+        for use in (Ledger, Ledger.rotate):
+            with pytest.raises(KeyFileError, match=r"two of these are one$"):
+                use("books/ledger", key=key)
+    for key in ("in.txt", "bundle/manifest.json", "books/other"):
+        with pytest.raises(KeyFileError, match=r"a key file has 32 bytes$"):
+            Ledger.rotate("books/ledger", key=key)
+    for key in ("books/named", "memo"):
+        with pytest.raises(KeyFileError, match="this is the key of another ledger; remove it first"):
+            Ledger.rotate("books/ledger", key=key)
+    assert held(place) == before
+    pytest.importorskip("cryptography")
+    with pytest.raises(KeyFileError):
+        Ledger("books/ledger", memo_key="books/ledger.key")
+
+
+def test_places(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "file").write_text("1")
+    assert kept.place_of(tmp_path / "a" / ".." / "a" / "file") == kept.place_of(tmp_path / "a" / "file")
+    assert kept.place_of(tmp_path / "a" / "caf\u00e9") == kept.place_of(tmp_path / "a" / "CAFE\u0301")
+    assert kept.place_of(tmp_path / "a" / "FILE2") != kept.place_of(tmp_path / "FILE2")
+    assert kept.lies_in(tmp_path / "a" / "b" / "c", tmp_path / "a")
+    assert kept.lies_in(tmp_path / "a", tmp_path / "a")
+    assert not kept.lies_in(tmp_path / "ab", tmp_path / "a")
+    assert not kept.lies_in(tmp_path / "ab", tmp_path / "nothing")
