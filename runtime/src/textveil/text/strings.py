@@ -2,11 +2,13 @@ r"""Finds strings in text: whatever is more than ordinary words, and is one segm
 
 A *run* is what stands between two breaks, less the marks at its ends. It is a string if there is a *trigger* in it: a
 digit, a symbol, an emoji, an at sign, a letter of a script without blanks, a domain name and so on. Three things
-reach over breaks: URLs, numbers written in groups, and quoted names before an at sign.
+reach over breaks: URLs, numbers written in groups, and words in brackets as in ``name(at)host``. Quotation marks always
+end a string: were ``"Mary Smith"@host`` one, the marks in it would pair with others of its line.
 
 Every rule here keeps strings exchangeable (docs/format.md): whether a string is found depends on breaks and marks
 around it, never on which string of its shape it is. So all strings but URLs end at the same breaks, all numbers join
-their neighbors, and a trigger never rests on the letters of one word alone while the next one decides too.
+their neighbors, and a trigger never rests on the letters of one word alone while the next one decides too. All strings
+but emoticons end as an ordinary run does, and those that begin with a bracket touch no run before it.
 """
 
 import re
@@ -40,18 +42,10 @@ TOP_LEVEL = (
 _DOMAINS = "|".join(TOP_LEVEL.split())
 
 
-def _quoted(c: Classes) -> str:
-    """After a quotation mark: the rest of a quotation right before an at sign, the local part of an address."""
-    return rf'(?<=")(?![{c.blank}@＠﹫])[^"\n\r]++(?<![{c.blank}])"(?=[@＠﹫])'
-
-
 def _glued(c: Classes) -> str:
-    """After a bracket: the rest of a word in brackets without a blank on either side, as in ``name(at)host``.
-
-    A quoted name after it is glued like any other: it must not tell that it is quoted.
-    """
+    """After a bracket: the rest of a word in brackets without a blank on either side, as in ``name(at)host``."""
     solid = rf"[^{c.blank}{HARD}{SOFT}{TRIM}]"
-    return rf'(?<={solid}[(\[{{]){word(c)}[)\]}}](?={solid}|"{_quoted(c)})'
+    return rf"(?<={solid}[(\[{{]){word(c)}[)\]}}](?={solid})"
 
 
 def _emoticon(c: Classes) -> str:
@@ -74,7 +68,6 @@ def _trigger(c: Classes) -> str:
         rf"(?<=:)//|(?<=%)(?={letter})",
         f"(?<={solid}[{c.connector}])[{c.connector}]*+(?={letter})",
         rf"(?<=/)(?<![^{c.blank}{HARD}{SOFT}{TRIM}]/)[^/{c.blank}{HARD}{SOFT}]++/",
-        _quoted(c),
         _glued(c),
         f"(?P<emoticon>{_emoticon(c)})",
     ]
@@ -90,9 +83,8 @@ class _Patterns:
         self.trigger = compile(_trigger(c))
         self.emoticon = compile(f"[:;]{_emoticon(c)}")
         # Most characters go in one step: a step for each would take more memory than long lines have.
-        solid = rf"[^{c.blank}{HARD}{SOFT}\"(\[{{]++|[^{c.blank}{HARD}{SOFT}]"
-        self.run = compile(rf"(?:\"{_quoted(c)}|[(\[{{]{_glued(c)}|{solid})*+")
-        self.url = compile(rf"(?:\"{_quoted(c)}|[^{c.blank}{HARD}\"]++|[^{c.blank}{HARD}])*+")
+        self.run = compile(rf"(?:[(\[{{]{_glued(c)}|[^{c.blank}{HARD}{SOFT}]++)*+")
+        self.url = compile(f"[^{c.blank}{HARD}]*+")
         #: Words, and what is between them. No gap of several marks begins as an emoticon does.
         self.segment = compile(f"{word(c)}|[^{c.letter}:;]++|[:;]")
 
@@ -189,14 +181,14 @@ def _strings(text: str, found: _Patterns, first: Any) -> Iterator[Span]:
     for span in _single_strings(text, found, first):
         numeric = not text[span[1] - 1].isalpha() and _NUMERIC.fullmatch(text, *span) is not None
         if not (numeric and group.goes_on_to(span[0])):
-            yield from group.close(span[0])
+            yield from group.close()
             group = NumberGroup(text, group.end)
         if numeric:
             yield from group.add(span)
         else:
             yield span
             group = NumberGroup(text, span[1])
-    yield from group.close(len(text))
+    yield from group.close()
 
 
 def _single_strings(text: str, found: _Patterns, match: Any) -> Iterator[Span]:
@@ -226,7 +218,7 @@ def _single_strings(text: str, found: _Patterns, match: Any) -> Iterator[Span]:
 
 def _holds_trigger(found: _Patterns, match: Any, text: str, start: int, end: int) -> bool:
     """Whether a run without the marks at its ends is a string. Punctuation alone is none."""
-    if text[match.start()] in '@＠﹫\\:/"' and _GAP.fullmatch(text, start, end) is not None:
+    if text[match.start()] in "@＠﹫\\:/" and _GAP.fullmatch(text, start, end) is not None:
         return False
     inside = start <= match.start() and match.end() <= end
     return inside or (start < end and found.trigger.search(text[start:end]) is not None)
