@@ -83,7 +83,7 @@ class _Patterns:
         self.trigger = compile(_trigger(c))
         self.emoticon = compile(f"[:;]{_emoticon(c)}")
         # Most characters go in one step: a step for each would take more memory than long lines have.
-        self.run = compile(rf"(?:[(\[{{]{_glued(c)}|[^{c.blank}{HARD}{SOFT}]++)*+")
+        self.run = compile(rf"(?>(?:[(\[{{]{_glued(c)}|[^{c.blank}{HARD}{SOFT}]++)*)")
         self.url = compile(f"[^{c.blank}{HARD}]*+")
         #: Words, and what is between them. No gap of several marks begins as an emoticon does.
         self.segment = compile(f"{word(c)}|[^{c.letter}:;]++|[:;]")
