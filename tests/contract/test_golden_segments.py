@@ -1,6 +1,6 @@
-"""The limits of segments: what docs/format.md says of very many numbers in brackets and of very long words.
+"""Segments that random texts never meet: very many numbers in brackets, and very long words.
 
-Random texts never meet them. The reader has each rule from the document alone and shares no code with the runtime.
+The reader has each rule from the document alone and shares no code with the runtime.
 """
 
 from collections.abc import Callable
@@ -13,12 +13,10 @@ from hypothesis import strategies as st
 from reference_reader import inputs, open_bundle
 from reference_reader import segments as by_the_document
 from textveil import Sanitizer
-from textveil.text import number_groups, segmentation
+from textveil.text import segmentation
 
 GOLDEN = Path(__file__).parents[2] / "docs" / "golden" / "words"
-#: About the limit, and twice the limit: there groups have begun anew.
-WAITING = 1_998, 1_999, 2_000, 2_001, 4_100
-#: Texts of so many marks. Some wait in brackets that are closed, some in brackets that never are.
+#: Texts of about so many marks. Some numbers wait in brackets that are closed, some in brackets that never are.
 SHAPES = {
     "one number": lambda n: "(" * n + "1" + ")" * n,
     "two numbers": lambda n: "(" * n + "1 2" + ")" * n,
@@ -34,6 +32,8 @@ SHAPES = {
     "1 (( after three brackets": lambda n: "(((" + "1 ((" * (n // 4) + "5 (6 7)))",
     "joined numbers": lambda n: "1 " * n + "(" * n + "2 3",
     "brackets that close": lambda n: "(1) " * n + "(2",
+    "brackets that close, and a number": lambda n: "(1) " * n + "2",
+    "brackets that close in brackets": lambda n: "1 (" + "(1) " * n + "(2)) x",
 }
 
 
@@ -54,27 +54,29 @@ def assert_agreement(text: str) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
-@pytest.mark.parametrize("waiting", WAITING)
-def test_groups_of_numbers_are_given_up_at_one_place(waiting: int, shape: Callable[[int], str]) -> None:
-    assert_agreement(shape(waiting))
+@pytest.mark.parametrize("marks", [9, 4_100])
+def test_any_number_of_brackets_may_wait(marks: int, shape: Callable[[int], str]) -> None:
+    assert_agreement(shape(marks))
 
 
-@pytest.mark.parametrize("most", [1 << 30, 1_999, 2_001])
-@pytest.mark.parametrize("of", [by_the_document, number_groups], ids=["reader", "runtime"])
-def test_another_limit_is_seen(of: object, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(of, "MOST_WAITING", most)
-    texts = [SHAPES["two numbers"](n) for n in WAITING]
-    assert any(by_the_document.find_segments(text) != cut(text) for text in texts)
+def test_what_waits_is_no_less_one_string() -> None:
+    """However deep it is, a number or several in its place are cut alike."""
+    for number in ("5", "1 2", "(1) 2", "((1) 2) 3"):
+        for text in ("(" * 5_000 + "{}", "(1 " * 5_000 + "({}", "(" * 5_000 + "{}" + ")" * 4_999):
+            found = cut(text.format(number))
+            assert ("string", number) in found
+            assert len(found) == len(cut(text.format("7")))
+
+
+NUMBERS = ["1", "(", ")", " ", "2 ", "(3) ", "a", ".", "_", "(a)", "[a]", ":", "/", '"', "@", "\u00a0"]
 
 
 @settings(max_examples=600)
-@given(st.integers(1, 9), st.lists(st.sampled_from(["1", "(", ")", " ", "2 ", "a", ".", "(a)", "\u00a0"]), max_size=40))
-@example(3, list("1(1(1)(1)"))
-def test_a_low_limit_is_met_everywhere(most: int, parts: list[str]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        for module in (by_the_document, number_groups):
-            patch.setattr(module, "MOST_WAITING", most)
-        assert_agreement("".join(parts))
+@given(st.lists(st.sampled_from(NUMBERS), max_size=24))
+@example(list("1(1(1)(1)"))
+@example(["1", " ", "(3) ", "_", "(3) ", "1"])
+def test_numbers_in_brackets_agree(parts: list[str]) -> None:
+    assert_agreement("".join(parts))
 
 
 @pytest.mark.parametrize("length", [1_000, 1_001])

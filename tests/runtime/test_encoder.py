@@ -43,6 +43,13 @@ def test_the_statement_does_not_depend_on_the_text(encoder: Encoder) -> None:
     assert len({json.dumps(encoder.encode(text).statement.to_dict()) for text in texts}) == 1
 
 
+def test_options_of_earlier_calls_are_forgotten(encoder: Encoder) -> None:
+    for number in range(10, 60):
+        statement = encoder.encode("the", word_dropout=f"0.{number}").statement.to_dict()
+        assert statement["word_dropout"] == f"0.{number}"
+        assert len(encoder._plans) <= 16
+
+
 def test_each_coordinate_has_noise_of_its_own(encoder: Encoder) -> None:
     """One scalar for all coordinates would cancel in their differences (the published code)."""
     drawn = np.array([encoder.encode("the doctor").integers for _ in range(300)])

@@ -10,7 +10,7 @@ from textveil.text.segmentation import LOWER, TITLE, UPPER, case_pattern, key, s
 from textveil.text.strings import is_string
 
 SHAPED = {
-    "email": 'bob@x.org BOB@X.co.uk mailto:bob@x.org <bob@x.org> x(at)y.org bob[at]y "a"@b',
+    "email": "bob@x.org BOB@X.co.uk mailto:bob@x.org <bob@x.org> x(at)y.org bob[at]y",
     "url": "http://x/(a)b x.org www.x ftp://u@x x.museum/y bob@www.x.org",
     "handle": "@bob @1 @a.b/c ＠bob",
     "path": "/etc/x ~/x C:\\x \\\\host\\x",
@@ -36,7 +36,6 @@ def test_numbers_in_groups() -> None:
     for string in ("+1 (555) 123-4567", "555 123 4567", "12 555 123 4567", "(555) 123-4567"):
         assert shape_of(string) == "phone"
     assert shape_of("1 2") == "number"
-    assert shape_of('"mary smith"@x.org') == "email"
 
 
 @settings(max_examples=500)

@@ -43,6 +43,8 @@ UNITS = {
     "cells": "ab,",
     "an object": '{"a":{},',
     "numbers": "1 ",
+    "numbers in open brackets": "(1",
+    "numbers in brackets": "(1) ",
     "digits": "1",
     "dots": "a. ",
     "emoji": "😀 ",

@@ -30,7 +30,7 @@ PARTS = (
 )
 ASCII_PARTS = tuple(filter(str.isascii, PARTS))
 STRINGS = 100_000
-SEGMENTS = "52a44c3f5ba30ab4498a6f92a26cb11e5945e51bd9a00955c426756bfe97cc62"
+SEGMENTS = "0773622b53b10c8f0be00699e7e8202f9cd5087118a8ce780ba024ec16d32c3a"
 
 
 def made_up() -> Iterator[str]:

@@ -14,7 +14,7 @@ foo_bar end.The <3 a=b <b>doctor</b> `doctor` a+b
 """.split()
 
 
-@pytest.mark.parametrize("string", [*STRINGS, '"mary smith"@example.com'])
+@pytest.mark.parametrize("string", STRINGS)
 @pytest.mark.parametrize(
     "around", ["{}", "the {} the", "“{}”", "«{}»—", "a\u00a0{}\u2003b", "'{}'", "*{}*,", "_{}_", "({}) x"]
 )
@@ -31,30 +31,27 @@ def test_brackets_stay_outside(string: str, around: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "number", ["+1 (555) 123-4567", "555 123 4567", "(555) 123", "12 555 123 4567", "(1) (2)", "1 000"]
+    "number", ["+1 (555) 123-4567", "555 123 4567", "(555) 123", "12 555 123 4567", "(1) (2) 3", "1 000"]
 )
 def test_groups_of_digits_are_one_segment(number: str) -> None:
     assert segmentation.segments(f"call {number}, or") == ["call", " ", number, ", ", "or"]
     assert segmentation.segments(f"({number}) x")[1] == number
 
 
-#: A bracket right after a word, or right before one, is no bracket of a group: the group would touch the word.
-TOUCHING = [(-1, "cat(1) 2"), (-1, "cat.(1) 2"), (1, "1 (2)cat"), (1, "1 (2).cat")]
+#: A bracket right after a word is no bracket of a group: a number in its place would touch the word.
+TOUCHING = ["cat(1) 2", "cat.(1) 2", "cat(at)(1) 2", "x7_(1) 2"]
 
 
-@pytest.mark.parametrize("text", [text for _, text in TOUCHING])
+@pytest.mark.parametrize("text", TOUCHING)
 def test_a_bracket_that_touches_a_word_joins_no_numbers(text: str) -> None:
     tokens = [part for part in segmentation.segments(text) if not segmentation.is_gap(part)]
-    assert sorted(tokens) == ["1", "2", "cat"]
+    assert tokens[-2:] == ["1", "2"]
 
 
-@pytest.mark.parametrize(("direction", "text"), TOUCHING)
-def test_brackets_that_join_what_touches_a_word_are_seen(
-    direction: int, text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A planted fault: only one side of a bracket is looked at."""
-    real = number_groups._touched
-    monkeypatch.setattr(number_groups, "_touched", lambda *place: place[2] != direction and real(*place))
+@pytest.mark.parametrize("text", TOUCHING)
+def test_brackets_that_join_what_touches_a_word_are_seen(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A planted fault: what is before a bracket is not looked at."""
+    monkeypatch.setattr(number_groups, "_touched", lambda text, place: False)
     with pytest.raises(AssertionError):
         test_a_bracket_that_touches_a_word_joins_no_numbers(text)
 
@@ -104,6 +101,17 @@ def test_emoticons_between_blanks_are_strings(emoticon: str) -> None:
         ("word(s) and (AP)", ["word", "(", "s", ") ", "and", " (", "AP", ")"]),
         ("5 (6 x", ["5", " (", "6", " ", "x"]),
         ("((5) 6)) 7", ["(", "(5) 6", ")) ", "7"]),
+        ("(1) (2)", ["(", "1", ") (", "2", ")"]),
+        ("12 34 (56) x", ["12 34", " (", "56", ") ", "x"]),
+        ("1 (2 3) (4)", ["1", " (", "2 3", ") (", "4", ")"]),
+        ("1 ((2) 3 (4)) x", ["1", " (", "(2) 3", " (", "4", ")) ", "x"]),
+        ("1 ((2) 3 (4)) 5", ["1 ((2) 3 (4)) 5"]),
+        ("1(2) (3 4", ["1", "(", "2", ") (", "3 4"]),
+        ("(x)(030) 12", ["(", "x", ")", "(030) 12"]),
+        ("(1 )2", ["(", "1", " )", "2"]),
+        ('"mary smith"@x.org', ['"', "mary", " ", "smith", '"', "@x.org"]),
+        ('5"a b"@c', ["5", '"', "a", " ", "b", '"', "@c"]),
+        ('http://a.b/"c d"@e', ["http://a.b/", '"', "c", " ", "d", '"', "@e"]),
         ("note:) x", ["note", ":", ") ", "x"]),
     ],
 )

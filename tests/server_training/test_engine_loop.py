@@ -61,6 +61,70 @@ def test_steps_that_cut_the_last_epoch_short(tmp_path: Path, monkeypatch: pytest
     assert not (tmp_path / "other").exists()
 
 
+#: Steps, share of them in which the rate rises, and the rate of every step over its peak.
+RISES: list[tuple[int, float, list[float]]] = [
+    (12, 0.25, [1 / 4, 2 / 4, 3 / 4, *(left / 9 for left in range(9, 0, -1))]),
+    (8, 0.5, [1 / 5, 2 / 5, 3 / 5, 4 / 5, 1, 3 / 4, 2 / 4, 1 / 4]),
+    (5, 0.3, [1 / 2.5, 2 / 2.5, 3 / 3.5, 2 / 3.5, 1 / 3.5]),
+    (4, 0.1, [1 / 1.4, 3 / 3.6, 2 / 3.6, 1 / 3.6]),
+    (1, 0.9, [1 / 1.9]),
+]
+
+
+def rates_of_a_run(folder: Path, steps: int, warmup: float, peak: float = 2.0) -> list[float]:
+    """The rate of each step of a run of one epoch, over its peak."""
+    parameter = torch.nn.Parameter(torch.ones(1))
+    optimizer = torch.optim.SGD([parameter], lr=peak)
+    rates: list[float] = []
+
+    def loss(batch: torch.Tensor) -> torch.Tensor:
+        rates.append(optimizer.param_groups[0]["lr"] / peak)
+        return parameter.sum()
+
+    stage = Stage(
+        name="s",
+        modules={},
+        num_epochs=1,
+        batches=lambda generator: [torch.zeros(1)] * steps,
+        updates=[Update(optimizer, loss)],
+        measure=lambda: {"dev": 0.0},
+        warmup=warmup,
+        clip_norm=1.0,
+    )
+    Loop([stage], seed=0, state=folder / "state", run_key="", on_epoch=lambda position, best: None).run()
+    assert len(rates) == steps
+    return rates
+
+
+@pytest.mark.parametrize(("steps", "warmup", "expected"), RISES)
+def test_the_rate_rises_from_the_first_step_on(
+    tmp_path: Path, steps: int, warmup: float, expected: list[float]
+) -> None:
+    rates = rates_of_a_run(tmp_path, steps, warmup)
+    assert rates == pytest.approx(expected)
+    assert min(rates) > 0
+
+
+right_rate = loop._rate  # pyright: ignore[reportPrivateUsage]
+WRONG_RATES: dict[str, Callable[[int, int, float], float]] = {
+    "the first step has no rate": lambda step, total, warmup: (
+        step / (warmup * total) if step < warmup * total else right_rate(step, total, warmup)
+    ),
+    "the first step has all of it": lambda step, total, warmup: right_rate(step, total, warmup if step else 0.0),
+    "nothing rises": lambda step, total, warmup: right_rate(step, total, 0.0),
+    "the last step has no rate": lambda step, total, warmup: (
+        right_rate(step, total, warmup) if step < total - 1 else 0.0
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", WRONG_RATES)
+def test_a_wrong_rate_is_seen(fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "_rate", WRONG_RATES[fault])
+    with pytest.raises(AssertionError):
+        test_the_rate_rises_from_the_first_step_on(tmp_path, *RISES[0])
+
+
 @pytest.mark.parametrize("broken_at", [None, 7])
 def test_the_rate_falls_to_its_end_however_often_is_measured(
     pretraining: Path, monkeypatch: pytest.MonkeyPatch, broken_at: int | None

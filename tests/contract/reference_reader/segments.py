@@ -1,7 +1,7 @@
 """The segments of a text: gaps, words and strings."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import regex
@@ -20,7 +20,7 @@ is_inner = one_of(r"[\p{WB=MidLetter}\p{WB=MidNumLet}']")
 is_connector, is_alphanumeric = one_of(r"\p{Pc}"), one_of(r"[\p{L}\p{M}\p{N}]")
 is_number_part, is_digit = one_of(r"[\p{Nd}\p{Sc}+\-‐‑–−.,/%#]"), one_of(r"\p{Nd}")
 GAP = regex.compile(r"[\p{White_Space}\p{P}]*")
-LONGEST_WORD, MOST_WAITING = 1000, 2000
+LONGEST_WORD = 1000
 QUOTES, SOFT, ENDS, AT = set('"“”„«»'), set("‹›()[]{};—…"), set(".,:!?'‘’*_"), set("@＠﹫")
 OPENING, CLOSING, JOINING = set("([{"), set(")]}"), set(" \u00a0\u2009\u202f")
 DOMAINS = (
@@ -81,23 +81,12 @@ def word_from(text: str, i: int) -> int:
     return end
 
 
-def quoted_from(text: str, i: int) -> int:
-    """The end of the quoted name that starts at i; i if there is none."""
-    if char(text, i) != '"':
-        return i
-    end = skip(text, i + 1, lambda c: c not in ("", '"', "\n", "\r"))
-    first, last = char(text, i + 1), char(text, end - 1)
-    found = char(text, end) == '"' and end > i + 1 and char(text, end + 1) in AT
-    return end + 1 if found and not (is_blank(first) or first in AT or is_blank(last)) else i
-
-
 def bracketed_from(text: str, i: int) -> int:
     """The end of the word in brackets that starts at i; i if there is none."""
     if char(text, i) not in OPENING or not is_solid(char(text, i - 1)):
         return i
     end = word_from(text, i + 1)
-    goes_on = is_solid(char(text, end + 1)) or quoted_from(text, end + 1) > end + 1
-    return end + 1 if end > i + 1 and char(text, end) in CLOSING and goes_on else i
+    return end + 1 if end > i + 1 and char(text, end) in CLOSING and is_solid(char(text, end + 1)) else i
 
 
 def emoticon_from(text: str, i: int) -> int:
@@ -137,7 +126,7 @@ def trigger_from(text: str, i: int) -> int:
         end = skip(text, i + 1, lambda c: c not in ("", "/") and not is_break(c))
         if end > i + 1 and char(text, end) == "/":
             return end + 1
-    return max(quoted_from(text, i), bracketed_from(text, i))
+    return bracketed_from(text, i)
 
 
 def names_host(run: str) -> bool:
@@ -180,15 +169,12 @@ def find_strings(text: str) -> list[tuple[int, int]]:
             continue
         start = max([position, *(j + 1 for j in range(position, i) if is_break(text[j]))])
         end = i
-        while (further := max(quoted_from(text, end), bracketed_from(text, end))) > end or (
-            end < len(text) and not is_break(text[end])
-        ):
-            end = further if further > end else end + 1
+        while (further := bracketed_from(text, end)) > end or (end < len(text) and not is_break(text[end])):
+            end = max(further, end + 1)
         first, last = trimmed(text, start, end, set())
         run = text[first:last]
         if names_host(run):
-            while (further := quoted_from(text, end)) > end or (end < len(text) and not is_hard(text[end])):
-                end = further if further > end else end + 1
+            end = skip(text, end, lambda c: c != "" and not is_hard(c))
             first, last = trimmed(text, start, end, SOFT)
             found.append((first, last))
             end = last
@@ -199,68 +185,62 @@ def find_strings(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def touches(text: str, i: int, step: int) -> bool:
-    """Whether there is a word in brackets here, or a solid character here or behind ends."""
-    first = i if step > 0 else i - 1
-    while step < 0 and first >= 0 and not is_break(text[first]):
-        first -= 1
-    end = word_from(text, first + 1)
-    closed = char(text, end) in CLOSING and (step > 0 or end == i)
-    if end > first + 1 and char(text, first) in OPENING and closed:
-        return True
-    while char(text, i) in ENDS:
-        i += step
-    return is_solid(char(text, i))
+def touches(text: str, end: int) -> bool:
+    """Whether a number at this place would touch what ends here, or be part of it."""
+    if char(text, end - 1) in CLOSING:
+        start = end - 1
+        while start > 0 and not is_break(text[start - 1]):
+            start -= 1
+        is_word = start < end - 1 and word_from(text, start) == end - 1
+        return is_word and char(text, start - 1) in OPENING and is_solid(char(text, start - 2))
+    while char(text, end - 1) in ENDS:
+        end -= 1
+    return is_solid(char(text, end - 1))
 
 
 @dataclass
 class Level:
-    """What waits inside one open bracket, or inside none: a D, and perhaps a blank after it."""
+    """What waits inside one open bracket, or inside none: the start of a D, its strings, and perhaps a blank."""
 
-    bracket: int | None = None
-    group: tuple[int, int] | None = None
-    string: tuple[int, int] = (0, 0)  # the same D without brackets around all of it
+    bracket: int
+    start: int | None = None
+    strings: list[tuple[int, int]] = field(default_factory=list)
     blank: bool = False
 
 
 class Groups:
     """Numbers in groups, read from the left: D = E (blank? E)*, E = number | "(" D ")"."""
 
-    def __init__(self, text: str, numbers: dict[int, int]) -> None:
-        self.text, self.numbers = text, numbers
-        self.levels, self.waiting = [Level()], 0
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.levels = [Level(-1)]
         self.found: list[tuple[int, int]] = []
 
     def end_all(self) -> None:
-        """Nothing goes on: each D that waits is a string."""
-        self.found += [level.string for level in self.levels if level.group is not None]
-        self.levels, self.waiting = [Level()], 0
+        """Nothing goes on: each D that waits is the strings that are in it."""
+        self.found += [string for level in self.levels for string in level.strings]
+        self.levels = [Level(-1)]
 
-    def element(self, start: int, end: int, string: tuple[int, int]) -> None:
-        """An E is read: it goes on with the D that waits before it, or begins one."""
+    def number(self, start: int, end: int) -> None:
+        """A number is read: up to it, the D that it ends is one string."""
         level = self.levels[-1]
-        self.waiting += 1 if level.group is None else -level.blank
-        level.group = (start, end) if level.group is None else (level.group[0], end)
-        level.string, level.blank = string if level.group[0] == start else level.group, False
+        level.start = start if level.start is None else level.start
+        level.strings, level.blank = [(level.start, end)], False
 
     def mark(self, i: int) -> None:
         """One character that is in no string is read."""
-        c = self.text[i]
-        if c in {"("} | JOINING and self.waiting >= MOST_WAITING:
-            self.end_all()
-        level = self.levels[-1]
-        closes = level.bracket is not None and level.group is not None and not level.blank
+        c, level = self.text[i], self.levels[-1]
+        goes_on = level.start is not None and not level.blank
         if c == "(":
-            if self.waiting or not touches(self.text, i - 1, -1):
+            if len(self.levels) > 1 or level.start is not None or not touches(self.text, i):
                 self.levels.append(Level(i))
-                self.waiting += 1
-        elif c in JOINING and level.group is not None and not level.blank:
+        elif c in JOINING and goes_on:
             level.blank = True
-            self.waiting += 1
-        elif c == ")" and closes and (i + 1 in self.numbers or not touches(self.text, i + 1, 1)):
+        elif c == ")" and goes_on and len(self.levels) > 1:
             self.levels.pop()
-            self.waiting -= 2
-            self.element(level.bracket or 0, i + 1, level.string)
+            outer = self.levels[-1]
+            outer.start = level.bracket if outer.start is None else outer.start
+            outer.strings, outer.blank = outer.strings + level.strings, False
         else:
             self.end_all()
 
@@ -268,12 +248,12 @@ class Groups:
 def joined(text: str, strings: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """The strings with numbers in groups."""
     numbers = {a: b for a, b in strings if all(map(is_number_part, text[a:b])) and any(map(is_digit, text[a:b]))}
-    groups, position = Groups(text, numbers), 0
+    groups, position = Groups(text), 0
     for a, b in [*strings, (len(text), len(text))]:
         for i in range(position, a):
             groups.mark(i)
         if a in numbers:
-            groups.element(a, b, (a, b))
+            groups.number(a, b)
         else:
             groups.end_all()
             groups.found += [(a, b)] * (b > a)

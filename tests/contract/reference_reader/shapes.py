@@ -8,7 +8,6 @@ from .segments import (
     is_digit,
     is_number_part,
     names_host,
-    quoted_from,
     trimmed,
 )
 
@@ -31,7 +30,7 @@ def shape_of(string: str) -> str:
         return "handle"
     if has_host(string):
         return "url"
-    if string[0] == '"' or is_address(string):
+    if is_address(string):
         return "email"
     bare = digits_of(string)
     if is_time(bare):
@@ -68,7 +67,7 @@ def has_host(string: str) -> bool:
     """Whether the run that starts with the string names a host."""
     end = 0
     while end < len(string):
-        further = max(quoted_from(string, end), bracketed_from(string, end))
+        further = bracketed_from(string, end)
         if further == end and is_break(string[end]):
             break
         end = max(further, end + 1)

@@ -30,9 +30,9 @@ ANY = Classes(
     r"[[\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}]--\p{S}]",
     r"\p{Pc}",
     r"\p{WB=MidLetter}\p{WB=MidNumLet}'",
-    r"^\p{White_Space}[\p{L}&&\p{WB=ALetter}][\p{P}--[@＠﹫\\.:;%/\"(\[{\p{Pc}]]",
+    r"^\p{White_Space}[\p{L}&&\p{WB=ALetter}][\p{P}--[@＠﹫\\.:;%/(\[{\p{Pc}]]",
 )
-ASCII = Classes(r" \t-\r", r"!-#%-*,-/:;?@\[-\]_{}", "A-Za-z", "", "_", ".:'", r"^ \t-\rA-Za-z!#&')*,\-?\]}")
+ASCII = Classes(r" \t-\r", r"!-#%-*,-/:;?@\[-\]_{}", "A-Za-z", "", "_", ".:'", r"^ \t-\rA-Za-z!\"#&')*,\-?\]}")
 
 
 def two_letters(c: Classes) -> str:

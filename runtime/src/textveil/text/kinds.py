@@ -46,7 +46,7 @@ def shape_of(string: str) -> str:
         return "url"
     if strings.is_emoticon(string):
         return "other"
-    if string[0] == '"' or _EMAIL.fullmatch(string):
+    if _EMAIL.fullmatch(string):
         return "email"
     for name, pattern in (("time", _TIME), ("ordinal-number", _ORDINAL)):
         if pattern.fullmatch(string):

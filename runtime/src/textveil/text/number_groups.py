@@ -1,11 +1,14 @@
 """Joins numbers that single blanks or round brackets hold together, as they come.
 
-``D = E (" "? E)*``, ``E = number | "(" D ")"``: every number joins in the same way, whatever it looks like. A bracket
-around all of it stays a gap. Of a group that is going on, only what may still be joined is held.
+``D = E (" "? E)*``, ``E = number | "(" D ")"``. A string is a D up to its last number outside of brackets: what is in
+brackets after it is read by itself. So every string of numbers ends in a number, whatever it looks like, and what
+comes after it cannot tell which one it is. One that begins with a bracket is kept from what it would touch.
 """
 
 import re
-from collections.abc import Iterator
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 
 import regex
 
@@ -13,8 +16,6 @@ from textveil.text.characters import ANY, BREAK_BEFORE, HARD, SOFT, TRIM, TRIMME
 
 #: What may stand between two numbers of a group.
 BETWEEN = "() \u00a0\u2009\u202f"
-#: As many brackets, blanks and numbers may wait for what joins them; all are given up before another bracket or blank.
-MOST_WAITING = 2000
 _BETWEEN = re.compile(f"[{BETWEEN}]+")
 _SOLID = regex.compile(rf"[^\p{{White_Space}}{HARD}{SOFT}{TRIM}]")
 _BRACKETED = regex.compile(rf"[(\[{{]{word(ANY)}[)\]}}]", regex.V1)
@@ -35,9 +36,8 @@ class NumberGroup:
 
     def __init__(self, text: str, after: int) -> None:
         self._text, self._after = text, after
-        self._only: Span | None = None  # the first number, as long as it is alone
-        self._place = -1  # up to where the text has been read, once there are two
-        self._waiting: list[tuple[str, Span, Span]] = []  # number, bracket or blank; with brackets around, and without
+        self._only: Span | None = None  # the first number
+        self._joined: _Joined | None = None  # once there are two
         self.end = after
 
     def goes_on_to(self, start: int) -> bool:
@@ -46,86 +46,89 @@ class NumberGroup:
 
     def add(self, number: Span) -> Iterator[Span]:
         """Takes the next number, and yields strings that are complete."""
+        self.end = number[1]
         if self._only is None:
             self._only = number
-        else:
-            if self._place < 0:
-                self._place = self._only[0]
-                while self._place > self._after and self._text[self._place - 1] == "(":
-                    self._place -= 1
-                yield from self._read(self._only)
-            yield from self._read(number)
-        self.end = number[1]
-
-    def close(self, before: int) -> Iterator[Span]:
-        """Yields the strings that are left, where another string begins at ``before``, or the text ends."""
-        if self._place >= 0:
-            end = self.end
-            while end < before and self._text[end] == ")":
-                end += 1
-            yield from self._read_marks(end, -1)
-            yield from self._given_up()
-        elif self._only is not None:
-            yield self._only
-
-    def _read(self, number: Span) -> Iterator[Span]:
-        yield from self._read_marks(number[0], number[0])
-        self._waiting.append(("number", number, number))
-        self._join_last()
-        self._place = number[1]
-
-    def _read_marks(self, end: int, next_number: int) -> Iterator[Span]:
-        """Reads brackets and blanks up to a place."""
-        for place in range(self._place, end):
-            mark, stop = self._text[place], place + 1
-            if mark != ")" and len(self._waiting) >= MOST_WAITING:
-                yield from self._given_up()
-            below = [entry[0] for entry in self._waiting[-2:]]
-            if mark == "(" and not self._waiting and _touched(self._text, place - 1, -1):
-                pass  # what stands before it would touch the number
-            elif (
-                mark == ")" and below == ["(", "number"] and (stop == next_number or not _touched(self._text, stop, 1))
-            ):
-                (_, _, inner), (_, (start, _), _) = self._waiting.pop(), self._waiting.pop()
-                self._waiting.append(("number", (start, stop), inner))
-            elif mark == "(" or (mark != ")" and below[-1:] == ["number"]):
-                self._waiting.append((mark, (place, stop), (place, stop)))
-            else:
-                yield from self._given_up()
-            self._join_last()
-        self._place = end
-
-    def _given_up(self) -> Iterator[Span]:
-        """Numbers that nothing joins any more."""
-        waiting, self._waiting = self._waiting, []
-        return (inner for kind, _, inner in waiting if kind == "number")
-
-    def _join_last(self) -> None:
-        waiting = self._waiting
-        if not waiting or waiting[-1][0] != "number":
             return
-        blank = len(waiting) > 2 and waiting[-2][0] not in ("number", "(")
-        first = -3 if blank else -2
-        if len(waiting) > 1 and waiting[first][0] == "number":
-            span = waiting[first][1][0], waiting[-1][1][1]
-            waiting[first:] = [("number", span, span)]
+        if self._joined is None:
+            place = self._only[0]
+            while place > self._after and self._text[place - 1] == "(":
+                place -= 1
+            self._joined = _Joined(self._text, place)
+            yield from self._joined.read(self._only)
+        yield from self._joined.read(number)
+
+    def close(self) -> Iterable[Span]:
+        """Returns the strings that are left: no number comes any more."""
+        if self._joined is not None:
+            return self._joined.give_up()
+        return () if self._only is None else (self._only,)
 
 
-def _touched(text: str, place: int, step: int) -> bool:
-    """Whether a run goes on here, or there are marks and then a run: a bracket would be within a run.
+class _Joined:
+    """Reads several numbers and what is between them, from the left.
 
-    Or there is a word in brackets, which a number without a bracket would be glued to.
+    It holds places only, in arrays: a bracket or a string that waits for what joins it takes a few bytes.
     """
-    if _bracketed(text, place, step):
-        return True
-    while 0 <= place < len(text) and text[place] in TRIMMED:
-        place += step
-    return 0 <= place < len(text) and _SOLID.match(text, place) is not None
+
+    def __init__(self, text: str, place: int) -> None:
+        self._text, self._place = text, place
+        self._number = "I" if len(text) < 1 << 32 else "Q"  # four bytes, or eight
+        self._begin = place  # where the outermost D begins
+        self._wait_for_nothing()
+
+    def read(self, number: Span) -> Iterator[Span]:
+        """Reads up to the end of a number, and yields strings that are complete."""
+        for place in range(self._place, number[0]):
+            yield from self._mark(place)
+        if not self._open and not self._starts:
+            self._begin = number[0]
+        # With all of its D that is before it, the number is one string.
+        start = self._open[-1] + 1 if self._open else self._begin
+        first = bisect_left(self._starts, start)
+        del self._starts[first:], self._ends[first:]
+        self._starts.append(start)
+        self._ends.append(number[1])
+        self._place, self._blank = number[1], False
+
+    def give_up(self) -> Iterable[Span]:
+        """Returns the strings that nothing joins any more."""
+        found = zip(self._starts, self._ends, strict=True)
+        self._wait_for_nothing()
+        return found
+
+    def _wait_for_nothing(self) -> None:
+        self._open = array(self._number)  # places of brackets that nothing has closed
+        self._starts, self._ends = array(self._number), array(self._number)  # the strings in them, and before them
+        self._blank = False  # whether a blank was read last
+
+    def _mark(self, place: int) -> Iterable[Span]:
+        """Reads a bracket or a blank."""
+        mark = self._text[place]
+        waits = not self._blank and len(self._starts) > 0 and (not self._open or self._starts[-1] > self._open[-1])
+        if mark == "(":
+            if not self._open and not self._starts:
+                if _touched(self._text, place - 1):
+                    return ()  # what stands before it would touch the number
+                self._begin = place
+            self._open.append(place)
+            self._blank = False
+        elif not waits or (mark == ")" and not self._open):
+            return self.give_up()
+        elif mark == ")":
+            self._open.pop()
+        else:
+            self._blank = True
+        return ()
 
 
-def _bracketed(text: str, place: int, step: int) -> bool:
-    """Whether a word in brackets begins here, or ends here if the step is back."""
-    if step > 0:
-        return _BRACKETED.match(text, place) is not None
-    before = BREAK_BEFORE.search(text, 0, place) if place >= 0 and text[place] in ")]}" else None
-    return before is not None and _BRACKETED.fullmatch(text, before.start(), place + 1) is not None
+def _touched(text: str, place: int) -> bool:
+    """Whether what ends here would touch a number: a run, marks after a run, or a word in brackets after a run."""
+    if place >= 0 and text[place] in ")]}":
+        before = BREAK_BEFORE.search(text, 0, place)
+        if before is None or not _BRACKETED.fullmatch(text, before.start(), place + 1):
+            return False
+        return before.start() > 0 and _SOLID.match(text, before.start() - 1) is not None
+    while place >= 0 and text[place] in TRIMMED:
+        place -= 1
+    return place >= 0 and _SOLID.match(text, place) is not None

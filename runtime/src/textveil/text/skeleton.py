@@ -6,8 +6,9 @@ rule is
 - *local*: what a token is depends on its own string and on the gap before it, and
 - *exchangeable*: any string that would be the same entry in its place leaves the rest of the skeleton as it is.
 
-Two exceptions are seen in the gaps. Emoticons are strings that fit between blanks only. And where two tokens touch, the
-second one is a clitic: any clitic, if function words are drawn.
+Three exceptions are seen in the gaps. Emoticons are strings that fit between blanks only. Strings of over 1,000
+characters are unknown words, as other words are. And where two tokens touch, the second one is a clitic: any clitic, if
+function words are drawn.
 
 Without kinds, strings are not exchangeable with words: numbers join each other, and a string takes in what touches it.
 """

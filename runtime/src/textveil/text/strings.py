@@ -2,11 +2,13 @@ r"""Finds strings in text: whatever is more than ordinary words, and is one segm
 
 A *run* is what stands between two breaks, less the marks at its ends. It is a string if there is a *trigger* in it: a
 digit, a symbol, an emoji, an at sign, a letter of a script without blanks, a domain name and so on. Three things
-reach over breaks: URLs, numbers written in groups, and quoted names before an at sign.
+reach over breaks: URLs, numbers written in groups, and words in brackets as in ``name(at)host``. Quotation marks always
+end a string: were ``"Mary Smith"@host`` one, the marks in it would pair with others of its line.
 
 Every rule here keeps strings exchangeable (docs/format.md): whether a string is found depends on breaks and marks
 around it, never on which string of its shape it is. So all strings but URLs end at the same breaks, all numbers join
-their neighbors, and a trigger never rests on the letters of one word alone while the next one decides too.
+their neighbors, and a trigger never rests on the letters of one word alone while the next one decides too. All strings
+but emoticons end as an ordinary run does, and those that begin with a bracket touch no run before it.
 """
 
 import re
@@ -41,18 +43,10 @@ TOP_LEVEL = (
 _DOMAINS = "|".join(TOP_LEVEL.split())
 
 
-def _quoted(c: Classes) -> str:
-    """After a quotation mark: the rest of a quotation right before an at sign, the local part of an address."""
-    return rf'(?<=")(?![{c.blank}@＠﹫])[^"\n\r]++(?<![{c.blank}])"(?=[@＠﹫])'
-
-
 def _glued(c: Classes) -> str:
-    """After a bracket: the rest of a word in brackets without a blank on either side, as in ``name(at)host``.
-
-    A quoted name after it is glued like any other: it must not tell that it is quoted.
-    """
+    """After a bracket: the rest of a word in brackets without a blank on either side, as in ``name(at)host``."""
     solid = rf"[^{c.blank}{HARD}{SOFT}{TRIM}]"
-    return rf'(?<={solid}[(\[{{]){word(c)}[)\]}}](?={solid}|"{_quoted(c)})'
+    return rf"(?<={solid}[(\[{{]){word(c)}[)\]}}](?={solid})"
 
 
 def _emoticon(c: Classes) -> str:
@@ -75,7 +69,6 @@ def _trigger(c: Classes) -> str:
         rf"(?<=:)//|(?<=%)(?={letter})",
         f"(?<={solid}[{c.connector}])[{c.connector}]*+(?={letter})",
         rf"(?<=/)(?<![^{c.blank}{HARD}{SOFT}{TRIM}]/)[^/{c.blank}{HARD}{SOFT}]++/",
-        _quoted(c),
         _glued(c),
         f"(?P<emoticon>{_emoticon(c)})",
     ]
@@ -90,10 +83,9 @@ class _Patterns:
     def __init__(self, compile: Any, c: Classes) -> None:
         self.trigger = compile(_trigger(c))
         self.emoticon = compile(f"[:;]{_emoticon(c)}")
-        # Parts of runs and of URLs: plain characters, and then what reaches over a break.
-        solid = f"[^{c.blank}{HARD}{SOFT}]*+"
-        self.run = compile(rf'{solid}(?:"{_quoted(c)}|[(\[{{]{_glued(c)}|)')
-        self.url = compile(rf'[^{c.blank}{HARD}]*+(?:"{_quoted(c)}|)')
+        # A part of a run: plain characters, and then what reaches over a break.
+        self.run = compile(rf"[^{c.blank}{HARD}{SOFT}]*+(?:[(\[{{]{_glued(c)}|)")
+        self.url = compile(f"[^{c.blank}{HARD}]*+")
         #: Words, and what is between them. No gap of several marks begins as an emoticon does.
         self.segment = compile(f"{word(c)}|[^{c.letter}:;]++|[:;]")
 
@@ -102,7 +94,7 @@ class _Patterns:
 _KNOWN = (
     ("Dr. O'Neil's..o'e e-mail 'w.w'", "Dr|. |O'Neil's|..|o'e| |e|-|mail| '|w.w|'", ""),
     ("to a.b@c.de, 1(x)2 ", "to| |a.b|@|c|.|de|, 1(|x|)2 ", "@c.de,|@c.de,|.de,|.de,|1(x)|1(x)2|(x)|(x)2|2|2"),
-    ('- "q r"@z.', '- "|q| |r|"@|z|.', '"q r"|"q r"|@z.|@z.'),
+    ('"q r"@z.', '"|q| |r|"@|z|.', "@z.|@z."),
     (" a.com/(b);c :)", " |a|.|com|/(|b|)|;|c| |:|)", ".com/|.com/(b);c|:|:)"),
 )
 _KNOWN_BEYOND_ASCII = (("l’été “é'é”: 中(x)1", "l’été| “|é'é|”|:| 中(|x|)1", "中(x)|中(x)1|(x)|(x)1|1|1"),)
@@ -222,14 +214,14 @@ def _strings(text: str, found: _Patterns, first: Any) -> Iterator[Span]:
     for span in _single_strings(text, found, first):
         numeric = not text[span[1] - 1].isalpha() and _NUMERIC.fullmatch(text, *span) is not None
         if not (numeric and group.goes_on_to(span[0])):
-            yield from group.close(span[0])
+            yield from group.close()
             group = NumberGroup(text, group.end)
         if numeric:
             yield from group.add(span)
         else:
             yield span
             group = NumberGroup(text, span[1])
-    yield from group.close(len(text))
+    yield from group.close()
 
 
 def _single_strings(text: str, found: _Patterns, match: Any) -> Iterator[Span]:
@@ -247,7 +239,7 @@ def _single_strings(text: str, found: _Patterns, match: Any) -> Iterator[Span]:
             start, end = _trim(text, start, position, TRIMMED)
             part = text[start:end]
             if ("." in part or "://" in part) and _names_a_host(part):
-                position = _end(found.url, text, position)
+                position = found.url.match(text, position).end()
                 start, end = _trim(text, start, position, TRIMMED_URL)
                 yield start, end
                 position = end
@@ -258,7 +250,7 @@ def _single_strings(text: str, found: _Patterns, match: Any) -> Iterator[Span]:
 
 
 def _end(part: Any, text: str, position: int) -> int:
-    """Where a run or a URL ends, of which a part after the other is matched."""
+    """Where a run ends, of which a part after the other is matched."""
     while (end := part.match(text, position).end()) > position:
         position = end
     return position
@@ -266,7 +258,7 @@ def _end(part: Any, text: str, position: int) -> int:
 
 def _holds_trigger(found: _Patterns, match: Any, text: str, start: int, end: int) -> bool:
     """Whether a run without the marks at its ends is a string. Punctuation alone is none."""
-    if text[match.start()] in '@＠﹫\\:/"' and _GAP.fullmatch(text, start, end) is not None:
+    if text[match.start()] in "@＠﹫\\:/" and _GAP.fullmatch(text, start, end) is not None:
         return False
     inside = start <= match.start() and match.end() <= end
     return inside or (start < end and found.trigger.search(text[start:end]) is not None)
