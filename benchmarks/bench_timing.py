@@ -1,6 +1,8 @@
 """Does the time of a draw tell which branch of the staircase it took, given the word that came out?
 
-    python benchmarks/bench_timing.py
+    python benchmarks/bench_timing.py [DRAWS [PAIRS]]
+
+PAIRS is how the names begin of the pairs that are timed, ``fluent`` say; all if left out.
 
 For an output, two inputs that it may come from: one whose budget favors it (the draw is a near one), one whose budget
 does not (the draw is a base one). Draws of one mention at a time, in turns. The advantage is the largest difference of
@@ -207,14 +209,17 @@ def main() -> None:
         )
         for near, far in PAIRS
     }
-    of_fluent["control: the same fluent draw twice"] = (
+    of_fluent["fluent, control: the same draw twice"] = (
         selected_in_context(fluent, context, doctor, doctor, near=True),
         selected_in_context(fluent, context, doctor, doctor, near=True),
     )
     pairs.update(of_fluent)
+    chosen = sys.argv[2] if len(sys.argv) > 2 else ""
+    pairs = {name: pair for name, pair in pairs.items() if name.startswith(chosen)}
     rows = [[name, draws, *advantage(*in_turns(*pair, draws))] for name, pair in pairs.items()]
     report("timing", ["pair", "draws of each", "advantage", "at most (95 %)"], rows)
-    report("marginal_time", ["words of a text", "ns a word", "times a frequent one"], marginal(sanitizer))
+    if not chosen:
+        report("marginal_time", ["words of a text", "ns a word", "times a frequent one"], marginal(sanitizer))
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ class _Chunk(NamedTuple):
 def _chunks(plan: MentionPlan, text: str) -> Iterator[_Chunk]:
     """Cuts a text."""
     found = segmentation.iterate_segments(text)
-    if not plan.terms.sanitize_punctuation:  # there every mark is an element
+    if plan.fluent is not None and not plan.terms.sanitize_punctuation:  # there every mark is an element
         found = _whole_gaps(found)
     before: str | None = None
     held: list[str] = []
@@ -110,7 +110,7 @@ def _whole_gaps(segments: Iterable[str]) -> Iterator[str]:
     """Joins gaps that follow each other: they are one element."""
     gap = ""
     for segment in segments:
-        if is_gap(segment):
+        if segment == " " or is_gap(segment):
             gap += segment
             continue
         if gap:
@@ -121,11 +121,14 @@ def _whole_gaps(segments: Iterable[str]) -> Iterator[str]:
         yield gap
 
 
-def _gap_after(chunk: Sequence[str], before: str | None) -> str | None:
-    """The gap at the end of a chunk, by which a sentence may start; ``None`` where no word was met yet."""
-    if all(map(is_gap, chunk)):
-        return None if before is None else before + "".join(chunk)
-    return chunk[-1] if is_gap(chunk[-1]) else ""
+def _gap_after(segments: Sequence[str], before: str | None) -> str | None:
+    """The gap at the end of some segments; ``None`` where no word was met yet. ``before`` is that before them."""
+    gap: list[str] = []
+    for segment in reversed(segments):
+        if not is_gap(segment):
+            return "".join(reversed(gap))
+        gap.append(segment)
+    return None if before is None else before + "".join(reversed(gap))
 
 
 def _elements(plan: MentionPlan, chunk: _Chunk) -> tuple[int, ...]:
