@@ -4,6 +4,7 @@ Small tables are enumerated whole: every pair of uniform integers, every input, 
 on copies with a planted fault, and must fail.
 """
 
+import sys
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
@@ -147,6 +148,27 @@ def test_two_words_of_entropy_for_every_mention_whatever_it_is() -> None:
         asked.clear()
         staircase.draw(np.array(tokens), some_contexts(2, len(tokens)), words)
         assert asked == [len(tokens)] * 2
+
+
+def test_a_draw_takes_the_same_steps_wherever_it_ends() -> None:
+    """Who sees them would know which way it went. A library's search ends sooner in one place than in another."""
+    staircase, _ = built(0)
+    found = set()
+    for token, context in zip(np.arange(8).repeat(3), some_contexts(1, 24), strict=True):
+        line = staircase._line(np.array([token]), context[None])
+        for u in np.linspace(0, int(line.total[0]) - 1, 40).astype(np.int64):
+            steps: list[str] = []
+
+            def watch(frame: Any, event: str, of: Any, steps: list[str] = steps) -> None:
+                steps.append(of.__name__ if event == "c_call" else f"{event} {frame.f_code.co_name}")
+
+            sys.setprofile(watch)
+            staircase._select(line, np.array([u]), np.array([u % int(line.left[0])]))
+            sys.setprofile(None)
+            found.add(tuple(steps))
+    (every,) = found
+    assert every.count("call at_most") == 4
+    assert "searchsorted" not in every
 
 
 def test_what_a_level_says_of_itself_holds_in_every_context() -> None:

@@ -182,33 +182,31 @@ def _kinds_by_spelling(plan: Any, read: Any, layout: Layout) -> Layout:
 
 def _input_before() -> tuple[object, str, Any]:
     """The word before a mention is the one that the user wrote, not the one that came out."""
-    real = fluent_draw.draw_in_order
 
-    def draw(fluent: Any, layout: Any, places: Any, inputs: Any, lower: Any, first: Any, copies: Any) -> Any:
-        before = fluent_draw._draw_before(places, layout.document[places], copies)[first]
+    def draw(fluent: Any, layout: Any, places: Any, inputs: Any, lower: Any, first: Any, copies: Any, *_: Any) -> Any:
+        before = fluent_draw._draw_before(places, layout.document[places], copies)[first] - 1
         contexts = layout.around(places[first], fluent.strict.context.elements.edge)
         contexts[before >= 0, 1] = np.minimum(inputs[first][before[before >= 0]], len(WORDS) - 1)
-        return fluent.draw(lower, entropy.random_uint64, inputs[first], contexts)[copies]
+        return fluent.draw(lower, entropy.random_uint64, inputs[first], contexts)
 
-    assert real
     return fluent_draw, "draw_in_order", draw
 
 
 def _runs_on() -> tuple[object, str, Any]:
     """The draw before a mention is looked at across the end of a document."""
     real = fluent_draw._draw_before
-    return fluent_draw, "_draw_before", lambda places, documents, copies: real(places, 0 * documents, copies)
+    return fluent_draw, "_draw_before", lambda places, documents, *of: real(places, 0 * documents, *of)
 
 
 def _own_word() -> tuple[object, str, Any]:
     """What follows is the word itself."""
     real = fluent_draw.draw_in_order
 
-    def draw(fluent: Any, layout: Any, places: Any, inputs: Any, lower: Any, first: Any, copies: Any) -> Any:
+    def draw(fluent: Any, layout: Any, places: Any, inputs: Any, *of: Any) -> Any:
         shown = layout.shown.copy()
         after = np.minimum(places + 1, len(shown) - 1)
         shown[after] = np.where(layout.token[after] >= 0, shown[after], np.minimum(inputs, len(WORDS) - 1))
-        return real(fluent, Layout(shown, layout.document, layout.token), places, inputs, lower, first, copies)
+        return real(fluent, Layout(shown, layout.document, layout.token), places, inputs, *of)
 
     return fluent_draw, "draw_in_order", draw
 

@@ -256,23 +256,43 @@ def test_statements_of_consistent_draws_count_distinct_words(small: Sanitizer) -
 
 
 def test_the_cap_of_consistent_draws(small: Sanitizer) -> None:
-    text, options = "doctor John nurse 7 zorblax the", {"consistent": True}
+    text, options = "doctor nurse zorblax the", {"consistent": True}
     assert small.sanitize(text, consistent_cap=3, **options).tokens == 3
     for sanitize in (small.sanitize, lambda text, **options: small.sanitize_batch(["flu", text], **options)):
         with pytest.raises(DocumentTooLong) as refused:
             sanitize(text, consistent_cap=2, **options)  # type: ignore[operator]
-        assert str(refused.value).startswith("a document has more than 2 drawn mentions:")
-    with pytest.raises(DocumentTooLong, match=r"^a document has more than 1 drawn mention: "):
-        small.sanitize(text, consistent_cap=1, **options)
+        assert str(refused.value).startswith("a document has more drawn words, names and numbers than 2:")
     assert len(small.sanitize_batch([text] * 3, consistent_cap=3, **options)) == 3
 
 
-@pytest.mark.parametrize("rest", ["John", "John's", ". The", "9 9", "monday, Mary."])
-def test_only_drawn_mentions_count_toward_the_cap(small: Sanitizer, rest: str) -> None:
-    options = {"consistent": True, "consistent_cap": 2}
-    assert small.sanitize(f"doctor nurse {rest}", **options).tokens == 2
+@pytest.mark.parametrize(
+    ("rest", "members"),
+    [("John", 1), ("John's", 1), (". The", 0), ("9 a 9", 2), ("monday, Mary.", 2), ("the, was!", 0)],
+)
+@pytest.mark.parametrize("bare", [False, True])
+def test_names_and_numbers_count_toward_the_cap(small: Sanitizer, rest: str, members: int, bare: bool) -> None:
+    """So the equal ones of a long document are bounded too. Marks are equal to no other, and do not count."""
+    options = {"consistent": True, "sanitize_punctuation": bare}
+    text, counted = f"{rest} doctor, doctor.", members + 2
+    assert small.sanitize(text, consistent_cap=counted, **options).tokens == 1
     with pytest.raises(DocumentTooLong):
-        small.sanitize(f"doctor nurse {rest} flu", **options)
+        small.sanitize(text, consistent_cap=counted - 1, **options)
+
+
+def test_many_names_are_refused_without_a_drawn_word(small: Sanitizer) -> None:
+    with pytest.raises(DocumentTooLong):
+        small.sanitize("John Mary 5, " * 1000, consistent=True)
+    assert small.sanitize("John Mary 5, " * 1000, consistent=True, split=True).tokens == 0
+
+
+def test_equal_names_of_a_part_are_equal(small: Sanitizer, drawing: Callable[..., Any]) -> None:
+    found = set()
+    for seed in range(40):
+        (result,) = drawing(small, ["John John John John"], stream(seed), consistent=True, consistent_cap=2, split=True)
+        first, second, third, fourth = result.text.split()
+        assert (first, third) == (second, fourth)
+        found.add(first == third)
+    assert found == {True, False}
 
 
 def test_a_split_document_is_several(small: Sanitizer, drawing: Callable[..., Any]) -> None:

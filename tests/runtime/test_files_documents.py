@@ -109,7 +109,9 @@ def test_documents_that_are_too_long(here: Callable, tmp_path: Path) -> None:
         out,
     ]
     ran = here(*arguments)
-    assert ran.message.endswith("t.csv, row 2 (line 3): its document has more drawn mentions than the cap\n")
+    assert ran.message.endswith(
+        "t.csv, row 2 (line 3): its document has more drawn words, names and numbers than the cap\n"
+    )
     assert not out.exists()
     ran = here(*arguments, "--quarantine", kept)
     assert ran.code == 0

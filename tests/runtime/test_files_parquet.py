@@ -121,7 +121,9 @@ def test_documents_of_rows(here: Callable, tmp_path: Path) -> None:
     assert first["b"].split()[::2] == [name, name]
     assert second["b"] is None
     ran = here(*arguments, "--consistent-cap", "1")
-    assert ran.message == ("textveil: bad-row: t.parquet, row 1: its document has more drawn mentions than the cap\n")
+    assert ran.message == (
+        "textveil: bad-row: t.parquet, row 1: its document has more drawn words, names and numbers than the cap\n"
+    )
     kept = tmp_path / "kept"
     assert here(*arguments, "--consistent-cap", "1", "--quarantine", kept).code == 0
     assert parquet.read_table(out).num_rows == 1

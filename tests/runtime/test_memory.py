@@ -17,8 +17,7 @@ from small_context import random_context
 from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.cli import looking
-from textveil.errors import DocumentTooLong
-from textveil.text import sanitizer
+from textveil.text import batches
 
 
 def _expanding() -> str:
@@ -107,7 +106,7 @@ def test_no_line_of_all_costs_more(options: tuple[str, ...], unit: str, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "unit"), [(looking, "LONGEST_ROW", "cells"), (sanitizer, "_CHUNK_SEGMENTS", "short words")]
+    ("module", "name", "unit"), [(looking, "LONGEST_ROW", "cells"), (batches, "CHUNK_SEGMENTS", "short words")]
 )
 def test_what_holds_a_whole_line_is_seen(
     module: object, name: str, unit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -116,21 +115,11 @@ def test_what_holds_a_whole_line_is_seen(
     assert times_its_bytes(tmp_path, UNITS[unit], ()) > MOST
 
 
-def test_a_document_of_consistent_draws_is_not_too_long_to_be_held(loaded: Sanitizer) -> None:
-    """By its words and gaps, which the text shows: however few of them are drawn, and however long they are."""
-    visible, long = "the " * 2000, "doctor " + "x" * 10_000
-    assert loaded.sanitize(long, consistent=True).tokens == 2
-    for release in (
-        lambda text: loaded.sanitize(text, consistent=True),
-        lambda text: loaded.sanitize_documents([["doctor", text]], consistent=True),
-    ):
-        with pytest.raises(
-            DocumentTooLong, match=r"^a document has more than 128,000 words and gaps: consistent draws"
-        ):
-            release("the " * 70_000)
-        release(visible)
-    assert loaded.sanitize("the " * 70_000, consistent=True, split=True).tokens == 0
-    assert loaded.sanitize("the " * 70_000, consistent=True, consistent_cap=5000).tokens == 0
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [("--consistent",), ("--consistent", "--fluent")], ids=" ".join)
+def test_a_long_document_of_consistent_draws_costs_no_more(options: tuple[str, ...], tmp_path: Path) -> None:
+    """However few of its words are drawn: they are not held whole."""
+    assert times_its_bytes(tmp_path, "the a, ", options) <= MOST
 
 
 def test_words_that_folding_makes_long_are_remembered_by_their_hash(loaded: Sanitizer) -> None:

@@ -12,7 +12,6 @@ from textveil import Sanitizer
 from textveil.errors import InputError, OptionError
 from textveil.mechanisms import entropy
 from textveil.text import batches
-from textveil.text import sanitizer as module
 from textveil.text.mention_segments import AS_IT_IS, DRAWN, KIND, SHOWN, Pieces, Segments
 from textveil.text.mentions import MentionPlan
 from textveil.text.segmentation import LOWER, is_gap, segments
@@ -183,7 +182,7 @@ def test_chunks_of_a_long_text_are_one_text(
     whole = small.sanitize(text, **way)
     monkeypatch.setattr(batches, "BATCH_CHARACTERS", 10)
     monkeypatch.setattr(batches, "LONG_CHARACTERS", 10)
-    monkeypatch.setattr(module, "_CHUNK_SEGMENTS", chunk)
+    monkeypatch.setattr(batches, "CHUNK_SEGMENTS", chunk)
     assert small.sanitize(text, **way) == whole
 
 

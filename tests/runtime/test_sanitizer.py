@@ -8,7 +8,6 @@ from strange_texts import MECHANISMS, reading, strange_texts
 from textveil import Sanitizer
 from textveil.errors import InputError
 from textveil.text import batches, segmentation
-from textveil.text import sanitizer as sanitizer_module
 
 
 def tokens_of(segment: str, clitics: bool = True) -> int:
@@ -216,7 +215,7 @@ def test_batches_of_any_size_give_the_same(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batches, "BATCH_CHARACTERS", limit)
         patch.setattr(batches, "LONG_CHARACTERS", limit)
-        patch.setattr(sanitizer_module, "_CHUNK_SEGMENTS", limit)
+        patch.setattr(batches, "CHUNK_SEGMENTS", limit)
         assert tiny.sanitize_batch(texts, sanitize_punctuation=strict) == whole
 
 
@@ -241,8 +240,8 @@ def test_a_long_text_is_written_like_a_short_one(constant: Sanitizer, text: str,
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batches, "BATCH_CHARACTERS", limit)
         patch.setattr(batches, "LONG_CHARACTERS", limit)
-        patch.setattr(sanitizer_module, "_CHUNK_SEGMENTS", limit)
-        patch.setattr(sanitizer_module, "_CHUNK_SEGMENTS", limit)
+        patch.setattr(batches, "CHUNK_SEGMENTS", limit)
+        patch.setattr(batches, "CHUNK_SEGMENTS", limit)
         assert constant.sanitize(text, sanitize_punctuation=strict) == whole
 
 
@@ -253,8 +252,8 @@ PARTS = [1 << 15, pytest.param(1 << 19, marks=pytest.mark.full)]
 @pytest.mark.slow
 @pytest.mark.parametrize("segments", PARTS)
 def test_a_text_of_many_parts(english: Sanitizer, segments: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert sanitizer_module._CHUNK_SEGMENTS == 1 << 15
-    monkeypatch.setattr(sanitizer_module, "_CHUNK_SEGMENTS", segments)
+    assert batches.CHUNK_SEGMENTS == 1 << 15
+    monkeypatch.setattr(batches, "CHUNK_SEGMENTS", segments)
     times = segments // 5
     result = english.sanitize("The doctor, said zzyzx7! " * times, mechanism="random")
     assert result.tokens == 4 * times
@@ -265,6 +264,6 @@ def test_a_text_of_many_parts(english: Sanitizer, segments: int, monkeypatch: py
 @pytest.mark.slow
 @pytest.mark.parametrize("segments", PARTS)
 def test_a_text_without_a_blank(constant: Sanitizer, segments: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sanitizer_module, "_CHUNK_SEGMENTS", segments)
+    monkeypatch.setattr(batches, "CHUNK_SEGMENTS", segments)
     lines = segments // 3
     assert constant.sanitize("é,x\n" * lines).text == "zz,zz\n" * lines

@@ -151,7 +151,7 @@ class InputError(TextveilError):
 
 
 class DocumentTooLong(InputError):
-    """A document has more drawn mentions, or more words and gaps, than consistent draws allow."""
+    """A document has more drawn words, names and numbers than consistent draws allow."""
 
     code = "document-too-long"
 

@@ -27,14 +27,15 @@ class Draw:
 def group(tokens: list[tuple[int, Token]], consistent: bool, cap: int, split: bool) -> dict[str, list[Draw]]:
     """The draws of mentions and of members, each in the order of the first token; tokens are (document, token)."""
     draws: dict[str, dict[Any, Draw]] = {MENTION: {}, MEMBER: {}}
-    mentions: dict[int, int] = {}
+    counted: dict[int, int] = {}
     for place, (document, token) in enumerate(tokens):
         if token.role == VISIBLE:
             continue
-        mentions[document] = mentions.get(document, 0) + (token.role == MENTION)
-        part = max(0, mentions[document] - 1) // cap
-        check(not (consistent and part and not split), "a document has more mentions than the cap")
-        alone = not consistent or token.equal is None
+        alone, part = not consistent or token.equal is None, 0
+        if not alone:
+            part = counted.get(document, 0) // cap
+            counted[document] = counted.get(document, 0) + 1
+            check(part == 0 or split, "a document has more mentions and members than the cap")
         draw = draws[token.role].setdefault(place if alone else (document, part, token.equal), Draw(token, [], set()))
         draw.places.append(place)
         draw.cases.add(token.case)

@@ -76,7 +76,9 @@ ConsistentOption = Annotated[
 ]
 CapOption = Annotated[
     int | None,
-    typer.Option("--consistent-cap", min=1, help="Most drawn mentions of a document with --consistent; 2,000."),
+    typer.Option(
+        "--consistent-cap", min=1, help="Most drawn words, names and numbers of a document with --consistent; 2,000."
+    ),
 ]
 SplitOption = Annotated[
     bool, typer.Option("--split", help="With --consistent: release a longer document in parts instead of refusing it.")

@@ -22,7 +22,7 @@ class Withheld:
     error: Callable[[str], TextveilError] = BadRow
 
 
-TOO_LONG = Withheld("its document has more drawn mentions than the cap")
+TOO_LONG = Withheld("its document has more drawn words, names and numbers than the cap")
 NO_SCOPE = Withheld("--scope-column names no scope there")
 
 

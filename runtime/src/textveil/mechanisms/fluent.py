@@ -150,7 +150,8 @@ class FluentStaircase:
         mass = line.factors[each, k] * classes.mass[k]
         inside = (position - (line.ends[each, k] - mass)) // line.factors[each, k]
         inside = np.minimum(inside, np.maximum(classes.mass[k] - 1, 0))
-        place = np.searchsorted(classes.sums, classes.starts[k] + inside, side="right")
+        # Equal steps, as in Staircase: a library's search takes branches that depend on where it ends.
+        place = at_most(classes.sums[None], np.zeros_like(each), classes.starts[k] + inside)
         outputs = classes.ordered[np.minimum(place, len(classes.ordered) - 1)]
         stored = line.stored[each, np.minimum(near, line.stored.shape[1] - 1)]
         return np.where((of_budget >= 0) & (v < line.dealt[:, -1]), stored, outputs)

@@ -1,16 +1,16 @@
-"""How many texts are drawn together, which bounds memory."""
+"""How many texts are drawn together, which bounds memory.
+
+It depends on hidden words. So neither what comes out nor what is charged may depend on it, but for the order in which
+random words are taken.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
 
-from textveil.errors import DocumentTooLong, InputError
+from textveil.errors import InputError
 from textveil.sequences import in_order
-from textveil.text import segmentation
 
-#: Texts are drawn in batches of about this many characters, and a long text in chunks.
-BATCH_CHARACTERS, LONG_CHARACTERS = 1 << 20, 1 << 17
-#: A document of consistent draws is held whole: it may have so many segments, and more where its cap is high.
-_WHOLE_SEGMENTS, _SEGMENTS_OF_A_MENTION = 1 << 17, 64
+#: Texts are drawn in batches of about this many characters, and a long text in chunks of so many segments.
+BATCH_CHARACTERS, LONG_CHARACTERS, CHUNK_SEGMENTS = 1 << 20, 1 << 17, 1 << 15
 
 
 def of_texts(texts: Sequence[str]) -> Iterator[list[str]]:
@@ -52,44 +52,27 @@ def lists_of_texts(documents: Sequence[Sequence[str]]) -> list[Sequence[str]]:
     return found
 
 
-def of_documents(documents: Sequence[Sequence[str]], cap: int) -> Iterator[list[Sequence[str]]]:
-    """Yields documents of several texts in batches of about ``BATCH_CHARACTERS``.
-
-    Args:
-        documents: Texts that are drawn consistently.
-        cap: How many drawn mentions a document may have.
-
-    Raises:
-        DocumentTooLong: See ``refuse_long``.
-    """
+def of_documents(documents: Sequence[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
+    """Yields documents of several texts in batches of about ``BATCH_CHARACTERS``; a long one is a batch of its own."""
     batch: list[Sequence[str]] = []
     characters = 0
     for texts in documents:
         size = sum(map(len, texts))
-        if batch and characters + size > BATCH_CHARACTERS:
+        if batch and (characters + size > BATCH_CHARACTERS or size > LONG_CHARACTERS):
             yield batch
             batch, characters = [], 0
-        if size > LONG_CHARACTERS:
-            refuse_long(texts, cap)
         batch.append(texts)
         characters += size
+        if size > LONG_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
     if batch:
         yield batch
 
 
-def refuse_long(texts: Sequence[str], cap: int) -> None:
-    """Raises ``DocumentTooLong`` for a document that would take too much memory: a function of its skeleton alone.
-
-    Args:
-        texts: The document.
-        cap: How many drawn mentions it may have.
-    """
-    most = max(_WHOLE_SEGMENTS, _SEGMENTS_OF_A_MENTION * cap)
-    segments = chain.from_iterable(map(segmentation.iterate_segments, texts))
-    if next(islice(segments, most, None), None) is not None:
-        raise DocumentTooLong(
-            f"a document has more than {most:,} words and gaps: consistent draws need it split, or a higher cap"
-        )
+def is_long(texts: Sequence[str]) -> bool:
+    """Tells whether the texts of a document are drawn in chunks."""
+    return sum(map(len, texts)) > LONG_CHARACTERS
 
 
 def joined(parts: Iterable[str], blank: str = "") -> str:

@@ -5,7 +5,7 @@ element two before (as the skeleton shows it), the one before (as it was *releas
 shows them). Elements are words, kinds and the first mark of a gap. Nothing is carried from one document to the next.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,9 +17,10 @@ from textveil.mechanisms.context import CONTEXT_POSITIONS, Elements
 from textveil.mechanisms.fluent import FluentStaircase
 from textveil.mechanisms.integer_sampling import Integers
 from textveil.text import segmentation
+from textveil.text.carried import NOTHING, Past
 from textveil.text.mention_segments import DRAWN, KIND
 from textveil.text.mention_text import Reading
-from textveil.text.slots import Slots, lower_alone
+from textveil.text.slots import Slots
 from textveil.text.strings import is_gap
 
 if TYPE_CHECKING:
@@ -76,6 +77,15 @@ class Layout:
         kept[1:] = ~(mark[1:] & mark[:-1] & (document[1:] == document[:-1]))
         return cls(shown[kept], document[kept], token[kept])
 
+    def between(self, before: Sequence[int], after: Sequence[int]) -> "Layout":
+        """Returns the elements of one document with some that stand before and after them."""
+        shown = np.concatenate([before, self.shown, after]).astype(np.int64)
+        if len(shown) == len(self.shown):
+            return self
+        token = np.full(len(shown), -1)
+        token[len(before) : len(before) + len(self.token)] = self.token
+        return Layout(shown, np.zeros_like(shown), token)
+
     def around(self, places: Integers, edge: int) -> Integers:
         """Returns what the skeleton shows around some places, ``edge`` beyond a document, shape ``(n, 4)``."""
         found = np.full((len(places), len(CONTEXT_POSITIONS)), edge)
@@ -88,31 +98,58 @@ class Layout:
         return found
 
 
-def draw(plan: "MentionPlan", read: Reading, fluent: Slots[FluentStaircase]) -> tuple[NDArray[np.intp], Integers]:
-    """Draws the mentions of some documents, with fresh entropy.
+def draw(plan: "MentionPlan", read: Reading, fluent: Slots[FluentStaircase], lower: NDArray[np.bool_]) -> Integers:
+    """Draws the mentions of some documents, with fresh entropy, and returns what each new draw becomes.
 
     Args:
         plan: What becomes of tokens.
-        read: The documents.
+        read: The documents. Where draws are consistent, equal words have one draw, in the context of the first of them.
         fluent: Draws mentions in contexts, each by the staircase of its slots.
-
-    Returns:
-        The numbers of the drawn tokens, and what each becomes. Where draws are consistent, equal words have one draw,
-        in the context of the first of them.
-
-    Raises:
-        DocumentTooLong: As ``MentionPlan.rewrite``.
+        lower: Which new draws of mentions stand in slots of lower case alone.
 
     Privacy:
         Which mentions are drawn together, and in how many steps, depends on the skeleton alone.
     """
-    layout = Layout.of(plan, read, fluent.strict.context.elements)
-    places = np.flatnonzero(layout.token >= 0)
-    places = places[read.roles[layout.token[places]] == DRAWN]
+    past, draws = read.carried.past, read.draws
+    layout = Layout.of(plan, read, fluent.strict.context.elements).between(past.shown, read.carried.ahead)
+    places = _mentions(read, layout)
     tokens = layout.token[places]
-    first, copies = read.distinct(tokens)  # in the order of the text, so first mentions come first
-    lower = lower_alone(read.cases[tokens], copies)
-    return tokens, draw_in_order(fluent, layout, places, read.indices[tokens], lower, first, copies)
+    new = np.flatnonzero(read.roles[draws.first] == DRAWN)
+    draw_of, place_of = np.zeros((2, len(read.roles)), dtype=np.int64)
+    draw_of[draws.tokens], place_of[tokens] = draws.copies, np.arange(len(tokens))
+    # Draws of kinds are not counted here.
+    made, copies = len(draws.made), draw_of[tokens]
+    copies = np.where(copies < made, copies, made + np.searchsorted(new, copies - made))
+    first = place_of[draws.first[new]]
+    return draw_in_order(fluent, layout, places, read.indices[tokens], lower, first, copies, past, draws.made)
+
+
+def past_of(plan: "MentionPlan", read: Reading, fluent: Slots[FluentStaircase], outputs: Integers) -> Past:
+    """Returns what the next chunk of a text may see of a chunk that is drawn.
+
+    Args:
+        plan: What becomes of tokens.
+        read: The chunk.
+        fluent: What it was drawn by.
+        outputs: What each of its tokens became.
+    """
+    past = read.carried.past
+    layout = Layout.of(plan, read, fluent.strict.context.elements).between(past.shown, ())
+    if len(layout.shown) == len(past.shown):
+        return past
+    places, shown = _mentions(read, layout), tuple(layout.shown[-2:].tolist())
+    if not len(places) or places[-1] != len(layout.shown) - 1:
+        return Past(shown)
+    breaks = np.flatnonzero(np.diff(places) != 1)
+    first = int(breaks[-1]) + 1 if len(breaks) else 0
+    goes_on = past.run if places[first] == len(past.shown) else 0
+    return Past(shown, len(places) - first + goes_on, int(outputs[layout.token[places[-1]]]))
+
+
+def _mentions(read: Reading, layout: Layout) -> Integers:
+    """Where drawn mentions stand."""
+    places = np.flatnonzero(layout.token >= 0)
+    return places[read.roles[layout.token[places]] == DRAWN]
 
 
 def draw_in_order(
@@ -123,45 +160,60 @@ def draw_in_order(
     lower: NDArray[np.bool_],
     first: NDArray[np.intp],
     copies: NDArray[np.intp],
+    past: Past = NOTHING.past,
+    made: Sequence[int] | Integers = (),
 ) -> Integers:
-    """Draws mentions in the contexts of a layout, and returns what each becomes, shape ``(n,)``.
+    """Draws mentions in the contexts of a layout, and returns what each new draw becomes, shape ``(draws,)``.
 
     Args:
         fluent: Draws mentions in contexts.
         layout: What stands around them.
         places: Where the mentions stand in it, ascending, shape ``(n,)``.
         inputs: Input ids, shape ``(n,)``.
-        lower: Which draws stand in slots of lower case alone, shape ``(draws,)``.
+        lower: Which new draws stand in slots of lower case alone, shape ``(draws,)``.
         first: The mentions that are drawn, of equal ones the first, shape ``(draws,)``.
-        copies: The draw of each mention, shape ``(n,)``.
+        copies: The draw of each mention, those that were made before first, shape ``(n,)``.
+        past: What stands before the layout, its first elements among it.
+        made: What each draw that was made before became.
     """
     contexts = layout.around(places[first], fluent.strict.context.elements.edge)
-    before = _draw_before(places, layout.document[places], copies)[first]
-    outputs = np.full(len(first), -1)
-    for ready in _steps(before):
-        of_step, known = contexts[ready], before[ready] >= 0
-        of_step[known, _BEFORE] = outputs[before[ready[known]]]
-        outputs[ready] = fluent.draw(lower[ready], entropy.random_uint64, inputs[first[ready]], of_step)
-    return outputs[copies]
+    before = _draw_before(places, layout.document[places], copies, past)[first]
+    outputs = np.concatenate([[past.output], made, np.full(len(first), -1)]).astype(np.int64)
+    known = len(outputs) - len(first)
+    for ready in _steps(before, known):
+        of_step, told = contexts[ready], before[ready] >= 0
+        of_step[told, _BEFORE] = outputs[before[ready[told]]]
+        outputs[known + ready] = fluent.draw(lower[ready], entropy.random_uint64, inputs[first[ready]], of_step)
+    return outputs[known:]
 
 
-def _draw_before(places: Integers, documents: Integers, copies: NDArray[np.intp]) -> Integers:
-    """The number of the draw right before each mention; -1 where the element before is none, or is not looked at."""
+def _draw_before(
+    places: Integers, documents: Integers, copies: NDArray[np.intp], past: Past = NOTHING.past
+) -> Integers:
+    """The draw right before each mention: 0 for that of the past, others one more than they are numbered.
+
+    It is -1 where the element before is none, or is not looked at.
+    """
     follows = np.zeros(len(places), dtype=bool)
     follows[1:] = (np.diff(places) == 1) & (np.diff(documents) == 0)
-    run_start = np.maximum.accumulate(np.where(follows, 0, np.arange(len(places))))
-    looked_at = follows & ((np.arange(len(places)) - run_start) % RUN != 0)
-    return np.where(looked_at, np.roll(copies, 1), -1)
+    follows[:1] = (past.run > 0) & (places[:1] == len(past.shown))
+    each = np.arange(len(places))
+    run_start = np.maximum.accumulate(np.where(follows, 0, each))
+    in_run = each - run_start
+    if follows[:1].any():
+        in_run[run_start == 0] += past.run
+    looked_at = follows & (in_run % RUN != 0)
+    return np.where(looked_at, np.concatenate([[0], copies + 1])[:-1], -1)
 
 
-def _steps(before: Integers) -> Iterator[NDArray[np.intp]]:
-    """Yields draws whose draw before is done, until all are."""
-    done = np.zeros(len(before), dtype=bool)
+def _steps(before: Integers, known: int) -> Iterator[NDArray[np.intp]]:
+    """Yields draws whose draw before is done, until all are; so many are done from the start."""
+    done = np.arange(known + len(before)) < known
     waiting = np.arange(len(before))
     while len(waiting):
         free = (before[waiting] < 0) | done[before[waiting]]
         yield waiting[free]
-        done[waiting[free]] = True
+        done[known + waiting[free]] = True
         waiting = waiting[~free]
 
 

@@ -21,7 +21,7 @@ from textveil.text.options import CASES
 from textveil.text.skeleton import Rule, function_words
 from textveil.text.slots import Slots
 
-#: The most drawn mentions of a document whose equal words become equal words.
+#: The most drawn words, names and numbers of a document whose equal words become equal words.
 CONSISTENT_CAP = 2_000
 _OPTIONS = {
     "mechanism",

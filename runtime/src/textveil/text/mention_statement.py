@@ -38,7 +38,7 @@ class MentionTerms:
         visible: Which words stay visible: ``"function-words"`` or ``"none"``.
         kinds: Whether names, places, numbers and the like are drawn from their public lists.
         consistent: Whether equal words of a document become equal words.
-        consistent_cap: The most drawn mentions that a document may have with ``consistent``.
+        consistent_cap: The most drawn words, names and numbers that a document may have with ``consistent``.
         fluent: Whether words are drawn to fit the text around them.
         case: ``"carry"`` or ``"drop"``.
         sanitize_punctuation: Whether punctuation is drawn too, and white space is not passed through.

@@ -1,8 +1,9 @@
 """Reads the tokens of texts into arrays, and writes what was drawn for them back into the gaps."""
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -10,9 +11,9 @@ from numpy.typing import NDArray
 
 from textveil.errors import DocumentTooLong
 from textveil.mechanisms.integer_sampling import Integers
-from textveil.release import counted
 from textveil.text import segmentation
-from textveil.text.mention_segments import DRAWN, END, SHOWN, VISIBLE, Cut, Segments
+from textveil.text.carried import NOTHING, Carried, Open
+from textveil.text.mention_segments import DRAWN, END, KIND, SHOWN, VISIBLE, Cut, Segments
 
 if TYPE_CHECKING:
     from textveil.text.mentions import MentionPlan
@@ -35,6 +36,22 @@ class Rewritten(NamedTuple):
     pairs: list[list[tuple[str, str]]]
 
 
+class Draws(NamedTuple):
+    """Which tokens are drawn, and which of them share a draw. Draws are numbered in the order of the text.
+
+    Attributes:
+        tokens: The tokens that are drawn, members of kinds among them, in the order of the text, shape ``(tokens,)``.
+        copies: The draw of each of them, shape ``(tokens,)``. Those that were made before come first.
+        first: The first token of each draw that is new, shape ``(draws,)``.
+        made: What is known of each draw that was made before.
+    """
+
+    tokens: NDArray[np.intp]
+    copies: Integers
+    first: NDArray[np.intp]
+    made: Integers
+
+
 class Reading:
     """The tokens of some documents, as arrays. Tokens of special segments come after all others.
 
@@ -42,7 +59,7 @@ class Reading:
         plan: What becomes of tokens.
         cut: The documents.
         known: The segments that are numbered there.
-        before: The gap before the first segment of every document; ``None`` where it begins there.
+        carried: What is known of the document outside of what is read, if that is a chunk of one.
         sizes: How many of the texts that were cut each document has, in order; one each if left out.
 
     Attributes:
@@ -52,9 +69,14 @@ class Reading:
     """
 
     def __init__(
-        self, plan: "MentionPlan", cut: Cut, known: Segments, before: str | None, sizes: Sequence[int] | None = None
+        self,
+        plan: "MentionPlan",
+        cut: Cut,
+        known: Segments,
+        carried: Carried = NOTHING,
+        sizes: Sequence[int] | None = None,
     ) -> None:
-        self._plan, self._known, self._before = plan, known, before
+        self._plan, self._known, self._carried = plan, known, carried
         self._bare = plan.terms.sanitize_punctuation
         self._segments, self._ends = cut
         self._entries = np.array(known.entries)[self._segments]
@@ -89,7 +111,7 @@ class Reading:
         document_start = np.concatenate([[0], self._ends])[np.searchsorted(self._ends, parts, side="right")]
         is_first = token_before < document_start
         ended = (end_before >= document_start) & (end_before > token_before)
-        return ended | (is_first & self._plan.starts_sentence(self._before))
+        return ended | (is_first & self._plan.starts_sentence(self._carried.before))
 
     @property
     def segments(self) -> Integers:
@@ -112,46 +134,74 @@ class Reading:
         return np.repeat(np.arange(len(self._ends)), np.diff(self._ends, prepend=0))
 
     @property
+    def carried(self) -> Carried:
+        """What is known of the document outside of what is read."""
+        return self._carried
+
+    @property
     def known(self) -> Segments:
         """The segments that are numbered."""
         return self._known
 
-    def distinct(self, tokens: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Tells which tokens are drawn, and the number of the draw of each: its own unless draws are consistent.
+    @cached_property
+    def draws(self) -> Draws:
+        """Which tokens are drawn, and which of them share a draw.
 
         Raises:
             DocumentTooLong: As ``MentionPlan.rewrite``.
         """
+        order = self.in_text_order
+        tokens = order[(self.roles[order] == DRAWN) | (self.roles[order] == KIND)]
         if not self._plan.terms.consistent:
-            each = np.arange(len(tokens))
-            return each, each
-        identity, documents = self._identity_of[tokens], self._pieces[tokens]
+            return Draws(tokens, np.arange(len(tokens)), tokens, np.empty(0, dtype=np.int64))
+        identity, documents = self._identity_of[tokens], self._parts(tokens)
         alone = np.flatnonzero(identity < 0)  # a mark of punctuation is equal to no other
         identity[alone] = len(self._known.identities) + np.arange(len(alone))
-        keys = documents * (int(identity.max(initial=0)) + 1) + identity
-        _, one, copies = np.unique(keys, return_index=True, return_inverse=True)
-        return one, copies
+        most = len(self._known.identities) + len(alone)
+        made = self._carried.open
+        numbers = defaultdict(count(len(made.values)).__next__)
+        for number, equal in enumerate(made.values):
+            if equal in self._known.identities:
+                here = made.counted // self._plan.terms.consistent_cap
+                numbers[here * most + self._known.identities[equal]] = number
+        keys = (documents * most + identity).tolist()
+        copies = np.fromiter(map(numbers.__getitem__, keys), dtype=np.int64, count=len(keys))
+        met = np.maximum.accumulate(np.concatenate([[len(made.values) - 1], copies]))
+        first = tokens[np.diff(met) > 0]
+        return Draws(tokens, copies, first, np.fromiter(made.values.values(), dtype=np.int64, count=len(made.values)))
 
-    @cached_property
-    def _pieces(self) -> Integers:
-        """The document of every token, a document above the cap in several: each but the last has as many as the cap.
+    def _parts(self, tokens: NDArray[np.intp]) -> Integers:
+        """The part of a document that some tokens, in the order of the text, are in: a number that no other part has.
 
-        A piece ends before the first drawn mention that it has no room for. So what is not drawn begins none.
+        Each part of a document but its last has as many tokens as the cap. What is equal to no other does not count.
         """
-        order = self.in_text_order
-        drawn = self.roles[order] == DRAWN
-        up_to = np.cumsum(drawn)
-        first = np.searchsorted(self._document[order], self._document[order])  # the first token of its document
-        of_document = up_to - (up_to - drawn)[first]
-        cap = self._plan.terms.consistent_cap
-        pieces = np.empty(len(order), dtype=np.int64)
-        pieces[order] = (np.maximum(1, of_document) - 1) // cap
-        if pieces.max(initial=0) and not self._plan.split:
+        cap, counts = self._plan.terms.consistent_cap, self._identity_of[tokens] >= 0
+        documents, before = self._document[tokens], np.cumsum(counts) - counts
+        before += self._carried.open.counted - before[np.searchsorted(documents, documents)]
+        parts = before // cap
+        if not self._plan.split and parts[counts].max(initial=0):
             raise DocumentTooLong(
-                f"a document has more than {counted(cap, 'drawn mention')}: consistent draws need it split, or a "
-                "higher cap"
+                f"a document has more drawn words, names and numbers than {cap:,}: consistent draws need it split, or "
+                "a higher cap"
             )
-        return self._document * (int(pieces.max(initial=0)) + 1) + pieces
+        return documents * (int(parts.max(initial=0)) + 1) + parts
+
+    def open_part(self, values: Integers) -> Open:
+        """Returns what the next chunk of a document of consistent draws has to know of this one.
+
+        Args:
+            values: What is known of the draw of each of ``draws.tokens``.
+        """
+        cap, made = self._plan.terms.consistent_cap, self._carried.open
+        identity = self._identity_of[self.draws.tokens]
+        counts = np.flatnonzero(identity >= 0)
+        counted = made.counted + len(counts)
+        in_part = counted % cap
+        kept = dict(made.values) if made.counted > counted - in_part else {}
+        last = counts[max(0, len(counts) - in_part) :]
+        equal = list(self._known.identities)
+        kept.update(zip([equal[number] for number in identity[last].tolist()], values[last].tolist(), strict=True))
+        return Open(counted, kept if in_part else {})
 
     def written(self, outputs: Integers) -> Rewritten:
         """Writes the words that were drawn into the gaps.
@@ -192,14 +242,15 @@ class Reading:
 
     def _mentions(self) -> list[int]:
         """Charged mentions of every document."""
-        drawn = np.flatnonzero(self.roles == DRAWN)
-        one, _ = self.distinct(drawn)
-        return np.bincount(self._document[drawn[one]], minlength=self._documents).tolist()
+        first = self.draws.first
+        return np.bincount(self._document[first[self.roles[first] == DRAWN]], minlength=self._documents).tolist()
 
     def _pairs(self, words: Strings) -> list[list[tuple[str, str]]]:
-        """Folded output and original spelling of every distinct token of each document."""
+        """Folded output and original spelling of every distinct token of each document, of draws that are new."""
         pairs: list[dict[tuple[str, str], None]] = [{} for _ in range(self._documents)]
-        for token in np.flatnonzero(self._identity_of >= 0).tolist():
+        tokens = self.draws.tokens[self.draws.copies >= len(self.draws.made)]
+        found: list[int] = tokens[self._identity_of[tokens] >= 0].tolist()
+        for token in found:
             pair = segmentation.key(words[token]), self._known.spellings[self._identity_of[token]]
             pairs[self._document[token]][pair] = None
         return list(map(list, pairs))

@@ -21,6 +21,7 @@ from textveil.mechanisms.fluent import FluentStaircase
 from textveil.mechanisms.integer_sampling import Integers, uniform_below
 from textveil.mechanisms.staircase import Staircase
 from textveil.text import fluent_draw, segmentation
+from textveil.text.carried import NOTHING, Carried
 from textveil.text.mention_segments import DRAWN, KIND, Pieces
 from textveil.text.mention_statement import MentionTerms
 from textveil.text.mention_text import Reading, Rewritten
@@ -149,31 +150,30 @@ class MentionPlan:
             return Distribution(kind.outputs, (1,) * len(kind.outputs), f"<{kind.name}>")
         return Distribution.of(self.bundle.vocabulary, self.channel(token.case), self.symbol(token))
 
-    def read(self, documents: Iterable[Sequence[str]], before: str | None = None) -> Reading:
+    def read(self, documents: Iterable[Sequence[str]], carried: Carried = NOTHING) -> Reading:
         """Reads documents, each a list of segments; nothing is drawn.
 
         Args:
             documents: Segments of each document.
-            before: The gap before the first segment of every document; ``None`` where it begins there.
+            carried: What is known of the document outside of these, if they are a chunk of one.
         """
         known = Pieces(self)
-        return Reading(self, known.read_segments(documents), known.segments, before)
+        return Reading(self, known.read_segments(documents), known.segments, carried)
 
-    def rewrite(self, documents: Iterable[Sequence[str]], before: str | None = None) -> Rewritten:
+    def rewrite(self, documents: Iterable[Sequence[str]]) -> Rewritten:
         """Draws documents, each a list of segments, all together.
 
         Args:
             documents: Segments of each document.
-            before: The gap before the first segment of every document; ``None`` where it begins there.
 
         Raises:
-            DocumentTooLong: Draws are consistent, and a document has more drawn mentions than the cap.
+            DocumentTooLong: Draws are consistent, and a document has more words, names and numbers than the cap.
 
         Privacy:
             The release itself, with the operating system's entropy.
         """
-        read = self.read(documents, before)
-        return read.written(self._draw(read))
+        read = self.read(documents)
+        return read.written(self.draw(read))
 
     def rewrite_texts(self, texts: Iterable[str], known: Pieces, sizes: Sequence[int] | None = None) -> Rewritten:
         """Draws texts, each a document, all together, as ``rewrite`` does.
@@ -184,25 +184,33 @@ class MentionPlan:
             sizes: How many of the texts each document has, in order; one each if left out. Each begins a sentence.
         """
         cut = known.read(texts)
-        read = Reading(self, cut, known.segments, None, sizes)
-        return read.written(self._draw(read))
+        read = Reading(self, cut, known.segments, sizes=sizes)
+        return read.written(self.draw(read))
 
-    def _draw(self, read: Reading) -> Integers:
-        """The word that every token becomes, an index of ``words``."""
-        role, index, order = read.roles, read.indices, read.in_text_order
-        drawn, kind = order[role[order] == DRAWN], order[role[order] == KIND]
-        outputs = np.zeros(len(role), dtype=np.int64)
+    def draw(self, read: Reading, lower: NDArray[np.bool_] | None = None) -> Integers:
+        """Returns the word that every token becomes, an index of ``words``, with the operating system's entropy.
+
+        Args:
+            read: The tokens.
+            lower: Which new draws stand in slots of lower case alone, where not all of those slots are read.
+
+        Raises:
+            DocumentTooLong: As ``rewrite``.
+        """
+        draws = read.draws
+        if lower is None:
+            lower = lower_alone(read.cases[draws.tokens], draws.copies)
+        role, index = read.roles[draws.first], read.indices[draws.first]
+        drawn, kind = np.flatnonzero(role == DRAWN), np.flatnonzero(role == KIND)
+        new = np.zeros(len(role), dtype=np.int64)
         if self.fluent is None:
-            one, copies = read.distinct(drawn)
-            lower = lower_alone(read.cases[drawn], copies)
-            outputs[drawn] = self.slots.draw(lower, entropy.random_uint64, index[drawn[one]])[copies]
+            new[drawn] = self.slots.draw(lower[drawn], entropy.random_uint64, index[drawn])
         else:
-            drawn, outputs_drawn = fluent_draw.draw(self, read, self.fluent)
-            outputs[drawn] = outputs_drawn
-        one, copies = read.distinct(kind)
-        kinds = index[kind[one]]
-        chosen = uniform_below(self.words.counts[kinds], entropy.random_uint64)
-        outputs[kind] = (self.words.starts[kinds] + chosen)[copies]
+            new[drawn] = fluent_draw.draw(self, read, self.fluent, lower[drawn])
+        kinds = index[kind]
+        new[kind] = self.words.starts[kinds] + uniform_below(self.words.counts[kinds], entropy.random_uint64)
+        outputs = np.zeros(len(read.roles), dtype=np.int64)
+        outputs[draws.tokens] = np.concatenate([draws.made, new])[draws.copies]
         return outputs
 
     @cached_property
@@ -214,16 +222,6 @@ class MentionPlan:
     def marks(self) -> int:
         """The index of the last kind: punctuation marks."""
         return len(self.words.counts) - 1
-
-
-def last_gap(segments: Sequence[str], before: str | None) -> str | None:
-    """Returns the gap at the end of some segments, for those that follow; ``before`` is that before these."""
-    gap: list[str] = []
-    for segment in reversed(segments):
-        if not is_gap(segment):
-            return "".join(reversed(gap))
-        gap.append(segment)
-    return None if before is None else before + "".join(reversed(gap))
 
 
 def preview(plan: MentionPlan, segments: Iterable[str]) -> list[tuple[str, str]]:

@@ -41,7 +41,8 @@ class Options(TypedDict, total=False):
             leaves as they are; the bundle's default if left out.
         kinds: Whether names, places, numbers and the like become others of their kind (``staircase``; the default).
         consistent: Whether equal words of a document become equal words (``staircase``).
-        consistent_cap: The most drawn mentions of a document with ``consistent``; 2,000 if left out.
+        consistent_cap: The most drawn words, names and numbers of a document with ``consistent``, equal ones counted;
+            2,000 if left out.
         split: With ``consistent``: a document above the cap is released in parts, each as a document of its own,
             where it is refused otherwise.
         fluent: Whether the base follows the text (``staircase``): words are drawn to fit the visible words around them

@@ -35,9 +35,15 @@ class Restorer:
         self.add(pairs)
 
     def add(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Adds more pairs. An output with a second original is forgotten, so a long text is never held in pairs."""
+        """Adds more pairs. An output with a second original is forgotten, so a long text is never held in pairs.
+
+        Of originals that differ in their case alone the first is kept.
+        """
         for output, original in pairs:
-            if output not in self._ambiguous and self._originals.setdefault(output, original) != original:
+            if output in self._ambiguous:
+                continue
+            first = self._originals.setdefault(output, original)
+            if first != original and key(first) != key(original):
                 del self._originals[output]
                 self._ambiguous.add(output)
 

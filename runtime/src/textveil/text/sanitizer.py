@@ -17,15 +17,14 @@ from textveil.mechanisms.distribution import Distribution
 from textveil.sequences import in_order
 from textveil.text import batches, segmentation
 from textveil.text.lexicon import Lexicon
+from textveil.text.long_texts import LongDocument
 from textveil.text.mention_options import Mentions
 from textveil.text.mention_segments import Pieces
-from textveil.text.mentions import MentionPlan, last_gap, preview
+from textveil.text.mentions import MentionPlan, preview
 from textveil.text.options import Options, Plan, cache_key, make_plan
 from textveil.text.restore import Restorer
 from textveil.text.result import AnyTerms, Document, Result
 
-#: A long text is drawn in chunks of so many segments, to bound memory.
-_CHUNK_SEGMENTS = 1 << 15
 _MAX_PLANS = 16
 
 
@@ -110,7 +109,7 @@ class Sanitizer:
             )
         results: list[Result] = []
         for batch in batches.of_texts(texts):
-            if len(batch) == 1 and len(batch[0]) > batches.LONG_CHARACTERS:
+            if len(batch) == 1 and batches.is_long(batch):
                 results.append(self._sanitize_long(batch[0], plan))
                 continue
             drawn = self._draw_batch([segmentation.segments(text) for text in batch], plan)
@@ -128,10 +127,7 @@ class Sanitizer:
         plan = self._plan(options)
         if isinstance(plan, MentionPlan) and plan.terms.consistent:
             known = Pieces(plan)
-            cap = plan.terms.consistent_cap
-            return list(
-                chain.from_iterable(_join(batch, plan, known) for batch in batches.of_documents(documents, cap))
-            )
+            return list(chain.from_iterable(_join(batch, plan, known) for batch in batches.of_documents(documents)))
         results = iter(self.sanitize_batch(list(chain.from_iterable(documents)), **options))
         joined = ([*islice(results, len(texts))] for texts in documents)
         return [Document([one.text for one in all], sum(one.tokens for one in all)) for all in joined]
@@ -222,40 +218,20 @@ class Sanitizer:
         return plan
 
     def _rewrite_batch(self, batch: list[str], plan: MentionPlan, known: Pieces) -> list[Result]:
-        if len(batch) == 1 and len(batch[0]) > batches.LONG_CHARACTERS:
-            return [self._rewrite_long(batch[0], plan)]
+        if len(batch) == 1 and batches.is_long(batch):
+            long = LongDocument(plan, batch)
+            (text,) = long.rewrite()
+            return [Result(text, long.mentions, plan.terms, long.mapping if plan.terms.consistent else None)]
         rewritten = plan.rewrite_texts(batch, known)
         mappings = map(Restorer, rewritten.pairs) if plan.terms.consistent else repeat(None)
         return list(map(Result, rewritten.texts, rewritten.mentions, repeat(plan.terms), mappings))
-
-    def _rewrite_long(self, text: str, plan: MentionPlan) -> Result:
-        """A long text in chunks. Consistent draws need it whole, or may split it anywhere."""
-        segments, before = segmentation.iterate_segments(text), None
-        whole = plan.terms.consistent and not plan.split
-        if whole:
-            batches.refuse_long([text], plan.terms.consistent_cap)
-        size = None if whole else _CHUNK_SEGMENTS
-        blank = " " if plan.terms.sanitize_punctuation else ""
-        mentions, mapping = 0, Restorer()
-
-        def parts() -> Iterator[str]:
-            nonlocal before, mentions
-            while chunk := list(islice(segments, size)):
-                part = plan.rewrite([chunk], before)
-                mentions += sum(part.mentions)
-                mapping.add(chain.from_iterable(part.pairs))
-                before = last_gap(chunk, before)
-                yield from filter(None, part.texts)
-
-        written = batches.joined(parts(), blank)
-        return Result(written, mentions, plan.terms, mapping if plan.terms.consistent else None)
 
     def _sanitize_long(self, text: str, plan: Plan) -> Result:
         segments, tokens, after_token = segmentation.iterate_segments(text), 0, False
 
         def parts() -> Iterator[str]:
             nonlocal tokens, after_token
-            while chunk := list(islice(segments, _CHUNK_SEGMENTS)):
+            while chunk := list(islice(segments, batches.CHUNK_SEGMENTS)):
                 ((part, part_tokens, after_token),) = self._draw_batch([chunk], plan, after_token)
                 tokens += part_tokens
                 yield part
@@ -302,6 +278,10 @@ class Sanitizer:
 
 
 def _join(documents: list[Sequence[str]], plan: MentionPlan, known: Pieces) -> Iterator[Document]:
+    if len(documents) == 1 and batches.is_long(documents[0]):
+        long = LongDocument(plan, documents[0])
+        yield Document(long.rewrite(), long.mentions)
+        return
     rewritten = plan.rewrite_texts(chain.from_iterable(documents), known, list(map(len, documents)))
     texts = iter(rewritten.texts)
     for document, mentions in zip(documents, rewritten.mentions, strict=True):

@@ -1,0 +1,140 @@
+"""Rewrites a document that is too long for arrays of all its tokens: in chunks.
+
+Each chunk is told what came before (``textveil.text.carried``) and what follows. So the law of outputs, and the charge,
+are those of the document drawn at once: functions of its skeleton. Only the order of random words differs.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.text import batches, fluent_draw, segmentation
+from textveil.text.carried import NOTHING, Carried, Open
+from textveil.text.mentions import MentionPlan
+from textveil.text.restore import Restorer
+from textveil.text.strings import is_gap
+
+#: Segments that hold the two elements after a chunk: of any so many, two at least are words, strings or drawn marks.
+_AHEAD = 4
+
+
+class LongDocument:
+    """Draws one document, chunk by chunk.
+
+    Args:
+        plan: What becomes of tokens.
+        texts: The texts that it has, each of which begins a sentence. Where draws are consistent, all are read before
+            any is drawn.
+
+    Attributes:
+        mentions: Drawn mentions that are charged so far.
+        mapping: What each output so far stands for; empty unless draws are consistent.
+
+    Raises:
+        DocumentTooLong: As ``MentionPlan.rewrite``.
+    """
+
+    def __init__(self, plan: MentionPlan, texts: Sequence[str]) -> None:
+        self._plan, self._texts = plan, texts
+        self._open, self._lower = Open(), _lower_alone(plan, texts) if plan.terms.consistent else None
+        self.mentions, self.mapping = 0, Restorer()
+
+    def rewrite(self) -> list[str]:
+        """Draws all texts, once.
+
+        Privacy:
+            As ``MentionPlan.rewrite``.
+        """
+        blank = " " if self._plan.terms.sanitize_punctuation else ""
+        return [batches.joined(self._parts(text), blank) for text in self._texts]
+
+    def _parts(self, text: str) -> Iterator[str]:
+        plan, past = self._plan, NOTHING.past
+        for chunk in _chunks(plan, text):
+            read = plan.read([chunk.segments], Carried(chunk.before, self._open, past, _elements(plan, chunk)))
+            new = len(read.draws.first)
+            lower = None if self._lower is None else self._lower[:new]
+            outputs = plan.draw(read, lower)
+            if self._lower is not None:
+                self._lower = self._lower[new:]
+                self._open = read.open_part(outputs[read.draws.tokens])
+            if plan.fluent is not None:
+                past = fluent_draw.past_of(plan, read, plan.fluent, outputs)
+            part = read.written(outputs)
+            self.mentions += part.mentions[0]
+            for pairs in part.pairs:
+                self.mapping.add(pairs)
+            yield from filter(None, part.texts)
+
+
+def _lower_alone(plan: MentionPlan, texts: Iterable[str]) -> NDArray[np.bool_]:
+    """Tells which draws of a document stand in slots of lower case alone, a byte for each."""
+    capitals, opened = bytearray(), Open()
+    for text in texts:
+        for chunk in _chunks(plan, text):
+            read = plan.read([chunk.segments], Carried(chunk.before, opened))
+            draws = read.draws
+            numbers = np.concatenate([draws.made, len(capitals) + np.arange(len(draws.first))])[draws.copies]
+            capitals.extend(bytes(len(draws.first)))
+            has_capital = numbers[read.cases[draws.tokens] != segmentation.LOWER]
+            np.frombuffer(capitals, dtype=np.bool_)[has_capital] = True
+            opened = read.open_part(numbers)
+    return ~np.frombuffer(capitals, dtype=np.bool_)
+
+
+class _Chunk(NamedTuple):
+    """Some segments of a text, the gap before them (``None`` at its start), and some that follow."""
+
+    segments: list[str]
+    before: str | None
+    ahead: list[str]
+
+
+def _chunks(plan: MentionPlan, text: str) -> Iterator[_Chunk]:
+    """Cuts a text."""
+    found = segmentation.iterate_segments(text)
+    if plan.fluent is not None and not plan.terms.sanitize_punctuation:  # there every mark is an element
+        found = _whole_gaps(found)
+    before: str | None = None
+    held: list[str] = []
+    while held := [*held, *islice(found, batches.CHUNK_SEGMENTS + _AHEAD - len(held))]:
+        chunk, held = held[: batches.CHUNK_SEGMENTS], held[batches.CHUNK_SEGMENTS :]
+        yield _Chunk(chunk, before, held)
+        before = _gap_after(chunk, before)
+
+
+def _whole_gaps(segments: Iterable[str]) -> Iterator[str]:
+    """Joins gaps that follow each other: they are one element."""
+    gap = ""
+    for segment in segments:
+        if segment == " " or is_gap(segment):
+            gap += segment
+            continue
+        if gap:
+            yield gap
+            gap = ""
+        yield segment
+    if gap:
+        yield gap
+
+
+def _gap_after(segments: Sequence[str], before: str | None) -> str | None:
+    """The gap at the end of some segments; ``None`` where no word was met yet. ``before`` is that before them."""
+    gap: list[str] = []
+    for segment in reversed(segments):
+        if not is_gap(segment):
+            return "".join(reversed(gap))
+        gap.append(segment)
+    return None if before is None else before + "".join(reversed(gap))
+
+
+def _elements(plan: MentionPlan, chunk: _Chunk) -> tuple[int, ...]:
+    """The two elements that follow a chunk."""
+    if plan.fluent is None:
+        return ()
+    read = plan.read([chunk.ahead], Carried(_gap_after(chunk.segments, chunk.before)))
+    layout = fluent_draw.Layout.of(plan, read, plan.fluent.strict.context.elements)
+    return tuple(layout.shown[:2].tolist())

@@ -1,0 +1,207 @@
+"""What is drawn of a long text, and what is charged, is a function of its skeleton: how it is cut does not show.
+
+Where it is cut depends on hidden words, by their length. So every text is drawn in chunks of many sizes and at once,
+with draws that are a function of all that decides their law, and must come out the same.
+"""
+
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from itertools import count, pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from textveil import Sanitizer
+from textveil.errors import DocumentTooLong
+from textveil.mechanisms import entropy
+from textveil.text import batches, carried, fluent_draw, long_texts, mention_text, mentions
+from textveil.text.segmentation import key
+from textveil.text.slots import Slots
+from whole_texts import TEXTS, write_bundle
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"visible": "none"},
+    {"kinds": False, "case": "drop"},
+    {"sanitize_punctuation": True},
+    {"deny": ["flu", "john's", "clinic"]},
+    {"consistent": True, "consistent_cap": 10_000},
+    *(
+        {"consistent": True, "consistent_cap": cap, "split": True, **more}
+        for cap, more in (
+            (1, {"visible": "none"}),
+            (2, {}),
+            (3, {"sanitize_punctuation": True}),
+            (5, {"visible": "none", "kinds": False}),
+            (40, {"visible": "none"}),
+        )
+    ),
+]
+EVERY = [{**options, "fluent": fluent} for options in OPTIONS for fluent in (False, True)]
+#: Runs of mentions of every kind, gaps of many segments, equal words far apart, in all cases, and sentences that start.
+TEXT = (
+    "The doctor. The nurse, The zorblax! \n The John's: don't 5 5. Will ...The May may. THE\n\nA :) A zorblax; "
+    + "Zorblax: flu : ; :: , clinic's cancer the was John 5 clinic "
+    + "doctor nurse Clinic flu " * 10
+    + ":;:;: the flu; it JOHN clinic's wouldn't've mark Mark. Doctor, zorblax doctor \u2028The 5"
+)
+LONG = "\n".join([*TEXTS[:8], TEXT, *TEXTS[10:14], TEXTS[23], TEXTS[27]])
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
+    return Sanitizer.load(write_bundle(tmp_path_factory.mktemp("toy") / "bundle"))
+
+
+def number(*decides: object) -> int:
+    return int.from_bytes(sha256(repr(decides).encode()).digest()[:8], "big")
+
+
+@pytest.fixture
+def told(toy: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """What comes out where a draw is a function of its input, slots and context, and of how many were before it."""
+
+    def draw(self: Slots, lower: Any, random_uint64: Any, inputs: Any, contexts: Any = None) -> np.ndarray:
+        around = map(next, [drawn] * len(inputs)) if contexts is None else map(tuple, contexts.tolist())
+        decides = zip(lower.tolist(), inputs.tolist(), around, strict=True)
+        return np.array([number(*one) % toy.bundle.symbols for one in decides], dtype=np.int64)
+
+    def below(totals: Any, random_uint64: Any) -> np.ndarray:
+        return np.array([number(next(of_kinds)) % total for total in totals.tolist()], dtype=np.int64)
+
+    drawn: Iterator[int] = count()
+    of_kinds: Iterator[int] = count()
+
+    def release(texts: list[str], chunk: int | None, **options: Any) -> Any:
+        nonlocal drawn, of_kinds
+        drawn, of_kinds = count(), count()
+        with monkeypatch.context() as patch:
+            patch.setattr(Slots, "draw", draw)
+            patch.setattr(mentions, "uniform_below", below)
+            patch.setattr(batches, "LONG_CHARACTERS", 10**9 if chunk is None else 1)
+            patch.setattr(batches, "CHUNK_SEGMENTS", chunk)
+            if len(texts) > 1:
+                return toy.sanitize_documents([texts], **options)
+            (result,) = toy.sanitize_batch(texts, **options)
+            originals = {} if result.mapping is None else result.mapping._originals
+            return result.text, result.tokens, {output: key(original) for output, original in originals.items()}
+
+    return release
+
+
+@pytest.mark.parametrize("options", EVERY, ids=str)
+def test_chunks_do_not_show(told: Callable[..., Any], options: dict[str, Any]) -> None:
+    whole = told([TEXT], None, **options)
+    for chunk in (2, 7, 50):
+        assert told([TEXT], chunk, **options) == whole, chunk
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("options", EVERY, ids=str)
+def test_chunks_of_many_texts_do_not_show(told: Callable[..., Any], options: dict[str, Any]) -> None:
+    whole = told([LONG], None, **options)
+    for chunk in (1, 4, 33, 64, 301):
+        assert told([LONG], chunk, **options) == whole, chunk
+
+
+@pytest.mark.parametrize("options", [options for options in EVERY if options.get("consistent")], ids=str)
+def test_chunks_of_a_document_of_several_texts_do_not_show(told: Callable[..., Any], options: dict[str, Any]) -> None:
+    texts = [*TEXTS[:3], "", "zorblax", *TEXTS[9:11], "the Flu", TEXT[-100:]]
+    whole = told(texts, None, **options)
+    for chunk in (5, 64):
+        assert told(texts, chunk, **options) == whole, chunk
+
+
+@pytest.mark.parametrize("texts", [[TEXT], ["the flu", TEXT, "John"]], ids=["text", "texts"])
+def test_a_document_is_refused_however_it_is_cut(told: Callable[..., Any], texts: list[str]) -> None:
+    def is_refused(cap: int, chunk: int | None) -> bool:
+        try:
+            told(texts, chunk, consistent=True, consistent_cap=cap)
+        except DocumentTooLong:
+            return True
+        return False
+
+    cap = next(cap for cap in range(1, 200) if not is_refused(cap, None))
+    for chunk in (3, 50):
+        assert is_refused(cap - 1, chunk)
+        assert not is_refused(cap, chunk)
+
+
+# --- two texts of one skeleton, as they are cut ---------------------------------------------------------------------
+
+SHORT_AND_LONG: list[dict[str, Any]] = [
+    {},
+    {"fluent": True},
+    {"sanitize_punctuation": True},
+    {"visible": "none", "kinds": False},
+    {"consistent": True, "consistent_cap": 10**6},
+    {"consistent": True, "consistent_cap": 300, "split": True},
+    {"consistent": True, "consistent_cap": 300, "split": True, "fluent": True},
+]
+
+
+@pytest.mark.parametrize("options", SHORT_AND_LONG, ids=str)
+def test_the_length_of_hidden_words_does_not_show(
+    toy: Sanitizer, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
+) -> None:
+    """One of the two texts is drawn at once, the other one in two chunks."""
+    monkeypatch.setattr(entropy, "random_uint64", lambda size: np.full(size, 3**40, np.uint64))
+    unknown = [f"{a}{b}" for a in "qxz" for b in "bcdfghjklm"] * 100
+    sentences = "{0} {1} doctor, the flu. {1}: John {0} nurse "
+    texts = [
+        "".join(sentences.format(one + more, other + more) for one, other in pairwise(unknown)) for more in ("", "wwww")
+    ]
+    assert len(texts[0]) < batches.LONG_CHARACTERS < len(texts[1])
+    short, long = (toy.sanitize(text, **options) for text in texts)
+    assert (short.text, short.tokens) == (long.text, long.tokens)
+
+
+# --- planted faults ------------------------------------------------------------------------------------------------
+
+
+def _without(name: str) -> tuple[object, str, Any]:
+    """A chunk is not told one thing of what came before, or after."""
+
+    def told_less(*given: Any, **more: Any) -> carried.Carried:
+        return carried.Carried(**{**_names(given), **more, name: getattr(carried.NOTHING, name)})
+
+    return long_texts, "Carried", told_less
+
+
+def _names(given: tuple[Any, ...]) -> dict[str, Any]:
+    return dict(zip(("before", "open", "past", "ahead"), given, strict=False))
+
+
+real_past, real_open = fluent_draw.past_of, mention_text.Reading.open_part
+FAULTS: dict[str, tuple[object, str, Any]] = {
+    "a chunk starts a text": _without("before"),
+    "a part of a document ends with a chunk": _without("open"),
+    "a chunk begins at an edge": _without("past"),
+    "a chunk ends at an edge": _without("ahead"),
+    "runs begin anew": (
+        fluent_draw,
+        "past_of",
+        lambda *given: carried.Past((past := real_past(*given)).shown, min(past.run, 1), past.output),
+    ),
+    "the count begins anew": (
+        mention_text.Reading,
+        "open_part",
+        lambda *given: carried.Open(0, real_open(*given).values),
+    ),
+    "slots are those of the chunk": (long_texts, "_lower_alone", lambda *given: None),
+    "gaps are several elements": (long_texts, "_whole_gaps", iter),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_seen(told: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+    monkeypatch.setattr(*FAULTS[fault])
+
+    def differs(options: dict[str, Any]) -> bool:
+        whole = told([TEXT], None, **options)
+        try:
+            return told([TEXT], 7, **options) != whole
+        except (IndexError, DocumentTooLong):
+            return True
+
+    assert any(map(differs, EVERY[::-1]))
