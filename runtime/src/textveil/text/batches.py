@@ -1,6 +1,7 @@
 """How many texts are drawn together, which bounds memory."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain, islice
 
 from textveil.errors import DocumentTooLong, InputError
@@ -35,12 +36,15 @@ def of_texts(texts: Sequence[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def of_documents(documents: Sequence[Sequence[str]], cap: int) -> Iterator[list[Sequence[str]]]:
+def of_documents(
+    documents: Sequence[Sequence[str]], cap: int, *, marks_apart: bool = False
+) -> Iterator[list[Sequence[str]]]:
     """Yields documents of several texts in batches of about ``BATCH_CHARACTERS``.
 
     Args:
         documents: Texts that are drawn consistently.
         cap: How many drawn mentions a document may have.
+        marks_apart: As in ``segmentation.segments``.
 
     Raises:
         DocumentTooLong: See ``refuse_long``.
@@ -53,25 +57,27 @@ def of_documents(documents: Sequence[Sequence[str]], cap: int) -> Iterator[list[
             yield batch
             batch, characters = [], 0
         if size > LONG_CHARACTERS:
-            refuse_long(texts, cap)
+            refuse_long(texts, cap, marks_apart=marks_apart)
         batch.append(texts)
         characters += size
     if batch:
         yield batch
 
 
-def refuse_long(texts: Sequence[str], cap: int) -> None:
+def refuse_long(texts: Sequence[str], cap: int, *, marks_apart: bool = False) -> None:
     """Raises ``DocumentTooLong`` for a document that would take too much memory: a function of its skeleton alone.
 
     Args:
         texts: The document.
         cap: How many drawn mentions it may have.
+        marks_apart: As in ``segmentation.segments``: marks are drawn, so they are counted one by one.
     """
     most = max(_WHOLE_SEGMENTS, _SEGMENTS_OF_A_MENTION * cap)
-    segments = chain.from_iterable(map(segmentation.iterate_segments, texts))
-    if next(islice(segments, most, None), None) is not None:
+    cut = partial(segmentation.iterate_segments, marks_apart=marks_apart)
+    if next(islice(chain.from_iterable(map(cut, texts)), most, None), None) is not None:
+        what = "words and marks" if marks_apart else "words and gaps"
         raise DocumentTooLong(
-            f"a document has more than {most:,} words and gaps: consistent draws need it split, or a higher cap"
+            f"a document has more than {most:,} {what}: consistent draws need it split, or a higher cap"
         )
 
 

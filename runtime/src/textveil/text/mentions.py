@@ -217,13 +217,17 @@ class MentionPlan:
 
 
 def last_gap(segments: Sequence[str], before: str | None) -> str | None:
-    """Returns the gap at the end of some segments, for those that follow; ``before`` is that before these."""
-    gap: list[str] = []
+    """Returns what is known of the gap at the end of some segments, for those that follow: whether it ends a sentence.
+
+    ``before`` is the same for the gap before these segments, ``None`` where there is no word yet. It is short: a gap
+    goes on for as long as a text does.
+    """
+    ended = False
     for segment in reversed(segments):
         if not is_gap(segment):
-            return "".join(reversed(gap))
-        gap.append(segment)
-    return None if before is None else before + "".join(reversed(gap))
+            return "." if ended else ""
+        ended = ended or sentence_start(segment)
+    return "." if ended and before is not None else before
 
 
 def preview(plan: MentionPlan, segments: Iterable[str]) -> list[tuple[str, str]]:

@@ -113,7 +113,9 @@ class Sanitizer:
             if len(batch) == 1 and len(batch[0]) > batches.LONG_CHARACTERS:
                 results.append(self._sanitize_long(batch[0], plan))
                 continue
-            drawn = self._draw_batch([segmentation.segments(text) for text in batch], plan)
+            apart = plan.terms.sanitize_punctuation
+            cut = [segmentation.segments(text, marks_apart=apart) for text in batch]
+            drawn = self._draw_batch(cut, plan)
             results += [Result(text, tokens, plan.terms) for text, tokens, _ in drawn]
         return results
 
@@ -127,10 +129,9 @@ class Sanitizer:
         plan = self._plan(options)
         if isinstance(plan, MentionPlan) and plan.terms.consistent:
             known = Pieces(plan)
-            cap = plan.terms.consistent_cap
-            return list(
-                chain.from_iterable(_join(batch, plan, known) for batch in batches.of_documents(documents, cap))
-            )
+            cap, bare = plan.terms.consistent_cap, plan.terms.sanitize_punctuation
+            found = batches.of_documents(documents, cap, marks_apart=bare)
+            return list(chain.from_iterable(_join(batch, plan, known) for batch in found))
         results = iter(self.sanitize_batch(list(chain.from_iterable(documents)), **options))
         joined = ([*islice(results, len(texts))] for texts in documents)
         return [Document([one.text for one in all], sum(one.tokens for one in all)) for all in joined]
@@ -226,12 +227,13 @@ class Sanitizer:
 
     def _rewrite_long(self, text: str, plan: MentionPlan) -> Result:
         """A long text in chunks. Consistent draws need it whole, or may split it anywhere."""
-        segments, before = segmentation.iterate_segments(text), None
+        bare, before = plan.terms.sanitize_punctuation, None
+        segments = segmentation.iterate_segments(text, marks_apart=bare)
         whole = plan.terms.consistent and not plan.split
         if whole:
-            batches.refuse_long([text], plan.terms.consistent_cap)
+            batches.refuse_long([text], plan.terms.consistent_cap, marks_apart=bare)
         size = None if whole else _CHUNK_SEGMENTS
-        blank = " " if plan.terms.sanitize_punctuation else ""
+        blank = " " if bare else ""
         mentions, mapping = 0, Restorer()
 
         def parts() -> Iterator[str]:
@@ -247,7 +249,8 @@ class Sanitizer:
         return Result(written, mentions, plan.terms, mapping if plan.terms.consistent else None)
 
     def _sanitize_long(self, text: str, plan: Plan) -> Result:
-        segments, tokens, after_token = segmentation.iterate_segments(text), 0, False
+        segments = segmentation.iterate_segments(text, marks_apart=plan.terms.sanitize_punctuation)
+        tokens, after_token = 0, False
 
         def parts() -> Iterator[str]:
             nonlocal tokens, after_token

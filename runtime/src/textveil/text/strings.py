@@ -95,6 +95,8 @@ class _Patterns:
         self.url = compile(rf"(?:\"{_quoted(c)}|[^{c.blank}{HARD}\"]++|[^{c.blank}{HARD}])*+")
         #: Words, and what is between them. No gap of several marks begins as an emoticon does.
         self.segment = compile(f"{word(c)}|[^{c.letter}:;]++|[:;]")
+        #: Words, and each mark between them.
+        self.word_or_mark = compile(f"{word(c)}|[^{c.letter}{c.blank}]")
 
 
 _GAP = regex.compile(r"[\p{White_Space}\p{P}]+")
