@@ -9,10 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from textveil.bundle.files import is_printable
 from textveil.errors import BundleDamaged, BundleTooLarge
 
-#: Most entries of all lists of a bundle together (lines, and what tabs part off), and most bytes.
-MAX_ENTRIES, MAX_LIST_BYTES = 1 << 18, 8_000_000
-#: Bytes that are decoded at once where whole lists are looked through.
-_BLOCK = 1 << 16
+#: Most entries of all lists of a bundle together (lines, and what tabs part off), most bytes, and most bytes of a line.
+MAX_ENTRIES, MAX_LIST_BYTES, MAX_LINE_BYTES = 1 << 18, 8_000_000, 1 << 12
 
 
 def count_lists(contents: Mapping[str, bytes], names: Iterable[str]) -> None:
@@ -42,9 +40,10 @@ def read_list(contents: Mapping[str, bytes], name: str, *, tabs: bool = True) ->
 
     Raises:
         BundleDamaged: It holds control characters, which a terminal would obey: its words are printed.
+        BundleTooLarge: A line is longer than ``MAX_LINE_BYTES``.
         UnicodeDecodeError: It is not UTF-8.
     """
-    for block in _blocks(contents[name]):
+    for block in _blocks(contents[name], name):
         printed = block.replace("\n", "")
         if not is_printable(printed.replace("\t", "") if tabs else printed):
             raise BundleDamaged(f"{name}: holds control characters")
@@ -56,7 +55,7 @@ def read_ids(contents: Mapping[str, bytes], name: str) -> dict[str, int]:
 
     Raises:
         BundleDamaged: A word is empty or occurs twice, the last line is incomplete, or there is no line.
-        BundleTooLarge: As ``count_lists``.
+        BundleTooLarge: As ``count_lists`` and ``read_list``.
     """
     count_lists(contents, [name])
     lines = read_list(contents, name, tabs=False).split("\n")
@@ -68,10 +67,13 @@ def read_ids(contents: Mapping[str, bytes], name: str) -> dict[str, int]:
     return ids
 
 
-def _blocks(content: bytes) -> Iterator[str]:
-    """The text of a list in parts of whole lines, each with its line feed."""
+def _blocks(content: bytes, name: str) -> Iterator[str]:
+    """The text of a list in parts of whole lines."""
     start = 0
     while start < len(content):
-        end = content.find(b"\n", start + _BLOCK) + 1 or len(content)
+        most = start + MAX_LINE_BYTES + 1
+        end = len(content) if most > len(content) else content.rfind(b"\n", start, most) + 1
+        if not end:
+            raise BundleTooLarge(f"{name}: a line has more than {MAX_LINE_BYTES:,} bytes")
         yield content[start:end].decode("utf-8")
         start = end

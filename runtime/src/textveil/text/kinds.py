@@ -26,7 +26,7 @@ _MARKS = {
 }
 
 #: Entries that are looked at together: many at once are quick, and all of a list would be held several times.
-_BLOCK = 1 << 12
+_BLOCK = 1 << 8
 
 _EMAIL = re.compile(r"[^@＠﹫]+[@＠﹫][^@＠﹫]*\.[^@＠﹫.]+|.+[(\[{]at[)\]}].+", re.DOTALL)
 _PATH = re.compile(r"(?:/|~[/\\]|[A-Za-z]:[/\\]|\\)", re.DOTALL)
