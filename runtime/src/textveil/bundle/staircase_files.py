@@ -142,4 +142,3 @@ def _kind_file(contents: Mapping[str, bytes], entry: dict[str, Any]) -> KindFile
         raise BundleDamaged(f"{LAW}: a kind has a name or a shape that is none")
     read_list(contents, entry["file"])
     return KindFile(entry["name"], entry["shape"], contents[entry["file"]])
-
