@@ -3,8 +3,9 @@
     python benchmarks/bench_long_line.py [MEGABYTES [OPTION...]]
 
 Lines of English words, of one run of letters, of marks, and of what takes the most memory or grows when it is folded.
-Options go to the command: ``--sanitize-punctuation``, say. "Times" is the peak less that of a line of one word, over the bytes of the line. The
-limit is ``cat``. This process has no numpy in it: a child's peak begins at what its parent has.
+Options go to the command: ``--sanitize-punctuation``, say. "Times" is the peak less that of a line of one word, over
+the bytes of the line. The limit is ``cat``. This process has no numpy in it: a child's peak begins at what its parent
+has.
 """
 
 import sys

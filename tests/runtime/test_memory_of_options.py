@@ -189,6 +189,7 @@ def test_no_sign_takes_more_than_linear_time(
     slow = {}
     for bundle in bundles_of(WAYS[way]):
         for name, sign in {**FEW, **JOINED, **WORDS}.items():
+            spent: list[float] = []
             for _ in range(3):
                 spent = []
                 for size in (SHORT, TIMES * SHORT):

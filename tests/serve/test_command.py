@@ -49,7 +49,7 @@ def test_texts_are_released_and_nothing_stays(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_bodies_as_long_as_they_may_be_are_answered_and_keep_nobody_out(tmp_path: Path) -> None:
-    """Of marks that are drawn one by one, which cost most: two such requests once stopped the service for 90 seconds."""
+    """Of marks that are drawn one by one, which cost most: two such requests once stopped it for 90 seconds."""
     long = {"text": "!" * ((1 << 20) - 100)}
     with (
         served(tmp_path, *START, "--bundle", SMALL, "--sanitize-punctuation", "--seconds", "200") as server,
