@@ -2,9 +2,10 @@
 
     python benchmarks/bench_long_line.py [MEGABYTES [OPTION...]]
 
-Lines of English words, of one run of letters, and of what takes the most memory or grows when it is folded. Options go
-to the command: ``--fluent``, say. "Times" is the peak less that of a line of one word, over the bytes of the line. The
-limit is ``cat``. This process has no numpy in it: a child's peak begins at what its parent has.
+Lines of English words, of one run of letters, of marks, and of what takes the most memory or grows when it is folded.
+Options go to the command: ``--sanitize-punctuation``, say. "Times" is the peak less that of a line of one word, over
+the bytes of the line. The limit is ``cat``. This process has no numpy in it: a child's peak begins at what its parent
+has.
 """
 
 import sys
@@ -22,6 +23,9 @@ _PATTERNS = {
     "one run of letters": "a",
     "letters and commas": "a,",
     "capitals and blanks": "A ",
+    "quotation marks": '"',
+    "quotation marks and blanks": '" ',
+    "full stops and colons": ".:",
     "domains": "www.a.com ",
     "one URL with commas": "a.com,",
     "U+FDFA": "\ufdfa",

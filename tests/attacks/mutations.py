@@ -37,7 +37,7 @@ def mutant(original: Files, chance: random.Random) -> tuple[Files, bool]:
         files[name] = _changed(files[name], name, chance)
     rehashed = chance.random() < 0.5
     if rehashed:
-        _rehash(files)
+        rehash(files)
     return files, rehashed
 
 
@@ -115,7 +115,7 @@ def _change_bytes(content: bytes, chance: random.Random) -> bytes:
     return content[:place] + bytes([flipped]) + content[place + 1 :]
 
 
-def _rehash(files: Files) -> None:
+def rehash(files: Files) -> None:
     """Makes hashes and sizes fit again, in whatever still can be read."""
 
     def digest(name: str) -> str:

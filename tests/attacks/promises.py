@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from textveil import Encoder, IndexEncoder, Sanitizer
+from textveil import Encoder, IndexEncoder, IndexServer, Sanitizer
 from textveil.bundle import encoder_version, kind_of
 from textveil.cli import show_encoder, show_index, show_text
 from textveil.mechanisms.staircase import Staircase
@@ -44,6 +44,7 @@ def _use_encoder(folder: Path) -> None:
     if encoder_version(folder) == 2:
         index = IndexEncoder.load(folder)
         check_printable(show_index.information(index.bundle))
+        IndexServer(folder)
         release = index.encode(_TEXT)
         check_printable(release.line)
         for levels in index.bundle.channels.values():

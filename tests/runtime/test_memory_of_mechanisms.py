@@ -26,6 +26,7 @@ UNITS = {
     "clitics": "I'm ",
     "umlauts": "é,",
     "blanks": " ",
+    "quotation marks": '"',
 }
 MECHANISMS = {
     "santext": ("-m", "santext"),

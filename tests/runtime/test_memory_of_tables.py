@@ -6,6 +6,7 @@ As in ``test_memory.py``. What is counted is the longest row of the file; other 
 import json
 import os
 import re
+import string
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,6 +26,7 @@ UNITS = {
     "umlauts": "é,",
     "U+FDFA apart": "\ufdfa ",
     "escapes": "\\",
+    "full stops": ".",
 }
 Table = Callable[[str, int], str]
 
@@ -123,6 +125,21 @@ def test_no_long_cell_costs_more(row: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("row", LONG)
 def test_no_long_cell_of_all_costs_more(row: str, unit: str, tmp_path: Path) -> None:
     assert times(tmp_path, UNITS[unit], *LONG[row]) <= MOST
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", ["CSV, one cell", "JSON, one text"])
+def test_no_cell_of_marks_that_are_drawn_costs_more(row: str, tmp_path: Path) -> None:
+    table, options = LONG[row]
+    assert times(tmp_path, ".", table, (*options, "--sanitize-punctuation")) <= MOST
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("sign", string.punctuation)
+@pytest.mark.parametrize("row", LONG)
+def test_no_cell_of_any_mark_costs_more(row: str, sign: str, tmp_path: Path) -> None:
+    table, options = LONG[row]
+    assert times(tmp_path, sign, table, (*options, "--sanitize-punctuation")) <= MOST
 
 
 @pytest.mark.slow

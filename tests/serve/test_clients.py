@@ -147,6 +147,15 @@ def test_a_hundred_connections_at_once(server: Server) -> None:
     assert [(status, said["text"]) for status, said, _ in answers] == [(200, f"A {n}") for n in range(100)]
 
 
+def test_no_short_request_waits_for_long_ones(tmp_path: Path) -> None:
+    """Also where they are more than threads, and where what they asked for goes on after they were let go."""
+    long = {"text": "sleep 8 " + "x" * 20_000}
+    with toy(tmp_path) as server, ThreadPoolExecutor(4) as clients:
+        given_up = clients.map(lambda body: server.ask("POST", "/sanitize", body)[0], [long] * 4)
+        assert list(given_up) == [503] * 4
+        assert server.ask("POST", "/sanitize", {"text": "a"})[0] == 200
+
+
 def test_more_silent_connections_than_there_is_room_for(server: Server) -> None:
     silent = [server.connect() for _ in range(160)]
     try:

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -44,6 +45,21 @@ def test_texts_are_released_and_nothing_stays(tmp_path: Path) -> None:
         assert "48213977" not in json.dumps([said, several, bad]) + server.said
         assert server.said.count("\n") == 1  # where it listened, and no more
     assert leaves(tmp_path) == []
+
+
+@pytest.mark.slow
+def test_bodies_as_long_as_they_may_be_are_answered_and_keep_nobody_out(tmp_path: Path) -> None:
+    """Of marks that are drawn one by one, which cost most: two such requests once stopped it for 90 seconds."""
+    long = {"text": "!" * ((1 << 20) - 100)}
+    with (
+        served(tmp_path, *START, "--bundle", SMALL, "--sanitize-punctuation", "--seconds", "200") as server,
+        ThreadPoolExecutor(2) as clients,
+    ):
+        asked = [clients.submit(server.ask, "POST", "/sanitize", long, patience=400) for _ in range(2)]
+        assert server.ask("POST", "/sanitize", {"text": "a"}, patience=100)[0] == 200
+        answers = [one.result() for one in asked]
+        assert [status for status, _, _ in answers] == [200, 200]
+        assert all(len(said["text"].split()) == len(long["text"]) for _, said, _ in answers)
 
 
 @pytest.mark.full

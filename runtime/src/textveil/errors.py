@@ -36,7 +36,7 @@ class BundleDamaged(BundleError):
 
 
 class BundleTooLarge(BundleError):
-    """A file of the bundle, or all of them, are larger than the caller allows. A larger cap may be given."""
+    """A file of the bundle, or all of them, are larger than the caller allows, or than a reader can hold."""
 
     code = "bundle-too-large"
 

@@ -6,6 +6,7 @@
 
 import re
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -14,12 +15,12 @@ from typing import Any
 from textveil.bundle.files import (
     MAX_BUNDLE_BYTES,
     VECTORS,
-    is_printable,
     open_encoder_manifest,
     parse_json,
     read_files,
     require_identity,
 )
+from textveil.bundle.lists import read_ids
 from textveil.bundle.maker import require_maker
 from textveil.bundle.onnx_check import Outline, check_model
 from textveil.errors import BundleDamaged, OldFormat, OptionError, UnknownLevel
@@ -141,7 +142,7 @@ def open_encoder(path: Path, *, max_bytes: int = MAX_BUNDLE_BYTES) -> tuple[Enco
             raise BundleDamaged(f"{RELEASE}: a value has another type")
         if not 3 <= release["max_tokens"] <= MAX_TOKENS:
             raise BundleDamaged(f"{RELEASE}: max_tokens must be from 3 to {MAX_TOKENS}")
-        vocabulary = read_pieces(contents[PIECES])
+        vocabulary = read_pieces(contents)
         model = contents[MODEL]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BundleDamaged(f"a key of the manifest or of {RELEASE} is missing or malformed") from error
@@ -181,21 +182,14 @@ def _levels(release: dict[str, Any]) -> tuple[ReleaseParameters, ...]:
     return levels
 
 
-def read_pieces(content: bytes) -> dict[str, int]:
+def read_pieces(contents: Mapping[str, bytes]) -> dict[str, int]:
     """Reads ``vocabulary.txt``: id by piece.
 
     Raises:
         BundleDamaged: A piece is empty or occurs twice, or a symbol is missing.
+        BundleTooLarge: There are more pieces than a bundle may have.
     """
-    text = content.decode("utf-8")
-    if not is_printable(text.replace("\n", "")):
-        raise BundleDamaged(f"{PIECES}: holds control characters")
-    lines = text.split("\n")
-    if lines.pop() != "":
-        raise BundleDamaged(f"{PIECES}: the last line is incomplete")
-    vocabulary = {piece: number for number, piece in enumerate(lines)}
-    if len(vocabulary) != len(lines) or "" in vocabulary:
-        raise BundleDamaged(f"{PIECES}: a piece is empty or occurs twice")
+    vocabulary = read_ids(contents, PIECES)
     if any(symbol not in vocabulary for symbol in (UNKNOWN, FIRST, LAST)):
         raise BundleDamaged(f"{PIECES}: {UNKNOWN}, {FIRST} or {LAST} is missing")
     return vocabulary

@@ -39,8 +39,8 @@ _KINDS = {
 VECTORS, INDICES = 1, 2
 #: Most bytes of all files of a bundle together, where the caller names no other number.
 MAX_BUNDLE_BYTES = 256_000_000
-#: Most bytes of one JSON file: parsed, a hostile one takes up to forty times that.
-MAX_JSON_BYTES = 2_000_000
+#: Most bytes of one JSON file, and most values and keys in it: an empty list takes twenty times its bytes once parsed.
+MAX_JSON_BYTES, MAX_JSON_VALUES = 2_000_000, 1 << 16
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 # What a terminal obeys instead of printing: control characters, line separators, marks that turn the direction of
@@ -215,22 +215,32 @@ def open_tensors(path: Path, max_bytes: int = MAX_BUNDLE_BYTES) -> dict[str, NDA
     return parse_tensors(read_file(path, max_bytes), path.name)
 
 
-def parse_json(content: bytes, name: str, *, most: int = MAX_JSON_BYTES, printable: bool = True) -> dict[str, Any]:
+def parse_json(
+    content: bytes,
+    name: str,
+    *,
+    most: int = MAX_JSON_BYTES,
+    values: int = MAX_JSON_VALUES,
+    printable: bool = True,
+) -> dict[str, Any]:
     """Reads a JSON object from bytes.
 
     Args:
         content: The whole file.
         name: What errors call it.
         most: Most bytes it may have.
+        values: Most values and keys, counted before they are made: by the signs that stand before each of them.
         printable: Whether control characters are refused, which a terminal would obey.
 
     Raises:
         BundleDamaged: It is something else; a key is repeated; a number is NaN or not finite; or a text holds control
             characters.
-        BundleTooLarge: It has more bytes than ``most``.
+        BundleTooLarge: It has more bytes than ``most``, or more values than ``values``.
     """
     if len(content) > most:
         raise BundleTooLarge(f"{name}: has more than {most:,} bytes")
+    if sum(map(content.count, (b"[", b"{", b",", b":"))) > values:
+        raise BundleTooLarge(f"{name}: has more than {values:,} values")
     try:
         parsed = json.loads(
             content.decode("utf-8"), object_pairs_hook=unique_keys, parse_constant=_refuse, parse_float=_finite

@@ -17,12 +17,12 @@ from textveil.bundle.encoder_bundle import MODEL, PIECES, read_pieces
 from textveil.bundle.files import (
     INDICES,
     MAX_BUNDLE_BYTES,
-    is_printable,
     open_encoder_manifest,
     read_files,
     require_identity,
 )
 from textveil.bundle.held_out import HELD_OUT, HeldOut, parse_held_out
+from textveil.bundle.lists import read_ids
 from textveil.bundle.maker import require_maker
 from textveil.bundle.onnx_check import check_model
 from textveil.bundle.safetensors_reader import FLOATS, INTEGERS, parse_tensors
@@ -173,25 +173,19 @@ def _extractor(contents: Mapping[str, bytes], entry: dict[str, Any]) -> tuple[St
     dimension = entry["dimension"]
     if not _integer(dimension, 1, _MAX_DIMENSION):
         raise BundleDamaged("manifest.json: the dimension is out of range")
-    first, second = (contents[name] for name in _files_of(entry))
     if entry["kind"] == ONNX:
         _exactly(entry, {"kind", "dimension", "max_tokens", "lowercase"})
         if not _integer(entry["max_tokens"], 3, _MAX_TOKENS) or type(entry["lowercase"]) is not bool:
             raise BundleDamaged("manifest.json: a constant of the extractor is out of range")
-        check_model(first, dimension, entry["max_tokens"], MODEL)
-        return OnnxParts(first, read_pieces(second), entry["lowercase"], entry["max_tokens"], dimension), dimension
+        model, vocabulary = contents[MODEL], read_pieces(contents)
+        check_model(model, dimension, entry["max_tokens"], MODEL)
+        return OnnxParts(model, vocabulary, entry["lowercase"], entry["max_tokens"], dimension), dimension
     _exactly(entry, {"kind", "dimension", "pairs", "max_characters"})
     pairs, longest = entry["pairs"], entry["max_characters"]
     if not _integer(pairs, 0, _MAX_PAIRS) or pairs & (pairs - 1) or not _integer(longest, 1, _MAX_CHARACTERS):
         raise BundleDamaged("manifest.json: a constant of the extractor is out of range")
-    text = first.decode("utf-8")
-    if not is_printable(text.replace("\n", "")):
-        raise BundleDamaged(f"{WORDS}: holds control characters")
-    lines = text.split("\n")
-    words = {word: number for number, word in enumerate(lines[:-1])}
-    if lines[-1] != "" or len(words) != len(lines) - 1 or not words or "" in words:
-        raise BundleDamaged(f"{WORDS}: a word is empty or occurs twice, or the last line is incomplete")
-    tensors = parse_tensors(second, ROWS, {"I8": INTEGERS["I8"], **FLOATS})
+    words = read_ids(contents, WORDS)
+    tensors = parse_tensors(contents[ROWS], ROWS, {"I8": INTEGERS["I8"], **FLOATS})
     rows, pair_rows, scales = tensors["words"], tensors["pairs"], tensors["scales"]
     if (
         set(tensors) != {"words", "pairs", "scales"}

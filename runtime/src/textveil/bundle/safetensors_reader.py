@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from textveil.errors import BundleDamaged
 
-_MAX_HEADER_BYTES = 1 << 20
+_MAX_HEADER_BYTES, _MAX_HEADER_VALUES = 1 << 20, 1 << 16
 #: Most axes of an array. The product of many numbers would take a long time.
 _MAX_AXES = 8
 _MAX_COUNT = 1 << 62
@@ -55,6 +55,8 @@ def _parse(buffer: bytes, types: Mapping[str, str]) -> dict[str, NDArray[Any]]:
         raise _Malformed("the header is truncated")
     if buffer[8:9] != b"{":
         raise _Malformed("the header is malformed")
+    if sum(buffer.count(sign, 8, data_start) for sign in (b"[", b"{", b",", b":")) > _MAX_HEADER_VALUES:
+        raise _Malformed("the header has too many values")
     header = json.loads(
         buffer[8:data_start].decode("utf-8"), object_pairs_hook=unique_keys, parse_constant=_refuse, parse_float=_refuse
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from textveil.bundle.files import is_printable
+from textveil.bundle.lists import read_list
 from textveil.bundle.safetensors_reader import parse_tensors
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.context import ContextTable
@@ -120,7 +120,7 @@ def read_skeleton(contents: Mapping[str, bytes], entry: dict[str, Any]) -> Skele
     shapes = [kind.shape for kind in kinds if kind.shape is not None]
     if len({kind.name for kind in kinds}) != len(kinds) or len(set(shapes)) != len(shapes):
         raise BundleDamaged(f"{LAW}: a kind or a shape occurs twice")
-    return SkeletonFiles(read_lines(contents, entry["function_words"]), kinds)
+    return SkeletonFiles(read_list(contents, entry["function_words"]), kinds)
 
 
 def _level(entry: dict[str, Any]) -> StaircaseLevel:
@@ -140,17 +140,5 @@ def _kind_file(contents: Mapping[str, bytes], entry: dict[str, Any]) -> KindFile
         raise BundleDamaged(f"{LAW}: a kind has unknown or missing keys")
     if not _NAME.fullmatch(entry["name"]) or not (entry["shape"] is None or _NAME.fullmatch(entry["shape"])):
         raise BundleDamaged(f"{LAW}: a kind has a name or a shape that is none")
-    read_lines(contents, entry["file"])
+    read_list(contents, entry["file"])
     return KindFile(entry["name"], entry["shape"], contents[entry["file"]])
-
-
-def read_lines(contents: Mapping[str, bytes], name: str) -> str:
-    """Returns the text of a list, one entry a line.
-
-    Raises:
-        BundleDamaged: It holds control characters, which a terminal would obey: its words are printed.
-    """
-    text = contents[name].decode("utf-8")
-    if not is_printable(text.replace("\n", "").replace("\t", "")):
-        raise BundleDamaged(f"{name}: holds control characters")
-    return text

@@ -19,6 +19,7 @@ from textveil.bundle.files import (
     read_files,
     require_identity,
 )
+from textveil.bundle.lists import count_lists, read_list
 from textveil.bundle.maker import require_maker
 from textveil.bundle.safetensors_reader import parse_tensors
 from textveil.bundle.santext_files import (
@@ -37,7 +38,6 @@ from textveil.bundle.staircase_files import (
     SkeletonFiles,
     check_default_level,
     open_context,
-    read_lines,
     read_skeleton,
     staircase_levels,
 )
@@ -119,7 +119,8 @@ class Bundle:
                 raise BundleDamaged(f"{LAW}: unknown or missing keys")
             self._check_decisive(definition)
             self.tokens: str = definition["tokens"]
-            self.vocabulary, self.ids = _read_vocabulary(read_lines(contents, VOCABULARY))
+            count_lists(contents, _lists(definition))
+            self.vocabulary, self.ids = _read_vocabulary(read_list(contents, VOCABULARY))
             symbols = definition["symbols"]
             if type(symbols) is not int or symbols != len(self.vocabulary) or self.tokens not in TOKEN_KINDS:
                 raise BundleDamaged(f"{LAW}: does not fit the vocabulary")
@@ -162,13 +163,11 @@ class Bundle:
 
     def _check_decisive(self, definition: dict[str, Any]) -> None:
         """Refuses a definition whose files are not those that the manifest lists with their hashes."""
-        named = [VOCABULARY]
+        named = _lists(definition)
         if definition["santext"] is not None:
             named += [TABLE, *([EMBEDDINGS] if EMBEDDINGS in self.manifest["files"] else [])]
         if definition["staircase"] is not None:
-            skeleton = definition["skeleton"]
             named += [STAIRCASE, *([CONTEXT] if CONTEXT in self.manifest["files"] else [])]
-            named += [skeleton["function_words"], *(kind["file"] for kind in skeleton["kinds"])]
         listed = self.manifest["files"]
         for name in named:
             if name not in listed:
@@ -281,6 +280,14 @@ def _as_version_3(definition: dict[str, Any]) -> dict[str, Any]:
         "skeleton": None,
         "defaults": {"mechanism": defaults["mechanism"], "santext": defaults},
     }
+
+
+def _lists(definition: dict[str, Any]) -> list[str]:
+    """The files of a bundle that are lists of words."""
+    if definition["staircase"] is None:
+        return [VOCABULARY]
+    skeleton = definition["skeleton"]
+    return [VOCABULARY, skeleton["function_words"], *(kind["file"] for kind in skeleton["kinds"])]
 
 
 def _read_vocabulary(text: str) -> tuple[list[str], dict[str, int]]:

@@ -72,7 +72,8 @@ class _Service:
     releases: Releases
     limits: Limits
     report: Callable[[str], None]
-    threads: ThreadPoolExecutor = field(repr=False)
+    short: ThreadPoolExecutor = field(repr=False)
+    long: ThreadPoolExecutor = field(repr=False)
 
     async def health(self, request: Request) -> dict[str, Any]:
         return {"status": "ok"}
@@ -103,9 +104,10 @@ class _Service:
     async def _answer(self, request: Request, work: Work, shown: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
         asked = await read_asked(request, self.limits, scoped=self.releases.scoped)
         arguments = (asked.texts, asked.scope) if self.releases.scoped else (asked.texts,)
+        threads = self.long if sum(map(len, asked.texts)) > self.limits.short_characters else self.short
         async with asyncio.timeout(self.limits.seconds):
             results = await asyncio.get_running_loop().run_in_executor(
-                self.threads, lambda: [shown(result) for result in work(*arguments)]
+                threads, lambda: [shown(result) for result in work(*arguments)]
             )
         return results[0] if asked.alone else {"results": results}
 
@@ -157,13 +159,14 @@ def make_app(
         report: Told of errors inside the service, in one line without anything of a request.
     """
     limits = Limits() if limits is None else limits
-    threads = ThreadPoolExecutor(limits.threads, "textveil")
-    service = _Service(releases, limits, report, threads)
+    short, long = ThreadPoolExecutor(limits.threads, "textveil"), ThreadPoolExecutor(1, "textveil-long")
+    service = _Service(releases, limits, report, short, long)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
-        threads.shutdown(wait=True, cancel_futures=True)
+        for threads in (short, long):
+            threads.shutdown(wait=True, cancel_futures=True)
 
     asked: list[tuple[str, str, Callable[[Request], Awaitable[dict[str, Any]]]]] = [
         ("GET", HEALTH, service.health),

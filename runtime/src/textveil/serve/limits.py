@@ -14,7 +14,9 @@ class Limits:
         head_seconds: From the first byte of a request to the end of its head.
         idle_seconds: How long a connection stays open without a request.
         connections: Open connections; above it the answer is 503.
-        threads: How many requests are worked on at a time; the others wait.
+        threads: How many short requests are worked on at a time; the others wait. Long ones are worked on one at a time
+            beside them, so no short request waits for a long one.
+        short_characters: A request with more characters of text is a long one.
     """
 
     body_bytes: int = 1 << 20
@@ -24,3 +26,4 @@ class Limits:
     idle_seconds: float = 10
     connections: int = 256
     threads: int = 2
+    short_characters: int = 1 << 14

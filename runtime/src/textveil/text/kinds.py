@@ -25,6 +25,9 @@ _MARKS = {
     f"\t{CAPITALIZED},{MEMBER_ONLY}": _CAPITALIZED | _MEMBER_ONLY,
 }
 
+#: Entries that are looked at together: many at once are quick, and all of a list would be held several times.
+_BLOCK = 1 << 8
+
 _EMAIL = re.compile(r"[^@＠﹫]+[@＠﹫][^@＠﹫]*\.[^@＠﹫.]+|.+[(\[{]at[)\]}].+", re.DOTALL)
 _PATH = re.compile(r"(?:/|~[/\\]|[A-Za-z]:[/\\]|\\)", re.DOTALL)
 _TIME = re.compile(r"\d{1,2}:\d\d(?::\d\d)?(?:[ap]\.?m)?|\d{1,2}[ap]\.?m", re.IGNORECASE)
@@ -185,12 +188,21 @@ def _first_wrong(entries: Sequence[str], shape: str | None) -> int | None:
     """The number of the first entry that a list, or a kind of a shape, cannot hold."""
     if shape is not None:
         return next((n for n, entry in enumerate(entries) if not _is_output(entry, shape)), None)
+    for start in range(0, len(entries), _BLOCK):
+        block = entries[start : start + _BLOCK]
+        for n in _odd(block):
+            if not _is_listable(block[n]):
+                return start + n
+    return None
+
+
+def _odd(entries: Sequence[str]) -> Sequence[int]:
+    """The numbers of the entries that need a second look: not of those that are folded, and of letters only."""
     together = "\n".join(entries)  # a line feed is folded to itself, and combines with nothing
-    odd = range(len(entries))
-    if all(entries) and segmentation.is_folded(together):  # what is letters only needs no second look
-        marks = {mark for mark in set(together) if not strings.is_letters(mark)} - {"\n"}
-        odd = sorted(n for mark in marks for n, entry in enumerate(entries) if mark in entry)
-    return next((n for n in odd if not _is_listable(entries[n])), None)
+    if not (all(entries) and segmentation.is_folded(together)):
+        return range(len(entries))
+    marks = {mark for mark in set(together) if not strings.is_letters(mark)} - {"\n"}
+    return [n for n, entry in enumerate(entries) if not marks.isdisjoint(entry)] if marks else []
 
 
 def _is_listable(entry: str) -> bool:

@@ -15,6 +15,7 @@ from textveil.text import batches, fluent_draw, segmentation
 from textveil.text.carried import NOTHING, Carried, Open
 from textveil.text.mentions import MentionPlan
 from textveil.text.restore import Restorer
+from textveil.text.skeleton import sentence_start
 from textveil.text.strings import is_gap
 
 #: Segments that hold the two elements after a chunk: of any so many, two at least are words, strings or drawn marks.
@@ -86,7 +87,7 @@ def _lower_alone(plan: MentionPlan, texts: Iterable[str]) -> NDArray[np.bool_]:
 
 
 class _Chunk(NamedTuple):
-    """Some segments of a text, the gap before them (``None`` at its start), and some that follow."""
+    """Some segments of a text, what the gap before them tells (``None`` at its start), and some that follow."""
 
     segments: list[str]
     before: str | None
@@ -95,8 +96,9 @@ class _Chunk(NamedTuple):
 
 def _chunks(plan: MentionPlan, text: str) -> Iterator[_Chunk]:
     """Cuts a text."""
-    found = segmentation.iterate_segments(text)
-    if plan.fluent is not None and not plan.terms.sanitize_punctuation:  # there every mark is an element
+    bare = plan.terms.sanitize_punctuation
+    found = segmentation.iterate_segments(text, marks_apart=bare)
+    if plan.fluent is not None and not bare:  # there every mark is an element
         found = _whole_gaps(found)
     before: str | None = None
     held: list[str] = []
@@ -122,13 +124,17 @@ def _whole_gaps(segments: Iterable[str]) -> Iterator[str]:
 
 
 def _gap_after(segments: Sequence[str], before: str | None) -> str | None:
-    """The gap at the end of some segments; ``None`` where no word was met yet. ``before`` is that before them."""
-    gap: list[str] = []
+    """What the gap at the end of some segments tells those that follow: whether it ends a sentence.
+
+    ``before`` is the same for the gap before these segments, ``None`` where no word was met yet. It is short: a gap may
+    go on for as long as the text does.
+    """
+    ended = False
     for segment in reversed(segments):
         if not is_gap(segment):
-            return "".join(reversed(gap))
-        gap.append(segment)
-    return None if before is None else before + "".join(reversed(gap))
+            return "." if ended else ""
+        ended = ended or sentence_start(segment)
+    return "." if ended and before is not None else before
 
 
 def _elements(plan: MentionPlan, chunk: _Chunk) -> tuple[int, ...]:

@@ -124,9 +124,8 @@ class Segments:
 
     def _add_special(self, ways: list[list[Row]], *, gap: bool = False) -> int:
         """Adds the tokens inside a sentence, and those at the start of one where they differ."""
-        for rows in (ways[0], ways[-1]):
-            first = self._add(rows)
-            self.ranges.append((first, first + len(rows)))
+        found = [(first := self._add(rows), first + len(rows)) for rows in ways]
+        self.ranges += found[0], found[-1]
         self.gaps.append(gap)
         return -len(self.gaps)
 
@@ -221,14 +220,14 @@ class Pieces:
 
     def _cut(self) -> None:
         """Cuts new pieces into segments."""
-        find = self.segments.numbers.__getitem__
+        find, apart = self.segments.numbers.__getitem__, self._plan.terms.sanitize_punctuation
         for piece in islice(self._numbers, len(self._starts) - 1, None):
             if piece.isascii() and piece.isalpha():
                 self._inside.append(find(piece))
             elif piece.endswith(" "):
                 self._inside.append(find(piece[:-1]))
             else:
-                self._inside.extend(map(find, segmentation.words_and_gaps(piece)))
+                self._inside.extend(map(find, segmentation.words_and_gaps(piece, marks_apart=apart)))
             self._inside.append(_BLANK)
             self._starts.append(len(self._inside))
         self.segments.look_up()

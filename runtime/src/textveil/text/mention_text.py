@@ -230,10 +230,14 @@ class Reading:
         later = several[1:][part_of[several[1:]] == part_of[several[:-1]]]
         first = np.ones(len(part_of), dtype=bool)
         first[later] = False
+        apart = later[(self.roles[later] != SHOWN) | self._bare]
+        words = words.copy()
+        words[apart] = [" " + word for word in words[apart].tolist()]
         parts[part_of[first]] = words[first]
-        glued = (self.roles[later] == SHOWN) & (not self._bare)
-        for part, word, glue in zip(part_of[later].tolist(), words[later].tolist(), glued.tolist(), strict=True):
-            parts[part] += word if glue else " " + word
+        bounds = np.flatnonzero(np.append(first, True))
+        long = np.flatnonzero(np.diff(bounds) > 1)
+        for begin, end in zip(bounds[long].tolist(), bounds[long + 1].tolist(), strict=True):
+            parts[part_of[begin]] = "".join(words[begin:end])
         return parts
 
     def _read(self) -> Strings:

@@ -99,7 +99,7 @@ class Restorer:
             InputError: It is not one.
         """
         try:
-            found = parse_json(content, "the mapping", most=MOST_BYTES, printable=False)
+            found = parse_json(content, "the mapping", most=MOST_BYTES, values=MOST_BYTES, printable=False)
         except (BundleDamaged, BundleTooLarge):
             found = {}
         originals = found.get("originals")

@@ -112,7 +112,9 @@ class Sanitizer:
             if len(batch) == 1 and batches.is_long(batch):
                 results.append(self._sanitize_long(batch[0], plan))
                 continue
-            drawn = self._draw_batch([segmentation.segments(text) for text in batch], plan)
+            apart = plan.terms.sanitize_punctuation
+            cut = [segmentation.segments(text, marks_apart=apart) for text in batch]
+            drawn = self._draw_batch(cut, plan)
             results += [Result(text, tokens, plan.terms) for text, tokens, _ in drawn]
         return results
 
@@ -227,7 +229,8 @@ class Sanitizer:
         return list(map(Result, rewritten.texts, rewritten.mentions, repeat(plan.terms), mappings))
 
     def _sanitize_long(self, text: str, plan: Plan) -> Result:
-        segments, tokens, after_token = segmentation.iterate_segments(text), 0, False
+        segments = segmentation.iterate_segments(text, marks_apart=plan.terms.sanitize_punctuation)
+        tokens, after_token = 0, False
 
         def parts() -> Iterator[str]:
             nonlocal tokens, after_token

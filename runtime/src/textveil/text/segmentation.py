@@ -8,8 +8,9 @@ and segments always concatenate to the text (docs/format.md, "Segments").
 import re
 import unicodedata
 from collections.abc import Iterator
+from typing import Any
 
-from textveil.text.strings import LONGEST_WORD, cut, find_strings, is_gap, is_string, patterns
+from textveil.text.strings import LONGEST_WORD, find_strings, is_gap, is_string, patterns
 
 __all__ = [
     "AUXILIARIES",
@@ -48,32 +49,47 @@ LOWER, TITLE, UPPER = range(3)
 BYTE_ORDER_MARK = "\ufeff"
 
 
-def segments(text: str) -> list[str]:
+def segments(text: str, *, marks_apart: bool = False) -> list[str]:
     """Cuts ``text`` into segments whose concatenation is ``text``.
 
     Args:
         text: Any string, lone surrogates and control characters included.
+        marks_apart: Whether each mark is a segment, and blanks are in none. So a text is cut where punctuation is
+            sanitized: as many segments as there are words and marks, however it is spaced.
 
     Returns:
         Gaps, words and strings in order; a segment is wholly a gap (``is_gap``), or no part of it is.
     """
-    return cut(text, patterns(text))
+    words = _pattern(text, marks_apart).findall
+    found: list[str] = []
+    position = 0
+    for start, end in find_strings(text):
+        if start > position:
+            found += words(text[position:start])
+        found.append(text[start:end])
+        position = end
+    return found + words(text[position:] if position else text)
 
 
-def words_and_gaps(text: str) -> list[str]:
+def words_and_gaps(text: str, *, marks_apart: bool = False) -> list[str]:
     """Cuts a text that has no string in it into segments."""
-    return patterns(text).segment.findall(text)
+    return _pattern(text, marks_apart).findall(text)
 
 
-def iterate_segments(text: str) -> Iterator[str]:
+def iterate_segments(text: str, *, marks_apart: bool = False) -> Iterator[str]:
     """Yields the segments one by one, for texts so long that a list of them all would not fit in memory."""
-    words = patterns(text).segment.finditer
+    words = _pattern(text, marks_apart).finditer
     position = 0
     for start, end in find_strings(text):
         yield from (match.group() for match in words(text, position, start))
         yield text[start:end]
         position = end
     yield from (match.group() for match in words(text, position))
+
+
+def _pattern(text: str, marks_apart: bool) -> Any:
+    found = patterns(text)
+    return found.word_or_mark if marks_apart else found.segment
 
 
 def key(word: str) -> str:

@@ -88,6 +88,8 @@ class _Patterns:
         self.url = compile(f"[^{c.blank}{HARD}]*+")
         #: Words, and what is between them. No gap of several marks begins as an emoticon does.
         self.segment = compile(f"{word(c)}|[^{c.letter}:;]++|[:;]")
+        #: Words, and each mark between them.
+        self.word_or_mark = compile(f"{word(c)}|[^{c.letter}{c.blank}]")
 
 
 #: Texts, their segments were there no strings, and what begins at each trigger: versions of Python misread patterns.
@@ -133,20 +135,6 @@ def _checked(found: _Patterns, known: tuple[tuple[str, str, str], ...]) -> _Patt
 def patterns(text: str) -> _Patterns:
     """Returns the patterns that are right for ``text``, made at first use: those for ASCII are several times faster."""
     return _fast() if text.isascii() else _general()
-
-
-def cut(text: str, found: _Patterns) -> list[str]:
-    """Cuts a text into segments with patterns that are right for it (``segmentation.segments``)."""
-    words = found.segment.findall
-    segments: list[str] = []
-    position = 0
-    first = found.trigger.search(text)
-    for start, end in () if first is None else _strings(text, found, first):
-        if start > position:
-            segments += words(text[position:start])
-        segments.append(text[start:end])
-        position = end
-    return segments + words(text[position:] if position else text)
 
 
 def is_string(segment: str) -> bool:

@@ -1,0 +1,79 @@
+"""Word lists of a bundle, an entry a line: counted in their bytes before anything is made of them.
+
+An entry of one letter takes eighty times its bytes once it is an object, and one wide character makes four bytes of
+every character of its text.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from textveil.bundle.files import is_printable
+from textveil.errors import BundleDamaged, BundleTooLarge
+
+#: Most entries of all lists of a bundle together (lines, and what tabs part off), most bytes, and most bytes of a line.
+MAX_ENTRIES, MAX_LIST_BYTES, MAX_LINE_BYTES = 1 << 18, 8_000_000, 1 << 12
+
+
+def count_lists(contents: Mapping[str, bytes], names: Iterable[str]) -> None:
+    """Refuses lists that would take too much memory.
+
+    Args:
+        contents: The bytes of the bundle's files.
+        names: The files that are lists.
+
+    Raises:
+        BundleTooLarge: Together they have more bytes than ``MAX_LIST_BYTES``, or more entries than ``MAX_ENTRIES``.
+    """
+    lists = [contents[name] for name in names]
+    if sum(map(len, lists)) > MAX_LIST_BYTES:
+        raise BundleTooLarge(f"the word lists of this bundle have more than {MAX_LIST_BYTES:,} bytes")
+    if sum(content.count(b"\n") + content.count(b"\t") for content in lists) > MAX_ENTRIES:
+        raise BundleTooLarge(f"the word lists of this bundle have more than {MAX_ENTRIES:,} entries")
+
+
+def read_list(contents: Mapping[str, bytes], name: str, *, tabs: bool = True) -> str:
+    """Returns the text of a list, one entry a line.
+
+    Args:
+        contents: The bytes of the bundle's files.
+        name: The file.
+        tabs: Whether there may be tabs in it.
+
+    Raises:
+        BundleDamaged: It holds control characters, which a terminal would obey: its words are printed.
+        BundleTooLarge: A line is longer than ``MAX_LINE_BYTES``.
+        UnicodeDecodeError: It is not UTF-8.
+    """
+    for block in _blocks(contents[name], name):
+        printed = block.replace("\n", "")
+        if not is_printable(printed.replace("\t", "") if tabs else printed):
+            raise BundleDamaged(f"{name}: holds control characters")
+    return contents[name].decode("utf-8")
+
+
+def read_ids(contents: Mapping[str, bytes], name: str) -> dict[str, int]:
+    """Returns the number of every line of a list of words.
+
+    Raises:
+        BundleDamaged: A word is empty or occurs twice, the last line is incomplete, or there is no line.
+        BundleTooLarge: As ``count_lists`` and ``read_list``.
+    """
+    count_lists(contents, [name])
+    lines = read_list(contents, name, tabs=False).split("\n")
+    if lines.pop() != "" or not lines:
+        raise BundleDamaged(f"{name}: the last line is incomplete")
+    ids = dict(zip(lines, range(len(lines)), strict=True))
+    if len(ids) != len(lines) or "" in ids:
+        raise BundleDamaged(f"{name}: a word is empty or occurs twice")
+    return ids
+
+
+def _blocks(content: bytes, name: str) -> Iterator[str]:
+    """The text of a list in parts of whole lines."""
+    start = 0
+    while start < len(content):
+        most = start + MAX_LINE_BYTES + 1
+        end = len(content) if most > len(content) else content.rfind(b"\n", start, most) + 1
+        if not end:
+            raise BundleTooLarge(f"{name}: a line has more than {MAX_LINE_BYTES:,} bytes")
+        yield content[start:end].decode("utf-8")
+        start = end
