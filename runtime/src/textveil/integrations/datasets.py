@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
+from textveil.bundle.files import MAX_BUNDLE_BYTES
 from textveil.errors import ExtraMissing
 from textveil.integrations.rewriter import Rewriter
 from textveil.text.options import Options
@@ -27,6 +28,8 @@ class SanitizeColumns:
         columns: The columns.
         bundle: Folder of a bundle; the built-in English one if left out.
         expect_id: The identity the bundle must have.
+        maker: Public key of the maker who must have signed it.
+        max_bytes: Most bytes of all its files together.
         options: As in ``Sanitizer.sanitize``.
 
     Raises:
@@ -38,10 +41,12 @@ class SanitizeColumns:
         *columns: str,
         bundle: str | Path | None = None,
         expect_id: str | None = None,
+        maker: str | None = None,
+        max_bytes: int = MAX_BUNDLE_BYTES,
         **options: Unpack[Options],
     ) -> None:
         self.columns = columns
-        self.rewriter = Rewriter(bundle, expect_id=expect_id, **options)
+        self.rewriter = Rewriter(bundle, expect_id=expect_id, maker=maker, max_bytes=max_bytes, **options)
 
     def __call__(self, batch: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
         """Returns the columns, sanitized.
@@ -57,6 +62,8 @@ def sanitize(
     *columns: str,
     bundle: str | Path | None = None,
     expect_id: str | None = None,
+    maker: str | None = None,
+    max_bytes: int = MAX_BUNDLE_BYTES,
     **options: Unpack[Options],
 ) -> Dataset:
     """Returns a data set with columns sanitized, kept in memory. Nothing is written.
@@ -66,6 +73,8 @@ def sanitize(
         columns: The columns that have texts. All other columns stay as they are.
         bundle: Folder of a bundle; the built-in English one if left out.
         expect_id: The identity the bundle must have.
+        maker: Public key of the maker who must have signed it.
+        max_bytes: Most bytes of all its files together.
         options: As in ``Sanitizer.sanitize``.
 
     Raises:
@@ -75,7 +84,7 @@ def sanitize(
     Privacy:
         Each cell is a document of its own. Missing cells, other columns and the order of rows show.
     """
-    rewrite = SanitizeColumns(*columns, bundle=bundle, expect_id=expect_id, **options)
+    rewrite = SanitizeColumns(*columns, bundle=bundle, expect_id=expect_id, maker=maker, max_bytes=max_bytes, **options)
     return dataset.map(
         rewrite,
         batched=True,

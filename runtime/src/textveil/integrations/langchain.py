@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any, NoReturn, Unpack
 
+from textveil.bundle.files import MAX_BUNDLE_BYTES
 from textveil.errors import ExtraMissing, InputError, TracingRefused
 from textveil.integrations.rewriter import Rewriter
 from textveil.text.options import Options
@@ -28,6 +29,8 @@ class SanitizeFirst(Runnable[str, Any]):
     Args:
         bundle: Folder of a bundle; the built-in English one if left out.
         expect_id: The identity the bundle must have.
+        maker: Public key of the maker who must have signed it.
+        max_bytes: Most bytes of all its files together.
         options: As in ``Sanitizer.sanitize``.
 
     Raises:
@@ -39,9 +42,15 @@ class SanitizeFirst(Runnable[str, Any]):
     """
 
     def __init__(
-        self, bundle: str | Path | None = None, *, expect_id: str | None = None, **options: Unpack[Options]
+        self,
+        bundle: str | Path | None = None,
+        *,
+        expect_id: str | None = None,
+        maker: str | None = None,
+        max_bytes: int = MAX_BUNDLE_BYTES,
+        **options: Unpack[Options],
     ) -> None:
-        self.rewriter = Rewriter(bundle, expect_id=expect_id, **options)
+        self.rewriter = Rewriter(bundle, expect_id=expect_id, maker=maker, max_bytes=max_bytes, **options)
         self.next: Runnable[Any, Any] | None = None
 
     def __or__(self, other: Any) -> "SanitizeFirst":  # pyright: ignore[reportIncompatibleMethodOverride]

@@ -57,7 +57,7 @@ def make_component(nlp: Language, name: str, bundle: str | None, options: dict[s
         nlp: The pipeline.
         name: Name of the component.
         bundle: Folder of a bundle; the built-in English one if left out.
-        options: As in ``Sanitizer.sanitize``. spaCy saves them with the pipeline.
+        options: The other arguments of ``Rewriter``, pins among them. spaCy saves them with the pipeline.
 
     Raises:
         BundleError, OptionError: As ``Rewriter``.

@@ -33,6 +33,7 @@ class PartJob:
         selection: What of them is rewritten.
         bundle: Folder of the bundle, ``None`` for the built-in one.
         identity: Identity it must have.
+        max_bytes: Most bytes of its files together.
         options: Options of the draws.
         output: The output folder.
         quarantine: Folder of bad rows; without one the first is an error.
@@ -44,6 +45,7 @@ class PartJob:
     selection: Selection
     bundle: Path | None
     identity: str
+    max_bytes: int
     options: Options
     output: Path
     quarantine: Path | None
@@ -103,7 +105,7 @@ class PartWorker:
         if record is not None:  # by a worker that did not live to say so, or a run that was interrupted
             return record
         if self._drawer is None:
-            sanitizer = Sanitizer.load(job.bundle, expect_id=job.identity)
+            sanitizer = Sanitizer.load(job.bundle, expect_id=job.identity, max_bytes=job.max_bytes)
             self._terms = sanitizer.terms(**job.options)
             self._drawer = Drawer(sanitizer, job.bundle, job.options, 1)
             gc.freeze()  # what is loaded stays: it need not be looked through again and again

@@ -34,6 +34,7 @@ class Job:
         text_keys: Keys or columns of the texts (``jsonl``, ``table``).
         bundle: Folder of the bundle, None for the built-in one.
         identity: Identity it must have.
+        max_bytes: Most bytes of its files together.
         options: Options of the sanitizer.
     """
 
@@ -42,6 +43,7 @@ class Job:
     text_keys: tuple[str, ...]
     bundle: Path | None
     identity: str
+    max_bytes: int
     options: Options
 
 
@@ -73,7 +75,8 @@ class Worker:
             TextveilError: It cannot be done.
         """
         if self._sanitizer is None:
-            self._sanitizer = Sanitizer.load(self._job.bundle, expect_id=self._job.identity)
+            job = self._job
+            self._sanitizer = Sanitizer.load(job.bundle, expect_id=job.identity, max_bytes=job.max_bytes)
         number = piece.shard.source
         source = self._job.sources[number]
         if number not in self._layouts:
