@@ -64,7 +64,7 @@ BAD = {
     "a key twice, spelled otherwise": (
         "POST",
         "/sanitize",
-        b'{"text": "a", "te\\u0078t": "Zorblaxia"}',
+        b'{"text": "a", "\\u0074ext": "Zorblaxia"}',
         JSON,
         400,
         "json",

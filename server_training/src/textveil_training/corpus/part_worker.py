@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from textveil import Sanitizer
-from textveil.bundle import atomic_output
+from textveil.bundle import MAX_BUNDLE_BYTES, atomic_output
 from textveil.files import Counts, Drawer, Part, Quarantine, Selection, Source, cut, guarded, part_target, sanitize_part
 from textveil.text import MentionTerms, Options, Terms
 
@@ -33,11 +33,11 @@ class PartJob:
         selection: What of them is rewritten.
         bundle: Folder of the bundle, ``None`` for the built-in one.
         identity: Identity it must have.
-        max_bytes: Most bytes of its files together.
         options: Options of the draws.
         output: The output folder.
         quarantine: Folder of bad rows; without one the first is an error.
         part_bytes: Bytes of a part, about.
+        max_bytes: Most bytes of the bundle's files together.
     """
 
     sources: tuple[Source, ...]
@@ -45,11 +45,11 @@ class PartJob:
     selection: Selection
     bundle: Path | None
     identity: str
-    max_bytes: int
     options: Options
     output: Path
     quarantine: Path | None
     part_bytes: int
+    max_bytes: int = MAX_BUNDLE_BYTES
 
     def target(self, file: int, number: int) -> Path:
         """Returns where a part goes."""

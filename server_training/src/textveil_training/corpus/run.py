@@ -99,7 +99,7 @@ def sanitize_corpus(
     report("checking", len(sources), len(sources))
 
     opened = sanitizer.bundle
-    job = Job(sources, format_name, tuple(text_keys), bundle, opened.identity, opened.max_bytes, options)
+    job = Job(sources, format_name, tuple(text_keys), bundle, opened.identity, options, opened.max_bytes)
     key = _key(job, terms, shards, copies, shard_lines)
     with space.opened(key, resume=resume) as state:
         clock.go_on(state.get("spent", {}))

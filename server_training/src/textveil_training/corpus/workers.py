@@ -15,6 +15,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from textveil import Sanitizer
+from textveil.bundle import MAX_BUNDLE_BYTES
 from textveil.errors import TextveilError
 from textveil.files import ctrl_c_is_ours, guarded, leave_with_parent, one_thread_each
 from textveil.text import Options
@@ -34,8 +35,8 @@ class Job:
         text_keys: Keys or columns of the texts (``jsonl``, ``table``).
         bundle: Folder of the bundle, None for the built-in one.
         identity: Identity it must have.
-        max_bytes: Most bytes of its files together.
         options: Options of the sanitizer.
+        max_bytes: Most bytes of the bundle's files together.
     """
 
     sources: tuple[Source, ...]
@@ -43,8 +44,8 @@ class Job:
     text_keys: tuple[str, ...]
     bundle: Path | None
     identity: str
-    max_bytes: int
     options: Options
+    max_bytes: int = MAX_BUNDLE_BYTES
 
 
 @dataclass(frozen=True)
