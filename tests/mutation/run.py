@@ -5,8 +5,8 @@
     .envs/mutants/bin/python tests/mutation/run.py --report          what is known so far
 
 Mutants are made by cosmic-ray, in copies of the tree. A mutant that lives is a test that is missing, or changes nothing
-that can be seen: then justified.toml has it with the reason. A run that was stopped goes on where it was, as long as
-module and tests are the same.
+that can be seen: then justified.toml has it with the reason. A run that was stopped goes on where it was. As long as a
+module is the same, only what lived is tried again; --afresh tries all.
 """
 
 import argparse
@@ -19,7 +19,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,6 +29,7 @@ ROOT = HERE.parents[1]
 WORK = ROOT / ".envs" / "mutants"
 SOURCE = "runtime/src"
 PYTHON = ROOT / ".venv" / "bin" / "python"
+WARM = HERE / "warm.py"
 #: Of arithmetic one mutant for each operator, of comparisons the boundary and the opposite: others die with them.
 LEFT_OUT = (
     "core/ReplaceBinaryOperator_(?!Add_Sub|Sub_Add|Mul_Add|Div_Mul|FloorDiv_Mul|Mod_FloorDiv|Pow_Mul|LShift_RShift"
@@ -39,6 +39,8 @@ LEFT_OUT = (
     "core/ReplaceUnaryOperator_(?!Delete)",
 )
 MEMORY = 8 << 30
+#: The longest that a mutant is waited for. What it may compute is limited too (warm.py).
+SECONDS = 600.0
 
 
 @dataclass(frozen=True)
@@ -55,11 +57,9 @@ class Module:
 
     @property
     def session(self) -> Path:
-        """Results of this module as it is now, with the tests as they are now."""
-        digest = hashlib.sha256((ROOT / SOURCE / self.path).read_bytes())
-        for test in self.tests:
-            digest.update((ROOT / test).read_bytes())
-        return WORK / "sessions" / f"{self.path.replace('/', '.')}-{digest.hexdigest()[:12]}.sqlite"
+        """Results of this module as it is now."""
+        digest = hashlib.sha256((ROOT / SOURCE / self.path).read_bytes()).hexdigest()
+        return WORK / "sessions" / f"{self.path.replace('/', '.')}-{digest[:12]}.sqlite"
 
 
 @dataclass(frozen=True)
@@ -132,20 +132,16 @@ def try_module(module: Module, tree: Path) -> None:
     Raises:
         SystemExit: The tests fail without any mutant.
     """
-    pytest = f"{PYTHON} -m pytest -q -x --assert=plain -p no:cacheprovider -p _hypothesis_pytestplugin"
-    command = " && ".join(f"{pytest} {test}" for test in module.tests)  # most mutants never see the second file
-    start = time.monotonic()
-    unchanged = subprocess.run(command, shell=True, cwd=tree, env=environment(tree), capture_output=True, text=True)
-    if unchanged.returncode:
-        sys.exit(f"{module.path}: the tests fail without any mutant\n{unchanged.stdout[-2000:]}")
-    seconds = 20 + 5 * (time.monotonic() - start)
-    config = module.session.with_suffix(".toml")
+    place, config = str(tree / "warm"), module.session.with_suffix(".toml")
     config.parent.mkdir(exist_ok=True)
     config.write_text(
-        f'[cosmic-ray]\nmodule-path = "{SOURCE}/{module.path}"\ntimeout = {seconds:.1f}\nexcluded-modules = []\n'
-        f"test-command = 'sh -c \"{command}\"'\n[cosmic-ray.distributor]\nname = 'local'\n"
+        f'[cosmic-ray]\nmodule-path = "{SOURCE}/{module.path}"\ntimeout = {SECONDS}\nexcluded-modules = []\n'
+        f"test-command = '{PYTHON} {WARM} run {place}'\n[cosmic-ray.distributor]\nname = 'local'\n"
         f"[cosmic-ray.filters.operators-filter]\nexclude-operators = {list(LEFT_OUT)}\n"
     )
+    if module.session.exists():
+        with sqlite3.connect(module.session) as session:
+            session.execute("DELETE FROM work_results WHERE test_outcome = 'SURVIVED'")
     tool = Path(sys.executable).parent
     steps = [[tool / "cosmic-ray", "exec", config, module.session]]
     if not module.session.exists():
@@ -153,8 +149,16 @@ def try_module(module: Module, tree: Path) -> None:
             [tool / "cosmic-ray", "init", config, module.session],
             [tool / "cr-filter-operators", module.session, config],
         ]
-    for step in steps:
-        subprocess.run(step, cwd=tree, env=environment(tree), check=True)
+    serving = [PYTHON, WARM, "serve", place, *module.tests]
+    with subprocess.Popen(serving, cwd=tree, env=environment(tree), stdout=subprocess.PIPE, text=True) as warm:
+        assert warm.stdout is not None
+        try:
+            if warm.stdout.readline() != "passes\n":
+                sys.exit(f"{module.path}: the tests fail without any mutant")
+            for step in steps:
+                subprocess.run(step, cwd=tree, env=environment(tree), check=True)
+        finally:
+            warm.kill()
 
 
 def try_all(chosen: list[Module]) -> None:
@@ -199,10 +203,14 @@ def main() -> None:
     """Tries and reports; ends with status 1 if a mutant lived without a reason or a reason has no mutant."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="ends of modules' paths; all if there are none")
+    parser.add_argument("--afresh", action="store_true", help="try what was killed before, too")
     parser.add_argument("--report", action="store_true", help="try nothing, print what is known")
     given = parser.parse_args()
     chosen = [one for one in modules() if not given.names or one.path.endswith(tuple(given.names))]
     if not given.report:
+        if given.afresh:
+            for module in chosen:
+                module.session.unlink(missing_ok=True)
         try_all(chosen)
     sys.exit(1 if report(chosen) else 0)
 
