@@ -37,6 +37,7 @@ def apart(tests: list[str], connection: socket.socket, seconds: int) -> None:
     """
     if os.fork():
         return
+    os.setsid()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     null = os.open(os.devnull, os.O_RDWR)

@@ -1,7 +1,10 @@
 """Changes of samplers and of the ledger's rows that ``make mutants`` found and no other test noticed."""
 
 import importlib
+from collections import Counter
 from dataclasses import is_dataclass
+from decimal import Decimal
+from fractions import Fraction
 from inspect import isclass
 from typing import Any
 
@@ -11,6 +14,8 @@ from small_context import random_context
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.context import ContextTable
 from textveil.mechanisms.integer_sampling import MAX_ROUNDS, MAX_TOTAL, MAX_WORDS
+from textveil.mechanisms.staircase import Staircase, StaircaseChannel, StaircaseLevel
+from textveil.mechanisms.staircase_table import StaircaseTable, output_role
 
 DRAWING = ("integer_sampling", "staircase", "staircase_table", "context")
 
@@ -21,6 +26,23 @@ def test_what_is_drawn_from_cannot_be_changed(name: str) -> None:
     ours = [value for value in vars(module).values() if isclass(value) and value.__module__ == module.__name__]
     for found in filter(is_dataclass, ours):
         assert found.__dataclass_params__.frozen, found  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@pytest.mark.parametrize("found", [StaircaseTable, Staircase, StaircaseChannel, ContextTable])
+def test_what_holds_arrays_is_told_apart_by_identity(found: type) -> None:
+    """Equal by value would compare arrays, and have no hash: they are keys of caches."""
+    assert (found.__eq__, found.__hash__) == (object.__eq__, object.__hash__)
+
+
+@pytest.mark.parametrize(
+    ("rule", "bit"),
+    [((True, True), 1), ((False, True), 2), ((True, False), 4), ((False, False), 8)],
+)
+def test_bits_of_roles(rule: tuple[bool, bool], bit: int) -> None:
+    """docs/format.md, "The staircase": with kinds, slots in lower case have bits of their own."""
+    visible, kinds = rule
+    assert output_role(visible=visible, kinds=kinds) == bit
+    assert output_role(visible=visible, kinds=kinds, lower=True) == (bit << 4 if kinds else bit)
 
 
 def test_the_bounds_are_those_of_the_proofs() -> None:
@@ -43,3 +65,17 @@ def test_a_context_beyond_them_is_not(classes: int, weights: int) -> None:
         arrays["scores"] = np.zeros((6, classes), np.int8)
     with pytest.raises(BundleDamaged, match="shapes or types"):
         ContextTable.from_tensors(arrays, 300, 4)
+
+
+def test_each_unit_of_a_budget_is_one_integer_where_the_factor_is_one() -> None:
+    """The first of them is the word's own, and only that one."""
+    neighbors = np.array([[0, 1, 2], [1, 2, 0], [2, 0, 1]], np.uint16)
+    table = StaircaseTable(neighbors, np.array([3, 2, 4], np.uint32), np.full(3, 63, np.uint8))
+    level = StaircaseLevel("one", Decimal("0.7"), Fraction(1, 2), Fraction(1, 4))
+    staircase = Staircase.of(table, level, np.ones(3, np.bool_), unit=1)
+    assert (staircase.factor, staircase.budget, staircase.own_cap) == (1, 4, 1)
+    for token in range(4):
+        rows, exact = staircase._rows(np.array([token])), staircase.exact_row(token)
+        u, w = np.divmod(np.arange(staircase.total * int(rows.left[0])), int(rows.left[0]))
+        counts = Counter(staircase._select(rows, np.zeros(len(u), np.intp), u, w).tolist())
+        assert [Fraction(counts[y], len(u)) for y in range(3)] == [Fraction(weight, sum(exact)) for weight in exact]
