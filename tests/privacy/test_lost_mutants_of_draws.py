@@ -2,7 +2,7 @@
 
 import importlib
 from collections import Counter
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from inspect import isclass
@@ -43,6 +43,34 @@ def test_bits_of_roles(rule: tuple[bool, bool], bit: int) -> None:
     visible, kinds = rule
     assert output_role(visible=visible, kinds=kinds) == bit
     assert output_role(visible=visible, kinds=kinds, lower=True) == (bit << 4 if kinds else bit)
+
+
+def test_only_a_symbol_with_the_role_comes_out() -> None:
+    roles = np.array([0, 1, 2, 3, 4, 15], np.uint8)
+    table = StaircaseTable(np.arange(6, dtype=np.uint16)[:, None], np.ones(6, np.uint32), roles)
+    assert table.outputs(visible=True, kinds=True).tolist() == [False, True, False, True, False, True]
+    assert table.outputs(visible=False, kinds=True).tolist() == [False, False, True, True, False, True]
+    assert table.outputs(visible=True, kinds=True, lower=True).tolist() == [False, True, False, True, False, True]
+    cased = replace(table, roles=roles | np.uint8(16))
+    assert cased.outputs(visible=True, kinds=True, lower=True).all()
+    assert not cased.outputs(visible=False, kinds=True, lower=True).any()
+
+
+@pytest.mark.parametrize("row", [0, 1, 2047, 2048, 2999])
+@pytest.mark.parametrize("twice", [True, False])
+def test_every_row_of_a_long_table_is_checked(row: int, twice: bool) -> None:
+    """Rows are checked 2,048 at a time."""
+    symbols = 3000
+    neighbors = np.stack([np.arange(symbols), (np.arange(symbols) + 1) % symbols], axis=1).astype(np.uint16)
+    tensors = {
+        "neighbours": neighbors,
+        "base": np.ones(symbols, np.uint32),
+        "roles": np.zeros(symbols, np.uint8),
+    }
+    assert StaircaseTable.from_tensors(tensors, symbols).symbols == symbols
+    neighbors[row, 1] = row if twice else symbols
+    with pytest.raises(BundleDamaged, match="twice" if twice else "leaves the vocabulary"):
+        StaircaseTable.from_tensors(tensors, symbols)
 
 
 def test_the_bounds_are_those_of_the_proofs() -> None:

@@ -65,7 +65,7 @@ def test_every_license_of_a_wheel_is_named_and_in_it(folder: str) -> None:
     assert about["license"] == ("Apache-2.0" if folder == "server_training" else SKELETON_LICENSE)
     names = set(about["license"].split(" AND ")) - {"Apache-2.0"}
     texts = {path.name: path.read_text("utf-8") for path in root.glob("licenses/*")}
-    assert set(texts) == ({f"{name}.txt" for name in names} | {"words.md", "lists.md"} if names else set())
+    assert set(texts) == ({f"{name}.txt" for name in names} | {"words.txt", "lists.txt"} if names else set())
     assert about["license-files"] == ["LICENSE", *(["licenses/*"] if names else [])]
     assert (root / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
     assert about["authors"] == [{"name": "textveil developers"}]
@@ -84,7 +84,7 @@ def test_texts_of_licenses_are_whole(folder: str) -> None:
         assert [f"Section {number} -- " in text for number in range(1, 9)] == [True] * 8
         assert text.rstrip().endswith("Creative Commons may be contacted at creativecommons.org.")
     credits = {name: (ROOT / "artifacts" / name / "LICENSE.md").read_text("utf-8") for name in ("words", "lists")}
-    assert {name: (texts / f"{name}.md").read_text("utf-8") for name in credits} == credits
+    assert {name: (texts / f"{name}.txt").read_text("utf-8") for name in credits} == credits
     mit = (texts / "MIT.txt").read_text("utf-8")
     holders = re.findall(r"^  (\S+) +Copyright \([cC]\) (?:\d+ )?(.+)$", mit, re.M)
     assert len(holders) == 8
