@@ -14,7 +14,7 @@ from small_context import random_context
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.context import ContextTable
 from textveil.mechanisms.integer_sampling import MAX_ROUNDS, MAX_TOTAL, MAX_WORDS
-from textveil.mechanisms.staircase import Staircase, StaircaseChannel, StaircaseLevel
+from textveil.mechanisms.staircase import G, Staircase, StaircaseChannel, StaircaseLevel
 from textveil.mechanisms.staircase_table import StaircaseTable, output_role
 
 DRAWING = ("integer_sampling", "staircase", "staircase_table", "context")
@@ -93,6 +93,59 @@ def test_a_context_beyond_them_is_not(classes: int, weights: int) -> None:
         arrays["scores"] = np.zeros((6, classes), np.int8)
     with pytest.raises(BundleDamaged, match="shapes or types"):
         ContextTable.from_tensors(arrays, 300, 4)
+
+
+def staircase_of(share: Fraction, own: Fraction = Fraction(1), epsilon: str = "2", unit: int = 4) -> Staircase:
+    """Four words of which each has two others near it."""
+    neighbors = np.array([[0, 1, 2], [1, 2, 3], [2, 3, 0], [3, 0, 1]], np.uint16)
+    table = StaircaseTable(neighbors, np.array([3, 2, 4, 1], np.uint32), np.full(4, 63, np.uint8))
+    return Staircase.of(table, StaircaseLevel("level", Decimal(epsilon), share, own), np.ones(4, np.bool_), unit=unit)
+
+
+def check_draws(staircase: Staircase) -> None:
+    """Every pair of integers of every input, all inputs drawn together, against the exact weights and the channel."""
+    tokens = np.arange(5)
+    rows = staircase._rows(tokens)
+    for token in tokens.tolist():
+        left, exact = int(rows.left[token]), staircase.exact_row(token)
+        u, w = np.divmod(np.arange(staircase.total * left), left)
+        counts = Counter(staircase._select(rows, np.full(len(u), token), u, w).tolist())
+        law = [Fraction(weight, sum(exact)) for weight in exact]
+        assert [Fraction(counts[y], len(u)) for y in range(4)] == law
+        np.testing.assert_allclose(staircase.channel.rows(np.array([token]))[0], [float(p) for p in law], rtol=1e-12)
+        np.testing.assert_allclose(
+            staircase.channel.columns(np.arange(4))[:, token], [float(p) for p in law], rtol=1e-12
+        )
+
+
+@pytest.mark.parametrize("share", [Fraction(1, 2), Fraction(4, 5), Fraction(9, 10), Fraction(1)])
+@pytest.mark.parametrize("own", [Fraction(0), Fraction(1, 4), Fraction(1)])
+def test_inputs_that_are_drawn_together_have_their_own_rows(share: Fraction, own: Fraction) -> None:
+    check_draws(staircase_of(share, own))
+
+
+def test_what_is_left_of_the_base_may_be_one_or_nothing() -> None:
+    """Of the budget 9 of 10, the first word deals 9: one is left. Where all is dealt, ``w`` is below 1."""
+    neighbors = np.array([[0, 1, 2, 3], [1, 2, 3, 0], [2, 3, 0, 1], [3, 0, 1, 2]], np.uint16)
+    table = StaircaseTable(neighbors, np.array([3, 2, 4, 1], np.uint32), np.full(4, 63, np.uint8))
+    for share, left in ((Fraction(9, 10), 1), (Fraction(1), 1), (Fraction(4, 5), 2)):
+        level = StaircaseLevel("level", Decimal(2), share)
+        staircase = Staircase.of(table, level, np.ones(4, np.bool_), unit=4)
+        assert staircase._rows(np.arange(5)).left.tolist() == [left] * 4 + [10]
+        check_draws(staircase)
+
+
+def test_levels_at_the_edges_of_what_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert G == 1 << 20
+    for share, own in ((Fraction(1, 2), Fraction(-1, 2)), (Fraction(0), Fraction(1)), (Fraction(3, 2), Fraction(1))):
+        with pytest.raises(BundleDamaged, match="out of range"):
+            staircase_of(share, own)
+    sound = staircase_of(Fraction(1, 2))
+    monkeypatch.setattr(Staircase, "total", MAX_TOTAL - 1)
+    sound.check()
+    monkeypatch.setattr(Staircase, "total", MAX_TOTAL)
+    with pytest.raises(BundleDamaged, match="too large"):
+        sound.check()
 
 
 def test_each_unit_of_a_budget_is_one_integer_where_the_factor_is_one() -> None:
