@@ -140,6 +140,10 @@ def test_levels_at_the_edges_of_what_is_allowed(monkeypatch: pytest.MonkeyPatch)
     for share, own in ((Fraction(1, 2), Fraction(-1, 2)), (Fraction(0), Fraction(1)), (Fraction(3, 2), Fraction(1))):
         with pytest.raises(BundleDamaged, match="out of range"):
             staircase_of(share, own)
+    assert StaircaseLevel("level", Decimal(2), Fraction(1)).own_share == 1
+    nothing = StaircaseTable(np.zeros((0, 1), np.uint16), np.zeros(0, np.uint32), np.zeros(0, np.uint8))
+    with pytest.raises(BundleDamaged, match="there is no output"):
+        Staircase.of(nothing, StaircaseLevel("level", Decimal(2), Fraction(1)), np.zeros(0, np.bool_))
     sound = staircase_of(Fraction(1, 2))
     monkeypatch.setattr(Staircase, "total", MAX_TOTAL - 1)
     sound.check()
