@@ -103,6 +103,15 @@ def results(module: Module) -> Iterator[tuple[Mutant, bool]]:
             yield mutant_of(module, diff), outcome == "SURVIVED"
 
 
+def is_complete(module: Module) -> bool:
+    """Whether all mutants of a module were tried."""
+    if not module.session.exists():
+        return False
+    with sqlite3.connect(module.session) as session:
+        left = "SELECT count(*) FROM work_items WHERE job_id NOT IN (SELECT job_id FROM work_results)"
+        return session.execute(left).fetchone() == (0,)
+
+
 def copied(module: Module) -> Path:
     """Makes a copy of the tree in which a module may change, compiled so that its changes are always seen."""
     tree = WORK / "trees" / module.path
@@ -187,7 +196,8 @@ def report(chosen: list[Module]) -> int:
         tried = list(results(module)) if module.session.exists() else []
         lived = [mutant for mutant, alive in tried if alive]
         unknown = [mutant for mutant in lived if mutant not in reasons]
-        stale = [mutant for mutant in reasons if mutant.module == module.path and tried and mutant not in lived]
+        stale = [mutant for mutant in reasons if mutant.module == module.path and mutant not in lived]
+        stale = stale if is_complete(module) else []
         print(
             f"{module.path}: {len(tried)} mutants, {len(tried) - len(lived)} killed, {len(lived)} lived, "
             f"{len(lived) - len(unknown)} of them justified"

@@ -53,6 +53,7 @@ def test_only_a_symbol_with_the_role_comes_out() -> None:
     assert table.outputs(visible=True, kinds=True, lower=True).tolist() == [False, True, False, True, False, True]
     cased = replace(table, roles=roles | np.uint8(16))
     assert cased.outputs(visible=True, kinds=True, lower=True).all()
+    assert cased.outputs(visible=True, kinds=True).tolist() == [False, True, False, True, False, True]
     assert not cased.outputs(visible=False, kinds=True, lower=True).any()
 
 
@@ -71,6 +72,15 @@ def test_every_row_of_a_long_table_is_checked(row: int, twice: bool) -> None:
     neighbors[row, 1] = row if twice else symbols
     with pytest.raises(BundleDamaged, match="twice" if twice else "leaves the vocabulary"):
         StaircaseTable.from_tensors(tensors, symbols)
+
+
+def test_one_symbol_is_a_table() -> None:
+    tensors = {
+        "neighbours": np.zeros((1, 1), np.uint16),
+        "base": np.ones(1, np.uint32),
+        "roles": np.zeros(1, np.uint8),
+    }
+    assert StaircaseTable.from_tensors(tensors, 1).symbols == 1
 
 
 def test_the_bounds_are_those_of_the_proofs() -> None:
