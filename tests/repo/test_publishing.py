@@ -9,6 +9,7 @@ import pytest
 import textveil
 import textveil_export
 import textveil_training
+from textveil_export.text.attribution import SKELETON_LICENSE
 
 ROOT = Path(__file__).parents[2]
 WHEELS = {"runtime": textveil, "export": textveil_export, "server_training": textveil_training}
@@ -55,3 +56,38 @@ def test_one_version() -> None:
     assert pins
     assert {pin.rpartition("==")[2] for pin in pins} == {version}
     assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("folder", WHEELS)
+def test_every_license_of_a_wheel_is_named_and_in_it(folder: str) -> None:
+    """The runtime carries the bundle, the exporter its lists; the third wheel is code alone."""
+    about, root = project(folder), ROOT / folder
+    assert about["license"] == ("Apache-2.0" if folder == "server_training" else SKELETON_LICENSE)
+    names = set(about["license"].split(" AND ")) - {"Apache-2.0"}
+    texts = {path.name: path.read_text("utf-8") for path in root.glob("licenses/*")}
+    assert set(texts) == ({f"{name}.txt" for name in names} | {"words.txt", "lists.txt"} if names else set())
+    assert about["license-files"] == ["LICENSE", *(["licenses/*"] if names else [])]
+    assert (root / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    assert about["authors"] == [{"name": "textveil developers"}]
+    data = [
+        path for path in root.rglob("src/**/*") if path.suffix in (".txt", ".tsv", ".safetensors") or path.is_symlink()
+    ]
+    assert bool(data) == bool(names)
+
+
+@pytest.mark.parametrize("folder", ["runtime", "export"])
+def test_texts_of_licenses_are_whole(folder: str) -> None:
+    texts = ROOT / folder / "licenses"
+    for name, title in {"CC-BY-4.0": "Attribution 4.0", "CC-BY-SA-4.0": "Attribution-ShareAlike 4.0"}.items():
+        text = (texts / f"{name}.txt").read_text("utf-8")
+        assert text.startswith(f"{title} International\n")
+        assert [f"Section {number} -- " in text for number in range(1, 9)] == [True] * 8
+        assert text.rstrip().endswith("Creative Commons may be contacted at creativecommons.org.")
+    credits = {name: (ROOT / "artifacts" / name / "LICENSE.md").read_text("utf-8") for name in ("words", "lists")}
+    assert {name: (texts / f"{name}.txt").read_text("utf-8") for name in credits} == credits
+    mit = (texts / "MIT.txt").read_text("utf-8")
+    holders = re.findall(r"^  (\S+) +Copyright \([cC]\) (?:\d+ )?(.+)$", mit, re.M)
+    assert len(holders) == 8
+    for package, holder in holders:
+        assert package in "".join(credits.values())
+        assert holder in "".join(credits.values())

@@ -1,6 +1,7 @@
 """What ships: the wheel and the sdist of the runtime, built from a copy, installed alone, used from an empty place."""
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -123,10 +124,16 @@ def test_the_wheel_is_small_enough_to_bundle(dist: Callable[[str], Path]) -> Non
 def test_the_wheel_holds_its_license_and_what_it_needs(dist: Callable[[str], Path]) -> None:
     info = f"textveil-{__version__}.dist-info"
     with zipfile.ZipFile(dist("wheel")) as wheel:
-        assert wheel.read(f"{info}/licenses/LICENSE") == (ROOT / "LICENSE").read_bytes()
+        texts = {"LICENSE": ROOT / "LICENSE"} | {
+            f"licenses/{path.name}": path for path in (ROOT / "runtime" / "licenses").iterdir()
+        }
+        assert {name.partition("/licenses/")[2] for name in wheel.namelist() if "/licenses/" in name} == set(texts)
+        assert all(wheel.read(f"{info}/licenses/{name}") == path.read_bytes() for name, path in texts.items())
         metadata = wheel.read(f"{info}/METADATA").decode()
         assert "textveil = textveil.__main__:main" in wheel.read(f"{info}/entry_points.txt").decode()
-    assert "\nLicense-Expression: Apache-2.0\n" in metadata
+        bundle = json.loads(wheel.read(f"{BUNDLE}/manifest.json"))
+    assert f"\nLicense-Expression: {bundle['licence']}\n" in metadata
+    assert "\nAuthor: textveil developers\n" in metadata
     assert "\nRequires-Python: >=3.11\n" in metadata
     needed = {line.split(":")[1].strip() for line in metadata.splitlines() if line.startswith("Requires-Dist")}
     assert {name.split(">")[0] for name in needed if "extra ==" not in name} == {"numpy", "regex"}

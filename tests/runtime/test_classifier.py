@@ -96,6 +96,7 @@ def test_the_classifier_is_the_one_that_was_trained(bundle: Path) -> None:
         ("", "is no released vector"),
         ("[" * 100_000, "is no released vector"),
         ('{"vector": [0.5]}', "is no released vector"),
+        (lambda b: line(b).replace('{"vector"', '{"vector": [], "vector"', 1), "is no released vector"),
         (lambda b: line(b, bundle="0" * 64), "with another bundle"),
         (lambda b: line(b, epsilon_whole_text="3"), "no level of the bundle"),
         (lambda b: line(b, epsilon_whole_text="CANARY"), "is no released vector"),

@@ -95,6 +95,15 @@ def test_bad_rows(row: str, reason: str) -> None:
     assert [(one.number, one.line, one.reason, one.raw) for one in bad] == [(2, 2, reason, row.encode() + b"\n")]
 
 
+@pytest.mark.parametrize("option", ["document_key", "scope_column"])
+@pytest.mark.parametrize("row", ['{"a": "x", "b": 1, "b": 2}', '{"a": "x", "b": 1, "c": {"d": 1, "d": 2}}'])
+def test_a_row_that_names_its_document_or_scope_has_each_key_once(option: str, row: str) -> None:
+    """Of two scopes the last would be charged, and the first is what others read."""
+    more = {"document": "key"} if option == "document_key" else {}
+    written, bad = shout(f'{row}\n{{"a": "y", "b": 1}}\n'.encode(), "a", **{option: "b"}, **more)
+    assert (written, [one.reason for one in bad]) == (b'{"a": "Y", "b": 1}\n', ["a key is there twice"])
+
+
 def test_a_list_of_objects_where_an_object_is_named() -> None:
     row = b'{"m": [{"c": "x"}]}\n'
     assert shout(row, "m.c")[1][0].reason == "a list stands where a key names an object: say [] after its name"

@@ -11,6 +11,7 @@ pytest.importorskip("starlette", reason="needs the extra serve: make integration
 pytest.importorskip("uvicorn", reason="needs the extra serve: make integrations")
 
 from textveil.serve import Access, Limits, Releases, make_app
+from textveil.serve.access import Refusal
 from textveil.serve.openapi import describe
 
 
@@ -59,6 +60,16 @@ BAD = {
         "content-type",
     ),
     "no JSON": ("POST", "/sanitize", b'{"text": Zorblaxia}', JSON, 400, "json"),
+    "a key twice": ("POST", "/sanitize", b'{"text": "Zorblaxia", "text": "a"}', JSON, 400, "json"),
+    "a key twice, spelled otherwise": (
+        "POST",
+        "/sanitize",
+        b'{"text": "a", "\\u0074ext": "Zorblaxia"}',
+        JSON,
+        400,
+        "json",
+    ),
+    "a key twice inside": ("POST", "/sanitize", b'{"texts": [{"Zorblaxia": 1, "Zorblaxia": 2}]}', JSON, 400, "json"),
     "half": ("POST", "/sanitize", b'{"text": "Zorblaxia', JSON, 400, "json"),
     "nothing": ("POST", "/sanitize", b"", JSON, 400, "json"),
     "no UTF-8": ("POST", "/sanitize", '{"text": "Zorbläxia"}'.encode("latin-1"), JSON, 400, "json"),
@@ -80,6 +91,7 @@ BAD = {
     "another host with our name": ("GET", "/info", None, {"Host": "127.0.0.1.zorblaxia.example:80"}, 421, "host"),
     "another site": ("POST", "/sanitize", TEXT, {"Origin": "https://zorblaxia.example"}, 403, "origin"),
     "a site with no name": ("POST", "/sanitize", TEXT, {"Origin": "null"}, 403, "origin"),
+    "a page of another port": ("GET", "/info", None, {"Sec-Fetch-Site": "same-site"}, 403, "origin"),
     "an image of another site": ("GET", "/info", None, {"Sec-Fetch-Site": "cross-site"}, 403, "origin"),
     "a fault": ("POST", "/sanitize", {"text": f"fault {SECRET}"}, {}, 500, "internal"),
     "a budget": ("POST", "/sanitize", {"text": f"budget {SECRET}"}, {}, 403, "budget"),
@@ -111,6 +123,44 @@ def test_its_own_names_are_answered(server: Server) -> None:
     assert server.ask("GET", "/info", headers={"Origin": own})[0] == 200
     assert server.raw(b"GET /info HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n").startswith(b"HTTP/1.1 400")
     assert server.raw(b"GET /info HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 421")
+
+
+def test_a_page_of_its_own_is_answered(server: Server) -> None:
+    for site in ("same-origin", "none"):
+        assert server.ask("GET", "/info", headers={"Sec-Fetch-Site": site})[0] == 200
+
+
+ONCE = {
+    "Host": "localhost",
+    "Origin": "http://localhost",
+    "Sec-Fetch-Site": "none",
+    "Authorization": "Bearer key",
+    "Content-Type": "application/json",
+}
+
+
+@pytest.mark.parametrize("name", ONCE)
+def test_a_header_that_decides_is_there_once(server: Server, name: str) -> None:
+    """Also where both say the same."""
+    lines = [f"{key}: {value}" for key, value in ONCE.items()]
+    sent = "\r\n".join(
+        ["POST /sanitize HTTP/1.1", "Connection: close", "Content-Length: 13", *lines, "", '{"text": "a"}']
+    )
+    assert server.raw(sent.encode()).startswith(b"HTTP/1.1 200 ")
+    twice = sent.replace(f"{name}: {ONCE[name]}", f"{name}: {ONCE[name]}\r\n{name.lower()}: {ONCE[name]}")
+    assert server.raw(twice.encode()).startswith(b"HTTP/1.1 400 ")
+
+
+@pytest.mark.parametrize("name", [*ONCE, "Content-Length", "Transfer-Encoding"])
+def test_whatever_the_server_lets_through(name: str) -> None:
+    """A library may join two headers, refuse them or hand them on: here they are handed on."""
+    headers = [(key.lower().encode(), value.encode()) for key, value in ONCE.items() if key != name]
+    access, scope = Access(frozenset({"localhost"})), {"scheme": "http", "path": "/sanitize"}
+    one = (name.lower().encode(), ONCE.get(name, "13").encode())
+    access.check({**scope, "headers": [*headers, one]})
+    with pytest.raises(Refusal) as refused:
+        access.check({**scope, "headers": [*headers, one, one]})
+    assert (refused.value.status, refused.value.code) == (400, "header")
 
 
 def test_the_document_fits_the_routes() -> None:

@@ -3,12 +3,14 @@
 import os
 import stat
 from pathlib import Path
+from typing import Unpack
 
 from textveil.bundle import (
     INDEX_FORMAT_VERSION,
     SIGNATURE,
     TEXT_BUNDLE,
     Bundle,
+    Pins,
     encoder_version,
     kind_of,
     open_encoder,
@@ -22,12 +24,13 @@ from textveil_export.errors import KeyFileError
 _HINT = "make one with: openssl genpkey -algorithm ed25519 -out FILE"
 
 
-def sign_bundle(folder: Path, key: Path) -> str:
+def sign_bundle(folder: Path, key: Path, **pins: Unpack[Pins]) -> str:
     """Puts the signature of a maker beside a bundle that opens without an error.
 
     Args:
         folder: The bundle.
         key: A private Ed25519 key in PEM, without a password, readable by its owner alone.
+        pins: What the bundle must be.
 
     Returns:
         The public key, 64 hexadecimal digits: what users pin with ``--maker``.
@@ -50,15 +53,15 @@ def sign_bundle(folder: Path, key: Path) -> str:
         raise KeyFileError(f"no private key in PEM there; {_HINT}") from error
     if not isinstance(private, Ed25519PrivateKey):
         raise KeyFileError(f"the key is of another kind; {_HINT}")
-    signature = private.sign(signed_message(_sound_manifest(folder)))
+    signature = private.sign(signed_message(_sound_manifest(folder, pins)))
     replace_file(folder / SIGNATURE, signature.hex() + "\n")
     return private.public_key().public_bytes_raw().hex()
 
 
-def _sound_manifest(folder: Path) -> str:
+def _sound_manifest(folder: Path, pins: Pins) -> str:
     """The SHA-256 of the manifest of a bundle that opens: nobody vouches for one that does not."""
     if kind_of(folder) == TEXT_BUNDLE:
-        return Bundle(folder).manifest_sha256
+        return Bundle(folder, **pins).manifest_sha256
     if encoder_version(folder) == INDEX_FORMAT_VERSION:
-        return open_index(folder).identity
-    return open_encoder(folder)[0].manifest_sha256
+        return open_index(folder, **pins).identity
+    return open_encoder(folder, **pins)[0].manifest_sha256

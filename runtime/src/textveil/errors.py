@@ -205,7 +205,7 @@ class ClusterError(TextveilError):
 
 
 class EntropyFailed(TextveilError):
-    """The operating system gives no random bytes, or too few. Nothing was released."""
+    """The operating system gives no random bytes, too few, or such that no draw comes of them. Nothing was released."""
 
     code = "entropy"
 

@@ -12,7 +12,7 @@ from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import DEFAULT_BUNDLE, Bundle
+from textveil.bundle import DEFAULT_BUNDLE, Bundle, Pins
 from textveil.mechanisms import Channel
 from textveil.text import Lexicon, Options, make_plan, segments
 
@@ -44,6 +44,7 @@ class TextChannel:
 
     Args:
         bundle: Folder of a bundle; the built-in English one if left out.
+        pins: What the bundle must be.
         options: Options as in ``Sanitizer.sanitize``. Without a mechanism it is the one of SanText that the bundle uses
             by default: the staircase does not work token by token.
 
@@ -56,8 +57,8 @@ class TextChannel:
         StaircaseUnsupported: The staircase is asked for, or the bundle has nothing else.
     """
 
-    def __init__(self, bundle: Path | None = None, **options: Unpack[Options]) -> None:
-        self.bundle = Bundle(DEFAULT_BUNDLE if bundle is None else bundle)
+    def __init__(self, bundle: Path | None = None, *, pins: Pins | None = None, **options: Unpack[Options]) -> None:
+        self.bundle = Bundle(DEFAULT_BUNDLE if bundle is None else bundle, **(pins or {}))
         if options.get("mechanism") is None and self.bundle.default_mechanism == "staircase":
             options["mechanism"] = self.bundle.default_table_mechanism or "staircase"
         if options.get("mechanism") == "staircase":

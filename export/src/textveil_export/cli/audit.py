@@ -5,7 +5,8 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from textveil.bundle import INDEX_FORMAT_VERSION, Bundle, encoder_version, open_index
+from textveil.bundle import INDEX_FORMAT_VERSION, Bundle, Pins, encoder_version, open_index
+from textveil.cli import pinned
 from textveil.mechanisms import Staircase
 
 from textveil_export.errors import SamplerFault
@@ -13,9 +14,12 @@ from textveil_export.sampler import audit_sampler
 from textveil_export.sampler.audit import ALPHA, DRAWS
 
 
+@pinned()
 def audit(
     bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle with a staircase or an index.")],
     draws: Annotated[int, typer.Option(min=1000, help="Draws of each of two inputs at each level.")] = DRAWS,
+    *,
+    pins: Pins,
 ) -> None:
     """Draw from the installed sampler, and bound the realized epsilon from below.
 
@@ -23,7 +27,7 @@ def audit(
     probabilities, uniform integers with uniform ones, and a process with its copy. A sampler that fails is an error.
     """
     faults = []
-    for staircase in _staircases(bundle):
+    for staircase in _staircases(bundle, pins):
         found = audit_sampler(staircase, draws)
         print(found)
         faults += [f"level {found.level}: {fault}" for fault in found.faults]
@@ -32,10 +36,10 @@ def audit(
     print(f"no fault in {draws:,} draws of each input; a sound sampler fails one comparison in {1 / ALPHA:,.0f}")
 
 
-def _staircases(path: Path) -> list[Staircase]:
+def _staircases(path: Path, pins: Pins) -> list[Staircase]:
     if encoder_version(path) == INDEX_FORMAT_VERSION:
-        return [staircase for levels in open_index(path).channels.values() for staircase in levels]
-    bundle = Bundle(path)
+        return [staircase for levels in open_index(path, **pins).channels.values() for staircase in levels]
+    bundle = Bundle(path, **pins)
     table = bundle.staircase
     if table is None:
         raise SamplerFault("this bundle has no staircase to draw from")

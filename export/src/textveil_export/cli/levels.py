@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from textveil.bundle import Bundle
-from textveil.cli import levels_table
+from textveil.bundle import Bundle, Pins
+from textveil.cli import levels_table, pinned
 
 from textveil_export.certify import certificate
 from textveil_export.cli.progress_bars import bars
@@ -18,16 +18,19 @@ from textveil_export.text.write import write_certificate, write_statistics
 BundleArgument = Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle.")]
 
 
+@pinned()
 def certify(
     bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle with embedding rows.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the certificate, change nothing.")] = False,
+    *,
+    pins: Pins,
 ) -> None:
     """Compute the epsilon of every level over all pairs of the finished table, and label the levels with it.
 
     A label that was less than that is false, and named; with --dry-run it is an error. The identity of the bundle
     changes, since it covers the labels. An interruption leaves the bundle as it was, or without a certificate.
     """
-    opened = Bundle(bundle)
+    opened = Bundle(bundle, **pins)
     with bars() as progress:
         certificates = certificate.certify(opened, progress)
     false = certificate.false_labels(opened, certificates)
@@ -38,37 +41,46 @@ def certify(
         raise CertificationError(f"{len(false)} labels of this bundle are less than what was proven")
 
 
+@pinned()
 def statistics(
     bundle: BundleArgument,
     trials: Annotated[int, typer.Option(min=2, help="Words in the simulation of repeated releases.")] = TRIALS,
     seed: Annotated[int, typer.Option(min=0, help="Of that simulation; it is recorded.")] = SEED,
+    *,
+    pins: Pins,
 ) -> None:
     """Measure what every level does to words, and write it into the bundle for textveil levels and calibrate.
 
     The identity of the bundle changes. An interruption leaves the bundle as it was, or without statistics.
     """
-    opened = Bundle(bundle)
+    opened = Bundle(bundle, **pins)
     with bars() as progress:
         measured = measure(opened, progress, trials=trials, seed=seed)
     print(levels_table(write_statistics(opened, measured)))
 
 
+@pinned()
 def sign(
     bundle: BundleArgument,
     key: Annotated[
         Path, typer.Option(help="Private Ed25519 key in PEM, as openssl genpkey -algorithm ed25519 makes it.")
     ],
+    *,
+    pins: Pins,
 ) -> None:
     """Sign a bundle as its maker, and print the public key that users pin with --maker.
 
     The signature lies beside the manifest, in manifest.json.sig. Whatever changes the bundle makes it void.
     """
-    print(sign_bundle(bundle, key))
+    print(sign_bundle(bundle, key, **pins))
 
 
+@pinned()
 def report(
     bundle: BundleArgument,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the page; created if missing.")],
+    *,
+    pins: Pins,
 ) -> None:
     """Write a page about the levels of a bundle: curves, histograms, a table, and sanitized example texts.
 
@@ -76,7 +88,7 @@ def report(
     """
     from textveil_export.report.page import write_report  # matplotlib is an extra, and slow to import
 
-    for path in write_report(Bundle(bundle), output):
+    for path in write_report(Bundle(bundle, **pins), output):
         print(path)
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from textveil.bundle import Bundle
+from textveil.bundle import Bundle, Pins
+from textveil.cli import pinned
 
 from textveil_export.cli.progress_bars import bars
 from textveil_export.errors import ExportError
@@ -49,6 +50,7 @@ ContextOption = Annotated[
 ]
 
 
+@pinned()
 def staircase(
     bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle of words with SanText.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the new bundle.")],
@@ -68,10 +70,13 @@ def staircase(
         str | None, typer.Option(help="Whose work the new bundle is; as the old one says if left out.")
     ] = None,
     force: Annotated[bool, typer.Option(help="Replace an existing bundle.")] = False,
+    *,
+    pins: Pins,
 ) -> None:
     """Build the staircase of a finished bundle anew; its tables of SanText stay, with certificate and statistics."""
     if lists not in ("english", "none"):
         raise ExportError("--lists must be english or none")
+    opened = Bundle(bundle, **pins)
     recipe = StaircaseRecipe(
         lists=skeleton(function_words, kind),
         vectors=vectors_of(vectors or ENGLISH_VECTORS),
@@ -81,9 +86,7 @@ def staircase(
         context=context_model(context),
     )
     with bars() as progress:
-        renewed = renew_staircase(
-            Bundle(bundle), recipe, output, attribution=attribution, force=force, progress=progress
-        )
+        renewed = renew_staircase(opened, recipe, output, attribution=attribution, force=force, progress=progress)
     print(f"{output}: {renewed.symbols:,} symbols, identity {renewed.identity}")
 
 

@@ -154,7 +154,7 @@ def _write(bundle: Bundle, name: str, text: str, label: Callable[[dict[str, Any]
     label(manifest, True)
     (bundle.path / SIGNATURE).unlink(missing_ok=True)  # it is of the manifest that was
     replace_file(bundle.path / MANIFEST, to_json(manifest))
-    return Bundle(bundle.path)
+    return Bundle(bundle.path, max_bytes=bundle.max_bytes)
 
 
 def _label(

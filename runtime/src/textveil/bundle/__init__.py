@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         open_index,
     )
     from textveil.bundle.maker import SIGNATURE, signed_message
+    from textveil.bundle.pins import Pins
     from textveil.bundle.safetensors_reader import unique_keys
     from textveil.bundle.santext_files import EMBEDDINGS, TABLE, TABLE_MECHANISMS, TAILS, Level
     from textveil.bundle.staircase_files import CONTEXT, LAW, STAIRCASE, KindFile, SkeletonFiles
@@ -111,6 +112,7 @@ __all__ = [
     "KindFile",
     "Level",
     "OnnxParts",
+    "Pins",
     "SkeletonFiles",
     "StaticParts",
     "atomic_bytes",
@@ -140,6 +142,7 @@ __getattr__ = lazy_names(
     "held_out",
     "index_bundle",
     "maker",
+    "pins",
     "safetensors_reader",
     "santext_files",
     "staircase_files",

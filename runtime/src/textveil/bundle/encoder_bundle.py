@@ -23,6 +23,7 @@ from textveil.bundle.files import (
 from textveil.bundle.lists import read_ids
 from textveil.bundle.maker import require_maker
 from textveil.bundle.onnx_check import Outline, check_model
+from textveil.bundle.pins import pin
 from textveil.errors import BundleDamaged, OldFormat, OptionError, UnknownLevel
 from textveil.mechanisms.vector_parameters import ReleaseParameters
 
@@ -107,8 +108,16 @@ class EncoderBundle:
         require_maker(self.path, self.manifest_sha256, key)
 
 
-def open_encoder(path: Path, *, max_bytes: int = MAX_BUNDLE_BYTES) -> tuple[EncoderBundle, bytes]:
-    """Opens the encoder bundle in a folder, whose files may have ``max_bytes`` bytes together.
+def open_encoder(
+    path: Path, *, expect_id: str | None = None, maker: str | None = None, max_bytes: int = MAX_BUNDLE_BYTES
+) -> tuple[EncoderBundle, bytes]:
+    """Opens the encoder bundle in a folder.
+
+    Args:
+        path: The folder.
+        expect_id: The identity it must have.
+        maker: Public key of the maker who must have signed it, 64 hexadecimal digits.
+        max_bytes: Most bytes of all its files together.
 
     Returns:
         The bundle, and the bytes of its model: those that were hashed and checked.
@@ -119,6 +128,7 @@ def open_encoder(path: Path, *, max_bytes: int = MAX_BUNDLE_BYTES) -> tuple[Enco
         BundleVersion: It needs another version of this package.
         BundleDamaged: A file is missing, altered or malformed.
         BundleTooLarge: The files are larger than allowed.
+        IdentityMismatch, NotTheMaker: It is not the one expected.
         ModelRefused: The model holds something that this package does not run.
 
     Warns:
@@ -159,6 +169,7 @@ def open_encoder(path: Path, *, max_bytes: int = MAX_BUNDLE_BYTES) -> tuple[Enco
         model=check_model(model, default.dimension, release["max_tokens"], MODEL),
     )
     warnings.warn(_NOT_COVERED, OldFormat, stacklevel=3)
+    pin(bundle, expect_id, maker)
     return bundle, model
 
 

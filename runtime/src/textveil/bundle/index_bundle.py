@@ -25,6 +25,7 @@ from textveil.bundle.held_out import HELD_OUT, HeldOut, parse_held_out
 from textveil.bundle.lists import read_ids
 from textveil.bundle.maker import require_maker
 from textveil.bundle.onnx_check import check_model
+from textveil.bundle.pins import pin
 from textveil.bundle.safetensors_reader import FLOATS, INTEGERS, parse_tensors
 from textveil.errors import BundleDamaged, UnknownLevel
 from textveil.mechanisms.index_staircase import MAX_CODES, IndexStaircase
@@ -131,11 +132,20 @@ class IndexBundle:
         require_maker(self.path, self.identity, key)
 
 
-def open_index(path: Path, *, max_bytes: int = MAX_BUNDLE_BYTES) -> IndexBundle:
-    """Opens a bundle: every listed file is checked, every channel certified. Its files have at most ``max_bytes``.
+def open_index(
+    path: Path, *, expect_id: str | None = None, maker: str | None = None, max_bytes: int = MAX_BUNDLE_BYTES
+) -> IndexBundle:
+    """Opens a bundle: every listed file is checked, every channel certified.
+
+    Args:
+        path: Its folder.
+        expect_id: The identity it must have.
+        maker: Public key of the maker who must have signed it, 64 hexadecimal digits.
+        max_bytes: Most bytes of all its files together.
 
     Raises:
         BundleNotFound, WrongBundle, BundleVersion, BundleDamaged, BundleTooLarge, ModelRefused: It cannot be used.
+        IdentityMismatch, NotTheMaker: It is not the one expected.
     """
     manifest, identity = open_encoder_manifest(path, INDEX_FORMAT_VERSION)
     try:
@@ -160,9 +170,11 @@ def open_index(path: Path, *, max_bytes: int = MAX_BUNDLE_BYTES) -> IndexBundle:
     except (KeyError, TypeError, ValueError, AttributeError, StopIteration) as error:
         raise BundleDamaged("manifest.json: a key is missing or malformed") from error
     kind = release["kind"]
-    return IndexBundle(
+    bundle = IndexBundle(
         path, identity, manifest, kind, tuple(labels), extractor, weight, bias, channels, default, held_out
     )
+    pin(bundle, expect_id, maker)
+    return bundle
 
 
 def _files_of(extractor: dict[str, Any]) -> Collection[str]:

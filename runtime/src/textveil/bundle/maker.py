@@ -6,7 +6,6 @@ names one bundle; a maker's key stands for all that its owner signs.
 
 import re
 from pathlib import Path
-from typing import Protocol
 
 from textveil.bundle.files import read_file
 from textveil.bundle.weak_keys import is_weak
@@ -16,26 +15,6 @@ SIGNATURE = "manifest.json.sig"
 _PURPOSE = b"textveil bundle, version 1\n"
 _KEY, _SIGNATURE = re.compile(r"[0-9a-f]{64}"), re.compile(rb"[0-9a-f]{128}\n?")
 _MAX_SIGNATURE_BYTES = 200
-
-
-class Pinnable(Protocol):
-    """A bundle that was opened."""
-
-    def require_identity(self, expected: str) -> None:
-        """Raises ``IdentityMismatch`` unless it has that identity."""
-        ...
-
-    def require_maker(self, key: str) -> None:
-        """Raises ``NotTheMaker`` unless the owner of that key signed it."""
-        ...
-
-
-def pin(bundle: Pinnable, expect_id: str | None, maker: str | None) -> None:
-    """Checks the identity and the maker that a caller named; ``None`` names none."""
-    if expect_id is not None:
-        bundle.require_identity(expect_id)
-    if maker is not None:
-        bundle.require_maker(maker)
 
 
 def signed_message(manifest_sha256: str) -> bytes:

@@ -21,6 +21,7 @@ from textveil.bundle.files import (
 )
 from textveil.bundle.lists import count_lists, read_list
 from textveil.bundle.maker import require_maker
+from textveil.bundle.pins import Pins, pin
 from textveil.bundle.safetensors_reader import parse_tensors
 from textveil.bundle.santext_files import (
     EMBEDDINGS,
@@ -71,6 +72,7 @@ class Bundle:
 
     Attributes:
         path: Its folder.
+        max_bytes: The cap that it was opened with.
         version: Its format version.
         identity: SHA-256 of ``manifest.json``, lower-case hexadecimal; of ``law.json`` in version 2.
         law_identity: SHA-256 of ``law.json``: what certificates and statistics are about.
@@ -94,8 +96,21 @@ class Bundle:
         statistics: The parsed statistics of the levels, or ``None``.
     """
 
-    def __init__(self, path: Path, *, max_bytes: int = MAX_BUNDLE_BYTES) -> None:
-        """Opens the bundle in ``path``, whose files may have ``max_bytes`` bytes together.
+    def __init__(
+        self,
+        path: Path,
+        *,
+        expect_id: str | None = None,
+        maker: str | None = None,
+        max_bytes: int = MAX_BUNDLE_BYTES,
+    ) -> None:
+        """Opens the bundle in ``path``.
+
+        Args:
+            path: Its folder.
+            expect_id: The identity it must have.
+            maker: Public key of the maker who must have signed it, 64 hexadecimal digits.
+            max_bytes: Most bytes of all its files together.
 
         Raises:
             BundleNotFound: There is no bundle there.
@@ -103,8 +118,9 @@ class Bundle:
             BundleVersion: It needs another version of this package.
             BundleDamaged: A file is missing, altered or malformed.
             BundleTooLarge: The files are larger than allowed.
+            IdentityMismatch, NotTheMaker: It is not the one expected.
         """
-        self.path = path
+        self.path, self.max_bytes = path, max_bytes
         self.manifest, self.manifest_sha256 = open_manifest(path, FORMAT, READABLE)
         self.pinned = False
         try:
@@ -139,6 +155,12 @@ class Bundle:
             raise BundleDamaged(f"{LAW}: the default mechanism is not one of the bundle's")
         if self.version == 2:
             warnings.warn(_OLD, OldFormat, stacklevel=2)
+        pin(self, expect_id, maker)
+
+    @property
+    def same(self) -> Pins:
+        """What another process demands, so that it opens this very bundle and no other."""
+        return Pins(expect_id=self.identity, max_bytes=self.max_bytes)
 
     @property
     def symbols(self) -> int:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
         ConsistentOption,
         DenyOption,
         EpsilonOption,
-        ExpectId,
         FluentOption,
         JsonOption,
         KindsOption,
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
         VisibleOption,
         staircase_options,
     )
+    from textveil.cli.pins import pinned
     from textveil.cli.progress import progress_bar
     from textveil.cli.show_text import bound, levels_table, share
 
@@ -38,7 +38,6 @@ __all__ = [
     "ConsistentOption",
     "DenyOption",
     "EpsilonOption",
-    "ExpectId",
     "FluentOption",
     "JsonOption",
     "KindsOption",
@@ -53,6 +52,7 @@ __all__ = [
     "bound",
     "levels_table",
     "opened",
+    "pinned",
     "progress_bar",
     "read_lines",
     "read_words",
@@ -62,4 +62,4 @@ __all__ = [
     "staircase_options",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "console", "io", "options", "progress", "show_text")
+__getattr__ = lazy_names(__name__, __all__, "console", "io", "options", "pins", "progress", "show_text")

@@ -10,14 +10,17 @@ import typer
 from textveil.bundle.defaults import default_encoder
 from textveil.bundle.files import encoder_version
 from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION
+from textveil.bundle.pins import Pins
 from textveil.cli.io import opened, read_lines
 from textveil.cli.options import EncoderOption
+from textveil.cli.pins import pinned
 from textveil.cli.show_counts import show_counts
 from textveil.errors import OptionError
 from textveil.vector.classifier import Decision, VectorClassifier
 from textveil.vector.index_server import IndexServer
 
 
+@pinned()
 def classify(
     files: Annotated[
         list[str] | None,
@@ -33,6 +36,8 @@ def classify(
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON object a line, with probabilities or scores of all labels.")
     ] = False,
+    *,
+    pins: Pins,
 ) -> None:
     """Read what devices released: a label for each line, or counts.
 
@@ -47,11 +52,11 @@ def classify(
     if encoder_version(bundle) != INDEX_FORMAT_VERSION:
         if counts:
             raise OptionError("--counts is for bundles that release an index")
-        classifier = VectorClassifier(bundle)
+        classifier = VectorClassifier(bundle, **pins)
         for number, line in _numbered(file):
             _print(classifier.classify_line(line, number), as_json)
         return
-    server = IndexServer(bundle)
+    server = IndexServer(bundle, **pins)
     received = (server.receive(line, number) for number, line in _numbered(file))
     if not counts:
         for one in received:

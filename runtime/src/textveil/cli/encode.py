@@ -8,9 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from textveil.bundle.atomic import atomic_output
-from textveil.bundle.files import MAX_BUNDLE_BYTES, encoder_version
+from textveil.bundle.files import encoder_version
 from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION
 from textveil.bundle.kept import Kept
+from textveil.bundle.pins import Pins
 from textveil.cli.charging import Charging, ReceiptFile, charging
 from textveil.cli.configuration import ConfigOption, say_configured
 from textveil.cli.io import Lines, Write, all_lines, opened, read_lines, say_unless, standard_output
@@ -18,18 +19,15 @@ from textveil.cli.options import (
     BudgetDeltaOption,
     BudgetOption,
     EncoderOption,
-    ExpectId,
     LedgerKeyOption,
     LedgerOption,
-    Maker,
-    MaxBundleBytes,
     MemoKeyOption,
     MemoOption,
     ReceiptKeyOption,
     ReceiptOption,
     ScopeOption,
-    Wanted,
 )
+from textveil.cli.pins import pinned
 from textveil.cli.progress import progress_bar
 from textveil.cli.table_options import (
     CsvOption,
@@ -56,6 +54,7 @@ Release = VectorRelease | IndexRelease
 _BAR_FROM_BYTES = 20_000
 
 
+@pinned()
 def encode(
     context: typer.Context,
     files: Annotated[
@@ -108,11 +107,10 @@ def encode(
     memo_key: MemoKeyOption = None,
     receipt: ReceiptOption = None,
     receipt_key: ReceiptKeyOption = None,
-    expect_id: ExpectId = None,
-    maker: Maker = None,
-    max_bundle_bytes: MaxBundleBytes = MAX_BUNDLE_BYTES,
     config: ConfigOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
+    *,
+    pins: Pins,
 ) -> None:
     """Turn each text into one index, or a short vector with noise.
 
@@ -129,9 +127,7 @@ def encode(
     selection = Selection(found, columns, header=header, delimiter=delimiter, encoding=encoding)
     if text is not None and selection.columns:
         raise OptionError("--text and columns exclude each other")
-    encoder, options, promised = _encoder(
-        bundle, {"expect_id": expect_id, "maker": maker, "max_bytes": max_bundle_bytes}, epsilon, word_dropout, channel
-    )  # before any file is touched
+    encoder, options, promised = _encoder(bundle, pins, epsilon, word_dropout, channel)  # before any file is touched
     said = str(promised) if whole_statement else promised.summary()
 
     paths = files or ["-"]
@@ -206,17 +202,17 @@ def _released(
 
 
 def _encoder(
-    bundle: Path | None, wanted: Wanted, epsilon: str | None, word_dropout: str, channel: str | None
+    bundle: Path | None, pins: Pins, epsilon: str | None, word_dropout: str, channel: str | None
 ) -> tuple[Encoder | IndexEncoder, dict[str, Any], Statement]:
     """What encodes texts, its options, and what they promise."""
     if bundle is None or encoder_version(bundle) == INDEX_FORMAT_VERSION:
         if word_dropout != "0":
             raise OptionError("--word-dropout is for vectors: an index has one epsilon, for the whole text")
-        index = IndexEncoder.load(bundle, **wanted)
+        index = IndexEncoder.load(bundle, **pins)
         return index, {"epsilon": epsilon, "channel": channel}, index.statement(epsilon=epsilon, channel=channel)
     if channel is not None:
         raise OptionError("--channel is for bundles that release an index")
-    encoder = Encoder.load(bundle, **wanted)
+    encoder = Encoder.load(bundle, **pins)
     promised = encoder.statement(epsilon=epsilon, word_dropout=word_dropout)
     return encoder, {"epsilon": epsilon, "word_dropout": word_dropout}, promised
 

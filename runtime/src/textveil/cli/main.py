@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Unpack
+from typing import Annotated
 
 import typer
 
@@ -10,10 +10,10 @@ from textveil import __version__
 from textveil.audit import verify as audits
 from textveil.audit.index import verify_index
 from textveil.audit.levels import calibrate as find_level
-from textveil.bundle.encoder_bundle import EncoderBundle, open_encoder
-from textveil.bundle.files import ENCODER_BUNDLE, MAX_BUNDLE_BYTES, encoder_version, kind_of
-from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION, IndexBundle, open_index
-from textveil.bundle.maker import pin
+from textveil.bundle.encoder_bundle import open_encoder
+from textveil.bundle.files import ENCODER_BUNDLE, encoder_version, kind_of
+from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION, open_index
+from textveil.bundle.pins import Pins
 from textveil.cli import show_encoder, show_index, show_text
 from textveil.cli.classify import classify
 from textveil.cli.configuration import ConfigOption, say_configured
@@ -24,20 +24,17 @@ from textveil.cli.options import (
     BundleArgument,
     BundleOption,
     EpsilonOption,
-    ExpectId,
     JsonOption,
     KindsOption,
     LevelOption,
-    Maker,
-    MaxBundleBytes,
     MechanismOption,
     ReplacementOption,
     TailOption,
     VisibleOption,
-    Wanted,
     one_bundle,
     staircase_options,
 )
+from textveil.cli.pins import pinned
 from textveil.cli.preview import preview
 from textveil.cli.receipt import verify_receipt
 from textveil.cli.restore import restore
@@ -71,6 +68,7 @@ app.command()(restore)
 
 
 @app.command()
+@pinned()
 def inspect(
     context: typer.Context,
     word: Annotated[str, typer.Argument(metavar="WORD", help="One word.")],
@@ -84,8 +82,9 @@ def inspect(
     kinds: KindsOption = None,
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many replacements to list.")] = 15,
     as_json: JsonOption = False,
-    expect_id: ExpectId = None,
     config: ConfigOption = None,
+    *,
+    pins: Pins,
 ) -> None:
     """Show what a word may become, with exact probabilities."""
     options = Options(
@@ -96,46 +95,47 @@ def inspect(
         replacement_probability=replacement_probability,
         **staircase_options(visible, kinds, False, None, False),
     )
-    sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
+    sanitizer = Sanitizer.load(bundle, **pins)
     print(show_text.inspection(sanitizer, word, options, count, as_json=as_json))
     say_configured(context)
 
 
 @app.command()
+@pinned()
 def info(
     folder: BundleArgument = None,
     bundle: BundleOption = None,
     as_json: JsonOption = False,
     path: Annotated[bool, typer.Option("--path", help="Print only the folder of the bundle.")] = False,
-    expect_id: ExpectId = None,
-    maker: Maker = None,
-    max_bundle_bytes: MaxBundleBytes = MAX_BUNDLE_BYTES,
+    *,
+    pins: Pins,
 ) -> None:
     """Show what a bundle is, what it promises and what not.
 
     It may be a bundle for texts or an encoder.
     """
     bundle = one_bundle(folder, bundle)
-    wanted: Wanted = {"expect_id": expect_id, "maker": maker, "max_bytes": max_bundle_bytes}
     if bundle is not None and encoder_version(bundle) == INDEX_FORMAT_VERSION:
-        index = _index(bundle, **wanted)
+        index = open_index(bundle, **pins)
         print(index.path if path else show_index.information(index, as_json=as_json))
         return
     if bundle is not None and kind_of(bundle) == ENCODER_BUNDLE:
-        encoder = _encoder(bundle, **wanted)
+        encoder, _ = open_encoder(bundle, **pins)
         print(encoder.path if path else show_encoder.information(encoder, as_json=as_json))
         return
-    sanitizer = Sanitizer.load(bundle, **wanted)
+    sanitizer = Sanitizer.load(bundle, **pins)
     print(sanitizer.bundle.path if path else show_text.information(sanitizer.bundle, as_json=as_json))
 
 
 @app.command()
-def levels(bundle: BundleOption = None, as_json: JsonOption = False, expect_id: ExpectId = None) -> None:
+@pinned()
+def levels(bundle: BundleOption = None, as_json: JsonOption = False, *, pins: Pins) -> None:
     """List all levels: what they promise and do to words."""
-    print(show_text.levels_table(Sanitizer.load(bundle, expect_id=expect_id).bundle, as_json=as_json))
+    print(show_text.levels_table(Sanitizer.load(bundle, **pins).bundle, as_json=as_json))
 
 
 @app.command()
+@pinned()
 def calibrate(
     unchanged: Annotated[
         float | None,
@@ -157,18 +157,20 @@ def calibrate(
     ] = None,
     tail: TailOption = None,
     as_json: JsonOption = False,
-    expect_id: ExpectId = None,
+    *,
+    pins: Pins,
 ) -> None:
     """Find the level of santext+ or santext for a wish.
 
     Prints its options and what it promises. Nothing is drawn. The levels of the staircase are in textveil info.
     """
-    opened = Sanitizer.load(bundle, expect_id=expect_id).bundle
+    opened = Sanitizer.load(bundle, **pins).bundle
     level = find_level(opened, unchanged=unchanged, bayes=bayes, releases=releases, mechanism=mechanism, tail=tail)
     print(show_text.chosen_level(opened, level, as_json=as_json))
 
 
 @app.command()
+@pinned()
 def verify(
     folder: BundleArgument = None,
     bundle: BundleOption = None,
@@ -183,9 +185,8 @@ def verify(
     signed_by: Annotated[
         str | None, typer.Option("--signed-by", help="With --receipt: the public key that must have signed it.")
     ] = None,
-    expect_id: ExpectId = None,
-    maker: Maker = None,
-    max_bundle_bytes: MaxBundleBytes = MAX_BUNDLE_BYTES,
+    *,
+    pins: Pins,
 ) -> None:
     """Check a bundle on this device, and its bounds anew; or a receipt.
 
@@ -194,11 +195,10 @@ def verify(
     the hash of the output.
     """
     bundle = one_bundle(folder, bundle)
-    wanted: Wanted = {"expect_id": expect_id, "maker": maker, "max_bytes": max_bundle_bytes}
     if receipt is not None:
-        if bundle is not None or pairs is not None or maker is not None:
+        if bundle is not None or pairs is not None or pins.get("maker") is not None:
             raise OptionError("--receipt is checked without a bundle")
-        print(verify_receipt(receipt, output, signed_by, expect_id))
+        print(verify_receipt(receipt, output, signed_by, pins.get("expect_id")))
         return
     if output is not None or signed_by is not None:
         raise OptionError("--output and --signed-by go with --receipt")
@@ -206,29 +206,17 @@ def verify(
         if pairs is not None:
             raise OptionError("--pairs is for bundles of words: the noise of an encoder is computed whole")
         if encoder_version(bundle) == INDEX_FORMAT_VERSION:
-            print(verify_index(_index(bundle, **wanted)))
+            print(verify_index(open_index(bundle, **pins)))
             return
-        print(audits.verify_encoder(_encoder(bundle, **wanted)))
+        print(audits.verify_encoder(open_encoder(bundle, **pins)[0]))
         return
-    print(audits.verify_text(Sanitizer.load(bundle, **wanted).bundle, audits.PAIRS if pairs is None else pairs))
+    print(audits.verify_text(Sanitizer.load(bundle, **pins).bundle, audits.PAIRS if pairs is None else pairs))
 
 
 app.command()(encode)
 app.command()(classify)
 app.command()(serve)
 app.add_typer(ledger, name="ledger")
-
-
-def _index(path: Path, **wanted: Unpack[Wanted]) -> IndexBundle:
-    bundle = open_index(path, max_bytes=wanted["max_bytes"])
-    pin(bundle, wanted["expect_id"], wanted["maker"])
-    return bundle
-
-
-def _encoder(path: Path, **wanted: Unpack[Wanted]) -> EncoderBundle:
-    bundle, _ = open_encoder(path, max_bytes=wanted["max_bytes"])
-    pin(bundle, wanted["expect_id"], wanted["maker"])
-    return bundle
 
 
 def main() -> None:

@@ -1,11 +1,10 @@
 """Options that several commands share, typed once; the commands of the other wheels use them too."""
 
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 import typer
 
-from textveil.bundle.files import MAX_BUNDLE_BYTES
 from textveil.errors import OptionError
 
 BundleOption = Annotated[
@@ -21,16 +20,6 @@ EncoderOption = Annotated[
     typer.Option(
         "--bundle", "-b", help="Folder of an encoder bundle; in a checkout of the repository its own if left out."
     ),
-]
-ExpectId = Annotated[str | None, typer.Option(help="Refuse the bundle unless this is its identity (see info).")]
-Maker = Annotated[
-    str | None,
-    typer.Option(
-        "--maker", metavar="KEY", help="Refuse the bundle unless the owner of this public key signed it (64 digits)."
-    ),
-]
-MaxBundleBytes = Annotated[
-    int, typer.Option(min=1, show_default=False, help=f"Refuse a larger bundle; {MAX_BUNDLE_BYTES:,} if left out.")
 ]
 MechanismOption = Annotated[
     str | None,
@@ -158,14 +147,6 @@ def one_bundle(argument: Path | None, option: Path | None) -> Path | None:
     if argument is not None and option is not None:
         raise OptionError("a bundle is named once: after the command, or by --bundle")
     return option if argument is None else argument
-
-
-class Wanted(TypedDict):
-    """What a bundle must be, or it is refused."""
-
-    expect_id: str | None
-    maker: str | None
-    max_bytes: int
 
 
 def staircase_options(

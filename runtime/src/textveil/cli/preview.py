@@ -6,9 +6,11 @@ from typing import Annotated
 
 import typer
 
+from textveil.bundle.pins import Pins
 from textveil.cli.configuration import ConfigOption, say_configured
 from textveil.cli.io import opened, read_lines, read_words, standard_output
-from textveil.cli.options import BundleOption, DenyOption, ExpectId, KindsOption, PunctuationOption, VisibleOption
+from textveil.cli.options import BundleOption, DenyOption, KindsOption, PunctuationOption, VisibleOption
+from textveil.cli.pins import pinned
 from textveil.errors import OptionError
 from textveil.release import counted
 from textveil.text.mention_statement import MentionTerms
@@ -21,6 +23,7 @@ _END = "\x1b[0m"
 _LISTED = 30
 
 
+@pinned()
 def preview(
     context: typer.Context,
     files: Annotated[
@@ -35,8 +38,9 @@ def preview(
     color: Annotated[
         bool | None, typer.Option("--color/--no-color", help="Colors; only on a terminal if left out.")
     ] = None,
-    expect_id: ExpectId = None,
     config: ConfigOption = None,
+    *,
+    pins: Pins,
 ) -> None:
     """Show what of a text stays visible; nothing is drawn.
 
@@ -50,7 +54,7 @@ def preview(
         options["visible"] = visible
     if kinds is not None:
         options["kinds"] = kinds
-    sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
+    sanitizer = Sanitizer.load(bundle, **pins)
     terms = sanitizer.terms(**options)
     assert isinstance(terms, MentionTerms)
     counts: Counter[str] = Counter()

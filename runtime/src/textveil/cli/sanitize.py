@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from textveil.bundle.files import MAX_BUNDLE_BYTES
 from textveil.bundle.kept import Kept
+from textveil.bundle.pins import Pins
 from textveil.cli.charging import ReceiptFile, charging
 from textveil.cli.configuration import ConfigOption, configured, say_configured
 from textveil.cli.io import (
@@ -21,14 +21,11 @@ from textveil.cli.options import (
     ConsistentOption,
     DenyOption,
     EpsilonOption,
-    ExpectId,
     FluentOption,
     KindsOption,
     LedgerKeyOption,
     LedgerOption,
     LevelOption,
-    Maker,
-    MaxBundleBytes,
     MechanismOption,
     MemoKeyOption,
     MemoOption,
@@ -43,6 +40,7 @@ from textveil.cli.options import (
     VisibleOption,
     staircase_options,
 )
+from textveil.cli.pins import pinned
 from textveil.cli.plain import LanguageWarning, PlainRun, sanitize_plain
 from textveil.cli.table_options import (
     AllowMissingOption,
@@ -78,6 +76,7 @@ from textveil.text.options import Options
 from textveil.text.sanitizer import Sanitizer
 
 
+@pinned()
 def sanitize(
     context: typer.Context,
     files: Annotated[
@@ -155,11 +154,10 @@ def sanitize(
     memo_key: MemoKeyOption = None,
     receipt: ReceiptOption = None,
     receipt_key: ReceiptKeyOption = None,
-    expect_id: ExpectId = None,
-    maker: Maker = None,
-    max_bundle_bytes: MaxBundleBytes = MAX_BUNDLE_BYTES,
     config: ConfigOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
+    *,
+    pins: Pins,
 ) -> None:
     """Rewrite a text with words drawn at random.
 
@@ -190,7 +188,7 @@ def sanitize(
         sanitize_punctuation=sanitize_punctuation,
         **staircase_options(visible, kinds, consistent, consistent_cap, split, fluent),
     )
-    sanitizer = Sanitizer.load(bundle, expect_id=expect_id, maker=maker, max_bytes=max_bundle_bytes)
+    sanitizer = Sanitizer.load(bundle, **pins)
     promised = sanitizer.terms(**options).statement(0)  # options are checked before any file is touched
     paths = files or ["-"]
     kept = Kept(

@@ -9,6 +9,7 @@ import typer
 from textveil.bundle.files import encoder_version
 from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION
 from textveil.bundle.kept import Kept
+from textveil.bundle.pins import Pins
 from textveil.cli.charging import Charging, charging
 from textveil.cli.console import say
 from textveil.cli.io import read_words
@@ -21,7 +22,6 @@ from textveil.cli.options import (
     ConsistentOption,
     DenyOption,
     EpsilonOption,
-    ExpectId,
     FluentOption,
     KindsOption,
     LedgerKeyOption,
@@ -38,6 +38,7 @@ from textveil.cli.options import (
     VisibleOption,
     staircase_options,
 )
+from textveil.cli.pins import pinned
 from textveil.errors import OptionError
 from textveil.text.options import Options
 from textveil.text.sanitizer import Sanitizer
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from textveil.serve.app import Releases
 
 
+@pinned("encoder")
+@pinned()
 def serve(
     host: Annotated[
         str, typer.Option(help="An address of this device. Off the loopback address a token and TLS are needed.")
@@ -74,7 +77,6 @@ def serve(
     deny: DenyOption = None,
     case: CaseOption = "carry",
     sanitize_punctuation: PunctuationOption = False,
-    expect_id: ExpectId = None,
     encoder: Annotated[Path | None, typer.Option(help="Folder of an encoder bundle; without it no /encode.")] = None,
     encoder_epsilon: Annotated[
         str | None, typer.Option(help="For the whole text, exactly as info lists it; the encoder's default.")
@@ -97,6 +99,9 @@ def serve(
     seconds: Annotated[
         float, typer.Option(min=1, max=600, help="For a body to arrive, for the work, and for an answer to be read.")
     ] = 30,
+    *,
+    pins: Pins,
+    encoder_pins: Pins,
 ) -> None:
     """Serve other programs of this device over HTTP.
 
@@ -126,7 +131,8 @@ def serve(
     charges = charging(
         ledger, ledger_key, scope, budget, budget_delta, memo, memo_key, scope_per_request=scope_per_request
     )
-    releases = _releases(Sanitizer.load(bundle, expect_id=expect_id), options, encoder, encoder_epsilon, charges)
+    sanitizer = Sanitizer.load(bundle, **pins)
+    releases = _releases(sanitizer, options, encoder, encoder_pins, encoder_epsilon, charges)
     releases = replace(releases, scoped=scope_per_request)
 
     def report(line: str) -> None:
@@ -138,7 +144,12 @@ def serve(
 
 
 def _releases(
-    sanitizer: Sanitizer, options: Options, encoder: Path | None, epsilon: str | None, charges: Charging | None
+    sanitizer: Sanitizer,
+    options: Options,
+    encoder: Path | None,
+    pins: Pins,
+    epsilon: str | None,
+    charges: Charging | None,
 ) -> "Releases":
     """What is served. With a ledger, every draw is charged before it leaves."""
     from textveil.serve import Releases
@@ -153,12 +164,14 @@ def _releases(
     if encoder is None:
         if epsilon is not None:
             raise OptionError("--encoder-epsilon goes with --encoder")
+        if pins.get("expect_id") is not None or pins.get("maker") is not None:
+            raise OptionError("--encoder-expect-id and --encoder-maker go with --encoder")
         return Releases(sanitize, promise)
     if encoder_version(encoder) == INDEX_FORMAT_VERSION:
         from textveil.vector.index_encoder import IndexEncoder as Model
     else:
         from textveil.vector.encoder import Encoder as Model
-    model = Model.load(encoder)
+    model = Model.load(encoder, **pins)
 
     def encode(texts: Any, scope: str | None = None) -> Any:
         if charges is not None:

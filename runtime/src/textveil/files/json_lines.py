@@ -106,7 +106,7 @@ class JsonLinesLayout:
             _refuse_many_values(text)
             cut = _Cut(text, allow_missing=self._selection.allow_missing)
             cut.object(self._tree)
-            keyed = json.loads(text) if self._document_key or self._scope else None
+            keyed = json.loads(text, object_pairs_hook=_unique) if self._document_key or self._scope else None
             key = _key(keyed, self._document_key) if self._document_key else None
             scope = _scope(keyed, self._scope) if self._scope else None
         except UnicodeDecodeError:
@@ -243,6 +243,14 @@ class _Cut:
         match = _BLANK.match(self._text, at)
         assert match is not None
         return match.end()
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of a row that names its document or its scope: of two equal keys each reader takes another."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _Unfit("a key is there twice")
+    return found
 
 
 def _leaves(node: Node) -> Iterator[Node]:

@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from textveil.bundle.pins import Pins
 from textveil.errors import DocumentTooLong, TextveilError, WorkerFailed
 from textveil.files.processes import ctrl_c_is_ours, guarded, leave_with_parent, one_thread_each
 from textveil.files.rows import TOO_LONG, Drawn
@@ -110,7 +111,7 @@ class Drawer:
         from concurrent.futures import ProcessPoolExecutor
         from multiprocessing import get_context
 
-        job = (self._bundle, self._sanitizer.bundle.identity, self._options)
+        job = (self._bundle, self._sanitizer.bundle.same, self._options)
         with (
             one_thread_each(),
             ProcessPoolExecutor(self._workers, get_context("spawn"), initializer=_begin, initargs=job) as pool,
@@ -141,14 +142,14 @@ def _outcome(step: Step, future: "Future[Drawn | TextveilError | MemoryError] | 
     return step, outcome
 
 
-_job: list[tuple[Path | None, str, Options]] = []
+_job: list[tuple[Path | None, Pins, Options]] = []
 _sanitizers: list[Sanitizer] = []
 
 
-def _begin(bundle: Path | None, identity: str, options: Options) -> None:
+def _begin(bundle: Path | None, pins: Pins, options: Options) -> None:
     leave_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _job.append((bundle, identity, options))
+    _job.append((bundle, pins, options))
 
 
 def _work(texts: list[str], sizes: list[int]) -> Drawn | TextveilError | MemoryError:
@@ -157,8 +158,8 @@ def _work(texts: list[str], sizes: list[int]) -> Drawn | TextveilError | MemoryE
 
 
 def _drawn(texts: list[str], sizes: list[int]) -> Drawn:
-    bundle, identity, options = _job[-1]
+    bundle, pins, options = _job[-1]
     if not _sanitizers:
-        _sanitizers.append(Sanitizer.load(bundle, expect_id=identity))
+        _sanitizers.append(Sanitizer.load(bundle, **pins))
         gc.freeze()  # as ``sanitize_files`` does
     return draw(_sanitizers[-1], texts, sizes, options)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
+from textveil.bundle.files import MAX_BUNDLE_BYTES
 from textveil.errors import ColumnError, ExtraMissing, InputError
 from textveil.integrations.rewriter import Rewriter, named
 from textveil.text.options import Options
@@ -36,6 +37,8 @@ class SanitizeColumns:
         columns: The columns.
         bundle: Folder of a bundle; the built-in English one if left out.
         expect_id: The identity the bundle must have.
+        maker: Public key of the maker who must have signed it.
+        max_bytes: Most bytes of all its files together.
         options: As in ``Sanitizer.sanitize``.
 
     Raises:
@@ -48,10 +51,12 @@ class SanitizeColumns:
         *columns: str,
         bundle: str | Path | None = None,
         expect_id: str | None = None,
+        maker: str | None = None,
+        max_bytes: int = MAX_BUNDLE_BYTES,
         **options: Unpack[Options],
     ) -> None:
         self.columns = named(columns)
-        self.rewriter = Rewriter(bundle, expect_id=expect_id, **options)
+        self.rewriter = Rewriter(bundle, expect_id=expect_id, maker=maker, max_bytes=max_bytes, **options)
 
     def __call__(self, rows: Mapping[str, Any], *more: Any) -> dict[str, Any]:
         """Returns the columns, sanitized: a text for a row, a list for a batch.
@@ -79,6 +84,8 @@ def sanitize(
     *columns: str,
     bundle: str | Path | None = None,
     expect_id: str | None = None,
+    maker: str | None = None,
+    max_bytes: int = MAX_BUNDLE_BYTES,
     **options: Unpack[Options],
 ) -> Data:
     """Returns a data set with columns sanitized, kept in memory. Nothing is written.
@@ -88,6 +95,8 @@ def sanitize(
         columns: The columns that have texts. All other columns stay as they are.
         bundle: Folder of a bundle; the built-in English one if left out.
         expect_id: The identity the bundle must have.
+        maker: Public key of the maker who must have signed it.
+        max_bytes: Most bytes of all its files together.
         options: As in ``Sanitizer.sanitize``.
 
     Raises:
@@ -99,7 +108,7 @@ def sanitize(
         Each cell is a document of its own. Missing cells, other columns and the order of rows show. Every pass over an
         ``IterableDataset`` draws anew: it is one more release of the same texts.
     """
-    rewrite = SanitizeColumns(*columns, bundle=bundle, expect_id=expect_id, **options)
+    rewrite = SanitizeColumns(*columns, bundle=bundle, expect_id=expect_id, maker=maker, max_bytes=max_bytes, **options)
     return _mapped(dataset, rewrite)
 
 

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, Unpack
 
+from textveil.bundle.files import MAX_BUNDLE_BYTES
 from textveil.errors import ColumnError, ExtraMissing, InputError, TracingRefused
 from textveil.integrations.rewriter import Rewriter
 from textveil.sequences import in_order
@@ -32,6 +33,8 @@ class SanitizeFirst(Runnable[Any, Any]):
             left out, a text is given and no dictionary.
         bundle: Folder of a bundle; the built-in English one if left out.
         expect_id: The identity the bundle must have.
+        maker: Public key of the maker who must have signed it.
+        max_bytes: Most bytes of all its files together.
         options: As in ``Sanitizer.sanitize``.
 
     Raises:
@@ -48,9 +51,11 @@ class SanitizeFirst(Runnable[Any, Any]):
         *,
         keys: Sequence[str] = (),
         expect_id: str | None = None,
+        maker: str | None = None,
+        max_bytes: int = MAX_BUNDLE_BYTES,
         **options: Unpack[Options],
     ) -> None:
-        self.rewriter = Rewriter(bundle, expect_id=expect_id, **options)
+        self.rewriter = Rewriter(bundle, expect_id=expect_id, maker=maker, max_bytes=max_bytes, **options)
         self.keys = tuple(in_order(keys, "keys"))
         self.next: Runnable[Any, Any] | None = None
 

@@ -4,6 +4,7 @@ from collections.abc import Hashable
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
+from textveil.bundle.files import MAX_BUNDLE_BYTES
 from textveil.errors import ColumnError, ExtraMissing, InputError
 from textveil.integrations.rewriter import Rewriter, named
 from textveil.text.options import Options
@@ -21,6 +22,8 @@ def sanitize(
     *columns: Hashable,
     bundle: str | Path | None = None,
     expect_id: str | None = None,
+    maker: str | None = None,
+    max_bytes: int = MAX_BUNDLE_BYTES,
     **options: Unpack[Options],
 ) -> Data:
     """Returns a column with every cell sanitized, or a frame with columns sanitized. Nothing else changes.
@@ -33,6 +36,8 @@ def sanitize(
         columns: Those columns of a frame that have texts.
         bundle: Folder of a bundle; the built-in English one if left out.
         expect_id: The identity the bundle must have.
+        maker: Public key of the maker who must have signed it.
+        max_bytes: Most bytes of all its files together.
         options: As in ``Sanitizer.sanitize``.
 
     Returns:
@@ -49,7 +54,7 @@ def sanitize(
         so do their order and the other columns of the frame. ``map`` and ``apply`` of a *categorical* column make one
         call for all equal cells, which then shows too: give the column itself.
     """
-    rewriter = Rewriter(bundle, expect_id=expect_id, **options)
+    rewriter = Rewriter(bundle, expect_id=expect_id, maker=maker, max_bytes=max_bytes, **options)
     if isinstance(data, pandas.DataFrame):
         return _frame(data, named(columns), rewriter)
     if columns:
@@ -96,7 +101,11 @@ class Accessor:
         *columns: Hashable,
         bundle: str | Path | None = None,
         expect_id: str | None = None,
+        maker: str | None = None,
+        max_bytes: int = MAX_BUNDLE_BYTES,
         **options: Unpack[Options],
     ) -> Any:
         """Returns the column, or the frame with the named columns, sanitized: ``sanitize`` of this module."""
-        return sanitize(self._data, *columns, bundle=bundle, expect_id=expect_id, **options)
+        return sanitize(
+            self._data, *columns, bundle=bundle, expect_id=expect_id, maker=maker, max_bytes=max_bytes, **options
+        )

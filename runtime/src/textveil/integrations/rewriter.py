@@ -7,6 +7,8 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from textveil.bundle.files import MAX_BUNDLE_BYTES
+from textveil.bundle.pins import Pins
 from textveil.errors import ColumnError, InputError
 from textveil.sequences import in_order
 from textveil.text.options import Options
@@ -23,6 +25,8 @@ class Rewriter:
     Args:
         bundle: Folder of a bundle; the built-in English one if left out.
         expect_id: The identity the bundle must have.
+        maker: Public key of the maker who must have signed it.
+        max_bytes: Most bytes of all its files together.
         options: As in ``Sanitizer.sanitize``. Denied words are in pickles, and not in ``repr``.
 
     Raises:
@@ -35,11 +39,17 @@ class Rewriter:
     """
 
     def __init__(
-        self, bundle: str | Path | None = None, *, expect_id: str | None = None, **options: Unpack[Options]
+        self,
+        bundle: str | Path | None = None,
+        *,
+        expect_id: str | None = None,
+        maker: str | None = None,
+        max_bytes: int = MAX_BUNDLE_BYTES,
+        **options: Unpack[Options],
     ) -> None:
         self._folder = None if bundle is None else str(bundle)
         self._options = options
-        self._sanitizer = _sanitizer(self._folder, expect_id)
+        self._sanitizer = _sanitizer(self._folder, expect_id, maker, max_bytes)
         self._sanitizer.terms(**options)  # options are checked before there is any text
 
     def __call__(self, text: str) -> str:
@@ -95,7 +105,7 @@ class Rewriter:
         return f"<{type(self).__name__} {terms.mechanism}, level {terms.level}, bundle {terms.bundle[:12]}>"
 
     def __reduce__(self) -> Any:
-        return _again, (self._folder, self._sanitizer.bundle.identity, self._options)
+        return _again, (self._folder, self._sanitizer.bundle.same, self._options)
 
 
 def named(columns: Sequence[Any]) -> tuple[Any, ...]:
@@ -116,9 +126,9 @@ def _is_missing(cell: Any) -> bool:
 
 
 @lru_cache(maxsize=4)
-def _sanitizer(folder: str | None, expect_id: str | None) -> Sanitizer:
-    return Sanitizer.load(folder, expect_id=expect_id)
+def _sanitizer(folder: str | None, expect_id: str | None, maker: str | None, max_bytes: int) -> Sanitizer:
+    return Sanitizer.load(folder, expect_id=expect_id, maker=maker, max_bytes=max_bytes)
 
 
-def _again(folder: str | None, identity: str, options: Options) -> Rewriter:
-    return Rewriter(folder, expect_id=identity, **options)
+def _again(folder: str | None, pins: Pins, options: Options) -> Rewriter:
+    return Rewriter(folder, **pins, **options)

@@ -26,6 +26,8 @@ class TextSanitizer(TransformerMixin, BaseEstimator):
     Args:
         bundle: Folder of a bundle; the built-in English one if left out.
         expect_id: The identity the bundle must have.
+        maker: Public key of the maker who must have signed it.
+        max_bytes: Most bytes of all its files together.
         mechanism: As in ``Sanitizer.sanitize``, like all below; the bundle's default if left out.
         epsilon: Label of a level.
         level: Name of a level.
@@ -41,6 +43,8 @@ class TextSanitizer(TransformerMixin, BaseEstimator):
         bundle: str | Path | None = None,
         *,
         expect_id: str | None = None,
+        maker: str | None = None,
+        max_bytes: int | None = None,
         mechanism: str | None = None,
         epsilon: float | str | None = None,
         level: str | None = None,
@@ -52,6 +56,8 @@ class TextSanitizer(TransformerMixin, BaseEstimator):
     ) -> None:
         self.bundle = bundle
         self.expect_id = expect_id
+        self.maker = maker
+        self.max_bytes = max_bytes
         self.mechanism = mechanism
         self.epsilon = epsilon
         self.level = level

@@ -10,6 +10,7 @@ The pipeline's vocabulary keeps words of every text that it has cut, also those 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from textveil.bundle.files import MAX_BUNDLE_BYTES
 from textveil.errors import ExtraMissing, InputError
 from textveil.integrations.rewriter import Rewriter
 from textveil.text.options import Options
@@ -93,6 +94,8 @@ def make_component(
     name: str,
     bundle: str | None = None,
     expect_id: str | None = None,
+    maker: str | None = None,
+    max_bytes: int = MAX_BUNDLE_BYTES,
     mechanism: str | None = None,
     epsilon: Any = None,
     level: str | None = None,
@@ -117,6 +120,8 @@ def make_component(
         name: Name of the component.
         bundle: Folder of a bundle; the built-in English one if left out.
         expect_id: The identity the bundle must have.
+        maker: Public key of the maker who must have signed it.
+        max_bytes: Most bytes of all its files together.
         mechanism: As in ``Sanitizer.sanitize``, like all below; the bundle's default if left out.
         epsilon: Label of a level.
         level: Name of a level.
@@ -137,4 +142,4 @@ def make_component(
     """
     given = locals()
     options: Any = {name: given[name] for name in Options.__annotations__ if given[name] is not None}
-    return SanitizeDoc(nlp, Rewriter(bundle, expect_id=expect_id, **options))
+    return SanitizeDoc(nlp, Rewriter(bundle, expect_id=expect_id, maker=maker, max_bytes=max_bytes, **options))

@@ -18,12 +18,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from textveil.errors import EntropyFailed
 from textveil.mechanisms.entropy import RandomUint64
 
 Integers = NDArray[np.int64]
 
 #: Largest total a row may have: sums and products below stay inside a signed 64-bit integer.
 MAX_TOTAL = 1 << 62
+#: Words that one integer takes at most: all are rejected with a probability below 2**-256.
+MAX_WORDS = 128
+#: Rounds that one thinned draw takes at most.
+MAX_ROUNDS = 1 << 15
+_NOT_RANDOM = "the operating system's bytes are not random: nothing is released"
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,10 @@ def uniform_below(totals: Integers, random_uint64: RandomUint64, *, bits: int = 
     """Draws one integer uniformly from ``[0, total)`` for every total.
 
     A word at or above the largest multiple of ``total`` that fits in ``bits`` bits is thrown away and drawn again
-    (for the rejected positions only, in order), so every remainder has exactly as many words as any other.
+    (for the rejected positions only, in order), so every remainder has exactly as many words as any other. A source
+    that gives nothing else, such as one of ones only, ends in an error after ``MAX_WORDS`` of them. Independent words
+    do so with a probability below ``4**-MAX_WORDS = 2**-256`` for each integer, and every integer that is returned is
+    exactly uniform.
 
     Args:
         totals: Shape ``(n,)``, each in ``[1, MAX_TOTAL]`` and at most ``2**bits``.
@@ -69,6 +78,9 @@ def uniform_below(totals: Integers, random_uint64: RandomUint64, *, bits: int = 
 
     Returns:
         Shape ``(n,)``.
+
+    Raises:
+        EntropyFailed: ``MAX_WORDS`` words of one integer were rejected.
 
     Privacy:
         The number of words consumed depends on ``totals`` and on chance; each is rejected with probability below
@@ -82,9 +94,13 @@ def uniform_below(totals: Integers, random_uint64: RandomUint64, *, bits: int = 
     rejected = np.flatnonzero(words > last_accepted)
     if len(rejected):
         words = words.copy()
-    while len(rejected):
+    for _ in range(MAX_WORDS - 1):
+        if not len(rejected):
+            break
         words[rejected] = random_uint64(len(rejected))
         rejected = rejected[words[rejected] > last_accepted[rejected]]
+    if len(rejected):
+        raise EntropyFailed(_NOT_RANDOM)
     return (words % modulus).astype(np.int64)
 
 
@@ -139,7 +155,9 @@ def draw_thinned(
     A proposal is drawn from the row. One that was dealt to the tail is kept with probability ``weight / tail(x)``,
     at most 1, by an integer comparison; if it is not, the whole draw starts again (an inner loop over the tail alone
     would leave too much mass there). So output ``y`` has probability in proportion to
-    ``excess(x, y) + base(y) min(tail(x), weight(x, y))``.
+    ``excess(x, y) + base(y) min(tail(x), weight(x, y))``, given that there is one: after ``MAX_ROUNDS`` rounds the draw
+    ends in an error. Where a round ends with probability ``a``, that has a probability below ``exp(-a MAX_ROUNDS)``,
+    less than ``2**-100`` for ``a`` from 1 in 470.
 
     Args:
         rows: The proposals.
@@ -150,12 +168,17 @@ def draw_thinned(
     Returns:
         Output ids, shape ``(n,)``.
 
+    Raises:
+        EntropyFailed: A draw did not end in ``MAX_ROUNDS`` rounds, or as ``uniform_below``.
+
     Privacy:
         The number of rounds depends on the row: time tells a little about the words.
     """
     outputs = np.empty(len(row_of), dtype=np.int64)
     pending, totals = np.arange(len(row_of)), rows.totals
-    while len(pending):
+    for _ in range(MAX_ROUNDS):
+        if not len(pending):
+            break
         row = row_of[pending]
         uniform = uniform_below(totals[row], random_uint64)
         outputs[pending] = select(rows, row, uniform)
@@ -163,4 +186,6 @@ def draw_thinned(
         threshold = uniform_below(rows.tail[row[tail]], random_uint64)
         rejected = threshold >= weight(row[tail], outputs[pending[tail]])
         pending = pending[tail[rejected]]
+    if len(pending):
+        raise EntropyFailed(_NOT_RANDOM)
     return outputs

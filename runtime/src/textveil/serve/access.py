@@ -8,6 +8,16 @@ from typing import Any
 
 #: The one path that is answered without a token: it says nothing but that the service is there.
 HEALTH = "/health"
+#: Headers that decide who is answered and what is read. Of two, a proxy and this service could each take another one.
+_ONCE = {
+    b"host",
+    b"origin",
+    b"sec-fetch-site",
+    b"authorization",
+    b"content-type",
+    b"content-length",
+    b"transfer-encoding",
+}
 
 
 @dataclass(eq=False)
@@ -44,30 +54,30 @@ class Access:
         Raises:
             Refusal: It is not to be answered.
         """
-        headers = scope["headers"]
-        host = _only(headers, b"host")
+        headers = _deciding(scope["headers"])
+        host = headers.get(b"host")
         if host is None or _name(host) not in self.hosts:
             raise Refusal(HTTPStatus.MISDIRECTED_REQUEST, "host", "the Host header names another host")
-        origin = _only(headers, b"origin")
-        if _has(headers, b"origin") and origin != f"{scope['scheme']}://{host}":
+        if headers.get(b"origin") not in (None, f"{scope['scheme']}://{host}"):
             raise Refusal(HTTPStatus.FORBIDDEN, "origin", "pages of other sites are not answered")
-        if _has(headers, b"sec-fetch-site") and _only(headers, b"sec-fetch-site") not in ("same-origin", "none"):
+        # Another port of this host is another origin, and the same site.
+        if headers.get(b"sec-fetch-site") not in (None, "same-origin", "none"):
             raise Refusal(HTTPStatus.FORBIDDEN, "origin", "pages of other sites are not answered")
         if self.token is not None and scope["path"] != HEALTH:
-            given = _only(headers, b"authorization") or ""
-            scheme, _, token = given.partition(" ")
+            scheme, _, token = headers.get(b"authorization", "").partition(" ")
             if scheme.lower() != "bearer" or not hmac.compare_digest(token.strip().encode(), self.token.encode()):
                 raise Refusal(HTTPStatus.UNAUTHORIZED, "token", "the token is missing or wrong")
 
 
-def _has(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bool:
-    return any(key == name for key, _ in headers)
-
-
-def _only(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str | None:
-    """The value of a header; ``None`` where it is missing or there twice."""
-    found = [value for key, value in headers if key == name]
-    return found[0].decode("latin-1") if len(found) == 1 else None
+def _deciding(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, str]:
+    """The headers that decide, each of which may be there once."""
+    found: dict[bytes, str] = {}
+    for name, value in headers:
+        if name in found:
+            raise Refusal(HTTPStatus.BAD_REQUEST, "header", "a header is there twice")
+        if name in _ONCE:
+            found[name] = value.decode("latin-1")
+    return found
 
 
 def _name(host: str) -> str:

@@ -44,7 +44,7 @@ _ENCODED = {
     },
 }
 _STATUSES = {
-    "400": "The body is not JSON in UTF-8.",
+    "400": "The body is not JSON in UTF-8, or a key or a header is there twice.",
     "401": "The token is missing or wrong.",
     "403": "A page of another site asks, or a budget does not cover the release.",
     "408": "The body did not arrive in time.",
@@ -94,7 +94,7 @@ def describe(limits: Limits, *, encodes: bool, scoped: bool = False) -> dict[str
 
 
 def _get(summary: str, schema: dict[str, Any], *, open_to_all: bool = False) -> dict[str, Any]:
-    refused = () if open_to_all else ("401",)
+    refused = ("400",) if open_to_all else ("400", "401")
     security = {"security": [{}]} if open_to_all else {}
     return {"summary": summary, "responses": _responses(schema, (*refused, "403", "421")), **security}
 

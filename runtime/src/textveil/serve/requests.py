@@ -98,9 +98,17 @@ async def _read(request: Request, most: int, seconds: float) -> bytes:
 
 def _parse(body: bytes) -> Any:
     try:
-        return json.loads(body.decode("utf-8"), parse_constant=_refuse)
+        return json.loads(body.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_refuse)
     except (ValueError, RecursionError):
         raise Refusal(HTTPStatus.BAD_REQUEST, "json", "the body is not JSON in UTF-8") from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, whose keys must differ: of two equal ones each reader takes another."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise Refusal(HTTPStatus.BAD_REQUEST, "json", "an object of the body has a key twice")
+    return found
 
 
 def _refuse(constant: str) -> NoReturn:

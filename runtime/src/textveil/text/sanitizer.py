@@ -10,7 +10,6 @@ import numpy as np
 
 from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
 from textveil.bundle.files import MAX_BUNDLE_BYTES
-from textveil.bundle.maker import pin
 from textveil.bundle.text_bundle import Bundle
 from textveil.errors import BundleError, InputError, OptionError, UnknownMechanism
 from textveil.mechanisms.distribution import Distribution
@@ -69,10 +68,10 @@ class Sanitizer:
             IdentityMismatch, NotTheMaker: It is not the one expected.
             CryptoUnavailable: A maker is given, and the extra ``crypto`` is not installed.
         """
-        bundle = Bundle(DEFAULT_BUNDLE if path is None else Path(path), max_bytes=max_bytes)
+        folder = DEFAULT_BUNDLE if path is None else Path(path)
+        bundle = Bundle(folder, expect_id=expect_id, maker=maker, max_bytes=max_bytes)
         if path is None:
             bundle.require_identity(DEFAULT_BUNDLE_ID)
-        pin(bundle, expect_id, maker)
         return cls(bundle)
 
     def sanitize(self, text: str, **options: Unpack[Options]) -> Result:

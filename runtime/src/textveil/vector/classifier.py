@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textveil.bundle.encoder_bundle import CLASSIFIER, EncoderBundle, open_encoder
 from textveil.bundle.files import read_checked
-from textveil.bundle.safetensors_reader import FLOATS, parse_tensors
+from textveil.bundle.pins import Pins
+from textveil.bundle.safetensors_reader import FLOATS, parse_tensors, unique_keys
 from textveil.errors import BundleDamaged, ReleaseError
 
 Floats = NDArray[np.float32]
@@ -47,6 +48,7 @@ class VectorClassifier:
 
     Args:
         folder: The encoder bundle.
+        pins: What it must be.
 
     Attributes:
         bundle: The bundle.
@@ -57,8 +59,8 @@ class VectorClassifier:
         ReleaseError: The bundle has no classifier.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.bundle: EncoderBundle = open_encoder(folder)[0]
+    def __init__(self, folder: Path, **pins: Unpack[Pins]) -> None:
+        self.bundle: EncoderBundle = open_encoder(folder, **pins)[0]
         manifest = self.bundle.manifest
         entry = manifest["files"].get(CLASSIFIER)
         if entry is None:
@@ -121,7 +123,7 @@ class VectorClassifier:
             ReleaseError: It is no such object, comes from another bundle, or has no level of this one.
         """
         try:
-            found = json.loads(line)
+            found = json.loads(line, object_pairs_hook=unique_keys)
             vector = found["vector"]
             statement = found["statement"]
             bundle, epsilon = statement["bundle"], Decimal(str(statement["epsilon_whole_text"]))

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from textveil.bundle.encoder_bundle import FIRST, LAST, SPECIAL, UNKNOWN, EncoderBundle, open_encoder
 from textveil.bundle.files import MAX_BUNDLE_BYTES
-from textveil.bundle.maker import pin
 from textveil.errors import EncoderFailed, InputError, OptionError
 from textveil.mechanisms.vector_noise import Releaser
 from textveil.mechanisms.vector_parameters import WordDropout
@@ -125,8 +124,7 @@ class Encoder:
             CryptoUnavailable: A maker is given, and the extra ``crypto`` is not installed.
             EncoderUnavailable, EncoderFailed, OptionError: See the class.
         """
-        bundle, model = open_encoder(Path(path), max_bytes=max_bytes)
-        pin(bundle, expect_id, maker)
+        bundle, model = open_encoder(Path(path), expect_id=expect_id, maker=maker, max_bytes=max_bytes)
         return cls(bundle, model, threads)
 
     def encode(

@@ -10,7 +10,6 @@ import numpy as np
 from textveil.bundle.defaults import DEFAULT_ENCODER_ID, default_encoder
 from textveil.bundle.files import MAX_BUNDLE_BYTES
 from textveil.bundle.index_bundle import IndexBundle, open_index
-from textveil.bundle.maker import pin
 from textveil.errors import InputError, OptionError
 from textveil.mechanisms import entropy
 from textveil.mechanisms.distribution import Distribution
@@ -99,10 +98,10 @@ class IndexEncoder:
             CryptoUnavailable: A maker is given, and the extra ``crypto`` is not installed.
             EncoderUnavailable, EncoderFailed: See the class.
         """
-        bundle = open_index(default_encoder() if path is None else Path(path), max_bytes=max_bytes)
+        folder = default_encoder() if path is None else Path(path)
+        bundle = open_index(folder, expect_id=expect_id, maker=maker, max_bytes=max_bytes)
         if path is None:
             bundle.require_identity(DEFAULT_ENCODER_ID)
-        pin(bundle, expect_id, maker)
         return cls(bundle)
 
     def encode(self, text: str, *, epsilon: float | str | None = None, channel: str | None = None) -> IndexRelease:

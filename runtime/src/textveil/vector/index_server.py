@@ -3,13 +3,14 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textveil.bundle.files import read_checked
 from textveil.bundle.index_bundle import LABELS, IndexBundle, open_index
+from textveil.bundle.pins import Pins
 from textveil.bundle.safetensors_reader import FLOATS, parse_tensors
 from textveil.errors import BundleDamaged, ReleaseError
 from textveil.mechanisms.index_staircase import IndexStaircase
@@ -31,6 +32,7 @@ class IndexServer:
 
     Args:
         folder: The bundle that the devices have.
+        pins: What it must be.
 
     Attributes:
         bundle: The bundle.
@@ -39,8 +41,8 @@ class IndexServer:
         BundleError: There is no such bundle, or it is damaged.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.bundle: IndexBundle = open_index(folder)
+    def __init__(self, folder: Path, **pins: Unpack[Pins]) -> None:
+        self.bundle: IndexBundle = open_index(folder, **pins)
         self._probabilities = self._read_probabilities(folder)
 
     def receive(self, line: str, number: int) -> Received:

@@ -5,7 +5,17 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from textveil.cli import BundleOption, EpsilonOption, LevelOption, MechanismOption, ReplacementOption, TailOption, say
+from textveil.bundle import Pins
+from textveil.cli import (
+    BundleOption,
+    EpsilonOption,
+    LevelOption,
+    MechanismOption,
+    ReplacementOption,
+    TailOption,
+    pinned,
+    say,
+)
 
 from textveil_training.cli.options import (
     DeviceOption,
@@ -21,6 +31,7 @@ from textveil_training.errors import MissingSplit, SettingError
 NAMES = "nearest, bayes, repeated, mask, contextual"
 
 
+@pinned()
 def text(
     data: Annotated[Path, typer.Argument(metavar="PATH", help="RAW text: a file, or a folder of published files.")],
     format_name: FormatOption,
@@ -65,6 +76,8 @@ def text(
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
     _batch: Annotated[str | None, renamed("--batch", "--batch-size")] = None,
+    *,
+    pins: Pins,
 ) -> None:
     """Sanitize raw text and try to recover it, knowing the bundle, the mechanism and its options.
 
@@ -104,6 +117,7 @@ def text(
     use_threads(threads)
     channel = TextChannel(
         bundle,
+        pins=pins,
         mechanism=mechanism,
         epsilon=epsilon,
         level=level,

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from textveil.bundle import Pins
 from textveil.cli import (
     BundleOption,
     CapOption,
@@ -22,6 +23,7 @@ from textveil.cli import (
     StrictOption,
     TailOption,
     VisibleOption,
+    pinned,
     say,
     staircase_options,
 )
@@ -33,6 +35,7 @@ from textveil_training.tables import aligned
 _ON_RAY = ("csv", "jsonl", "parquet")
 
 
+@pinned()
 def sanitize_corpus(
     inputs: Annotated[
         list[Path], typer.Argument(metavar="INPUT...", help="Files, or a folder of files under their published names.")
@@ -57,7 +60,6 @@ def sanitize_corpus(
     case: CaseOption = "carry",
     sanitize_punctuation: PunctuationOption = False,
     _strict: StrictOption = False,
-    expect_id: Annotated[str | None, typer.Option(help="Refuse the bundle unless this is its identity.")] = None,
     text_key: Annotated[
         list[str] | None,
         typer.Option(
@@ -88,6 +90,8 @@ def sanitize_corpus(
     resume: ResumeOption = False,
     as_json: JsonOption = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
+    *,
+    pins: Pins,
 ) -> None:
     """Sanitize the texts of a corpus; labels and all other columns are carried through, the format stays.
 
@@ -134,12 +138,12 @@ def sanitize_corpus(
                     selection,
                     options=options,
                     bundle=bundle,
-                    expect_id=expect_id,
                     address=ray_address,
                     workers=workers,
                     quarantine=quarantine,
                     resume=resume,
                     report=report,
+                    **pins,
                 )
             _tell_parts(record, as_json=as_json, quiet=quiet)
             return
@@ -150,13 +154,13 @@ def sanitize_corpus(
                 format_name,
                 options=options,
                 bundle=bundle,
-                expect_id=expect_id,
                 text_keys=tuple(text_key or ["text"]),
                 label_key=label_key,
                 copies=copies,
                 workers=workers,
                 resume=resume,
                 report=report,
+                **pins,
             )
     except KeyboardInterrupt:
         say("textveil-train: interrupted; what is finished is kept, and --resume goes on")

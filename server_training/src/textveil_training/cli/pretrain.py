@@ -5,7 +5,17 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from textveil.cli import BundleOption, EpsilonOption, LevelOption, MechanismOption, ReplacementOption, TailOption, say
+from textveil.bundle import Pins
+from textveil.cli import (
+    BundleOption,
+    EpsilonOption,
+    LevelOption,
+    MechanismOption,
+    ReplacementOption,
+    TailOption,
+    pinned,
+    say,
+)
 
 from textveil_training.cli.options import (
     DeviceOption,
@@ -18,6 +28,7 @@ from textveil_training.cli.options import (
 )
 
 
+@pinned()
 def pretrain(
     data: Annotated[
         list[str],
@@ -112,6 +123,8 @@ def pretrain(
     as_json: JsonOption = False,
     _batch: Annotated[str | None, renamed("--batch", "--batch-size")] = None,
     _epochs: Annotated[str | None, renamed("--epochs", "--num-epochs")] = None,
+    *,
+    pins: Pins,
 ) -> None:
     """Pretrain a masked language model: mask the sanitized text, predict the original word.
 
@@ -167,8 +180,8 @@ def pretrain(
         tail=tail,
         replacement_probability=replacement_probability,
     )
-    named = bundle is not None or any(value is not None for value in options.values())
-    channel = TextChannel(bundle, **options) if named or not raw else None
+    named = any(value is not None for value in (bundle, pins.get("expect_id"), pins.get("maker"), *options.values()))
+    channel = TextChannel(bundle, pins=pins, **options) if named or not raw else None
     texts = read_texts(sources, text_key)
     try:
         with bars() as report:

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from textveil import Sanitizer
 from textveil import errors as runtime_errors
-from textveil.bundle import atomic_output
+from textveil.bundle import Pins, atomic_output
 from textveil.cluster import ray_cluster
 from textveil.errors import InputError, OptionError, TextveilError
 from textveil.files import (
@@ -43,13 +43,13 @@ def sanitize_corpus_on_ray(
     *,
     options: Options,
     bundle: Path | None = None,
-    expect_id: str | None = None,
     address: str | None = None,
     workers: int | None = None,
     quarantine: Path | None = None,
     resume: bool = False,
     part_bytes: int = PART_BYTES,
     report: Report = lambda stage, done, total: None,
+    **pins: Unpack[Pins],
 ) -> dict[str, Any]:
     """Sanitizes files of columns or keys, in parts, by the workers of a Ray cluster.
 
@@ -62,13 +62,13 @@ def sanitize_corpus_on_ray(
         selection: Format, and what is rewritten.
         options: Options of the sanitizer, as in ``Sanitizer.sanitize``.
         bundle: Folder of a bundle; the built-in English one if left out.
-        expect_id: The identity the bundle must have.
         address: A Ray cluster; one is started on this machine if left out.
         workers: Processes that draw, no more than the cluster has processors; as many if left out.
         quarantine: A folder for bad rows, a file for each part that has some; without it the first is an error.
         resume: Go on with an interrupted run; parts that are finished stay as they are.
         part_bytes: Bytes of a part, about.
         report: Called with a stage, the bytes done and the bytes in all.
+        pins: What the bundle must be.
 
     Returns:
         The record of the run: what was promised, and what every part has.
@@ -84,7 +84,7 @@ def sanitize_corpus_on_ray(
         machine's generator. A part that a worker did not finish is drawn again, and nobody has seen the first draw.
     """
     require_parts(selection)
-    sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
+    sanitizer = Sanitizer.load(bundle, **pins)
     terms = sanitizer.terms(**options)
     space = Workspace(output, 1)
     space.require(resume=resume)
@@ -102,6 +102,7 @@ def sanitize_corpus_on_ray(
         selection=selection,
         bundle=None if bundle is None else bundle.resolve(),
         identity=sanitizer.bundle.identity,
+        max_bytes=sanitizer.bundle.max_bytes,
         options=options,
         output=output.resolve(),
         quarantine=None if quarantine is None else quarantine.resolve(),

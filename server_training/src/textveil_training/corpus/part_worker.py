@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from textveil import Sanitizer
-from textveil.bundle import atomic_output
+from textveil.bundle import MAX_BUNDLE_BYTES, atomic_output
 from textveil.files import Counts, Drawer, Part, Quarantine, Selection, Source, cut, guarded, part_target, sanitize_part
 from textveil.text import MentionTerms, Options, Terms
 
@@ -37,6 +37,7 @@ class PartJob:
         output: The output folder.
         quarantine: Folder of bad rows; without one the first is an error.
         part_bytes: Bytes of a part, about.
+        max_bytes: Most bytes of the bundle's files together.
     """
 
     sources: tuple[Source, ...]
@@ -48,6 +49,7 @@ class PartJob:
     output: Path
     quarantine: Path | None
     part_bytes: int
+    max_bytes: int = MAX_BUNDLE_BYTES
 
     def target(self, file: int, number: int) -> Path:
         """Returns where a part goes."""
@@ -103,7 +105,7 @@ class PartWorker:
         if record is not None:  # by a worker that did not live to say so, or a run that was interrupted
             return record
         if self._drawer is None:
-            sanitizer = Sanitizer.load(job.bundle, expect_id=job.identity)
+            sanitizer = Sanitizer.load(job.bundle, expect_id=job.identity, max_bytes=job.max_bytes)
             self._terms = sanitizer.terms(**job.options)
             self._drawer = Drawer(sanitizer, job.bundle, job.options, 1)
             gc.freeze()  # what is loaded stays: it need not be looked through again and again

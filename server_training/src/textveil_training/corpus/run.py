@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from textveil import Sanitizer
+from textveil.bundle import Pins
 from textveil.text import MentionTerms, Options, Terms
 
 from textveil_training.corpus.layouts import layout_of
@@ -33,7 +34,6 @@ def sanitize_corpus(
     *,
     options: Options,
     bundle: Path | None = None,
-    expect_id: str | None = None,
     text_keys: Sequence[str] = ("text",),
     label_key: str | None = None,
     copies: int = 1,
@@ -41,6 +41,7 @@ def sanitize_corpus(
     resume: bool = False,
     shard_lines: int = SHARD_LINES,
     report: Report = _no_report,
+    **pins: Unpack[Pins],
 ) -> dict[str, Any]:
     """Sanitizes the texts of files and writes files of the same names and format.
 
@@ -54,7 +55,6 @@ def sanitize_corpus(
         format_name: A key of ``data.FORMATS``.
         options: Options of the sanitizer, as in ``Sanitizer.sanitize``.
         bundle: Folder of a bundle; the built-in English one if left out.
-        expect_id: The identity the bundle must have.
         text_keys: Keys or columns of the texts (``jsonl``, ``table``); all others are carried through.
         label_key: A key or column that every row must have (``jsonl``, ``table``).
         copies: Independent outputs of every text. Each is a release; all are charged.
@@ -63,6 +63,7 @@ def sanitize_corpus(
         resume: Continue an interrupted run.
         shard_lines: Lines of a shard.
         report: Called with a stage, the steps done and the steps in all.
+        pins: What the bundle must be.
 
     Returns:
         The record, as it is written to ``record.json``. It holds no text and nothing that depends on the texts but
@@ -82,7 +83,7 @@ def sanitize_corpus(
     clock = Clock()
     if copies < 1 or shard_lines < 1 or (workers is not None and workers < 1):
         raise DataOptionError("copies, workers and lines of a shard are at least 1")
-    sanitizer = Sanitizer.load(bundle, expect_id=expect_id)
+    sanitizer = Sanitizer.load(bundle, **pins)
     terms = sanitizer.terms(**options)
     if format_name != "table":
         layout_of(format_name, text_keys)  # there is one
@@ -97,7 +98,8 @@ def sanitize_corpus(
         shards.append(list(cut_source(source, number, layout, shard_lines)))
     report("checking", len(sources), len(sources))
 
-    job = Job(sources, format_name, tuple(text_keys), bundle, sanitizer.bundle.identity, options)
+    opened = sanitizer.bundle
+    job = Job(sources, format_name, tuple(text_keys), bundle, opened.identity, options, opened.max_bytes)
     key = _key(job, terms, shards, copies, shard_lines)
     with space.opened(key, resume=resume) as state:
         clock.go_on(state.get("spent", {}))
@@ -115,7 +117,7 @@ def sanitize_corpus(
             files = _join(space, sources, shards, copies, report)
         finally:
             state["spent"] = clock.spent(interrupted=True)
-        record = record_of(job, sanitizer.bundle, terms, files, copies, processes, clock)
+        record = record_of(job, opened, terms, files, copies, processes, clock)
         space.write_record(record)
     return record
 

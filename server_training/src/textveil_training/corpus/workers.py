@@ -15,6 +15,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from textveil import Sanitizer
+from textveil.bundle import MAX_BUNDLE_BYTES
 from textveil.errors import TextveilError
 from textveil.files import ctrl_c_is_ours, guarded, leave_with_parent, one_thread_each
 from textveil.text import Options
@@ -35,6 +36,7 @@ class Job:
         bundle: Folder of the bundle, None for the built-in one.
         identity: Identity it must have.
         options: Options of the sanitizer.
+        max_bytes: Most bytes of the bundle's files together.
     """
 
     sources: tuple[Source, ...]
@@ -43,6 +45,7 @@ class Job:
     bundle: Path | None
     identity: str
     options: Options
+    max_bytes: int = MAX_BUNDLE_BYTES
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,8 @@ class Worker:
             TextveilError: It cannot be done.
         """
         if self._sanitizer is None:
-            self._sanitizer = Sanitizer.load(self._job.bundle, expect_id=self._job.identity)
+            job = self._job
+            self._sanitizer = Sanitizer.load(job.bundle, expect_id=job.identity, max_bytes=job.max_bytes)
         number = piece.shard.source
         source = self._job.sources[number]
         if number not in self._layouts:

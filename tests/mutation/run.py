@@ -1,0 +1,229 @@
+"""Changes the code that privacy rests on, one place at a time, and tells which changes no test sees: ``make mutants``.
+
+    nice .envs/mutants/bin/python tests/mutation/run.py              all modules of modules.toml, two at a time
+    nice .envs/mutants/bin/python tests/mutation/run.py rows.py      one of them
+    .envs/mutants/bin/python tests/mutation/run.py --report          what is known so far
+
+Mutants are made by cosmic-ray, in copies of the tree. A mutant that lives is a test that is missing, or changes nothing
+that can be seen: then justified.toml has it with the reason. A run that was stopped goes on where it was. As long as a
+module is the same, only what lived is tried again; --afresh tries all.
+"""
+
+import argparse
+import hashlib
+import os
+import queue
+import resource
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+WORK = ROOT / ".envs" / "mutants"
+SOURCE = "runtime/src"
+PYTHON = ROOT / ".venv" / "bin" / "python"
+WARM = HERE / "warm.py"
+#: Of arithmetic one mutant for each operator, of comparisons the boundary and the opposite: others die with them.
+LEFT_OUT = (
+    "core/ReplaceBinaryOperator_(?!Add_Sub|Sub_Add|Mul_Add|Div_Mul|FloorDiv_Mul|Mod_FloorDiv|Pow_Mul|LShift_RShift"
+    "|RShift_LShift|BitAnd_BitOr)",
+    "core/ReplaceComparisonOperator_(?!Eq_NotEq|NotEq_Eq|Lt_(LtE|GtE)|LtE_(Lt|Gt)$|Gt_(GtE|LtE)|GtE_(Gt|Lt)$|Is_IsNot"
+    "|IsNot_Is$)",
+    "core/ReplaceUnaryOperator_(?!Delete)",
+)
+MEMORY = 8 << 30
+#: The longest that a mutant is waited for. What it may compute is limited too (warm.py).
+SECONDS = 600.0
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module of the runtime and the tests that are to see its changes.
+
+    Attributes:
+        path: From the package on.
+        tests: Files, the quickest first.
+    """
+
+    path: str
+    tests: tuple[str, ...]
+
+    @property
+    def session(self) -> Path:
+        """Results of this module as it is now."""
+        digest = hashlib.sha256((ROOT / SOURCE / self.path).read_bytes()).hexdigest()
+        return WORK / "sessions" / f"{self.path.replace('/', '.')}-{digest[:12]}.sqlite"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One line of a module, as it was and as it became."""
+
+    module: str
+    was: str
+    becomes: str
+
+    def __str__(self) -> str:
+        return f"module = {self.module!r}\nwas = '''{self.was}'''\nbecomes = '''{self.becomes}'''"
+
+
+def modules() -> list[Module]:
+    """What ``modules.toml`` says."""
+    with open(HERE / "modules.toml", "rb") as file:
+        return [Module(one["path"], tuple(one["tests"])) for one in tomllib.load(file)["module"]]
+
+
+def justified() -> dict[Mutant, str]:
+    """Mutants that may live, and why."""
+    with open(HERE / "justified.toml", "rb") as file:
+        listed = tomllib.load(file).get("mutant", [])
+    return {Mutant(one["module"], one["was"], one["becomes"]): one["reason"] for one in listed}
+
+
+def mutant_of(module: Module, diff: str) -> Mutant:
+    """Reads a mutant off its diff."""
+    lines = [line for line in diff.splitlines() if not line.startswith(("---", "+++"))]
+    was, becomes = (" ".join(line[1:].strip() for line in lines if line.startswith(sign)) for sign in "-+")
+    return Mutant(module.path, was, becomes)
+
+
+def results(module: Module) -> Iterator[tuple[Mutant, bool]]:
+    """Yields the mutants of a module that were tried, and whether they lived."""
+    with sqlite3.connect(module.session) as session:
+        for outcome, diff in session.execute(
+            "SELECT test_outcome, diff FROM work_results WHERE worker_outcome = 'NORMAL' ORDER BY job_id"
+        ):
+            yield mutant_of(module, diff), outcome == "SURVIVED"
+
+
+def is_complete(module: Module) -> bool:
+    """Whether all mutants of a module were tried."""
+    if not module.session.exists():
+        return False
+    with sqlite3.connect(module.session) as session:
+        left = "SELECT count(*) FROM work_items WHERE job_id NOT IN (SELECT job_id FROM work_results)"
+        return session.execute(left).fetchone() == (0,)
+
+
+def copied(module: Module) -> Path:
+    """Makes a copy of the tree in which a module may change, compiled so that its changes are always seen."""
+    tree = WORK / "trees" / module.path
+    shutil.rmtree(tree, ignore_errors=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-coz", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True
+    )
+    for name in filter(None, listed.stdout.decode().split("\0")):
+        if not (ROOT / name).exists():
+            continue
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, tree / name, follow_symlinks=False)
+    compiling = [PYTHON, "-m", "compileall", "-q", "--invalidation-mode", "checked-hash", SOURCE]
+    subprocess.run(compiling, cwd=tree, check=True)
+    return tree
+
+
+def environment(tree: Path) -> dict[str, str]:
+    """The environment in which a copy is tested: its own runtime before the installed one, nothing compiled anew."""
+    own = {"PYTHONPATH": str(tree / SOURCE), "PYTHONDONTWRITEBYTECODE": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return {**os.environ, **own}
+
+
+def try_module(module: Module, tree: Path) -> None:
+    """Tries all mutants of a module that were not tried yet.
+
+    Raises:
+        SystemExit: The tests fail without any mutant.
+    """
+    place, config = str(tree / "warm"), module.session.with_suffix(".toml")
+    config.parent.mkdir(exist_ok=True)
+    config.write_text(
+        f'[cosmic-ray]\nmodule-path = "{SOURCE}/{module.path}"\ntimeout = {SECONDS}\nexcluded-modules = []\n'
+        f"test-command = '{PYTHON} {WARM} run {place}'\n[cosmic-ray.distributor]\nname = 'local'\n"
+        f"[cosmic-ray.filters.operators-filter]\nexclude-operators = {list(LEFT_OUT)}\n"
+    )
+    if module.session.exists():
+        with sqlite3.connect(module.session) as session:
+            session.execute("DELETE FROM work_results WHERE test_outcome = 'SURVIVED'")
+    tool = Path(sys.executable).parent
+    steps = [[tool / "cosmic-ray", "exec", config, module.session]]
+    if not module.session.exists():
+        steps[:0] = [
+            [tool / "cosmic-ray", "init", config, module.session],
+            [tool / "cr-filter-operators", module.session, config],
+        ]
+    serving = [PYTHON, WARM, "serve", place, *module.tests]
+    with subprocess.Popen(serving, cwd=tree, env=environment(tree), stdout=subprocess.PIPE, text=True) as warm:
+        assert warm.stdout is not None
+        try:
+            if warm.stdout.readline() != "passes\n":
+                sys.exit(f"{module.path}: the tests fail without any mutant")
+            for step in steps:
+                subprocess.run(step, cwd=tree, env=environment(tree), check=True)
+        finally:
+            warm.kill()
+
+
+def try_all(chosen: list[Module]) -> None:
+    """Tries the mutants of some modules, two modules at a time, each in a copy of the tree."""
+    waiting: queue.SimpleQueue[Module] = queue.SimpleQueue()
+    for module in chosen:
+        waiting.put(module)
+
+    def lane() -> None:
+        while not waiting.empty():
+            module = waiting.get()
+            try_module(module, copied(module))
+
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.RLIM_INFINITY))
+    lanes = [threading.Thread(target=lane) for _ in range(min(2, len(chosen)))]
+    for thread in lanes:
+        thread.start()
+    for thread in lanes:
+        thread.join()
+
+
+def report(chosen: list[Module]) -> int:
+    """Prints what lived and how many there were; returns how many lived without a reason, or have one and did not."""
+    reasons, wrong = justified(), 0
+    for module in chosen:
+        tried = list(results(module)) if module.session.exists() else []
+        lived = [mutant for mutant, alive in tried if alive]
+        unknown = [mutant for mutant in lived if mutant not in reasons]
+        stale = [mutant for mutant in reasons if mutant.module == module.path and mutant not in lived]
+        stale = stale if is_complete(module) else []
+        print(
+            f"{module.path}: {len(tried)} mutants, {len(tried) - len(lived)} killed, {len(lived)} lived, "
+            f"{len(lived) - len(unknown)} of them justified"
+        )
+        for heading, mutants in (("lived", unknown), ("justified, and killed or gone", stale)):
+            for mutant in dict.fromkeys(mutants):
+                print(f"\n# {heading}\n[[mutant]]\n{mutant}\n")
+        wrong += len(unknown) + len(stale)
+    return wrong
+
+
+def main() -> None:
+    """Tries and reports; ends with status 1 if a mutant lived without a reason or a reason has no mutant."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="ends of modules' paths; all if there are none")
+    parser.add_argument("--afresh", action="store_true", help="try what was killed before, too")
+    parser.add_argument("--report", action="store_true", help="try nothing, print what is known")
+    given = parser.parse_args()
+    chosen = [one for one in modules() if not given.names or one.path.endswith(tuple(given.names))]
+    if not given.report:
+        if given.afresh:
+            for module in chosen:
+                module.session.unlink(missing_ok=True)
+        try_all(chosen)
+    sys.exit(1 if report(chosen) else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""A source that gives the same byte for ever: every sampler ends, with a draw or with the error ``entropy``."""
+
+import math
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from small_encoders import write_encoder
+from small_index import write_index
+from textveil import Encoder, Sanitizer
+from textveil.bundle import Bundle
+from textveil.errors import EntropyFailed
+from textveil.mechanisms import CappedSanText, entropy, integer_sampling, uniform_below
+from textveil.mechanisms.integer_sampling import MAX_ROUNDS, MAX_WORDS, Rows, draw_thinned
+from textveil.vector import IndexEncoder
+
+BYTES = (0x00, 0x01, 0x55, 0x7F, 0x80, 0xAA, 0xFE, 0xFF)
+TEXT = "Dr. Mary Smith (born 3 May 1981) wrote 'call 555-0199' to kim@example.com: the zorblax hurts, really."
+OPTIONS: list[dict[str, Any]] = [
+    *({"mechanism": "staircase", **more} for more in ({}, {"fluent": True}, {"consistent": True}, {"kinds": False})),
+    {"mechanism": "staircase", "sanitize_punctuation": True, "visible": "none"},
+    *({"mechanism": name, "tail": tail} for name in ("santext", "santext+") for tail in ("capped", "exact")),
+    {"mechanism": "krr", "epsilon": 8},
+    {"mechanism": "fbdd", "epsilon": 8},
+    {"mechanism": "random"},
+]
+
+
+class Endless(BaseException):
+    """More was asked for than any draw needs. Not an ``Exception``: the package would give that another name."""
+
+
+@pytest.fixture(params=BYTES, ids=hex)
+def source(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Makes the operating system give one byte, again and again."""
+    calls = 0
+
+    def constant(count: int) -> bytes:
+        nonlocal calls
+        calls += 1
+        if calls > 5000:
+            raise Endless
+        return bytes([request.param]) * count
+
+    monkeypatch.setattr(integer_sampling, "MAX_ROUNDS", 500)  # of 32,768: those take five seconds
+    monkeypatch.setattr(os, "urandom", constant)
+    return request.param
+
+
+def ends(draw: Callable[[], object]) -> bool:
+    """Whether there is a draw; ``EntropyFailed`` is the only other end."""
+    try:
+        draw()
+    except EntropyFailed:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_every_mechanism_for_text_ends(sanitizer: Sanitizer, source: int, options: dict[str, Any]) -> None:
+    drawn = ends(lambda: sanitizer.sanitize(TEXT, **options))
+    assert drawn or source > 0x00
+
+
+@pytest.mark.parametrize("total", [1, 2, 3, 10**6, (1 << 62) - 1, 1 << 62])
+def test_integers_below_a_total(source: int, total: int) -> None:
+    word = int.from_bytes(bytes([source]) * 8, "little")
+    accepted = word <= 2**64 - 1 - 2**64 % total
+    assert ends(lambda: uniform_below(np.array([total]), entropy.random_uint64)) == accepted
+
+
+def test_vectors_and_decisions_end(source: int, tmp_path: Path) -> None:
+    """One word for one value: no source makes them fail."""
+    encoder = Encoder.load(write_encoder(tmp_path / "encoder"))
+    assert ends(lambda: encoder.encode("hello world", epsilon=4, word_dropout="0.5"))
+    index = IndexEncoder.load(write_index(tmp_path / "index"))
+    ends(lambda: index.encode("hello world", epsilon=4))
+
+
+def rejected_at_first(times: int, rejected: int, then: int) -> Callable[[int], Any]:
+    """Gives one word so many times, then another."""
+    asked = 0
+
+    def words(count: int) -> Any:
+        nonlocal asked
+        asked += 1
+        return np.full(count, rejected if asked <= times else then, np.uint64)
+
+    return words
+
+
+def test_the_last_word_of_an_integer_counts() -> None:
+    total, last = np.array([3 << 60]), 2**64 - 1
+    assert uniform_below(total, rejected_at_first(MAX_WORDS - 1, last, 5)).tolist() == [5]
+    with pytest.raises(EntropyFailed, match="nothing is released"):
+        uniform_below(total, rejected_at_first(MAX_WORDS, last, 5))
+
+
+def test_the_last_round_of_a_thinned_draw_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a tail of 4, one in four proposals is kept: that of threshold 0. Each round takes two words."""
+    monkeypatch.setattr(integer_sampling, "MAX_ROUNDS", 20)
+    rows = Rows(np.array([[0]]), np.array([[0]]), np.array([4]), np.array([1, 2]))
+
+    def thinned(times: int) -> list[int]:
+        words = rejected_at_first(times, 7, 4)
+        return draw_thinned(rows, np.array([0]), lambda row, output: np.ones_like(output), words).tolist()
+
+    assert thinned(2 * 19) == [1]
+    with pytest.raises(EntropyFailed, match="nothing is released"):
+        thinned(2 * 20)
+
+
+def test_a_true_source_never_meets_the_bounds(sanitizer: Sanitizer) -> None:
+    """What docs/proofs/exact-tail.md says of the default bundle: all words, levels and both mechanisms."""
+    assert 4**-MAX_WORDS <= 2**-256
+    bundle: Bundle = sanitizer.bundle
+    for level in bundle.levels:
+        for mechanism in ("santext", "santext+"):
+            law = CappedSanText.of(bundle.table, mechanism, level.parameters[mechanism, "exact"])
+            rows = law.rows(np.arange(bundle.symbols + 1))
+            kept = rows.cumulative[:, -1] + law.weights[-1] * rows.base[-1]
+            assert MAX_ROUNDS * (kept / rows.totals).min() > 179 * math.log(2)

@@ -1,0 +1,176 @@
+"""Changes of samplers and of the ledger's rows that ``make mutants`` found and no other test noticed."""
+
+import importlib
+from collections import Counter
+from dataclasses import is_dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from inspect import isclass
+from typing import Any
+
+import numpy as np
+import pytest
+from small_context import random_context
+from textveil.errors import BundleDamaged
+from textveil.mechanisms.context import ContextTable
+from textveil.mechanisms.integer_sampling import MAX_ROUNDS, MAX_TOTAL, MAX_WORDS
+from textveil.mechanisms.staircase import G, Staircase, StaircaseChannel, StaircaseLevel
+from textveil.mechanisms.staircase_table import StaircaseTable, output_role
+
+DRAWING = ("integer_sampling", "staircase", "staircase_table", "context")
+
+
+@pytest.mark.parametrize("name", [f"mechanisms.{module}" for module in DRAWING] + ["ledger.rows", "ledger.charging"])
+def test_what_is_drawn_from_cannot_be_changed(name: str) -> None:
+    module = importlib.import_module(f"textveil.{name}")
+    ours = [value for value in vars(module).values() if isclass(value) and value.__module__ == module.__name__]
+    for found in filter(is_dataclass, ours):
+        assert found.__dataclass_params__.frozen, found  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@pytest.mark.parametrize("found", [StaircaseTable, Staircase, StaircaseChannel, ContextTable])
+def test_what_holds_arrays_is_told_apart_by_identity(found: type) -> None:
+    """Equal by value would compare arrays, and have no hash: they are keys of caches."""
+    assert (found.__eq__, found.__hash__) == (object.__eq__, object.__hash__)
+
+
+@pytest.mark.parametrize(
+    ("rule", "bit"),
+    [((True, True), 1), ((False, True), 2), ((True, False), 4), ((False, False), 8)],
+)
+def test_bits_of_roles(rule: tuple[bool, bool], bit: int) -> None:
+    """docs/format.md, "The staircase": with kinds, slots in lower case have bits of their own."""
+    visible, kinds = rule
+    assert output_role(visible=visible, kinds=kinds) == bit
+    assert output_role(visible=visible, kinds=kinds, lower=True) == (bit << 4 if kinds else bit)
+
+
+def test_only_a_symbol_with_the_role_comes_out() -> None:
+    roles = np.array([0, 1, 2, 3, 4, 15], np.uint8)
+    table = StaircaseTable(np.arange(6, dtype=np.uint16)[:, None], np.ones(6, np.uint32), roles)
+    assert table.outputs(visible=True, kinds=True).tolist() == [False, True, False, True, False, True]
+    assert table.outputs(visible=False, kinds=True).tolist() == [False, False, True, True, False, True]
+    assert table.outputs(visible=True, kinds=True, lower=True).tolist() == [False, True, False, True, False, True]
+    cased = replace(table, roles=roles | np.uint8(16))
+    assert cased.outputs(visible=True, kinds=True, lower=True).all()
+    assert cased.outputs(visible=True, kinds=True).tolist() == [False, True, False, True, False, True]
+    assert not cased.outputs(visible=False, kinds=True, lower=True).any()
+
+
+@pytest.mark.parametrize("row", [0, 1, 2047, 2048, 2999])
+@pytest.mark.parametrize("twice", [True, False])
+def test_every_row_of_a_long_table_is_checked(row: int, twice: bool) -> None:
+    """Rows are checked 2,048 at a time."""
+    symbols = 3000
+    neighbors = np.stack([np.arange(symbols), (np.arange(symbols) + 1) % symbols], axis=1).astype(np.uint16)
+    tensors = {
+        "neighbours": neighbors,
+        "base": np.ones(symbols, np.uint32),
+        "roles": np.zeros(symbols, np.uint8),
+    }
+    assert StaircaseTable.from_tensors(tensors, symbols).symbols == symbols
+    neighbors[row, 1] = row if twice else symbols
+    with pytest.raises(BundleDamaged, match="twice" if twice else "leaves the vocabulary"):
+        StaircaseTable.from_tensors(tensors, symbols)
+
+
+def test_one_symbol_is_a_table() -> None:
+    tensors = {
+        "neighbours": np.zeros((1, 1), np.uint16),
+        "base": np.ones(1, np.uint32),
+        "roles": np.zeros(1, np.uint8),
+    }
+    assert StaircaseTable.from_tensors(tensors, 1).symbols == 1
+
+
+def test_the_bounds_are_those_of_the_proofs() -> None:
+    """docs/format.md and docs/proofs/integer-sampling.md: a word is rejected less than one time in four."""
+    assert 4 * MAX_TOTAL == 1 << 64
+    assert (MAX_WORDS, MAX_ROUNDS) == (128, 32_768)
+
+
+@pytest.mark.parametrize(("classes", "weights"), [(1, 1), (2, 1), (256, 1), (3, 1024)])
+def test_a_context_at_its_bounds_is_read(classes: int, weights: int) -> None:
+    arrays = random_context(1, symbols=300, kinds=4, classes=classes, weights=range(1, weights + 1))
+    table = ContextTable.from_tensors(arrays, 300, 4)
+    assert table.factors(np.zeros((1, 4), np.int64)).shape == (1, classes)
+
+
+@pytest.mark.parametrize(("classes", "weights"), [(257, 1), (3, 1025), (3, 0), (0, 1)])
+def test_a_context_beyond_them_is_not(classes: int, weights: int) -> None:
+    arrays: dict[str, Any] = random_context(1, symbols=300, kinds=4, classes=3, weights=range(1, weights + 1))
+    if classes != 3:
+        arrays["scores"] = np.zeros((6, classes), np.int8)
+    with pytest.raises(BundleDamaged, match="shapes or types"):
+        ContextTable.from_tensors(arrays, 300, 4)
+
+
+def staircase_of(share: Fraction, own: Fraction = Fraction(1), epsilon: str = "2", unit: int = 4) -> Staircase:
+    """Four words of which each has two others near it."""
+    neighbors = np.array([[0, 1, 2], [1, 2, 3], [2, 3, 0], [3, 0, 1]], np.uint16)
+    table = StaircaseTable(neighbors, np.array([3, 2, 4, 1], np.uint32), np.full(4, 63, np.uint8))
+    return Staircase.of(table, StaircaseLevel("level", Decimal(epsilon), share, own), np.ones(4, np.bool_), unit=unit)
+
+
+def check_draws(staircase: Staircase) -> None:
+    """Every pair of integers of every input, all inputs drawn together, against the exact weights and the channel."""
+    tokens = np.arange(5)
+    rows = staircase._rows(tokens)
+    for token in tokens.tolist():
+        left, exact = int(rows.left[token]), staircase.exact_row(token)
+        u, w = np.divmod(np.arange(staircase.total * left), left)
+        counts = Counter(staircase._select(rows, np.full(len(u), token), u, w).tolist())
+        law = [Fraction(weight, sum(exact)) for weight in exact]
+        assert [Fraction(counts[y], len(u)) for y in range(4)] == law
+        np.testing.assert_allclose(staircase.channel.rows(np.array([token]))[0], [float(p) for p in law], rtol=1e-12)
+        np.testing.assert_allclose(
+            staircase.channel.columns(np.arange(4))[:, token], [float(p) for p in law], rtol=1e-12
+        )
+
+
+@pytest.mark.parametrize("share", [Fraction(1, 2), Fraction(4, 5), Fraction(9, 10), Fraction(1)])
+@pytest.mark.parametrize("own", [Fraction(0), Fraction(1, 4), Fraction(1)])
+def test_inputs_that_are_drawn_together_have_their_own_rows(share: Fraction, own: Fraction) -> None:
+    check_draws(staircase_of(share, own))
+
+
+def test_what_is_left_of_the_base_may_be_one_or_nothing() -> None:
+    """Of the budget 9 of 10, the first word deals 9: one is left. Where all is dealt, ``w`` is below 1."""
+    neighbors = np.array([[0, 1, 2, 3], [1, 2, 3, 0], [2, 3, 0, 1], [3, 0, 1, 2]], np.uint16)
+    table = StaircaseTable(neighbors, np.array([3, 2, 4, 1], np.uint32), np.full(4, 63, np.uint8))
+    for share, left in ((Fraction(9, 10), 1), (Fraction(1), 1), (Fraction(4, 5), 2)):
+        level = StaircaseLevel("level", Decimal(2), share)
+        staircase = Staircase.of(table, level, np.ones(4, np.bool_), unit=4)
+        assert staircase._rows(np.arange(5)).left.tolist() == [left] * 4 + [10]
+        check_draws(staircase)
+
+
+def test_levels_at_the_edges_of_what_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert G == 1 << 20
+    for share, own in ((Fraction(1, 2), Fraction(-1, 2)), (Fraction(0), Fraction(1)), (Fraction(3, 2), Fraction(1))):
+        with pytest.raises(BundleDamaged, match="out of range"):
+            staircase_of(share, own)
+    assert StaircaseLevel("level", Decimal(2), Fraction(1)).own_share == 1
+    nothing = StaircaseTable(np.zeros((0, 1), np.uint16), np.zeros(0, np.uint32), np.zeros(0, np.uint8))
+    with pytest.raises(BundleDamaged, match="there is no output"):
+        Staircase.of(nothing, StaircaseLevel("level", Decimal(2), Fraction(1)), np.zeros(0, np.bool_))
+    sound = staircase_of(Fraction(1, 2))
+    monkeypatch.setattr(Staircase, "total", MAX_TOTAL - 1)
+    sound.check()
+    monkeypatch.setattr(Staircase, "total", MAX_TOTAL)
+    with pytest.raises(BundleDamaged, match="too large"):
+        sound.check()
+
+
+def test_each_unit_of_a_budget_is_one_integer_where_the_factor_is_one() -> None:
+    """The first of them is the word's own, and only that one."""
+    neighbors = np.array([[0, 1, 2], [1, 2, 0], [2, 0, 1]], np.uint16)
+    table = StaircaseTable(neighbors, np.array([3, 2, 4], np.uint32), np.full(3, 63, np.uint8))
+    level = StaircaseLevel("one", Decimal("0.7"), Fraction(1, 2), Fraction(1, 4))
+    staircase = Staircase.of(table, level, np.ones(3, np.bool_), unit=1)
+    assert (staircase.factor, staircase.budget, staircase.own_cap) == (1, 4, 1)
+    for token in range(4):
+        rows, exact = staircase._rows(np.array([token])), staircase.exact_row(token)
+        u, w = np.divmod(np.arange(staircase.total * int(rows.left[0])), int(rows.left[0]))
+        counts = Counter(staircase._select(rows, np.zeros(len(u), np.intp), u, w).tolist())
+        assert [Fraction(counts[y], len(u)) for y in range(3)] == [Fraction(weight, sum(exact)) for weight in exact]

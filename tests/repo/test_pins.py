@@ -1,0 +1,199 @@
+"""Whatever opens a bundle can be told which one: its identity, its maker and its size, in every command and class."""
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from scripts import ROOT
+from small_encoders import write_encoder
+from small_index import write_index
+from small_staircase import small_staircase
+from textveil import Encoder, IndexEncoder, Sanitizer
+from textveil.bundle import Bundle, open_encoder, open_index
+from textveil.cli import console
+from textveil.cli.main import app as textveil
+from textveil.errors import BundleTooLarge, IdentityMismatch, NotTheMaker, OptionError
+from textveil.files import Selection
+from textveil.integrations.rewriter import Rewriter
+from textveil.text import Options
+from textveil.vector import IndexServer, VectorClassifier
+from textveil_export.cli.main import app as export
+from textveil_export.sign import sign_bundle
+from textveil_training.cli.main import app as training
+from textveil_training.corpus import sanitize_corpus, sanitize_corpus_on_ray
+from textveil_training.text_channel import TextChannel
+
+APPS = {"textveil": textveil, "textveil-export": export, "textveil-train": training}
+WRONG = {
+    "bundle-identity": ("expect-id", "0" * 64),
+    "bundle-maker": ("maker", "0" * 64),
+    "bundle-too-large": ("max-bundle-bytes", "100"),
+}
+#: Every command that opens a bundle, with what else it needs before it does; {} is a bundle and [] an encoder.
+COMMANDS = {
+    "textveil sanitize": "--text hello -b {}",
+    "textveil preview": "--text hello -b {}",
+    "textveil inspect": "hello -b {}",
+    "textveil info": "{}",
+    "textveil levels": "-b {}",
+    "textveil calibrate": "--bayes 0.5 -b {}",
+    "textveil verify": "-b {}",
+    "textveil encode": "--text hello -b []",
+    "textveil classify": "-b [] nowhere",
+    "textveil serve": "-b {}",
+    "textveil serve encoder": "--encoder []",
+    "textveil-export certify": "{}",
+    "textveil-export statistics": "{}",
+    "textveil-export report": "{} -o nowhere",
+    "textveil-export sign": "{} --key KEY",
+    "textveil-export audit": "{}",
+    "textveil-export staircase": "{} -o nowhere",
+    "textveil-train sanitize-corpus": "nowhere -o nothing --format jsonl -b {}",
+    "textveil-train attack text": "nowhere --format jsonl -b {} --mechanism krr --epsilon 4",
+    "textveil-train pretrain": "--data nowhere:jsonl -o nothing -b {}",
+}
+
+
+def openers() -> Iterator[tuple[str, str, set[str]]]:
+    """Commands with a parameter for a bundle, what it is called, and all options of the command."""
+    for name, app in APPS.items():
+        waiting: list[tuple[str, Any]] = [(name, typer.main.get_command(app))]
+        while waiting:
+            words, command = waiting.pop()
+            options = {option for parameter in command.params for option in parameter.opts}
+            for parameter in command.params:
+                said = getattr(parameter, "help", None) or ""
+                if parameter.name in ("bundle", "folder") or re.match("Folder of an? .*bundle", said):
+                    yield words, str(parameter.name), options
+            waiting += [(f"{words} {word}", below) for word, below in getattr(command, "commands", {}).items()]
+
+
+def test_every_command_that_opens_a_bundle_takes_all_pins() -> None:
+    found = set()
+    for words, name, options in openers():
+        encoder = name == "encoder"
+        wanted = ["--encoder-expect-id", "--encoder-maker", "--max-encoder-bytes"] if encoder else []
+        assert {"--expect-id", "--maker", "--max-bundle-bytes", *wanted} <= options, words
+        found.add(f"{words} encoder" if encoder else words)
+    assert found == set(COMMANDS)
+
+
+def test_no_command_opens_a_bundle_without_them() -> None:
+    """Another look at the same, in the code: a parameter may be called anything."""
+    opening = {"Bundle", "open_index", "open_encoder", "IndexServer", "VectorClassifier", "TextChannel", "sign_bundle"}
+    found = 0
+    for file in ROOT.glob("*/src/*/cli/*.py"):
+        for call in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if not isinstance(call, ast.Call):
+                continue
+            spelled = ast.unparse(call.func)
+            if spelled in opening or re.fullmatch(r"(Sanitizer|Encoder|IndexEncoder|Model)\.load", spelled):
+                given = [ast.unparse(keyword.value) for keyword in call.keywords]
+                assert "pins" in given, f"{file.name}: {spelled}"
+                found += 1
+    assert found > 20
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pins")
+    key = folder / "key.pem"
+    key.write_bytes(Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    key.chmod(0o600)
+    return {
+        "{}": small_staircase(folder / "bundle"),
+        "[]": write_index(folder / "index"),
+        "()": write_encoder(folder / "encoder"),
+        "KEY": key,
+    }
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_refuses_another_bundle(
+    folders: dict[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+    wrong: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    option, value = WRONG[wrong]
+    if command == "textveil serve encoder":
+        option = option.replace("bundle", "encoder") if "bundle" in option else f"encoder-{option}"
+    name, *words = command.removesuffix(" encoder").split()
+    needed = [str(folders.get(word, word)) for word in COMMANDS[command].split()]
+    assert console.run(APPS[name], name, [*words, *needed, f"--{option}", value]) == 1
+    said = capsys.readouterr()
+    assert said.err.startswith(f"{name}: {wrong}: "), said.err
+    assert said.out == ""
+    assert not list(tmp_path.iterdir())
+
+
+DOORS: dict[str, tuple[str, Callable[..., object]]] = {
+    "Bundle": ("{}", Bundle),
+    "open_index": ("[]", open_index),
+    "open_encoder": ("()", open_encoder),
+    "Sanitizer.load": ("{}", Sanitizer.load),
+    "IndexEncoder.load": ("[]", IndexEncoder.load),
+    "Encoder.load": ("()", Encoder.load),
+    "IndexServer": ("[]", IndexServer),
+    "VectorClassifier": ("()", VectorClassifier),
+    "Rewriter": ("{}", Rewriter),
+    "TextChannel": ("{}", lambda folder, **pins: TextChannel(folder, pins=pins)),
+    "sign_bundle": ("{}", lambda folder, **pins: sign_bundle(folder, folder.parent / "key.pem", **pins)),
+    "sanitize_corpus": (
+        "{}",
+        lambda folder, **pins: sanitize_corpus([], folder / "no", "jsonl", options=Options(), bundle=folder, **pins),
+    ),
+    "sanitize_corpus_on_ray": (
+        "{}",
+        lambda folder, **pins: sanitize_corpus_on_ray(
+            [], folder / "no", Selection("csv", ("a",)), options=Options(), bundle=folder, **pins
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_every_door_refuses_another_bundle(folders: dict[str, Path], door: str) -> None:
+    kind, opens = DOORS[door]
+    with pytest.raises(IdentityMismatch):
+        opens(folders[kind], expect_id="0" * 64)
+    with pytest.raises(NotTheMaker):
+        opens(folders[kind], maker="0" * 64)
+    with pytest.raises(BundleTooLarge):
+        opens(folders[kind], max_bytes=100)
+    with pytest.raises((TypeError, OptionError)):
+        opens(folders[kind], expected_id="0" * 64)  # a pin that is misspelled must not pass for none
+
+
+def test_every_integration_hands_them_on() -> None:
+    """Their libraries are not all installed here, so this reads the code."""
+    pins, opening = {"expect_id", "maker", "max_bytes"}, {"Rewriter", "SanitizeColumns", "Sanitizer.load"}
+    found = set()
+    for file in (ROOT / "runtime/src/textveil/integrations").glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                names = {argument.arg for argument in node.args.kwonlyargs}
+                assert pins <= names or not pins & names, f"{file.name}: {node.name}"
+            elif isinstance(node, ast.Call) and ast.unparse(node.func) in opening:
+                given = {keyword.arg for keyword in node.keywords}
+                assert pins <= given or None in given, f"{file.name}: {ast.unparse(node)}"
+                found.add(file.stem)
+    assert found >= {"datasets", "langchain", "pandas", "presidio", "rewriter", "sklearn", "spacy"}
+
+
+def test_another_process_opens_the_same_bundle_under_the_same_cap(folders: dict[str, Path]) -> None:
+    bundle = Bundle(folders["{}"], max_bytes=10**9)
+    assert bundle.same == {"expect_id": bundle.identity, "max_bytes": 10**9}
+    again, (folder, pins, options) = Rewriter(folders["{}"], max_bytes=10**9).__reduce__()
+    assert (folder, pins, options) == (str(folders["{}"]), bundle.same, {})
+    assert again(folder, pins, options).terms.bundle == bundle.identity
