@@ -196,8 +196,8 @@ def report(chosen: list[Module]) -> int:
         tried = list(results(module)) if module.session.exists() else []
         lived = [mutant for mutant, alive in tried if alive]
         unknown = [mutant for mutant in lived if mutant not in reasons]
-        stale = [mutant for mutant in reasons if mutant.module == module.path and mutant not in lived]
-        stale = stale if is_complete(module) else []
+        ours = [mutant for mutant in reasons if mutant.module == module.path]
+        stale = [mutant for mutant in ours if mutant not in lived] if is_complete(module) else []
         print(
             f"{module.path}: {len(tried)} mutants, {len(tried) - len(lived)} killed, {len(lived)} lived, "
             f"{len(lived) - len(unknown)} of them justified"

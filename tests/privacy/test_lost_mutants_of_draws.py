@@ -1,6 +1,7 @@
 """Changes of samplers and of the ledger's rows that ``make mutants`` found and no other test noticed."""
 
 import importlib
+import math
 from collections import Counter
 from dataclasses import is_dataclass, replace
 from decimal import Decimal
@@ -14,7 +15,7 @@ from small_context import random_context
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.context import ContextTable
 from textveil.mechanisms.integer_sampling import MAX_ROUNDS, MAX_TOTAL, MAX_WORDS
-from textveil.mechanisms.staircase import G, Staircase, StaircaseChannel, StaircaseLevel
+from textveil.mechanisms.staircase import G, Staircase, StaircaseChannel, StaircaseLevel, realized_ratio
 from textveil.mechanisms.staircase_table import StaircaseTable, output_role
 
 DRAWING = ("integer_sampling", "staircase", "staircase_table", "context")
@@ -160,6 +161,12 @@ def test_levels_at_the_edges_of_what_is_allowed(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(Staircase, "total", MAX_TOTAL)
     with pytest.raises(BundleDamaged, match="too large"):
         sound.check()
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "2", "16"])
+def test_what_a_level_realizes(epsilon: str) -> None:
+    wanted = math.expm1(float(epsilon))
+    assert wanted - 2 / G <= realized_ratio(Decimal(epsilon)) <= wanted * (1 + 1e-12)
 
 
 def test_each_unit_of_a_budget_is_one_integer_where_the_factor_is_one() -> None:
