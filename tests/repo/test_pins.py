@@ -56,6 +56,7 @@ COMMANDS = {
     "textveil-export staircase": "{} -o nowhere",
     "textveil-train sanitize-corpus": "nowhere -o nothing --format jsonl -b {}",
     "textveil-train attack text": "nowhere --format jsonl -b {} --mechanism krr --epsilon 4",
+    "textveil-train held-out": "[] nowhere --text text --label label -o nothing",
     "textveil-train pretrain": "--data nowhere:jsonl -o nothing -b {}",
 }
 

@@ -1,23 +1,25 @@
 """From an index bundle on disk back to what it is made from, to write it again with something added."""
 
 from pathlib import Path
+from typing import Unpack
 
 from safetensors.numpy import load as load_tensors
-from textveil.bundle import LABELS, open_index, read_checked
+from textveil.bundle import LABELS, Pins, open_index, read_checked
 
 from textveil_export.index.contents import IndexContents
 
 
-def reopened(folder: Path) -> IndexContents:
+def reopened(folder: Path, **pins: Unpack[Pins]) -> IndexContents:
     """Reads a bundle. ``write_index`` makes the same extractor, codes, channels and probabilities of it, byte for byte.
 
     Args:
         folder: The bundle.
+        pins: What it must be, as ``open_index`` takes them.
 
     Raises:
         BundleError: There is no index bundle, or it is damaged.
     """
-    bundle = open_index(folder)
+    bundle = open_index(folder, **pins)
     manifest, level = bundle.manifest, bundle.default.level
     shares = manifest["files"].get(LABELS)
     return IndexContents(

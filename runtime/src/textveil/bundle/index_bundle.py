@@ -159,14 +159,14 @@ def open_index(
             raise BundleDamaged("manifest.json: labels are not one text for each code")
         if len(set(labels)) != codes:
             raise BundleDamaged("manifest.json: a label occurs twice")
+        classes = labels if release["kind"] == DECISION else None
+        held_out = parse_held_out(contents[HELD_OUT], codes, classes) if HELD_OUT in contents else None
         extractor, dimension = _extractor(contents, release["extractor"])
         weight, bias = _codes(contents[CODES], codes, dimension)
         channels = _channels(contents[CHANNELS], release["channels"], codes)
         _exactly(release["default"], {"channel", "epsilon"})
         default = channels[release["default"]["channel"]]
         default = next(one for one in default if f"{one.level.epsilon:f}" == release["default"]["epsilon"])
-        classes = labels if release["kind"] == DECISION else None
-        held_out = parse_held_out(contents[HELD_OUT], codes, classes) if HELD_OUT in contents else None
     except (KeyError, TypeError, ValueError, AttributeError, StopIteration) as error:
         raise BundleDamaged("manifest.json: a key is missing or malformed") from error
     kind = release["kind"]

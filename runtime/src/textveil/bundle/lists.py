@@ -10,7 +10,9 @@ from textveil.bundle.files import is_printable
 from textveil.errors import BundleDamaged, BundleTooLarge
 
 #: Most entries of all lists of a bundle together (lines, and what tabs part off), most bytes, and most bytes of a line.
+#: A bundle with large tables may have longer lists: one entry more for every so many of its bytes, and a byte.
 MAX_ENTRIES, MAX_LIST_BYTES, MAX_LINE_BYTES = 1 << 18, 8_000_000, 1 << 12
+BYTES_OF_AN_ENTRY, BYTES_OF_A_BYTE = 256, 16
 
 
 def count_lists(contents: Mapping[str, bytes], names: Iterable[str]) -> None:
@@ -21,13 +23,14 @@ def count_lists(contents: Mapping[str, bytes], names: Iterable[str]) -> None:
         names: The files that are lists.
 
     Raises:
-        BundleTooLarge: Together they have more bytes than ``MAX_LIST_BYTES``, or more entries than ``MAX_ENTRIES``.
+        BundleTooLarge: Together they have more bytes, or more entries, than a bundle of that size may have.
     """
-    lists = [contents[name] for name in names]
-    if sum(map(len, lists)) > MAX_LIST_BYTES:
-        raise BundleTooLarge(f"the word lists of this bundle have more than {MAX_LIST_BYTES:,} bytes")
-    if sum(content.count(b"\n") + content.count(b"\t") for content in lists) > MAX_ENTRIES:
-        raise BundleTooLarge(f"the word lists of this bundle have more than {MAX_ENTRIES:,} entries")
+    lists, size = [contents[name] for name in names], sum(map(len, contents.values()))
+    most_bytes, most = MAX_LIST_BYTES + size // BYTES_OF_A_BYTE, MAX_ENTRIES + size // BYTES_OF_AN_ENTRY
+    if sum(map(len, lists)) > most_bytes:
+        raise BundleTooLarge(f"the word lists of this bundle have more than {most_bytes:,} bytes")
+    if sum(content.count(b"\n") + content.count(b"\t") for content in lists) > most:
+        raise BundleTooLarge(f"the word lists of this bundle have more than {most:,} entries")
 
 
 def read_list(contents: Mapping[str, bytes], name: str, *, tabs: bool = True) -> str:

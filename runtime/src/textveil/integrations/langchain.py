@@ -170,6 +170,8 @@ class SanitizeDocuments(BaseDocumentTransformer):
     Args:
         bundle: Folder of a bundle; the built-in English one if left out.
         expect_id: The identity the bundle must have.
+        maker: Public key of the maker who must have signed it.
+        max_bytes: Most bytes of all its files together.
         options: As in ``Sanitizer.sanitize``.
 
     Raises:
@@ -181,9 +183,15 @@ class SanitizeDocuments(BaseDocumentTransformer):
     """
 
     def __init__(
-        self, bundle: str | Path | None = None, *, expect_id: str | None = None, **options: Unpack[Options]
+        self,
+        bundle: str | Path | None = None,
+        *,
+        expect_id: str | None = None,
+        maker: str | None = None,
+        max_bytes: int = MAX_BUNDLE_BYTES,
+        **options: Unpack[Options],
     ) -> None:
-        self.rewriter = Rewriter(bundle, expect_id=expect_id, **options)
+        self.rewriter = Rewriter(bundle, expect_id=expect_id, maker=maker, max_bytes=max_bytes, **options)
 
     def transform_documents(self, documents: Sequence[Document], **kwargs: Any) -> list[Document]:
         """Returns documents with sanitized text.

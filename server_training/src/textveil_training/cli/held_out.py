@@ -4,12 +4,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from textveil.bundle import Pins
+from textveil.cli import pinned
 from textveil.errors import OptionError
 
 from textveil_training.engine.tensor_files import sha256
 from textveil_training.errors import MissingExtra
 
 
+@pinned()
 def held_out(
     bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="A bundle that textveil-train encoder made.")],
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file that it was made of.")],
@@ -21,6 +24,8 @@ def held_out(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The seed that the bundle was made with.")] = 0,
     force: Annotated[bool, typer.Option(help="Replace an existing bundle.")] = False,
+    *,
+    pins: Pins,
 ) -> None:
     """Add to a bundle what its model decides on texts it never saw, so that texts of a label can be counted.
 
@@ -38,7 +43,7 @@ def held_out(
 
     if output.exists() and not force:
         raise OptionError("the output folder exists (use --force)")
-    contents = reopened(bundle)
+    contents = reopened(bundle, **pins)
     given = list(read_table(test, text, label)) if test is not None else None
     task = divided(list(read_table(file, text, label)), given, seed)
     with bars() as report:
