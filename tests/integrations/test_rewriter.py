@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from canaries import SECRET
+from textveil.bundle.defaults import DEFAULT_BUNDLE_ID
 from textveil.errors import IdentityMismatch, InputError, OptionError
 from textveil.integrations import Rewriter
 
@@ -28,6 +29,17 @@ MODULES = {
 @pytest.fixture(scope="module")
 def rewriter() -> Rewriter:
     return Rewriter(SMALL, level="strongest", deny=["invoice"])
+
+
+@pytest.mark.parametrize("pinned", [True, False])
+def test_a_copy_from_a_pickle_says_what_its_user_pinned(pinned: bool) -> None:
+    """Workers open a bundle by its identity, which their user may not have named."""
+    folder = ROOT / "artifacts" / "english-v3"
+    before = Rewriter(folder, mechanism="santext", expect_id=DEFAULT_BUNDLE_ID if pinned else None)
+    again = pickle.loads(pickle.dumps(before))
+    (said,) = (result.statement for result in again.results(["a doctor"]))
+    assert ("not recomputed" in str(said)) is not pinned
+    assert again.terms == before.terms
 
 
 def test_a_copy_from_a_pickle_is_the_same_and_holds_no_text(rewriter: Rewriter) -> None:

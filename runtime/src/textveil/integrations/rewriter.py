@@ -105,7 +105,8 @@ class Rewriter:
         return f"<{type(self).__name__} {terms.mechanism}, level {terms.level}, bundle {terms.bundle[:12]}>"
 
     def __reduce__(self) -> Any:
-        return _again, (self._folder, self._sanitizer.bundle.same, self._options)
+        bundle = self._sanitizer.bundle
+        return _again, (self._folder, bundle.same, bundle.pinned, self._options)
 
 
 def named(columns: Sequence[Any]) -> tuple[Any, ...]:
@@ -126,9 +127,22 @@ def _is_missing(cell: Any) -> bool:
 
 
 @lru_cache(maxsize=4)
-def _sanitizer(folder: str | None, expect_id: str | None, maker: str | None, max_bytes: int) -> Sanitizer:
-    return Sanitizer.load(folder, expect_id=expect_id, maker=maker, max_bytes=max_bytes)
+def _sanitizer(
+    folder: str | None,
+    expect_id: str | None = None,
+    maker: str | None = None,
+    max_bytes: int = MAX_BUNDLE_BYTES,
+    pinned: bool | None = None,
+) -> Sanitizer:
+    sanitizer = Sanitizer.load(folder, expect_id=expect_id, maker=maker, max_bytes=max_bytes)
+    if pinned is not None:
+        sanitizer.bundle.pinned = pinned
+    return sanitizer
 
 
-def _again(folder: str | None, pins: Pins, options: Options) -> Rewriter:
-    return Rewriter(folder, **pins, **options)
+def _again(folder: str | None, pins: Pins, pinned: bool, options: Options) -> Rewriter:
+    """Opens the same bundle. It is pinned so that it is the same; statements say whether its user pinned it."""
+    again = object.__new__(Rewriter)
+    again._folder, again._options = folder, options
+    again._sanitizer = _sanitizer(folder, **pins, pinned=pinned)
+    return again
