@@ -160,7 +160,7 @@ def test_a_bundle_that_cannot_be_put_back_is_kept_beside(contents, tmp_path, mon
     monkeypatch.setattr(os, "rename", once)
     with pytest.raises(WriteError, match="cannot be written"):
         write_bundle(contents, target, force=True)
-    (aside,) = tmp_path.glob(".bundle.old.*/bundle")
+    (aside,) = tmp_path.glob(".textveil-*.old")
     assert Sanitizer.load(aside).bundle.identity == old
 
 

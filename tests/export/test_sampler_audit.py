@@ -161,10 +161,10 @@ def test_the_power_of_the_audit(name: str, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.statistical
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     for bundle in (small_staircase(tmp_path / "staircase"), write_index(tmp_path / "index")):
-        audit_command(bundle, draws=20_000)
+        audit_command(bundle=bundle, draws=20_000)
         assert "no fault in 20,000 draws" in capsys.readouterr().out
     assert Bundle(tmp_path / "staircase").staircase_levels
     assert open_index(tmp_path / "index").channels
     monkeypatch.setattr(Staircase, "draw", lambda self, inputs, source: np.zeros(len(inputs), np.int64))
     with pytest.raises(SamplerFault, match="come out"):
-        audit_command(tmp_path / "index", draws=20_000)
+        audit_command(bundle=tmp_path / "index", draws=20_000)

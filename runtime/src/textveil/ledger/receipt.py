@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from textveil.bundle.files import parse_json
-from textveil.errors import BundleDamaged, ReceiptError
+from textveil.errors import BundleError, ReceiptError
 from textveil.ledger import crypto
 from textveil.ledger.account import exact
 from textveil.ledger.keys import read_key
@@ -172,7 +172,7 @@ def read_receipt(content: bytes, *, signed_by: str | None = None) -> tuple[Recei
     malformed = ReceiptError("this is no receipt that textveil has written")
     try:
         found = parse_json(content, "the receipt") if len(content) <= MOST_BYTES else {}
-    except BundleDamaged:
+    except BundleError:
         raise malformed from None
     version = found.pop("format_version", None)
     if found.pop("format", None) != FORMAT or (type(version), version) != (int, VERSION):
