@@ -48,7 +48,7 @@ def pinned(what: str = "bundle") -> Callable[[Command], Command]:
 
         @functools.wraps(command)
         def call(**given: Any) -> None:
-            expect_id, maker, max_bytes = (given.pop(parameter.name) for parameter in added)
+            expect_id, maker, max_bytes = (given.pop(parameter.name, parameter.default) for parameter in added)
             given[f"{before}pins"] = Pins(expect_id=expect_id, maker=maker, max_bytes=max_bytes)
             command(**given)
 
