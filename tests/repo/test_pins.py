@@ -195,6 +195,6 @@ def test_every_integration_hands_them_on() -> None:
 def test_another_process_opens_the_same_bundle_under_the_same_cap(folders: dict[str, Path]) -> None:
     bundle = Bundle(folders["{}"], max_bytes=10**9)
     assert bundle.same == {"expect_id": bundle.identity, "max_bytes": 10**9}
-    again, (folder, pins, options) = Rewriter(folders["{}"], max_bytes=10**9).__reduce__()
-    assert (folder, pins, options) == (str(folders["{}"]), bundle.same, {})
-    assert again(folder, pins, options).terms.bundle == bundle.identity
+    again, (folder, pins, pinned, options) = Rewriter(folders["{}"], max_bytes=10**9).__reduce__()
+    assert (folder, pins, pinned, options) == (str(folders["{}"]), bundle.same, False, {})
+    assert again(folder, pins, pinned, options).terms.bundle == bundle.identity
