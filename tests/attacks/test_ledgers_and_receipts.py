@@ -45,7 +45,7 @@ def test_a_ledger_that_was_told_to_do_something_else_is_refused(tmp_path: Path, 
         other.execute(change)
     other.close()
     for use in (lambda: Ledger(tmp_path / "ledger"), lambda: ledger.charge([ENTRY]), ledger.accounts):
-        with pytest.raises(LedgerDamaged, match=r"^this file is no ledger$"):
+        with pytest.raises(LedgerDamaged, match=r"^this file is not a textveil ledger$"):
             use()
 
 

@@ -68,7 +68,7 @@ def test_a_file_that_is_no_quarantine_is_not_added_to(
     os.mkfifo(theirs, 0o644) if content is None else theirs.write_bytes(content)
     mode = theirs.stat().st_mode
     ran = tables(folder, "-o", out, "--resume", "--quarantine", theirs)
-    assert ran.message == "textveil: output: --quarantine: the file that is there is not a quarantine\n"
+    assert ran.message == "textveil: output: --quarantine: the file there is not a quarantine: name another\n"
     assert theirs.stat().st_mode == mode
     assert content is None or theirs.read_bytes() == content
 

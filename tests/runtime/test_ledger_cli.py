@@ -54,9 +54,9 @@ def test_a_budget_refuses_and_nothing_comes_out(sanitize: HERE, tmp_path: Path) 
     for options in ([], ["--budget", "30"], ["-o", output]):
         ran = sanitize(*options)
         assert (ran.code, ran.out) == (1, b"")
-        assert ran.message.startswith("textveil: budget: the budget of this scope does not cover this release")
+        assert ran.message.startswith("textveil: budget: this release does not fit the budget of its scope")
     assert not output.exists()
-    assert sanitize("--budget", "31").message.startswith("textveil: budget: this scope has a smaller budget already")
+    assert sanitize("--budget", "31").message.startswith("textveil: budget: this scope has a smaller budget")
 
 
 def test_lines_are_documents_of_one_scope(here: HERE, bundle: Path, path: Path, tmp_path: Path) -> None:
@@ -257,7 +257,7 @@ def test_a_ledger_is_opened_before_anything_is_drawn(sanitize: HERE, path: Path)
     path.write_bytes(b"dear diary\n" * 100)
     ran = sanitize()
     assert (ran.code, ran.out) == (1, b"")
-    assert re.fullmatch(r"textveil: ledger-damaged: this file is no ledger.*\n", ran.message)
+    assert re.fullmatch(r"textveil: ledger-damaged: this file is not a textveil ledger.*\n", ran.message)
 
 
 @pytest.mark.slow

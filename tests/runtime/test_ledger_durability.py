@@ -218,7 +218,7 @@ def test_a_damaged_ledger_is_refused(folder: Path, damage: str) -> None:
     for use in (lambda: Ledger(folder / "ledger"), lambda: ledger.charge([ENTRY]), ledger.accounts):
         with pytest.raises(LedgerDamaged) as caught:
             use()
-        assert re.match(r"^(this file is no ledger|the ledger is of version 2)", str(caught.value))
+        assert re.match(r"^(this file is not a textveil ledger|the ledger is of version 2)", str(caught.value))
 
 
 def test_another_database_and_an_empty_one_are_refused(folder: Path) -> None:
@@ -226,7 +226,7 @@ def test_another_database_and_an_empty_one_are_refused(folder: Path) -> None:
     other.execute("CREATE TABLE cats (name)")
     other.commit()
     other.close()
-    with pytest.raises(LedgerDamaged, match=r"^this file is no ledger$"):
+    with pytest.raises(LedgerDamaged, match=r"^this file is not a textveil ledger$"):
         Ledger(folder / "ledger")
 
 
@@ -261,10 +261,16 @@ def test_sums_that_do_not_fit_are_found_before_anything_is_released(
     ledger = Ledger(folder / "ledger") if open_again else ledger
     before = ledger.path.read_bytes()
     for use in (lambda: ledger.sanitize(small, "doctor", scope="scope"), lambda: ledger.charge([ENTRY])):
-        with pytest.raises(LedgerDamaged, match=r"^the sums of a scope are not those of its releases$"):
+        with pytest.raises(
+            LedgerDamaged,
+            match=r"^the sums of a scope are not those of its releases: put back",
+        ):
             use()
     assert ledger.path.read_bytes() == before
-    with pytest.raises(LedgerDamaged, match=r"^the sums of a scope are not those of its releases$"):
+    with pytest.raises(
+        LedgerDamaged,
+        match=r"^the sums of a scope are not those of its releases: put back",
+    ):
         ledger.accounts()
     ledger.charge([Entry("another", b"request", "staircase", Charge(3))])  # whose sums fit
 
@@ -287,7 +293,7 @@ def test_a_ledger_that_is_gone_beside_its_key_does_not_begin_anew(folder: Path, 
     ledger.charge([ENTRY])
     path.unlink() if left == "nothing" else os.truncate(path, int(left))
     before = sorted((file.name, file.read_bytes()) for file in folder.iterdir())
-    with pytest.raises(LedgerDamaged, match=r"^the ledger is gone or empty, .* textveil ledger rotate$"):
+    with pytest.raises(LedgerDamaged, match=r"^the ledger is missing or empty, .* rotate LEDGER --yes$"):
         Ledger(path)
     with pytest.raises(LedgerError):
         ledger.charge([ENTRY])
@@ -299,7 +305,7 @@ def test_a_ledger_that_is_gone_beside_its_key_does_not_begin_anew(folder: Path, 
 
 def test_a_file_of_one_byte_is_no_empty_ledger(folder: Path) -> None:
     (folder / "ledger").write_bytes(b"x")
-    with pytest.raises(LedgerDamaged, match=r"^this file is no ledger$"):
+    with pytest.raises(LedgerDamaged, match=r"^this file is not a textveil ledger$"):
         Ledger(folder / "ledger")
     with pytest.raises(LedgerError, match=r"^there is no ledger$"):
         Ledger.rotate(folder / "ledger")

@@ -39,13 +39,15 @@ def test_each_text_can_have_a_scope_of_its_own(small: Sanitizer, ledger: Ledger)
 def test_a_budget_is_met_to_the_last_unit_and_not_beyond(small: Sanitizer, ledger: Ledger) -> None:
     budget = Budget("25.5")
     assert ledger.sanitize(small, TEXT, scope="a", budget=budget).before == 0
-    with pytest.raises(BudgetError, match=r"does not cover this release: spent are 25.5 of 25.5 nats$"):
+    with pytest.raises(BudgetError, match=r"does not fit the budget of its scope: 25.5 of 25.5 nats are spent$"):
         ledger.sanitize(small, "doctor", scope="a")
-    with pytest.raises(BudgetError, match=r"spent are 0 of 25.49 nats$"):
+    with pytest.raises(BudgetError, match=r"0 of 25.49 nats are spent$"):
         ledger.sanitize(small, TEXT, scope="b", budget=Budget("25.49"))
     assert ledger.account("a").epsilon == budget.units[0]
     assert ledger.account("b").epsilon == 0
     ledger.sanitize(small, "the 5", scope="a")  # costs nothing
+    with pytest.raises(OptionError, match=r"^a budget is a Budget: Budget\(60\) is 60 nats$"):
+        ledger.sanitize(small, TEXT, scope="a", budget=60)  # type: ignore[arg-type]
 
 
 def test_a_refused_batch_releases_and_charges_nothing(small: Sanitizer, ledger: Ledger) -> None:
@@ -66,7 +68,7 @@ def test_a_budget_is_lowered_and_never_raised(small: Sanitizer, ledger: Ledger) 
     for larger in (Budget(51), Budget(10, delta="0.1")):
         with pytest.raises(BudgetError, match=r"a budget is lowered, and never raised$"):
             ledger.sanitize(small, "doctor", scope="a", budget=larger)
-    with pytest.raises(BudgetError, match=r"spent are 17 of 16 nats$"):
+    with pytest.raises(BudgetError, match=r"17 of 16 nats are spent$"):
         ledger.sanitize(small, "doctor", scope="a", budget=Budget(16))
     assert ledger.account("a").budget == Budget(16)
 

@@ -34,7 +34,7 @@ class Quarantine:
             self._descriptor = os.open(path, flags, 0o600)
             if not _is_ours(self._descriptor):
                 os.close(self._descriptor)
-                raise OutputError("--quarantine: the file that is there is not a quarantine")
+                raise OutputError("--quarantine: the file there is not a quarantine: name another")
             os.fchmod(self._descriptor, 0o600) if hasattr(os, "fchmod") else None
         except FileExistsError:
             raise OutputError("--quarantine: there is a file already") from None

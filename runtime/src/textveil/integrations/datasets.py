@@ -67,7 +67,7 @@ class SanitizeColumns:
                 with their names.
         """
         if more or not isinstance(rows, Mapping):
-            raise InputError("rows with their names are wanted: no input_columns, no with_indices, with_format(None)")
+            raise InputError("rows need names: no input_columns, no with_indices, and with_format(None)")
         for number, name in enumerate(self.columns, 1):
             if name not in rows:
                 raise ColumnError(f"column {number} of {len(self.columns)} that was named is not in the rows")

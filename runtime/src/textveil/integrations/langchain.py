@@ -142,7 +142,7 @@ class SanitizeFirst(Runnable[Any, Any]):
         Raises:
             TracingRefused: Always.
         """
-        raise TracingRefused("map would show the texts to a tracer: call batch with them")
+        raise TracingRefused("map would show the texts to a tracer: use batch")
 
     def _sanitized(self, given: Any, config: RunnableConfig | None) -> Any:
         around = ensure_config(config).get("callbacks")

@@ -58,7 +58,7 @@ def sanitize(
     if isinstance(data, pandas.DataFrame):
         return _frame(data, named(columns), rewriter)
     if columns:
-        raise ColumnError("columns are named where there is no frame")
+        raise ColumnError("columns go with a frame: leave them out, or give the frame")
     if isinstance(data, pandas.Series):
         return _column(data, rewriter)
     if isinstance(data, str):

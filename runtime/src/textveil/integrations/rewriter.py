@@ -83,7 +83,7 @@ class Rewriter:
         cells = in_order(cells, "cells")
         missing = list(map(_is_missing, cells)) if missing is None else missing
         if len(missing) != len(cells):
-            raise InputError("there are not as many cells as marks of missing ones")
+            raise InputError("cells and missing do not have the same length")
         for number, (cell, gone) in enumerate(zip(cells, missing, strict=True), 1):
             if not gone and not isinstance(cell, str):
                 raise InputError(f"cell {number} of {len(cells)} is not a string")

@@ -84,7 +84,7 @@ class Account:
             BudgetError: The scope has a smaller budget.
         """
         if self.budget is not None and not self.budget.covers(*budget.units):
-            raise self._refusal("this scope has a smaller budget already: a budget is lowered, and never raised")
+            raise self._refusal("this scope has a smaller budget: a budget can only be lowered")
         return Account(self.scope, self.epsilon, self.delta, self.unbounded, budget)
 
     def charged(self, charge: Charge, mechanism: str) -> "Account":
@@ -105,7 +105,7 @@ class Account:
             if unbounded:
                 raise self._refusal("this scope has releases without a finite bound: no budget holds for it")
             if not self.budget.covers(epsilon, delta):
-                raise self._refusal(f"the budget of this scope does not cover this release: spent are {self}")
+                raise self._refusal(f"this release does not fit the budget of its scope: {self} are spent")
         return Account(self.scope, epsilon, delta, unbounded, self.budget)
 
     def to_dict(self) -> dict[str, Any]:

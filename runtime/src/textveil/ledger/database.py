@@ -18,8 +18,8 @@ from textveil.errors import LedgerBusy, LedgerDamaged, LedgerError
 
 APPLICATION_ID, VERSION = LEDGER_ID, 1
 GONE = (
-    "the ledger is gone or empty, and its key is there: put it back, or forget all that was spent with "
-    "textveil ledger rotate"
+    "the ledger is missing or empty, and its key is there: put the ledger back, or forget what was spent: "
+    "textveil ledger rotate LEDGER --yes"
 )
 #: Seconds that a transaction waits for those of other processes.
 WAIT_S = 60.0
@@ -140,12 +140,14 @@ def _require_schema(connection: sqlite3.Connection, begin: bool) -> None:
     found = tuple(connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
     if found == (APPLICATION_ID, VERSION):
         if connection.execute(_MADE).fetchall() != _made_here():
-            raise LedgerDamaged("this file is no ledger")  # a trigger that somebody added could take charges back
+            raise LedgerDamaged(
+                "this file is not a textveil ledger"
+            )  # a trigger that somebody added could take charges back
         return
     if found[0] == APPLICATION_ID:
         raise LedgerDamaged(f"the ledger is of version {found[1]}; this package reads version {VERSION}")
     if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() != (0,) or found != (0, 0):
-        raise LedgerDamaged("this file is no ledger")
+        raise LedgerDamaged("this file is not a textveil ledger")
     if not begin:
         raise LedgerDamaged(GONE)
     _write_schema(connection)
@@ -172,7 +174,7 @@ def _named(error: sqlite3.Error) -> LedgerError:
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return LedgerBusy("another process holds the ledger; nothing was released")
     if code in (0, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):  # 0: a value that is not of its column's type
-        return LedgerDamaged("this file is no ledger, or it is damaged; nothing was released")
+        return LedgerDamaged("this file is not a textveil ledger, or it is damaged; nothing was released")
     if code == sqlite3.SQLITE_CONSTRAINT:
         return LedgerDamaged("the ledger refuses a number that cannot be; nothing was released")
     if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):

@@ -69,7 +69,7 @@ def refuse_own_files(ledger: Path, *keys: Path | None) -> None:
     seen = {place_of(path) for path in (ledger, *beside(ledger))}
     for key in keys:
         if key is not None and place_of(key) in seen:
-            raise KeyFileError("the ledger, its journal and its keys are files of their own: two of these are one")
+            raise KeyFileError("the ledger, its journal and its keys must be different files: two are the same")
         seen |= {place_of(key)} if key is not None else set()
 
 

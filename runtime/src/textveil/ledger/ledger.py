@@ -209,7 +209,10 @@ class Ledger:
 
         Raises:
             LedgerError, LedgerBusy, LedgerDamaged: The ledger cannot be written. Nothing is charged.
+            OptionError: The budget is not a ``Budget``.
         """
+        if budget is not None and not isinstance(budget, Budget):
+            raise OptionError("a budget is a Budget: Budget(60) is 60 nats")
         if not any(groups):
             return [[] for _ in groups]
         with self._transaction() as connection:
@@ -300,7 +303,7 @@ def _begun(path: Path, key_path: Path, wait_s: float) -> bool:
             raise LedgerDamaged(GONE)
         return False
     if path.exists() and is_blank(path) and path.stat().st_size:  # SQLite would take it for an empty database
-        raise LedgerDamaged("this file is no ledger")
+        raise LedgerDamaged("this file is not a textveil ledger")
     created = create(path)
     with transaction(path, wait_s=wait_s, begin=True):
         return created

@@ -11,7 +11,7 @@ from textveil.release import DELTA_UNITS, NAT_UNITS, Charge
 #: The last release of all when a scope was looked at, by its number, and the sums of the scope up to it.
 Verified = dict[bytes, tuple[int, int, int, int]]
 _MOST_VERIFIED, _NOTHING = 10_000, (0, 0, 0, 0)
-_CONTRADICT = "the sums of a scope are not those of its releases"
+_CONTRADICT = "the sums of a scope are not those of its releases: put back an earlier copy of the ledger"
 _SUMS = (
     "SELECT (SELECT coalesce(max(number), 0) FROM releases), coalesce(sum(epsilon), 0), coalesce(sum(delta), 0), "
     "count(*) - count(epsilon) FROM releases WHERE {} = ? AND number > ?"

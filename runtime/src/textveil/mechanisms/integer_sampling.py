@@ -29,7 +29,7 @@ MAX_TOTAL = 1 << 62
 MAX_WORDS = 128
 #: Rounds that one thinned draw takes at most.
 MAX_ROUNDS = 1 << 15
-_NOT_RANDOM = "the operating system's bytes are not random: nothing is released"
+_NOT_RANDOM = "the operating system's bytes are not random: nothing is released until its generator is repaired"
 
 
 @dataclass(frozen=True)

@@ -128,7 +128,7 @@ def _checked(found: _Patterns, known: tuple[tuple[str, str, str], ...]) -> _Patt
         places = [match.start() for match in found.trigger.finditer(text)]
         read = [text[at : pattern.match(text, at).end()] for at in places for pattern in (found.run, found.url)]
         if "|".join(found.segment.findall(text)) != segments or "|".join(read) != strings:
-            raise EngineFailed("the regular expressions of this Python read a known text wrong: use another version")
+            raise EngineFailed("the regular expressions of this Python misread a known text: update Python or regex")
     return found
 
 

@@ -59,7 +59,8 @@ class VectorClassifier:
         ReleaseError: The bundle has no classifier.
     """
 
-    def __init__(self, folder: Path, **pins: Unpack[Pins]) -> None:
+    def __init__(self, folder: str | Path, **pins: Unpack[Pins]) -> None:
+        folder = Path(folder)
         self.bundle: EncoderBundle = open_encoder(folder, **pins)[0]
         manifest = self.bundle.manifest
         entry = manifest["files"].get(CLASSIFIER)

@@ -127,7 +127,7 @@ def count_labels(held_out: HeldOut | None, arrived: Sequence[Arrived]) -> Estima
         return Estimate((), _NOT_HELD_OUT)
     sizes = held_out.decisions.sum(axis=1)
     if not sizes.all():
-        return Estimate((), "a label has no held-out text, so nothing is known of its texts")
+        return Estimate((), "a label has no held-out text, so nothing is known of its texts: hold out more")
     rows = held_out.decisions / sizes[:, None]
     weights = []
     for staircase, _ in arrived:

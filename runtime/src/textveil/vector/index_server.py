@@ -41,9 +41,9 @@ class IndexServer:
         BundleError: There is no such bundle, or it is damaged.
     """
 
-    def __init__(self, folder: Path, **pins: Unpack[Pins]) -> None:
-        self.bundle: IndexBundle = open_index(folder, **pins)
-        self._probabilities = self._read_probabilities(folder)
+    def __init__(self, folder: str | Path, **pins: Unpack[Pins]) -> None:
+        self.bundle: IndexBundle = open_index(Path(folder), **pins)
+        self._probabilities = self._read_probabilities(Path(folder))
 
     def receive(self, line: str, number: int) -> Received:
         """Reads one line of ``textveil encode``: index, digits of the identity, epsilon, channel.
