@@ -79,7 +79,7 @@ def test_a_missing_cell_of_any_library_is_missing(rewriter: Rewriter) -> None:
 
 
 def test_marks_of_missing_cells_are_one_for_each(rewriter: Rewriter) -> None:
-    with pytest.raises(InputError, match="not as many"):
+    with pytest.raises(InputError, match="same length"):
         rewriter.cells(["The", "of"], [False])
 
 

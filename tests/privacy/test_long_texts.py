@@ -43,6 +43,7 @@ TEXT = (
     "The doctor. The nurse, The zorblax! \n The John's: don't 5 5. Will ...The May may. THE\n\nA :) A zorblax; "
     + "Zorblax: flu : ; :: , clinic's cancer the was John 5 clinic "
     + "doctor nurse Clinic flu " * 10
+    + "doctor:(nurse flu:)now and:*then* cat:/clinic. ;)flu :[[zorblax:((( Mark doctor :(the:) flu" * 2
     + ":;:;: the flu; it JOHN clinic's wouldn't've mark Mark. Doctor, zorblax doctor \u2028The 5"
 )
 LONG = "\n".join([*TEXTS[:8], TEXT, *TEXTS[10:14], TEXTS[23], TEXTS[27]])

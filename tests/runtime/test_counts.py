@@ -97,10 +97,12 @@ def test_what_cannot_be_told_has_no_number(held_out: HeldOut | None, reason: str
     assert reason in str(found.refused)
 
 
-def test_intervals_are_cut_and_wider_ones_than_all_texts_are_none() -> None:
+def test_intervals_are_cut_and_wider_ones_than_all_texts_and_those_outside_are_none() -> None:
     for count, error, interval in (
         (3, 1, (1, 5)),
-        (-3, 1, (0, 0)),
+        (-1.5, 1, (0, 0.5)),
+        (-2.1, 1, None),
+        (12.1, 1, None),
         (9.5, 1, (7.5, 10)),
         (5, 2.5, (0, 10)),
         (5, 2.6, None),

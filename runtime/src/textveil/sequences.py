@@ -1,6 +1,6 @@
 """What is given where several texts are wanted: its items in order, or an error of one line."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from textveil.errors import InputError
@@ -17,12 +17,14 @@ def in_order(given: Any, wanted: str = "texts") -> Sequence[Any]:
         wanted: What the items are, for the error.
 
     Raises:
-        InputError: It is one string, a mapping, a table, or has no items.
+        InputError: It is one string, a set, a mapping, a table, or has no items.
     """
     if isinstance(given, list | tuple):
         return given
     if isinstance(given, str | bytes | bytearray | memoryview):
         raise InputError(f"one string came where {wanted} are wanted: put it in a list")
+    if isinstance(given, Set):
+        raise InputError(f"a set came where {wanted} are wanted, and has no order: make a list of it")
     if isinstance(given, Mapping):
         raise InputError(f"a row or a mapping came where {wanted} are wanted: give one of its columns")
     shape = getattr(given, "shape", None)

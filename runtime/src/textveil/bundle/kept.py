@@ -51,7 +51,7 @@ def refuse_kept(path: Path, name: str = "the output") -> None:
         if path.name.lower().endswith(end) and _is_ledger(path.with_name(path.name[: -len(end)])):
             raise OutputError(f"{name}: this is the key or the journal of a ledger; nothing was written")
     if _is_key(path):
-        raise OutputError(f"{name}: a key file is there; nothing was written")
+        raise OutputError(f"{name}: a key file is there, or another file of 32 random bytes; nothing was written")
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,8 @@ class Kept:
         for role, path in (*_files_of(self.ledger, self.ledger_key), *self.keys, *written):
             if path is not None:
                 place = place_of(path)
+                if _is_sink(path):
+                    continue  # what goes to /dev/null is not written over
                 if place in seen:
                     raise OutputError(f"{role} is also {seen[place]}; nothing was written")
                 seen[place] = role
@@ -133,6 +135,13 @@ def _place_of_input(path: str | Path) -> object:
         if stat.S_ISREG(found.st_mode):
             return found.st_dev, found.st_ino
     return None
+
+
+def _is_sink(path: str | Path) -> bool:
+    """Tells whether what is written there is thrown away."""
+    with suppress(OSError, ValueError):
+        return os.path.samefile(path, os.devnull)
+    return False
 
 
 def _has_content(found: os.stat_result) -> bool:

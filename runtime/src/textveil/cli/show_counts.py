@@ -42,7 +42,10 @@ def show_counts(bundle: IndexBundle, counts: Counts, as_json: bool) -> None:
         if estimate.refused:
             say(f"textveil: {name}: no numbers: {estimate.refused}")
         elif not all(count.interval for count in estimate.counts):
-            say(f"textveil: {name}: - where the range would be wider than from 0 to {counts.texts:,}")
+            say(
+                f"textveil: {name}: - where the range is wider than from 0 to {counts.texts:,}, or outside of that: "
+                "too few texts, or texts unlike the held-out ones"
+            )
 
 
 def _explained(counts: Counts, held_out: HeldOut | None) -> list[str]:
@@ -55,7 +58,7 @@ def _explained(counts: Counts, held_out: HeldOut | None) -> list[str]:
     if not counts.of_labels.refused and held_out is not None:
         lines.append(
             f"{_OF_LABELS}: what they are, if texts of a label are like the held-out ones of that label; the range "
-            f"covers the noise, the model's mistakes and that only {held_out.texts:,} texts were held out"
+            f"covers the noise, the model's mistakes and the limited number of held-out texts ({held_out.texts:,})"
         )
     return lines
 

@@ -19,7 +19,8 @@ from textveil.text.skeleton import sentence_start
 from textveil.text.strings import is_gap
 
 #: Segments that hold the two elements after a chunk: of any so many, two at least are words, strings or drawn marks.
-_AHEAD = 4
+#: One more may become a part of the chunk.
+_AHEAD = 6
 
 
 class LongDocument:
@@ -32,7 +33,8 @@ class LongDocument:
 
     Attributes:
         mentions: Drawn mentions that are charged so far.
-        mapping: What each output so far stands for; empty unless draws are consistent.
+        mapping: What each output so far stands for; empty unless draws are consistent. The case of an original may be
+            that of another mention of the word than in a document that is drawn at once.
 
     Raises:
         DocumentTooLong: As ``MentionPlan.rewrite``.
@@ -98,29 +100,37 @@ def _chunks(plan: MentionPlan, text: str) -> Iterator[_Chunk]:
     """Cuts a text."""
     bare = plan.terms.sanitize_punctuation
     found = segmentation.iterate_segments(text, marks_apart=bare)
-    if plan.fluent is not None and not bare:  # there every mark is an element
+    whole = plan.fluent is not None and not bare  # there every mark is an element, and a gap is none
+    if whole:
         found = _whole_gaps(found)
     before: str | None = None
     held: list[str] = []
     while held := [*held, *islice(found, batches.CHUNK_SEGMENTS + _AHEAD - len(held))]:
-        chunk, held = held[: batches.CHUNK_SEGMENTS], held[batches.CHUNK_SEGMENTS :]
+        end = batches.CHUNK_SEGMENTS
+        if whole and end < len(held) and is_gap(held[end - 1]) and is_gap(held[end]):
+            end += 1  # two halves of one gap
+        chunk, held = held[:end], held[end:]
         yield _Chunk(chunk, before, held)
         before = _gap_after(chunk, before)
 
 
 def _whole_gaps(segments: Iterable[str]) -> Iterator[str]:
     """Joins gaps that follow each other: they are one element."""
-    gap = ""
+    gap: list[str] = []
     for segment in segments:
         if segment == " " or is_gap(segment):
-            gap += segment
+            gap.append(segment)
             continue
-        if gap:
-            yield gap
-            gap = ""
+        yield from _joined(gap)
+        gap = []
         yield segment
-    if gap:
-        yield gap
+    yield from _joined(gap)
+
+
+def _joined(gap: Sequence[str]) -> Sequence[str]:
+    """One gap in one segment; as it is where it would be read as an emoticon, such as ``:`` and ``(``: two segments."""
+    joined = "".join(gap)
+    return [joined] if joined == " " or is_gap(joined) else gap
 
 
 def _gap_after(segments: Sequence[str], before: str | None) -> str | None:

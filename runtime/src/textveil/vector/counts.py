@@ -55,9 +55,12 @@ class Count:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Two standard errors on each side, cut to 0 and all texts; None if it is wider than that."""
+        """Two standard errors on each side, cut to 0 and all texts; None if it is wider than that, or outside.
+
+        What lies outside speaks against what the estimate stands on: that texts of a label are like the held-out ones.
+        """
         reach = _ERRORS * self.standard_error
-        if 2 * reach > self.texts:
+        if 2 * reach > self.texts or self.count + reach < 0 or self.count - reach > self.texts:
             return None
         low, high = (min(max(end, 0.0), float(self.texts)) for end in (self.count - reach, self.count + reach))
         return low, high
