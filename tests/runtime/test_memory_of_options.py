@@ -108,13 +108,24 @@ MARKS = ["ASCII: '\"'", "turns: .,", 'turns: " ', "categories: gc=Po U+00A1", "t
 BETWEEN = ["turns: a,", "joined: U+FDFA apart", "ASCII: ':'", "words: clitics", "turns: (1"]
 
 
+#: Under these the full run has a run of each sign, and under all a few of each group.
+MOST_DIFFERENT = [
+    "plain",
+    "sanitize_punctuation True",
+    "fluent True, sanitize_punctuation True",
+    "consistent True, split True, sanitize_punctuation True",
+    "mechanism santext+",
+    "mechanism santext+, sanitize_punctuation True",
+]
+
+
 def _sample() -> list[Any]:
-    """Every way with one sign: of a mark where marks are drawn. Half of the others are for the full run."""
+    """Every way with one sign: of a mark where marks are drawn. Three of four others are for the full run."""
     marks, between = cycle(MARKS), cycle(BETWEEN)
     found: list[Any] = []
     for number, (way, options) in enumerate(WAYS.items()):
         drawn = "sanitize_punctuation" in options
-        rest = () if drawn or number % 2 == 0 else (pytest.mark.full,)
+        rest = () if way in MOST_DIFFERENT or number % 4 == 0 else (pytest.mark.full,)
         found.append(pytest.param(way, next(marks if drawn else between), marks=rest))
     return found
 
@@ -143,15 +154,6 @@ def test_no_text_costs_more(bundles: dict[str, Sanitizer], way: str, sign: str) 
     assert too_much(bundles, way, {sign: SIGNS[sign]}) == {}
 
 
-#: A run of each sign under these, and a few of each group under all.
-MOST_DIFFERENT = [
-    "plain",
-    "sanitize_punctuation True",
-    "fluent True, sanitize_punctuation True",
-    "consistent True, split True, sanitize_punctuation True",
-    "mechanism santext+",
-    "mechanism santext+, sanitize_punctuation True",
-]
 FEW = {name: sign for each in GROUPS.values() for name, sign in [*each.items()][:: max(1, len(each) // 12)]}
 
 

@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 SOURCES = sorted(
     path for wheel in ("runtime", "export", "server_training") for path in (ROOT / wheel / "src").rglob("*.py")
 )
+POSSESSIVE = re.compile(r"(?:[*+?]|\{\d*,?\d*\})\+")
 #: What stands in a literal for a part that is not in it.
 UNKNOWN = "\0"
 
@@ -53,7 +54,7 @@ def possessive_groups(pattern: str) -> int:
     count, at, in_class, group = 0, 0, False, False
     while at < len(pattern):
         sign = pattern[at]
-        possessive = re.compile(r"(?:[*+?]|\{\d*,?\d*\})\+").match(pattern, at)
+        possessive = POSSESSIVE.match(pattern, at)
         if possessive is not None and group and not in_class:
             count += 1
         if sign == "\\":
