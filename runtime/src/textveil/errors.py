@@ -235,7 +235,7 @@ class LedgerBusy(LedgerError):
 
 
 class LedgerDamaged(LedgerError):
-    """The file is no ledger, or its contents contradict each other."""
+    """The file is not a ledger, or its contents contradict each other."""
 
     code = "ledger-damaged"
 

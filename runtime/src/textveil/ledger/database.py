@@ -81,7 +81,7 @@ def transaction(
 
     Raises:
         LedgerBusy: Another process held the lock for longer.
-        LedgerDamaged: The file is no ledger of this version.
+        LedgerDamaged: The file is not a ledger of this version.
         LedgerError: It cannot be read or written. Nothing is in the ledger but what was before.
     """
     with _open:
@@ -136,7 +136,7 @@ def _uri(path: Path) -> str:
 
 
 def _require_schema(connection: sqlite3.Connection, begin: bool) -> None:
-    """Refuses a file that is no ledger; writes the schema into an empty one, if a ledger is to be begun there."""
+    """Refuses a file that is not a ledger; writes the schema into an empty one, if a ledger is to be begun there."""
     found = tuple(connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
     if found == (APPLICATION_ID, VERSION):
         if connection.execute(_MADE).fetchall() != _made_here():
