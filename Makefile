@@ -41,14 +41,14 @@ integrations: $(EXTRAS:%=integration-%) integration-ray
 
 integration-%:
 	python3 -m venv .envs/$*
-	.envs/$*/bin/pip install -q './runtime[$*]' pytest hypothesis $(if $(filter presidio,$*),presidio-analyzer) $(if $(filter sklearn,$*),pandas)
-	.envs/$*/bin/python -m pytest -q -m "full or not full" $(if $(filter serve,$*),tests/serve,tests/integrations/test_$*.py)
+	.envs/$*/bin/pip install -q ./runtime './cli[$*]' pytest hypothesis $(if $(filter presidio,$*),presidio-analyzer) $(if $(filter sklearn,$*),pandas)
+	.envs/$*/bin/python -m pytest -q -m "full or not full" $(if $(filter serve,$*),tests/cli/serve,tests/cli/integrations/test_$*.py)
 
 # The other two wheels with Ray, on a cluster of two nodes on this machine.
 integration-ray:
 	python3 -m venv .envs/ray
-	.envs/ray/bin/pip install -q $$(grep '^torch==' requirements-dev.in) './runtime[cli]' './export[ray]' './server_training[ray]' pytest hypothesis
-	.envs/ray/bin/python -m pytest -q -m "full or not full" tests/cluster
+	.envs/ray/bin/pip install -q $$(grep '^torch==' requirements-dev.in) ./runtime ./cli './export[ray]' './server_training[ray]' pytest hypothesis
+	.envs/ray/bin/python -m pytest -q -m "full or not full" tests/export/cluster
 
 # Writes requirements-dev.txt anew: the versions that pip chooses today for requirements-dev.in.
 lock:
@@ -92,7 +92,7 @@ comma = ,
 sbom:
 	rm -rf .lock && python3 -m venv .lock/tools && python3 -m venv .lock/runtime
 	.lock/tools/bin/pip install -q cyclonedx-bom pip-tools
-	.lock/runtime/bin/pip install -q './runtime[$(subst $() $(),$(comma),$(BILLED))]'
+	.lock/runtime/bin/pip install -q './runtime[encoder,crypto]' './cli[serve,parquet,zstd]'
 	.lock/tools/bin/cyclonedx-py environment .lock/runtime/bin/python --output-format JSON --output-reproducible -o .lock/sbom.json
 	.lock/tools/bin/python docs/sbom.py .lock/sbom.json docs/sbom.json
 	.lock/tools/bin/pip-compile -q --generate-hashes --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-header --no-annotate --strip-extras $(BILLED:%=--extra %) -o runtime/requirements-hashes.txt runtime/pyproject.toml

@@ -23,10 +23,10 @@ one_core()
 
 from textveil import Sanitizer
 from textveil.bundle.atomic import atomic_output
-from textveil.cli.plain import sanitize_lines
-from textveil.files import Drawer, Selection, find_sources, sanitize_files
-from textveil.files.rows import Drawn
-from textveil.files.workers import NOTHING
+from textveil_cli.files import Drawer, Selection, find_sources, sanitize_files
+from textveil_cli.files.rows import Drawn
+from textveil_cli.files.workers import NOTHING
+from textveil_cli.plain import sanitize_lines
 
 Run = Callable[[], object]
 

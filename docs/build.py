@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[1]
 WHEELS = ("runtime", "export", "server_training")
 #: The typer application of every command.
 APPS = {
-    "textveil": "textveil.cli.main:app",
+    "textveil": "textveil_cli.main:app",
     "textveil-export": "textveil_export.cli.main:app",
     "textveil-train": "textveil_training.cli.main:app",
 }

@@ -1,10 +1,10 @@
 """A column of a Hugging Face data set, sanitized in memory: nothing is written to the cache.
 
-pip install './runtime[datasets]'
+pip install ./runtime './cli[datasets]'
 """
 
 from datasets import Dataset
-from textveil.integrations.datasets import SanitizeColumns, sanitize
+from textveil_cli.integrations.datasets import SanitizeColumns, sanitize
 
 tickets = Dataset.from_dict(
     {"note": ["The printer is broken again.", None, "My invoice is wrong."], "stars": [2, 5, 1]}

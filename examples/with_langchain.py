@@ -1,13 +1,13 @@
 """A chain that sanitizes first. Its tracer is shown here: it never sees the text.
 
-pip install './runtime[langchain]'
+pip install ./runtime './cli[langchain]'
 """
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
-from textveil.integrations.langchain import SanitizeFirst
+from textveil_cli.integrations.langchain import SanitizeFirst
 
 
 class Tracer(BaseCallbackHandler):

@@ -1,6 +1,6 @@
 """Presidio finds what is personal; textveil draws what stands there instead.
 
-    pip install './runtime[presidio]' presidio-analyzer
+    pip install ./runtime './cli[presidio]' presidio-analyzer
 
 A pattern recognizer needs no model. With ``AnalyzerEngine`` in its place names are found too.
 """
@@ -8,7 +8,7 @@ A pattern recognizer needs no model. With ``AnalyzerEngine`` in its place names 
 from presidio_analyzer import Pattern, PatternRecognizer
 from presidio_anonymizer import AnonymizerEngine
 from presidio_anonymizer.entities import OperatorConfig
-from textveil.integrations.presidio import TextveilOperator
+from textveil_cli.integrations.presidio import TextveilOperator
 
 TEXT = "Please call 555-0143 or write to anna.novak@example.org about invoice 20-4431."
 

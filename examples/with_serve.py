@@ -1,6 +1,6 @@
 """A client of the local service, with nothing but the standard library.
 
-    pip install './runtime[serve]'
+    pip install ./runtime './cli[serve]'
 
 It starts the service on a free port, asks it, and ends it. A program of yours would find it running.
 """

@@ -1,6 +1,6 @@
 """A classifier that learns from sanitized texts.
 
-    pip install './runtime[sklearn]'
+    pip install ./runtime './cli[sklearn]'
 
 Texts are sanitized once, before anything else: inside a cross-validation every fold would be one more release.
 """
@@ -8,7 +8,7 @@ Texts are sanitized once, before anything else: inside a cross-validation every 
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from textveil.integrations.sklearn import TextSanitizer
+from textveil_cli.integrations.sklearn import TextSanitizer
 
 texts = [
     "The team won the match.",

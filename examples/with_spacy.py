@@ -1,6 +1,6 @@
 """A spaCy pipeline whose documents have the sanitized text, and nothing of the one that was given.
 
-pip install './runtime[spacy]'
+pip install ./runtime './cli[spacy]'
 """
 
 import spacy

@@ -19,6 +19,9 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 # Under pytest's importlib mode no test folder is importable; the builders that several suites share are.
 sys.path.insert(0, str(Path(__file__).parent / "fixtures"))
 
+# Fixtures of the runtime and of the command.
+pytest_plugins = ["shared_fixtures"]
+
 # A job in the background inherits interrupts that are ignored, and would hand that on to the commands under test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

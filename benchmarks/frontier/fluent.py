@@ -9,7 +9,7 @@ from candidates import Candidates
 from numpy.typing import NDArray
 from release import DRAWN, KIND, MARK, SHOWN, Reading, Release, Words, of_mentions
 from textveil.mechanisms import FluentStaircase
-from textveil.mechanisms.staircase import Staircase
+from textveil.mechanisms.staircase.staircase import Staircase
 from textveil.text.fluent_draw import Layout, draw_in_order
 from textveil.text.mentions import MentionPlan
 from textveil.text.segmentation import LOWER

@@ -19,7 +19,7 @@ from fluent import exact
 from minilm import ElementEncoder, batches, stepped
 from numpy.typing import NDArray
 from release import DRAWN, KIND, Reading, Release
-from textveil.mechanisms.staircase import Staircase
+from textveil.mechanisms.staircase.staircase import Staircase
 from torch import Tensor, nn
 
 Ints = NDArray[Any]

@@ -18,8 +18,8 @@ from release import NOTHING, Release, Words
 from textveil import Sanitizer
 from textveil.bundle import CONTEXT, EMBEDDINGS, LAW, TABLE, VOCABULARY, Bundle
 from textveil.mechanisms import EXACT, CappedSanText, ExactSanText
-from textveil.mechanisms.staircase import Staircase, StaircaseLevel
-from textveil.mechanisms.staircase_table import StaircaseTable, output_role
+from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
+from textveil.mechanisms.staircase.table import StaircaseTable, output_role
 from textveil.text import Lexicon, make_plan, segments
 from textveil.text.slots import Slots
 from textveil_export.text.weights import Setting, level_parameters

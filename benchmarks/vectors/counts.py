@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import HeldOut
 from textveil.mechanisms import IndexStaircase
-from textveil.vector import Count, Estimate, count_codes, count_labels
+from textveil_cli.collector import Count, Estimate, count_codes, count_labels
 from textveil_export.index import drawn_epsilon, integer_channel
 from textveil_training.bounds.decisions import counts_channel
 from textveil_training.encoder.codebook import different_texts

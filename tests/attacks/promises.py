@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from textveil import Encoder, IndexEncoder, IndexServer, Sanitizer
+from textveil import Encoder, IndexEncoder, Sanitizer
 from textveil.bundle import encoder_version, kind_of
-from textveil.cli import show_encoder, show_index, show_text
-from textveil.mechanisms.staircase import Staircase
+from textveil.mechanisms.staircase.staircase import Staircase
+from textveil_cli import show_encoder, show_index, show_text
+from textveil_cli.collector import IndexServer
 
 #: Rows of a large channel that are compared; all of them up to this number.
 _ROWS = 40

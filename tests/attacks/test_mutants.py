@@ -11,9 +11,9 @@ from small_index import tensors_of
 from small_staircase import BASE, NEIGHBORS, ROLES
 from textveil.bundle.files import read_file
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.index_staircase import IndexStaircase
-from textveil.mechanisms.staircase import Staircase, StaircaseLevel
-from textveil.mechanisms.staircase_table import StaircaseTable
+from textveil.mechanisms.staircase.index import IndexStaircase
+from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
+from textveil.mechanisms.staircase.table import StaircaseTable
 
 sys.path.insert(0, str(Path(__file__).parent))
 import mutants

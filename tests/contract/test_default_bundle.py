@@ -17,10 +17,10 @@ from textveil.bundle import CONTEXT
 from textveil.bundle.defaults import DEFAULT_BUNDLE
 from textveil.bundle.defaults import DEFAULT_BUNDLE_ID as DEFAULT_IDENTITY
 from textveil.bundle.text_bundle import LAW, MANIFEST
-from textveil.mechanisms.santext import CappedSanText
-from textveil.mechanisms.staircase import Staircase
-from textveil.mechanisms.staircase_table import output_role
-from textveil.mechanisms.table import CAPPED, EXACT, KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
+from textveil.mechanisms.baselines.santext import CappedSanText
+from textveil.mechanisms.baselines.table import CAPPED, EXACT, KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
+from textveil.mechanisms.staircase.staircase import Staircase
+from textveil.mechanisms.staircase.table import output_role
 from textveil.text.mention_options import Mentions
 from textveil.text.options import table_mechanism
 from textveil_export.text import nearest_words, staircase, weights

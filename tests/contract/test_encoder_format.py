@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 from small_encoders import write_encoder
 from textveil import Encoder
-from textveil.mechanisms.discrete_noise import discrete_laplace
-from textveil.mechanisms.vector_noise import noise_for
+from textveil.mechanisms.noise.discrete import discrete_laplace
+from textveil.mechanisms.noise.vector import noise_for
 
 MODES = [("l1", None), ("l2", "1e-6"), ("box", None)]
 WORD = 2**64

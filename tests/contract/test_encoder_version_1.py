@@ -9,10 +9,10 @@ import pytest
 from release_audit import audit, laplace_score
 from textveil import Encoder
 from textveil.audit import verify_encoder
-from textveil.mechanisms.discrete_noise import discrete_laplace
-from textveil.mechanisms.vector_noise import Noise, Releaser
-from textveil.mechanisms.vector_parameters import WordDropout
-from textveil.vector import VectorClassifier
+from textveil.mechanisms.noise.discrete import discrete_laplace
+from textveil.mechanisms.noise.parameters import WordDropout
+from textveil.mechanisms.noise.vector import Noise, Releaser
+from textveil_cli.collector import VectorClassifier
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "encoder_version_1"
 IDENTITY = "f8a76339d206d68a7c9fa797eb87060512593d266b12cebd5121d0ce4b8cc387"

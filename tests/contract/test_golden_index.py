@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from reference_reader.index import IndexReader
 from textveil.bundle import StaticParts
-from textveil.cli import console, main
 from textveil.mechanisms import entropy
-from textveil.vector import IndexEncoder, IndexServer, words_of
+from textveil.vector import IndexEncoder, words_of
+from textveil_cli import console, main
+from textveil_cli.collector import IndexServer
 
 GOLDEN = Path(__file__).parents[2] / "docs" / "golden"
 FOLDER = GOLDEN / "index"

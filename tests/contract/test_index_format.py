@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from reference_reader.index import WORD, G, IndexReader
 from small_index import held_out_of, write_index
-from textveil.vector import IndexEncoder, IndexServer
+from textveil.vector import IndexEncoder
+from textveil_cli.collector import IndexServer
 
 TEXTS = (
     "",

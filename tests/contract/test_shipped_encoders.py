@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from textveil.audit import verify_index
 from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_ENCODER, DEFAULT_ENCODER_ID, default_encoder
-from textveil.vector import IndexEncoder, IndexServer
+from textveil.vector import IndexEncoder
+from textveil_cli.collector import IndexServer
 
 ARTIFACTS = Path(__file__).parents[2] / "artifacts"
 #: Largest size of each, all files together.

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from overridden import overridden
 from textveil import Sanitizer
-from textveil.cli.console import run
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.santext import CappedSanText, ExactSanText
-from textveil.mechanisms.table import CAPPED, EXACT
+from textveil.mechanisms.baselines.santext import CappedSanText, ExactSanText
+from textveil.mechanisms.baselines.table import CAPPED, EXACT
+from textveil_cli.console import run
 from textveil_export import cli
 from textveil_export.errors import ExportError, WriteError
 from textveil_export.text import weights

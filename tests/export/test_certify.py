@@ -16,10 +16,10 @@ from interruption import interrupted
 from textveil import Sanitizer
 from textveil.audit.capped import CappedAudit
 from textveil.bundle.text_bundle import Bundle
-from textveil.cli.console import run
 from textveil.errors import BundleDamaged, IdentityMismatch
-from textveil.mechanisms.santext import CappedSanText
-from textveil.mechanisms.table import CAPPED, EXACT
+from textveil.mechanisms.baselines.santext import CappedSanText
+from textveil.mechanisms.baselines.table import CAPPED, EXACT
+from textveil_cli.console import run
 from textveil_export import cli
 from textveil_export.certify import certificate as certification
 from textveil_export.certify.capped import worst_ratios

@@ -10,9 +10,9 @@ from brute_force import Losses
 from defined_weights import defined_weights
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import TABLE_MECHANISMS
-from textveil.cli.console import run
-from textveil.mechanisms.santext import CappedSanText, ExactSanText
-from textveil.mechanisms.table import CAPPED, EXACT, KEPT, OUTPUT_ROLE, SMALLEST_EXACT_WEIGHT
+from textveil.mechanisms.baselines.santext import CappedSanText, ExactSanText
+from textveil.mechanisms.baselines.table import CAPPED, EXACT, KEPT, OUTPUT_ROLE, SMALLEST_EXACT_WEIGHT
+from textveil_cli.console import run
 from textveil_export import cli
 from textveil_export.certify.all_scores import AllScores
 from textveil_export.certify.certificate import certify

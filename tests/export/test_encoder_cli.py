@@ -11,7 +11,7 @@ import pytest
 from onnx import numpy_helper
 from small_checkpoints import LABELS, LETTERS, export, sign, texts
 from textveil.bundle.encoder_bundle import open_encoder
-from textveil.mechanisms.vector_parameters import WordDropout
+from textveil.mechanisms.noise.parameters import WordDropout
 from textveil.vector.encoder import Encoder
 from textveil_export.encoder import build as encoder_build
 from textveil_export.encoder import int8 as encoder_int8

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from textveil.mechanisms.vector_noise import Releaser
-from textveil.mechanisms.vector_parameters import ReleaseParameters
+from textveil.mechanisms.noise.parameters import ReleaseParameters
+from textveil.mechanisms.noise.vector import Releaser
 from textveil_export.encoder.evaluation import classify
 from textveil_export.encoder.gates import DRAWS, below_ceiling, bounded_in_integers, pass_gates, with_noise
 from textveil_export.errors import AccuracyError, BoundError, CeilingError, GateError

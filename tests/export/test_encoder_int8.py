@@ -8,7 +8,7 @@ import onnx
 import pytest
 from onnx import TensorProto, numpy_helper
 from small_checkpoints import texts, write_texts
-from textveil.bundle.onnx_check import check_model
+from textveil.bundle.onnx.check import check_model
 from textveil_export.encoder.candidates import Measured, by_preference, measure
 from textveil_export.encoder.checkpoint import Checkpoint
 from textveil_export.encoder.evaluation import Texts, prepare, read_labeled, vectors

@@ -9,7 +9,7 @@ import pytest
 import small_index
 from textveil.bundle import HeldOut
 from textveil.errors import BundleDamaged
-from textveil.vector import IndexServer
+from textveil_cli.collector import IndexServer
 from textveil_export.index import IndexContents, reopened, write_index
 
 #: What a card needs at least.

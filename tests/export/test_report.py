@@ -13,8 +13,8 @@ import pytest
 import small_bundles
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import Bundle
-from textveil.cli.console import run
 from textveil.errors import NoStatistics
+from textveil_cli.console import run
 from textveil_export import cli
 from textveil_export.certify.certificate import certify
 from textveil_export.errors import WriteError

@@ -1,7 +1,7 @@
 """Who may come out and who may be kept."""
 
 import pytest
-from textveil.mechanisms.table import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
+from textveil.mechanisms.baselines.table import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 from textveil_export.errors import ExportError
 from textveil_export.text.word_sets import Policy, assign_roles, english_lists
 

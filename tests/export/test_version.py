@@ -2,7 +2,7 @@
 
 import pytest
 import textveil_export
-from textveil.cli.console import run
+from textveil_cli.console import run
 from textveil_export.cli import app
 
 

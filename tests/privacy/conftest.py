@@ -10,7 +10,7 @@ from drawn_words import Sample, samples_of
 from privacy_bound import GEOMETRIES
 from textveil import Sanitizer
 from textveil.bundle import Bundle
-from textveil.mechanisms.table import CAPPED, EXACT
+from textveil.mechanisms.baselines.table import CAPPED, EXACT
 
 
 @pytest.fixture(scope="module")

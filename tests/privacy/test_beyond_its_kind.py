@@ -16,12 +16,12 @@ from faulty_kinds import CAPITAL, FAULTS
 from kind_members import Pairs, Pool, pools
 from mention_checks import stream
 from textveil import Sanitizer
-from textveil.cli.console import run
-from textveil.cli.main import app
 from textveil.mechanisms import entropy
 from textveil.text import batches
 from textveil.text.kinds import SHAPES
 from textveil.text.segmentation import segments
+from textveil_cli.console import run
+from textveil_cli.main import app
 
 #: What comes out of some texts: anything that can be compared.
 Way = Callable[[Sanitizer, list[str], Path], Any]
@@ -90,7 +90,7 @@ def command(*arguments: str) -> Way:
 def served(sanitizer: Sanitizer, texts: list[str], _: Path) -> Any:
     """The application of ``textveil serve``, asked without a socket."""
     pytest.importorskip("starlette", reason="needs the extra serve: make integrations")
-    from textveil.serve import Access, Releases, make_app
+    from textveil_cli.serve import Access, Releases, make_app
 
     releases = Releases(sanitizer.sanitize_batch, sanitizer.terms().statement(1))
     asked = make_app(releases, Access(frozenset({"localhost"})))

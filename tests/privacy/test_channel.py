@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 import small_bundles
 from defined_weights import defined_weights
+from textveil.mechanisms.baselines.randomized_response import RandomizedResponse
+from textveil.mechanisms.baselines.table import SANTEXT_OUTPUT
 from textveil.mechanisms.channel import ScoreChannel
-from textveil.mechanisms.randomized_response import RandomizedResponse
 from textveil.mechanisms.scores import EqualityScores, MetricScores, StoredScores
-from textveil.mechanisms.table import SANTEXT_OUTPUT
 from textveil.text.lexicon import Lexicon
 from textveil.text.options import Options, make_plan, table_mechanism
 from textveil_export.text import write_bundle

@@ -20,8 +20,8 @@ from defined_weights import defined_weights, outputs, squared_distances
 from numpy.typing import NDArray
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import Bundle
-from textveil.mechanisms.santext import CappedSanText, ExactSanText
-from textveil.mechanisms.table import CAPPED, EXACT, LevelParameters
+from textveil.mechanisms.baselines.santext import CappedSanText, ExactSanText
+from textveil.mechanisms.baselines.table import CAPPED, EXACT, LevelParameters
 
 Reals = NDArray[np.float64]
 

@@ -28,10 +28,10 @@ from numpy.typing import NDArray
 from textveil import Sanitizer
 from textveil.mechanisms import entropy
 from textveil.mechanisms import integer_sampling as sampling
+from textveil.mechanisms.baselines.santext import CappedSanText
+from textveil.mechanisms.baselines.santext_plus import ReplacementCoin
+from textveil.mechanisms.baselines.table import CAPPED, KEPT
 from textveil.mechanisms.integer_sampling import MAX_TOTAL, Rows
-from textveil.mechanisms.santext import CappedSanText
-from textveil.mechanisms.santext_plus import ReplacementCoin
-from textveil.mechanisms.table import CAPPED, KEPT
 
 Words = NDArray[np.uint64]
 

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import Bundle
 from textveil.mechanisms import entropy
-from textveil.mechanisms.table import CAPPED, EXACT, KEPT
+from textveil.mechanisms.baselines.table import CAPPED, EXACT, KEPT
 
 UNKNOWN = "quokka"
 

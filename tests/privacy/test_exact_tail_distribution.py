@@ -22,10 +22,10 @@ from defined_weights import defined_weights
 from numpy.typing import NDArray
 from textveil.mechanisms import entropy
 from textveil.mechanisms import integer_sampling as sampling
+from textveil.mechanisms.baselines.santext import CappedSanText, ExactSanText
+from textveil.mechanisms.baselines.santext_plus import ReplacementCoin
+from textveil.mechanisms.baselines.table import EXACT, KEPT, LevelParameters
 from textveil.mechanisms.integer_sampling import Rows
-from textveil.mechanisms.santext import CappedSanText, ExactSanText
-from textveil.mechanisms.santext_plus import ReplacementCoin
-from textveil.mechanisms.table import EXACT, KEPT, LevelParameters
 from textveil.text.options import Plan
 
 Words = NDArray[np.uint64]

@@ -18,8 +18,8 @@ from scipy.stats import chi2
 from textveil.bundle.text_bundle import Bundle
 from textveil.mechanisms import entropy
 from textveil.mechanisms import integer_sampling as sampling
-from textveil.mechanisms.santext import CappedSanText, ExactSanText
-from textveil.mechanisms.table import EXACT, OUTPUT_ROLE
+from textveil.mechanisms.baselines.santext import CappedSanText, ExactSanText
+from textveil.mechanisms.baselines.table import EXACT, OUTPUT_ROLE
 from textveil.text.options import table_mechanism
 from textveil_export.text.write import write_bundle
 

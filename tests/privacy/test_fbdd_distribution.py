@@ -24,9 +24,10 @@ from scipy.special import gammainc
 from scipy.stats import beta, chi2, norm
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import Bundle
-from textveil.mechanisms import entropy, fbdd
-from textveil.mechanisms.fbdd import Fbdd, laplace_noise
-from textveil.mechanisms.table import SANTEXT_OUTPUT
+from textveil.mechanisms import entropy
+from textveil.mechanisms.baselines import fbdd
+from textveil.mechanisms.baselines.fbdd import Fbdd, laplace_noise
+from textveil.mechanisms.baselines.table import SANTEXT_OUTPUT
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]

@@ -122,7 +122,7 @@ def test_a_base_of_an_input_would_lose_more() -> None:
 
 def test_mentions_are_drawn_each_in_its_own_context(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many at once are what each is alone, whatever block it is in."""
-    monkeypatch.setattr("textveil.mechanisms.fluent._BLOCK", 5)
+    monkeypatch.setattr("textveil.mechanisms.staircase.fluent._BLOCK", 5)
     staircase, _ = built(0)
     inputs, contexts = np.arange(23) % (SYMBOLS + 1), some_contexts(1, 23)
     words = np.random.default_rng(5).integers(0, 1 << 64, 46, dtype=np.uint64)

@@ -29,8 +29,8 @@ from privacy_bound import GEOMETRIES, Finding, Weights, claimed, findings
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import TABLE, Bundle
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.santext import CappedSanText, rounding_slack
-from textveil.mechanisms.table import CAPPED, KEPT, SANTEXT_PLUS_OUTPUT, LevelParameters, Table
+from textveil.mechanisms.baselines.santext import CappedSanText, rounding_slack
+from textveil.mechanisms.baselines.table import CAPPED, KEPT, SANTEXT_PLUS_OUTPUT, LevelParameters, Table
 from textveil_export.errors import ExportError
 from textveil_export.text.weights import score_weights
 

@@ -22,9 +22,9 @@ from privacy_bound import GEOMETRIES, Finding, Weights, claimed, findings
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import Bundle
 from textveil.errors import BundleDamaged
+from textveil.mechanisms.baselines.santext import CappedSanText, ExactSanText, rounding_slack
+from textveil.mechanisms.baselines.table import EXACT, LevelParameters, Table
 from textveil.mechanisms.metric import Metric
-from textveil.mechanisms.santext import CappedSanText, ExactSanText, rounding_slack
-from textveil.mechanisms.table import EXACT, LevelParameters, Table
 from textveil.text.statement import TEXTBOOK
 from textveil_export.errors import ExportError
 from textveil_export.text.weights import Setting, level_parameters

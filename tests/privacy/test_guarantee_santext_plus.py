@@ -16,7 +16,7 @@ from mpmath import iv, mpf
 from privacy_bound import GEOMETRIES, Weights, claimed, findings
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import Bundle, Level
-from textveil.mechanisms.table import CAPPED, KEPT, LevelParameters
+from textveil.mechanisms.baselines.table import CAPPED, KEPT, LevelParameters
 
 
 @dataclass(frozen=True)

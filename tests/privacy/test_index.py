@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from small_channels import CHANNELS, FAULTS, built, defined, faulty, largest_ratio
 from textveil.errors import BundleDamaged
 from textveil.mechanisms import MAX_CODES, IndexStaircase
-from textveil.mechanisms.staircase import G
+from textveil.mechanisms.staircase.staircase import G
 
 
 def drawn(staircase: IndexStaircase, code: int) -> list[Fraction]:

@@ -14,9 +14,9 @@ from textveil.audit import pure_ldp_levels
 from textveil.audit.capped import CappedAudit
 from textveil.bundle import TABLE
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.discrete_noise import NoiseTable
-from textveil.mechanisms.santext import CappedSanText
-from textveil.mechanisms.table import CAPPED, wrong_weight
+from textveil.mechanisms.baselines.santext import CappedSanText
+from textveil.mechanisms.baselines.table import CAPPED, wrong_weight
+from textveil.mechanisms.noise.discrete import NoiseTable
 
 
 def test_the_check_that_a_look_up_does_not_increase_is_left_out() -> None:

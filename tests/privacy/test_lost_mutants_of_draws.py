@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from small_context import random_context
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.context import ContextTable
 from textveil.mechanisms.integer_sampling import MAX_ROUNDS, MAX_TOTAL, MAX_WORDS
-from textveil.mechanisms.staircase import G, Staircase, StaircaseChannel, StaircaseLevel, realized_ratio
-from textveil.mechanisms.staircase_table import StaircaseTable, output_role
+from textveil.mechanisms.staircase.context import ContextTable
+from textveil.mechanisms.staircase.staircase import G, Staircase, StaircaseChannel, StaircaseLevel, realized_ratio
+from textveil.mechanisms.staircase.table import StaircaseTable, output_role
 
 DRAWING = ("integer_sampling", "staircase", "staircase_table", "context")
 

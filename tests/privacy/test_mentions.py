@@ -36,7 +36,7 @@ from small_staircase import CASED_ROLES, CASED_WORDS, NEIGHBORS, ROLES, WORDS, s
 from textveil import Sanitizer
 from textveil.errors import DocumentTooLong
 from textveil.mechanisms import entropy
-from textveil.mechanisms.staircase import Staircase, StaircaseLevel
+from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
 from textveil.text.options import cache_key
 from textveil.text.slots import Slots
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2, ncx2
-from textveil.mechanisms.discrete_noise import NoiseTable, Words, discrete_gaussian, discrete_laplace
-from textveil.mechanisms.vector_noise import Noise, Releaser
-from textveil.mechanisms.vector_parameters import ReleaseParameters
+from textveil.mechanisms.noise.discrete import NoiseTable, Words, discrete_gaussian, discrete_laplace
+from textveil.mechanisms.noise.parameters import ReleaseParameters
+from textveil.mechanisms.noise.vector import Noise, Releaser
 
 pytestmark = pytest.mark.statistical
 

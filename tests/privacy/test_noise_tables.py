@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from mpmath import iv
 from textveil.errors import OptionError
-from textveil.mechanisms import discrete_noise as noise
-from textveil.mechanisms.discrete_noise import NoiseTable, discrete_gaussian, discrete_laplace, total_variation
-from textveil.mechanisms.vector_noise import Noise, noise_for
-from textveil.mechanisms.vector_parameters import ReleaseParameters
+from textveil.mechanisms.noise import discrete as noise
+from textveil.mechanisms.noise.discrete import NoiseTable, discrete_gaussian, discrete_laplace, total_variation
+from textveil.mechanisms.noise.parameters import ReleaseParameters
+from textveil.mechanisms.noise.vector import Noise, noise_for
 
 iv.prec = 256
 

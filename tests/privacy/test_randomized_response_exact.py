@@ -21,9 +21,9 @@ from mpmath import iv
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import Bundle
 from textveil.mechanisms import integer_sampling as sampling
+from textveil.mechanisms.baselines.randomized_response import RandomizedResponse
+from textveil.mechanisms.baselines.table import Table
 from textveil.mechanisms.integer_sampling import Rows
-from textveil.mechanisms.randomized_response import RandomizedResponse
-from textveil.mechanisms.table import Table
 
 
 @pytest.fixture(scope="module")

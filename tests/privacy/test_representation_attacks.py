@@ -12,9 +12,9 @@ import pytest
 from numpy.typing import NDArray
 from release_audit import Finding, audit, gaussian_score, laplace_score, largest_share, proven, smallest_share
 from scipy.stats import binom
-from textveil.mechanisms.discrete_noise import discrete_gaussian, discrete_laplace
-from textveil.mechanisms.vector_noise import Noise, Releaser
-from textveil.mechanisms.vector_parameters import ReleaseParameters
+from textveil.mechanisms.noise.discrete import discrete_gaussian, discrete_laplace
+from textveil.mechanisms.noise.parameters import ReleaseParameters
+from textveil.mechanisms.noise.vector import Noise, Releaser
 
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]

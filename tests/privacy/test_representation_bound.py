@@ -11,10 +11,10 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from textveil.errors import OptionError
 from textveil.mechanisms import entropy
-from textveil.mechanisms import vector_noise as representation
-from textveil.mechanisms.discrete_noise import Integers, Words
-from textveil.mechanisms.vector_noise import Releaser, noise_for
-from textveil.mechanisms.vector_parameters import MAX_DIMENSION, MAX_GRID, ReleaseParameters
+from textveil.mechanisms.noise import vector as representation
+from textveil.mechanisms.noise.discrete import Integers, Words
+from textveil.mechanisms.noise.parameters import MAX_DIMENSION, MAX_GRID, ReleaseParameters
+from textveil.mechanisms.noise.vector import Releaser, noise_for
 
 K = 5
 MODES = {

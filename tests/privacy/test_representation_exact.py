@@ -16,10 +16,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from mpmath import iv
-from textveil.mechanisms import vector_noise as representation
-from textveil.mechanisms.discrete_noise import NoiseTable, discrete_laplace
-from textveil.mechanisms.vector_noise import Noise, Releaser, noise_for
-from textveil.mechanisms.vector_parameters import ReleaseParameters
+from textveil.mechanisms.noise import vector as representation
+from textveil.mechanisms.noise.discrete import NoiseTable, discrete_laplace
+from textveil.mechanisms.noise.parameters import ReleaseParameters
+from textveil.mechanisms.noise.vector import Noise, Releaser, noise_for
 from textveil.vector.statement import realized
 
 iv.prec = 200

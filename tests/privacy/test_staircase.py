@@ -18,8 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textveil.errors import BundleDamaged
 from textveil.mechanisms import integer_sampling
-from textveil.mechanisms.staircase import G, Staircase, StaircaseLevel, factor
-from textveil.mechanisms.staircase_table import StaircaseTable
+from textveil.mechanisms.staircase.staircase import G, Staircase, StaircaseLevel, factor
+from textveil.mechanisms.staircase.table import StaircaseTable
 
 SYMBOLS = 7
 UNIT = 3
@@ -243,7 +243,7 @@ def test_draws_are_independent_and_fresh(monkeypatch: pytest.MonkeyPatch) -> Non
         calls.append(totals.tolist())
         return integer_sampling.uniform_below(totals, words, bits=bits)
 
-    monkeypatch.setattr("textveil.mechanisms.staircase.uniform_below", uniform)
+    monkeypatch.setattr("textveil.mechanisms.staircase.staircase.uniform_below", uniform)
     from textveil.mechanisms import random_uint64
 
     staircase.draw(np.array([1, 1, SYMBOLS]), random_uint64)

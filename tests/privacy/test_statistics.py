@@ -21,9 +21,9 @@ from drawn_words import KINDS, Sample
 from numpy.typing import NDArray
 from textveil import Sanitizer
 from textveil.mechanisms import integer_sampling as sampling
+from textveil.mechanisms.baselines.santext import CappedSanText
+from textveil.mechanisms.baselines.table import CAPPED, EXACT
 from textveil.mechanisms.integer_sampling import Rows
-from textveil.mechanisms.santext import CappedSanText
-from textveil.mechanisms.table import CAPPED, EXACT
 
 pytestmark = pytest.mark.statistical
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2, ncx2
 from textveil import Sanitizer
 from textveil.mechanisms import entropy
-from textveil.mechanisms.table import CAPPED, EXACT
+from textveil.mechanisms.baselines.table import CAPPED, EXACT
 
 pytestmark = pytest.mark.statistical
 

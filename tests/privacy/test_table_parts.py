@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from mpmath import mp
 from numpy.typing import NDArray
 from textveil.mechanisms import metric
+from textveil.mechanisms.baselines.table import CAPPED, EXACT, Table
 from textveil.mechanisms.integer_sampling import MAX_TOTAL
 from textveil.mechanisms.metric import scores
-from textveil.mechanisms.table import CAPPED, EXACT, Table
 from textveil_export.errors import ExportError
 from textveil_export.text.neighbors import nearest, smallest
 from textveil_export.text.weights import GRID, Setting, level_parameters, score_weights

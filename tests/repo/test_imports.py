@@ -83,7 +83,7 @@ def test_a_public_name_brings_what_it_needs_and_no_more() -> None:
     assert "textveil.vector.encoder" in vectors
     assert not {"textveil.text.sanitizer", "regex"} & vectors
     for modules in (text, vectors):
-        assert not [name for name in modules if name.startswith("textveil.cli")]
+        assert not [name for name in modules if name.startswith("textveil_cli")]
 
 
 def test_an_index_needs_numpy_alone(tmp_path: Path) -> None:
@@ -148,19 +148,21 @@ def test_only_the_service_and_a_cluster_can_open_a_socket() -> None:
 
 
 def test_nothing_on_a_device_starts_a_cluster() -> None:
-    assert not [path for path in SOURCE.rglob("*.py") if "textveil.cluster" in path.read_text()]
+    assert not [path for path in SOURCE.rglob("*.py") if "textveil_export.cluster" in path.read_text()]
 
 
 def test_nothing_imports_the_service_but_its_command() -> None:
     named = re.compile(r"^\s*(?:import|from) textveil\.serve\b", re.M)
     files = [path.relative_to(SOURCE) for path in SOURCE.rglob("*.py") if named.search(path.read_text())]
     assert {file.as_posix() for file in files if file.parts[0] != "serve"} == {"cli/serve.py"}
-    assert not {name for name in loaded("import textveil.cli.main") if name.startswith(("textveil.serve", "uvicorn"))}
+    assert not {
+        name for name in loaded("import textveil_cli.main") if name.startswith(("textveil_cli.serve", "uvicorn"))
+    }
 
 
 AUDIT = """
     import json, os, sys
-    import textveil, textveil.cli.main, textveil.vector.onnx_session  # what is loaded is not the question here
+    import textveil, textveil_cli.main, textveil.vector.onnx_session  # what is loaded is not the question here
 
     events = []
 
@@ -231,11 +233,11 @@ def test_the_command_opens_no_socket_and_writes_no_file() -> None:
         AUDIT
         + """
     import io, contextlib
-    from textveil.cli import run
+    from textveil_cli import run
     codes = []
     for arguments in (["sanitize", "--text", "The doctor"], ["info"], ["inspect", "doctor"], ["secret"], ["--version"]):
         with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())), contextlib.redirect_stderr(io.StringIO()):
-            codes.append(run(textveil.cli.main.app, "textveil", arguments))
+            codes.append(run(textveil_cli.main.app, "textveil", arguments))
     assert codes == [0, 0, 0, 2, 0], codes
     print(json.dumps(events))
     """
@@ -247,9 +249,9 @@ def test_an_output_file_is_all_that_is_written(tmp_path: Path) -> None:
     code = (
         AUDIT
         + """
-    from textveil.cli import run
+    from textveil_cli import run
     target = sys.argv[1]
-    assert run(textveil.cli.main.app, "textveil", ["sanitize", "-q", "--text", "The doctor", "-o", target]) == 0
+    assert run(textveil_cli.main.app, "textveil", ["sanitize", "-q", "--text", "The doctor", "-o", target]) == 0
     folder = os.path.dirname(target)
     stray = [event for event in events if event.startswith("open") and not event.split()[1].startswith(folder)]
     print(json.dumps([event for event in events if event.split(".")[0] in ("socket", "subprocess")] + stray))
@@ -261,6 +263,6 @@ def test_an_output_file_is_all_that_is_written(tmp_path: Path) -> None:
 
 def test_the_command_loads_what_files_need_when_they_need_it() -> None:
     """Neither processes nor the libraries of Parquet and zstd are paid for by a sentence."""
-    modules = loaded("import textveil.cli.main")
-    assert "textveil.files.run" in modules
+    modules = loaded("import textveil_cli.main")
+    assert "textveil_cli.files.run" in modules
     assert not {"multiprocessing", "concurrent.futures", "pyarrow", "zstandard"} & modules

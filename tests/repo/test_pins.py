@@ -16,13 +16,13 @@ from small_index import write_index
 from small_staircase import small_staircase
 from textveil import Encoder, IndexEncoder, Sanitizer
 from textveil.bundle import Bundle, open_encoder, open_index
-from textveil.cli import console
-from textveil.cli.main import app as textveil
 from textveil.errors import BundleTooLarge, IdentityMismatch, NotTheMaker, OptionError
-from textveil.files import Selection
-from textveil.integrations.rewriter import Rewriter
 from textveil.text import Options
-from textveil.vector import IndexServer, VectorClassifier
+from textveil_cli import console
+from textveil_cli.collector import IndexServer, VectorClassifier
+from textveil_cli.files import Selection
+from textveil_cli.integrations.rewriter import Rewriter
+from textveil_cli.main import app as textveil
 from textveil_export.cli.main import app as export
 from textveil_export.sign import sign_bundle
 from textveil_training.cli.main import app as training
@@ -180,7 +180,7 @@ def test_every_integration_hands_them_on() -> None:
     """Their libraries are not all installed here, so this reads the code."""
     pins, opening = {"expect_id", "maker", "max_bytes"}, {"Rewriter", "SanitizeColumns", "Sanitizer.load"}
     found = set()
-    for file in (ROOT / "runtime/src/textveil/integrations").glob("*.py"):
+    for file in (ROOT / "cli/src/textveil_cli/integrations").glob("*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.FunctionDef):
                 names = {argument.arg for argument in node.args.kwonlyargs}

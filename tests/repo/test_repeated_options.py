@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 import typer
-from textveil.cli import console
-from textveil.cli.main import app as textveil
+from textveil_cli import console
+from textveil_cli.main import app as textveil
 from textveil_export.cli.main import app as export
 from textveil_training.cli.main import app as training
 

@@ -130,7 +130,7 @@ def test_the_wheel_holds_its_license_and_what_it_needs(dist: Callable[[str], Pat
         assert {name.partition("/licenses/")[2] for name in wheel.namelist() if "/licenses/" in name} == set(texts)
         assert all(wheel.read(f"{info}/licenses/{name}") == path.read_bytes() for name, path in texts.items())
         metadata = wheel.read(f"{info}/METADATA").decode()
-        assert "textveil = textveil.__main__:main" in wheel.read(f"{info}/entry_points.txt").decode()
+        assert "textveil = textveil_cli.__main__:main" in wheel.read(f"{info}/entry_points.txt").decode()
         bundle = json.loads(wheel.read(f"{BUNDLE}/manifest.json"))
     assert f"\nLicense-Expression: {bundle['licence']}\n" in metadata
     assert "\nAuthor: textveil developers\n" in metadata

@@ -10,9 +10,9 @@ from canaries import SECRET
 from small_index import write_index
 from textveil import Encoder, IndexEncoder, Ledger, Sanitizer
 from textveil.errors import InputError, OptionError, ReleaseError
-from textveil.integrations import Rewriter
 from textveil.sequences import in_order
-from textveil.vector import IndexServer
+from textveil_cli.collector import IndexServer
+from textveil_cli.integrations import Rewriter
 
 Door = Callable[[Any], Any]
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
-from textveil.cli import console
+from textveil_cli import console
 from textveil_training import cli
 from textveil_training.errors import DataError
 

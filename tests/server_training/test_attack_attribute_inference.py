@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.metrics import f1_score, roc_auc_score
-from textveil.mechanisms.vector_noise import Releaser
-from textveil.mechanisms.vector_parameters import ReleaseParameters
+from textveil.mechanisms.noise.parameters import ReleaseParameters
+from textveil.mechanisms.noise.vector import Releaser
 from textveil_training.attacks.vectors.attribute_inference import Settings, infer, infer_from_label, infer_nothing
 from textveil_training.attacks.vectors.scores import leak
 from textveil_training.bounds.channels import ceiling, exceeds, response_channel

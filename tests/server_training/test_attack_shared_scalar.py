@@ -5,8 +5,8 @@ import pytest
 from numpy.typing import NDArray
 from published_noise import published_release, scaled_to_box
 from textveil.mechanisms.entropy import random_uint64
-from textveil.mechanisms.vector_noise import Releaser
-from textveil.mechanisms.vector_parameters import MODES, ReleaseParameters
+from textveil.mechanisms.noise.parameters import MODES, ReleaseParameters
+from textveil.mechanisms.noise.vector import Releaser
 from textveil_training.attacks.vectors.shared_scalar import recovery, without_scalar
 
 Vectors = NDArray[np.float64]

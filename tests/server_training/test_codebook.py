@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from textveil.vector import IndexEncoder, IndexServer, pair_buckets, words_of
+from textveil.vector import IndexEncoder, pair_buckets, words_of
+from textveil_cli.collector import IndexServer
 from textveil_export.index import drawn_epsilon, integer_channel
 from textveil_training.bounds.decisions import counts_channel
 from textveil_training.encoder import teacher

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from textveil.bundle import OnnxParts
-from textveil.vector import IndexEncoder, IndexServer
+from textveil.vector import IndexEncoder
+from textveil_cli.collector import IndexServer
 from textveil_training.encoder.codebook import MIN_CODE_TEXTS, learn_codebook
 from textveil_training.encoder.kept_parts import unfinished
 from textveil_training.encoder.minilm_settings import MinilmSettings

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 from scipy import stats
-from textveil.mechanisms.vector_noise import noise_for
+from textveil.mechanisms.noise.vector import noise_for
 from textveil_training.bounds.noise import bounded, noisy, sensitivity
 from textveil_training.dpnr.checkpoint import Description
 from textveil_training.dpnr.measure import release_parameters

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 from scipy import stats
-from textveil.mechanisms.vector_parameters import WordDropout
+from textveil.mechanisms.noise.parameters import WordDropout
 from textveil.text.wordpiece import WordPiece
 from textveil_training.dpnr.evaluation import removed
 from textveil_training.engine.tokens import SPECIAL, Tokenizer, bucketed, in_order_of_length

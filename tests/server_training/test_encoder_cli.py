@@ -12,7 +12,8 @@ import pytest
 from overridden import overridden
 from textveil.audit import verify_index
 from textveil.bundle import StaticParts
-from textveil.vector import IndexEncoder, IndexServer
+from textveil.vector import IndexEncoder
+from textveil_cli.collector import IndexServer
 from textveil_export.index import reopened, write_index
 from textveil_training.bounds.decisions import recalls
 from textveil_training.data import LabeledText
@@ -41,7 +42,7 @@ def csv(rows: int = 90) -> str:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bundle that the command made, beside the file that it was made of."""
-    from textveil.cli import console
+    from textveil_cli import console
     from textveil_training import cli
 
     folder = tmp_path_factory.mktemp("encoder")

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from textveil.bundle import OnnxParts
-from textveil.vector import IndexEncoder, IndexServer
+from textveil.vector import IndexEncoder
+from textveil_cli.collector import IndexServer
 from textveil_training import progress
 from textveil_training.encoder.compare import advice
 from textveil_training.encoder.kept_parts import unfinished
@@ -129,7 +130,7 @@ def compared(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path
     import contextlib
     import io
 
-    from textveil.cli import console
+    from textveil_cli import console
     from textveil_training import cli
 
     output, printed = tmp_path_factory.mktemp("compared") / "b", io.StringIO()

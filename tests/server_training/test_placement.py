@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import norm
-from textveil.mechanisms import zcdp
+from textveil.mechanisms.noise import zcdp
 from textveil_training.bounds.channels import InvalidChannel, ceiling, joint, reference
 from textveil_training.bounds.noise import bounded
 from textveil_training.bounds.placement import (

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from overridden import overridden
 from small_corpus import write_bundle
-from textveil.cli import console
+from textveil_cli import console
 from textveil_training import cli
 from textveil_training.corpus.workspace import UNFINISHED
 

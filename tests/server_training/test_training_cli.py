@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import textveil_training
-from textveil.cli import console
+from textveil_cli import console
 from textveil_training import cli
 from textveil_training.data import FORMATS
 

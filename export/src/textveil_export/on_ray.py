@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from textveil.cluster import in_tasks, ray_cluster
-
+from textveil_export.cluster import in_tasks, ray_cluster
 from textveil_export.parallel import Result, Run
 
 

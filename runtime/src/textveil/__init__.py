@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from textveil.text.statement import PrivacyStatement
     from textveil.vector.encoder import Encoder, VectorRelease
     from textveil.vector.index_encoder import IndexEncoder, IndexRelease
-    from textveil.vector.index_server import IndexServer
     from textveil.vector.index_statement import IndexStatement
     from textveil.vector.statement import VectorStatement
 
@@ -85,7 +84,6 @@ __all__ = [
     "IdentityMismatch",
     "IndexEncoder",
     "IndexRelease",
-    "IndexServer",
     "IndexStatement",
     "InputError",
     "KeyFileError",
@@ -134,8 +132,6 @@ def __getattr__(name: str) -> Any:
         from textveil.vector import encoder as module
     elif name in ("IndexEncoder", "IndexRelease"):
         from textveil.vector import index_encoder as module
-    elif name == "IndexServer":
-        from textveil.vector import index_server as module
     elif name == "IndexStatement":
         from textveil.vector import index_statement as module
     elif name in ("Budget", "Ledger"):

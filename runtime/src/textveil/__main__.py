@@ -1,23 +1,18 @@
-"""The ``textveil`` command, and ``python -m textveil``."""
+"""``python -m textveil``: the command, which is a distribution of its own."""
 
 import sys
+from importlib import import_module
+from importlib.util import find_spec
 
-_INSTALL = "pip install 'textveil[cli]' (in a clone: pip install './runtime[cli]')"
+_INSTALL = "textveil: the command is not installed: pip install textveil-cli (in a clone: pip install ./runtime ./cli)"
 
 
 def main() -> None:
     """Runs the command, or says what to install where the library alone is installed."""
-    try:
-        import typer  # noqa: F401
-    except ImportError:
-        print(
-            "textveil: the command needs typer: pip install 'textveil[cli]' (in a clone: pip install './runtime[cli]')",
-            file=sys.stderr,
-        )
+    if find_spec("textveil_cli") is None:
+        print(_INSTALL, file=sys.stderr)
         sys.exit(1)
-    from textveil.cli.main import main as command
-
-    command()
+    import_module("textveil_cli.main").main()
 
 
 if __name__ == "__main__":

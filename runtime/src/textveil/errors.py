@@ -122,7 +122,7 @@ class ExtraMissing(TextveilError):
     def of(cls, extra: str, package: str) -> "ExtraMissing":
         """Returns the error that says which extra brings a package."""
         return cls(
-            f"this needs {package}: pip install 'textveil[{extra}]' (in a clone: pip install './runtime[{extra}]')"
+            f"this needs {package}: pip install 'textveil-cli[{extra}]' (in a clone: pip install './cli[{extra}]')"
         )
 
 

@@ -14,7 +14,7 @@ from small_index import write_index
 from textveil import Budget, Encoder, IndexEncoder, Ledger, Sanitizer
 from textveil.audit import pure_ldp_levels
 from textveil.ledger import Account
-from textveil.mechanisms.vector_parameters import ReleaseParameters
+from textveil.mechanisms.noise.parameters import ReleaseParameters
 from textveil.release import DELTA_UNITS, NAT_UNITS, UNBOUNDED, Charge, PerToken, WholeText
 from textveil.vector.statement import vector_statement
 

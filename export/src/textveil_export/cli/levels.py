@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 from textveil.bundle import Bundle, Pins
-from textveil.cli import levels_table, pinned
+from textveil_cli import levels_table, pinned
 
 from textveil_export.certify import certificate
 from textveil_export.cli.progress_bars import bars

@@ -4,7 +4,7 @@ import sys
 from typing import Annotated
 
 import typer
-from textveil.cli import run
+from textveil_cli import run
 
 from textveil_export import __version__
 from textveil_export.cli import audit, encoder, levels, staircase, table

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 from textveil.bundle import Bundle, Pins
-from textveil.cli import pinned
+from textveil_cli import pinned
 
 from textveil_export.cli.progress_bars import bars
 from textveil_export.errors import ExportError

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 from textveil.bundle import STAIRCASE, TAILS, Bundle
-from textveil.cli import say
 from textveil.mechanisms import CAPPED, EXACT
+from textveil_cli import say
 
 from textveil_export.certify.certificate import certify
 from textveil_export.certify.staircase import certify_staircase

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import DECISION, HeldOut, OnnxParts, StaticParts
 from textveil.mechanisms import IndexStaircase
-from textveil.vector import condition
+from textveil_cli.collector import condition
 
 Floats = NDArray[np.float32]
 #: Largest absolute value of an int8 row.

@@ -25,7 +25,8 @@ from textveil.bundle import (
     OnnxParts,
     StaticParts,
 )
-from textveil.vector import IndexEncoder, IndexServer
+from textveil.vector import IndexEncoder
+from textveil_cli.collector import IndexServer
 
 from textveil_export import __version__
 from textveil_export.atomic import whole_folder

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textveil.mechanisms.baselines.santext import CappedSanText
 from textveil.mechanisms.channel import ScoreChannel
 from textveil.mechanisms.integer_sampling import Integers
 from textveil.mechanisms.metric import Floats
-from textveil.mechanisms.santext import CappedSanText
 from textveil.mechanisms.scores import BLOCK
 
 #: Added to every log-ratio: far more than double precision can lose in it, far less than anybody can see.

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.audit.capped import LOG_MARGIN, Envelope
+from textveil.mechanisms.baselines.santext import ExactSanText
 from textveil.mechanisms.integer_sampling import Integers
 from textveil.mechanisms.metric import Floats
-from textveil.mechanisms.santext import ExactSanText
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from textveil.bundle.index_bundle import IndexBundle
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.index_staircase import IndexStaircase
+from textveil.mechanisms.staircase.index import IndexStaircase
 from textveil.release import counted
 
 

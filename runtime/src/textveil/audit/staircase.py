@@ -6,7 +6,7 @@ import numpy as np
 
 from textveil.bundle.text_bundle import VISIBLE, Bundle
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.staircase import Staircase
+from textveil.mechanisms.staircase.staircase import Staircase
 from textveil.release import counted, round_up
 from textveil.text.levels import epsilon_text
 from textveil.text.mention_options import Mentions

@@ -15,10 +15,10 @@ from textveil.bundle.santext_files import Level
 from textveil.bundle.text_bundle import Bundle
 from textveil.errors import BundleDamaged, OptionError
 from textveil.mechanisms import entropy
+from textveil.mechanisms.baselines.santext import CappedSanText, ExactSanText, rounding_slack
+from textveil.mechanisms.baselines.table import CAPPED, EXACT, SANTEXT_OUTPUT, Table, wrong_weight
 from textveil.mechanisms.metric import Floats, Metric
-from textveil.mechanisms.santext import CappedSanText, ExactSanText, rounding_slack
-from textveil.mechanisms.table import CAPPED, EXACT, SANTEXT_OUTPUT, Table, wrong_weight
-from textveil.mechanisms.vector_parameters import L2
+from textveil.mechanisms.noise.parameters import L2
 from textveil.release import counted
 from textveil.text.levels import label
 from textveil.text.statement import TEXTBOOK

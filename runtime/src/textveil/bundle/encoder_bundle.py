@@ -22,10 +22,10 @@ from textveil.bundle.files import (
 )
 from textveil.bundle.lists import read_ids
 from textveil.bundle.maker import require_maker
-from textveil.bundle.onnx_check import Outline, check_model
+from textveil.bundle.onnx.check import Outline, check_model
 from textveil.bundle.pins import pin
 from textveil.errors import BundleDamaged, OldFormat, OptionError, UnknownLevel
-from textveil.mechanisms.vector_parameters import ReleaseParameters
+from textveil.mechanisms.noise.parameters import ReleaseParameters
 
 ENCODER_FORMAT_VERSION = VECTORS
 RELEASE, MODEL, PIECES = "release.json", "model.onnx", "vocabulary.txt"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from textveil.bundle.files import parse_json
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.index_staircase import MAX_CODES
+from textveil.mechanisms.staircase.index import MAX_CODES
 
 HELD_OUT = "held-out.json"
 #: More texts than anybody holds out. Their squares are exact in floating point.

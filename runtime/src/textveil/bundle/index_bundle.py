@@ -24,11 +24,11 @@ from textveil.bundle.files import (
 from textveil.bundle.held_out import HELD_OUT, HeldOut, parse_held_out
 from textveil.bundle.lists import read_ids
 from textveil.bundle.maker import require_maker
-from textveil.bundle.onnx_check import check_model
+from textveil.bundle.onnx.check import check_model
 from textveil.bundle.pins import pin
 from textveil.bundle.safetensors_reader import FLOATS, INTEGERS, parse_tensors
 from textveil.errors import BundleDamaged, UnknownLevel
-from textveil.mechanisms.index_staircase import MAX_CODES, IndexStaircase
+from textveil.mechanisms.staircase.index import MAX_CODES, IndexStaircase
 
 INDEX_FORMAT_VERSION = INDICES
 WORDS, ROWS, CODES, CHANNELS = "words.txt", "rows.safetensors", "codes.safetensors", "channels.safetensors"

@@ -11,9 +11,9 @@ import numpy as np
 from textveil.bundle.safetensors_reader import parse_tensors
 from textveil.bundle.staircase_files import LAW, MAX_LEVELS, check_default_level
 from textveil.errors import BundleDamaged
+from textveil.mechanisms.baselines.table import CAPPED, EXACT, LevelParameters, Table
 from textveil.mechanisms.integer_sampling import MAX_TOTAL
 from textveil.mechanisms.metric import Metric
-from textveil.mechanisms.table import CAPPED, EXACT, LevelParameters, Table
 
 TABLE, EMBEDDINGS = "table.safetensors", "embeddings.safetensors"
 TABLE_MECHANISMS = ("santext", "santext+")

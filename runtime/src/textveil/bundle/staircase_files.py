@@ -12,10 +12,10 @@ import numpy as np
 from textveil.bundle.lists import read_list
 from textveil.bundle.safetensors_reader import parse_tensors
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.context import ContextTable
-from textveil.mechanisms.fluent import FluentStaircase
-from textveil.mechanisms.staircase import Staircase, StaircaseLevel
-from textveil.mechanisms.staircase_table import StaircaseTable
+from textveil.mechanisms.staircase.context import ContextTable
+from textveil.mechanisms.staircase.fluent import FluentStaircase
+from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
+from textveil.mechanisms.staircase.table import StaircaseTable
 
 LAW = "law.json"
 STAIRCASE, CONTEXT = "staircase.safetensors", "context.safetensors"

@@ -43,10 +43,10 @@ from textveil.bundle.staircase_files import (
     staircase_levels,
 )
 from textveil.errors import BundleDamaged, BundleVersion, OldFormat, UnknownMechanism
-from textveil.mechanisms.context import ContextTable
-from textveil.mechanisms.staircase import StaircaseLevel
-from textveil.mechanisms.staircase_table import StaircaseTable
-from textveil.mechanisms.table import Table
+from textveil.mechanisms.baselines.table import Table
+from textveil.mechanisms.staircase.context import ContextTable
+from textveil.mechanisms.staircase.staircase import StaircaseLevel
+from textveil.mechanisms.staircase.table import StaircaseTable
 
 FORMAT = TEXT_BUNDLE
 TEXT_FORMAT_VERSION = 3

@@ -120,7 +120,7 @@ class VectorSource:
         """Returns the vector."""
         import numpy as np
 
-        from textveil.mechanisms.vector_noise import Releaser
+        from textveil.mechanisms.noise.vector import Releaser
         from textveil.vector.encoder import Notes, VectorRelease
 
         statement, integers = self._encoder.statement(**self._options), np.array(packed["integers"], np.int64)

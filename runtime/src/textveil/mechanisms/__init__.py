@@ -5,24 +5,11 @@ from typing import TYPE_CHECKING
 from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from textveil.mechanisms.channel import Channel, ScoreChannel
-    from textveil.mechanisms.context import CONTEXT_MARKS, CONTEXT_POSITIONS, ContextTable, Elements
-    from textveil.mechanisms.discrete_noise import NoiseTable, discrete_gaussian, discrete_laplace
-    from textveil.mechanisms.distribution import UNKNOWN, Distribution
-    from textveil.mechanisms.entropy import RandomUint64, random_uint64
-    from textveil.mechanisms.fbdd import Fbdd, laplace_noise
-    from textveil.mechanisms.fluent import FluentStaircase
-    from textveil.mechanisms.index_staircase import MAX_CODES, IndexStaircase
-    from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, Rows, uniform_below
-    from textveil.mechanisms.metric import Floats, Metric, squared_distances
-    from textveil.mechanisms.protocol import MECHANISMS, Mechanism, WeightedMechanism
-    from textveil.mechanisms.randomized_response import RandomizedResponse
-    from textveil.mechanisms.santext import CappedSanText, ExactSanText, rounding_slack
-    from textveil.mechanisms.santext_plus import ReplacementCoin, mixture_epsilon
-    from textveil.mechanisms.scores import EqualityScores, MetricScores, Progress, Scores, StoredScores
-    from textveil.mechanisms.staircase import Staircase, StaircaseLevel, realized_ratio
-    from textveil.mechanisms.staircase_table import StaircaseTable, output_role
-    from textveil.mechanisms.table import (
+    from textveil.mechanisms.baselines.fbdd import Fbdd, laplace_noise
+    from textveil.mechanisms.baselines.randomized_response import RandomizedResponse
+    from textveil.mechanisms.baselines.santext import CappedSanText, ExactSanText, rounding_slack
+    from textveil.mechanisms.baselines.santext_plus import ReplacementCoin, mixture_epsilon
+    from textveil.mechanisms.baselines.table import (
         CAPPED,
         EXACT,
         KEPT,
@@ -35,8 +22,21 @@ if TYPE_CHECKING:
         largest_total,
         wrong_weight,
     )
-    from textveil.mechanisms.vector_noise import Releaser, noise_for
-    from textveil.mechanisms.vector_parameters import BOX, L1, L2, ReleaseParameters, WordDropout
+    from textveil.mechanisms.channel import Channel, ScoreChannel
+    from textveil.mechanisms.distribution import UNKNOWN, Distribution
+    from textveil.mechanisms.entropy import RandomUint64, random_uint64
+    from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, Rows, uniform_below
+    from textveil.mechanisms.metric import Floats, Metric, squared_distances
+    from textveil.mechanisms.noise.discrete import NoiseTable, discrete_gaussian, discrete_laplace
+    from textveil.mechanisms.noise.parameters import BOX, L1, L2, ReleaseParameters, WordDropout
+    from textveil.mechanisms.noise.vector import Releaser, noise_for
+    from textveil.mechanisms.protocol import MECHANISMS, Mechanism, WeightedMechanism
+    from textveil.mechanisms.scores import EqualityScores, MetricScores, Progress, Scores, StoredScores
+    from textveil.mechanisms.staircase.context import CONTEXT_MARKS, CONTEXT_POSITIONS, ContextTable, Elements
+    from textveil.mechanisms.staircase.fluent import FluentStaircase
+    from textveil.mechanisms.staircase.index import MAX_CODES, IndexStaircase
+    from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel, realized_ratio
+    from textveil.mechanisms.staircase.table import StaircaseTable, output_role
 
 __all__ = [
     "BOX",
@@ -107,23 +107,23 @@ __getattr__ = lazy_names(
     __name__,
     __all__,
     "channel",
-    "context",
-    "discrete_noise",
     "distribution",
     "entropy",
-    "fbdd",
-    "fluent",
-    "index_staircase",
     "integer_sampling",
     "metric",
     "protocol",
-    "randomized_response",
-    "santext",
-    "santext_plus",
     "scores",
-    "staircase",
-    "staircase_table",
-    "table",
-    "vector_noise",
-    "vector_parameters",
+    "baselines.fbdd",
+    "baselines.randomized_response",
+    "baselines.santext",
+    "baselines.santext_plus",
+    "baselines.table",
+    "noise.discrete",
+    "noise.parameters",
+    "noise.vector",
+    "staircase.context",
+    "staircase.fluent",
+    "staircase.index",
+    "staircase.staircase",
+    "staircase.table",
 )

@@ -12,9 +12,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from textveil.mechanisms.baselines.table import Table
 from textveil.mechanisms.integer_sampling import Integers
 from textveil.mechanisms.metric import Metric
-from textveil.mechanisms.table import Table
 
 Ids = NDArray[np.intp]
 Progress = Callable[[int, int], None]

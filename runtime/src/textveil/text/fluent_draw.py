@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.mechanisms import entropy
-from textveil.mechanisms.context import CONTEXT_POSITIONS, Elements
-from textveil.mechanisms.fluent import FluentStaircase
 from textveil.mechanisms.integer_sampling import Integers
+from textveil.mechanisms.staircase.context import CONTEXT_POSITIONS, Elements
+from textveil.mechanisms.staircase.fluent import FluentStaircase
 from textveil.text import segmentation
 from textveil.text.carried import NOTHING, Past
 from textveil.text.mention_segments import DRAWN, KIND

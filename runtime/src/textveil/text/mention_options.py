@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from textveil.bundle.text_bundle import VISIBLE, Bundle
 from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
-from textveil.mechanisms.fluent import FluentStaircase
-from textveil.mechanisms.staircase import Staircase, StaircaseLevel
+from textveil.mechanisms.staircase.fluent import FluentStaircase
+from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
 from textveil.release import round_up
 from textveil.text import segmentation
 from textveil.text.kinds import Kinds, read_kind

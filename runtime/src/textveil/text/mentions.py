@@ -17,9 +17,9 @@ from textveil.errors import OptionError
 from textveil.mechanisms import entropy
 from textveil.mechanisms.channel import Channel
 from textveil.mechanisms.distribution import Distribution
-from textveil.mechanisms.fluent import FluentStaircase
 from textveil.mechanisms.integer_sampling import Integers, uniform_below
-from textveil.mechanisms.staircase import Staircase
+from textveil.mechanisms.staircase.fluent import FluentStaircase
+from textveil.mechanisms.staircase.staircase import Staircase
 from textveil.text import fluent_draw, segmentation
 from textveil.text.carried import NOTHING, Carried
 from textveil.text.mention_segments import DRAWN, KIND, Pieces

@@ -13,13 +13,13 @@ from textveil.bundle.santext_files import TABLE_MECHANISMS
 from textveil.bundle.text_bundle import Bundle
 from textveil.errors import OptionError, UnknownMechanism
 from textveil.mechanisms import entropy
+from textveil.mechanisms.baselines.fbdd import Fbdd
+from textveil.mechanisms.baselines.randomized_response import RandomizedResponse
+from textveil.mechanisms.baselines.santext import CappedSanText, ExactSanText, rounding_slack
+from textveil.mechanisms.baselines.santext_plus import ReplacementCoin, mixture_epsilon
+from textveil.mechanisms.baselines.table import EXACT, KEPT, LevelParameters
 from textveil.mechanisms.channel import Channel, ScoreChannel
-from textveil.mechanisms.fbdd import Fbdd
 from textveil.mechanisms.protocol import MECHANISMS, Mechanism, WeightedMechanism
-from textveil.mechanisms.randomized_response import RandomizedResponse
-from textveil.mechanisms.santext import CappedSanText, ExactSanText, rounding_slack
-from textveil.mechanisms.santext_plus import ReplacementCoin, mixture_epsilon
-from textveil.mechanisms.table import EXACT, KEPT, LevelParameters
 from textveil.text.levels import find_level, find_tail, label, number
 from textveil.text.lexicon import Lexicon
 from textveil.text.option_types import check_types

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.mechanisms.entropy import RandomUint64
-from textveil.mechanisms.fluent import FluentStaircase
 from textveil.mechanisms.integer_sampling import Integers
-from textveil.mechanisms.staircase import Staircase
+from textveil.mechanisms.staircase.fluent import FluentStaircase
+from textveil.mechanisms.staircase.staircase import Staircase
 from textveil.text.segmentation import LOWER
 
 Law = TypeVar("Law", Staircase, FluentStaircase)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from textveil.mechanisms.table import EXACT
+from textveil.mechanisms.baselines.table import EXACT
 from textveil.release import UNBOUNDED, Charge, Loss, PerDistance, PerToken, Statement, counted
 
 #: Kinds of epsilon. Two kinds are never compared, added or printed as one another.

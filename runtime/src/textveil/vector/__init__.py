@@ -1,39 +1,26 @@
-"""Turns a text into one index or a short vector, each with a bound for the whole text, and reads them on a server."""
+"""Turns a text into one index or a short vector, each with a bound for the whole text."""
 
 from typing import TYPE_CHECKING
 
 from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from textveil.vector.classifier import Decision, VectorClassifier
-    from textveil.vector.counts import Count, Counts, Estimate, condition, correction, count_codes, count_labels
     from textveil.vector.encoder import Encoder, VectorRelease
     from textveil.vector.extractor import Extractor, StaticExtractor, extractor_of
     from textveil.vector.index_encoder import IndexEncoder, IndexRelease
-    from textveil.vector.index_server import IndexServer
     from textveil.vector.index_statement import IndexStatement
     from textveil.vector.statement import VectorStatement, vector_statement
     from textveil.vector.static import pair_buckets, words_of
 
 __all__ = [
-    "Count",
-    "Counts",
-    "Decision",
     "Encoder",
-    "Estimate",
     "Extractor",
     "IndexEncoder",
     "IndexRelease",
-    "IndexServer",
     "IndexStatement",
     "StaticExtractor",
-    "VectorClassifier",
     "VectorRelease",
     "VectorStatement",
-    "condition",
-    "correction",
-    "count_codes",
-    "count_labels",
     "extractor_of",
     "pair_buckets",
     "vector_statement",
@@ -43,12 +30,9 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     __all__,
-    "classifier",
-    "counts",
     "encoder",
     "extractor",
     "index_encoder",
-    "index_server",
     "index_statement",
     "statement",
     "static",

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from textveil.bundle.encoder_bundle import FIRST, LAST, SPECIAL, UNKNOWN, EncoderBundle, open_encoder
 from textveil.bundle.files import MAX_BUNDLE_BYTES
 from textveil.errors import EncoderFailed, InputError, OptionError
-from textveil.mechanisms.vector_noise import Releaser
-from textveil.mechanisms.vector_parameters import WordDropout
+from textveil.mechanisms.noise.parameters import WordDropout
+from textveil.mechanisms.noise.vector import Releaser
 from textveil.text.wordpiece import WordPiece
 from textveil.vector.batch import release_each
 from textveil.vector.onnx_session import OnnxSession

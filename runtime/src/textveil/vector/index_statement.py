@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from textveil.mechanisms.index_staircase import IndexStaircase
+from textveil.mechanisms.staircase.index import IndexStaircase
 from textveil.release import Charge, Loss, Statement, WholeText, round_up
 
 _NOT_PROTECTED = (

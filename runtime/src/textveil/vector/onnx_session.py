@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.onnx_check import INPUTS, OUTPUT
+from textveil.bundle.onnx.check import INPUTS, OUTPUT
 from textveil.errors import EncoderFailed, EncoderUnavailable
 
 #: Versions of onnxruntime that were seen, system call by system call, to open no socket and to write no file.

@@ -9,8 +9,8 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from textveil.mechanisms.vector_noise import gaussian_delta, noise_for
-from textveil.mechanisms.vector_parameters import BOX, L2, ReleaseParameters, WordDropout
+from textveil.mechanisms.noise.parameters import BOX, L2, ReleaseParameters, WordDropout
+from textveil.mechanisms.noise.vector import gaussian_delta, noise_for
 from textveil.release import Charge, Loss, PerCoordinate, PerWord, Statement, WholeText
 
 _ALWAYS = (

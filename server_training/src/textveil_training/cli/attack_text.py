@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 from textveil.bundle import Pins
-from textveil.cli import (
+from textveil_cli import (
     BundleOption,
     EpsilonOption,
     LevelOption,

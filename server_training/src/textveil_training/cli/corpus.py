@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 from textveil.bundle import Pins
-from textveil.cli import (
+from textveil_cli import (
     BundleOption,
     CapOption,
     CaseOption,
@@ -98,9 +98,9 @@ def sanitize_corpus(
     With --ray the output is part files of the same format, and _records says what each has.
     Ctrl-C ends after the parts that are being worked on; --resume continues and draws nothing a second time.
     """
-    from textveil.cli import read_words
-    from textveil.files import Selection
     from textveil.text import Options
+    from textveil_cli import read_words
+    from textveil_cli.files import Selection
 
     from textveil_training.corpus import sanitize_corpus as sanitize
     from textveil_training.corpus import sanitize_corpus_on_ray

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from textveil.cli import say
 from textveil.errors import OptionError
+from textveil_cli import say
 
 from textveil_training.cli.options import JsonOption, ThreadsOption, use_threads
 from textveil_training.engine.tensor_files import sha256

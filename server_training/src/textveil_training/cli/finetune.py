@@ -80,7 +80,7 @@ def finetune(
     """
     from dataclasses import replace
 
-    from textveil.cli import say
+    from textveil_cli import say
 
     from textveil_training.data import ReadOptions
     from textveil_training.data.release import release_of

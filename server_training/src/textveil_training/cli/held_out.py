@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 from textveil.bundle import Pins
-from textveil.cli import pinned
 from textveil.errors import OptionError
+from textveil_cli import pinned
 
 from textveil_training.engine.tensor_files import sha256
 from textveil_training.errors import MissingExtra

@@ -4,7 +4,7 @@ import sys
 from typing import Annotated
 
 import typer
-from textveil.cli import run
+from textveil_cli import run
 
 from textveil_training import __version__
 from textveil_training.cli import corpus, dpnr, encoder, fairness, finetune, grid, held_out, pretrain

@@ -13,18 +13,10 @@ from typing import Any, Unpack
 from textveil import Sanitizer
 from textveil import errors as runtime_errors
 from textveil.bundle import Pins, atomic_output
-from textveil.cluster import ray_cluster
 from textveil.errors import InputError, OptionError, TextveilError
-from textveil.files import (
-    PART_BYTES,
-    Counts,
-    Selection,
-    find_sources,
-    require_parts,
-    settings_of,
-    version_of,
-)
 from textveil.text import Options
+from textveil_cli.files import PART_BYTES, Counts, Selection, find_sources, require_parts, settings_of, version_of
+from textveil_export.cluster import ray_cluster
 
 from textveil_training.corpus.part_worker import RECORDS, PartJob, PartWorker, cut_files
 from textveil_training.corpus.workers import available_cores

@@ -15,8 +15,19 @@ from typing import Any
 import numpy as np
 from textveil import Sanitizer
 from textveil.bundle import MAX_BUNDLE_BYTES, atomic_output
-from textveil.files import Counts, Drawer, Part, Quarantine, Selection, Source, cut, guarded, part_target, sanitize_part
 from textveil.text import MentionTerms, Options, Terms
+from textveil_cli.files import (
+    Counts,
+    Drawer,
+    Part,
+    Quarantine,
+    Selection,
+    Source,
+    cut,
+    guarded,
+    part_target,
+    sanitize_part,
+)
 
 #: Where the records of the parts are, in the output folder. Tools that read folders pass over such names.
 RECORDS = "_records"

@@ -1,0 +1,147 @@
+"""``VectorClassifier``: the server's end. Released vectors in, labels out; numpy alone.
+
+The classifier comes with the encoder bundle that the devices have.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.bundle.encoder_bundle import CLASSIFIER, EncoderBundle, open_encoder
+from textveil.bundle.files import read_checked
+from textveil.bundle.pins import Pins
+from textveil.bundle.safetensors_reader import FLOATS, parse_tensors, unique_keys
+from textveil.errors import BundleDamaged, ReleaseError
+
+Floats = NDArray[np.float32]
+
+#: No released number is larger than a clamped one; beyond this the classifier's products would overflow.
+_LARGEST = 1e9
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The server's decision about one released vector.
+
+    Attributes:
+        label: The one with the highest score.
+        scores: Score of every label. They add up to 1 and rank the labels, but are no probabilities. A classifier
+            trained for its expected error drives them to 0 and 1, far beyond what the epsilon lets anybody be sure of.
+    """
+
+    label: str
+    scores: dict[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain values for JSON."""
+        return {"label": self.label, "scores": self.scores}
+
+
+class VectorClassifier:
+    """Classifies what devices with one encoder bundle release. It needs no model and no training library.
+
+    Args:
+        folder: The encoder bundle.
+        pins: What it must be.
+
+    Attributes:
+        bundle: The bundle.
+        labels: Names of the classes, in the order of the classifier's outputs.
+
+    Raises:
+        BundleError: There is no encoder bundle there, or it is damaged.
+        ReleaseError: The bundle has no classifier.
+    """
+
+    def __init__(self, folder: str | Path, **pins: Unpack[Pins]) -> None:
+        folder = Path(folder)
+        self.bundle: EncoderBundle = open_encoder(folder, **pins)[0]
+        manifest = self.bundle.manifest
+        entry = manifest["files"].get(CLASSIFIER)
+        if entry is None:
+            raise ReleaseError("the bundle has no classifier")
+        try:
+            tensors = parse_tensors(read_checked(folder / CLASSIFIER, entry["sha256"]), CLASSIFIER, FLOATS)
+            self.labels = tuple(str(label) for label in manifest["labels"])
+            layers = [name for name in ("hidden", "out") if f"{name}.weight" in tensors]
+            self._layers = [
+                (tensors[f"{name}.weight"].astype(np.float32), tensors[f"{name}.bias"].astype(np.float32))
+                for name in layers
+            ]
+        except (KeyError, TypeError, AttributeError) as error:
+            raise BundleDamaged(f"{CLASSIFIER}: is no classifier of this format") from error
+        for weight, bias in self._layers:
+            if weight.ndim != 2 or bias.shape != weight.shape[:1] or not all(map(_finite, (weight, bias))):
+                raise BundleDamaged(f"{CLASSIFIER}: is no classifier of this format")
+        shapes = [weight.shape for weight, _ in self._layers]
+        width = self.bundle.default_level.dimension + 1
+        chained = [shape[1] for shape in shapes] == [width, *(shape[0] for shape in shapes[:-1])]
+        if not shapes or not chained or shapes[-1][0] != len(self.labels):
+            raise BundleDamaged(f"{CLASSIFIER}: does not fit the bundle's vectors and labels")
+
+    def scores(self, vectors: Floats, epsilons: Sequence[float]) -> Floats:
+        """Returns scores of the labels: the softmax of the classifier.
+
+        Args:
+            vectors: Released vectors, shape ``(n, k)``.
+            epsilons: Whole-text epsilon each was released at, ``n`` of them.
+
+        Returns:
+            Shape ``(n, labels)``; rows sum to 1.
+
+        Raises:
+            ReleaseError: The shapes are others, such as that of one vector alone.
+        """
+        n = len(epsilons) if np.ndim(epsilons) == 1 else -1
+        dimension = self.bundle.default_level.dimension
+        if np.shape(vectors) != (n, dimension):
+            raise ReleaseError(
+                f"scores takes rows of {dimension} numbers, and a sequence with one epsilon for each row"
+            )
+        logs = np.log(np.asarray(epsilons, dtype=np.float32))[:, None]
+        values = np.concatenate([np.asarray(vectors, dtype=np.float32), logs], axis=1)
+        for number, (weight, bias) in enumerate(self._layers, 1):
+            values = values @ weight.T + bias
+            if number < len(self._layers):
+                values = np.maximum(values, 0)
+        values = np.exp(values - values.max(axis=1, keepdims=True))
+        return values / values.sum(axis=1, keepdims=True)
+
+    def classify_line(self, line: str, number: int) -> Decision:
+        """Classifies one line of ``textveil encode --json``.
+
+        Args:
+            line: A JSON object with ``vector`` and ``statement``.
+            number: Number of the line, for errors.
+
+        Raises:
+            ReleaseError: It is no such object, comes from another bundle, or has no level of this one.
+        """
+        try:
+            found = json.loads(line, object_pairs_hook=unique_keys)
+            vector = found["vector"]
+            statement = found["statement"]
+            bundle, epsilon = statement["bundle"], Decimal(str(statement["epsilon_whole_text"]))
+        except (ValueError, KeyError, TypeError, RecursionError, InvalidOperation):
+            raise ReleaseError(f"line {number}: is no released vector (textveil encode --json writes them)") from None
+        if bundle != self.bundle.identity:
+            raise ReleaseError(f"line {number}: was released by a device with another bundle")
+        if not epsilon.is_finite() or all(Decimal(level.epsilon) != epsilon for level in self.bundle.levels):
+            raise ReleaseError(f"line {number}: was released at an epsilon that is no level of the bundle")
+        dimension = self.bundle.default_level.dimension
+        numbers = isinstance(vector, list) and all(type(item) in (int, float) for item in vector)
+        # Compared as they are: an integer of any size is none of float32's.
+        if not numbers or len(vector) != dimension or not all(abs(item) <= _LARGEST for item in vector):
+            raise ReleaseError(f"line {number}: the vector is not {dimension} finite numbers")
+        row = self.scores(np.array([vector], dtype=np.float32), [float(epsilon)])[0]
+        shares = {label: round(float(share), 6) for label, share in zip(self.labels, row, strict=True)}
+        return Decision(self.labels[int(row.argmax())], shares)
+
+
+def _finite(values: Floats) -> bool:
+    return bool(np.isfinite(values).all())

@@ -1,0 +1,120 @@
+"""``IndexServer``: the server's end. Indices in; labels, probabilities or corrected counts out. numpy alone."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.bundle.files import read_checked
+from textveil.bundle.index_bundle import LABELS, IndexBundle, open_index
+from textveil.bundle.pins import Pins
+from textveil.bundle.safetensors_reader import FLOATS, parse_tensors
+from textveil.errors import BundleDamaged, ReleaseError
+from textveil.mechanisms.staircase.index import IndexStaircase
+from textveil.vector.index_encoder import IDENTITY_DIGITS
+
+from textveil_cli.collector.classifier import Decision
+from textveil_cli.collector.counts import Arrived, Counts, count_codes, count_labels
+
+
+@dataclass(frozen=True)
+class Received:
+    """A released line that was read: the index, and the mechanism that drew it."""
+
+    index: int
+    staircase: IndexStaircase
+
+
+class IndexServer:
+    """Reads what devices with one bundle release. It needs neither extractor nor model.
+
+    Args:
+        folder: The bundle that the devices have.
+        pins: What it must be.
+
+    Attributes:
+        bundle: The bundle.
+
+    Raises:
+        BundleError: There is no such bundle, or it is damaged.
+    """
+
+    def __init__(self, folder: str | Path, **pins: Unpack[Pins]) -> None:
+        self.bundle: IndexBundle = open_index(Path(folder), **pins)
+        self._probabilities = self._read_probabilities(Path(folder))
+
+    def receive(self, line: str, number: int) -> Received:
+        """Reads one line of ``textveil encode``: index, digits of the identity, epsilon, channel.
+
+        Args:
+            line: The line.
+            number: Its number, for errors.
+
+        Raises:
+            ReleaseError: It is no such line, comes from another bundle, or has no level of this one.
+        """
+        if not isinstance(line, str):
+            raise ReleaseError(f"line {number}: is not a string")
+        fields = line.rstrip("\r").split("\t")
+        if len(fields) != 4 or len(line) > 60 or not (fields[0].isascii() and fields[0].isdecimal()):
+            raise ReleaseError(f"line {number}: is no released index (textveil encode writes them)")
+        index, identity, epsilon, channel = fields
+        if identity != self.bundle.identity[:IDENTITY_DIGITS]:
+            raise ReleaseError(f"line {number}: was released by a device with another bundle")
+        for staircase in self.bundle.channels.get(channel, ()):
+            if f"{staircase.level.epsilon:f}" == epsilon:
+                break
+        else:
+            raise ReleaseError(f"line {number}: was released at a channel or an epsilon that the bundle does not have")
+        if int(index) >= staircase.codes or not staircase.base[int(index)]:
+            raise ReleaseError(f"line {number}: has an index that its channel never releases")
+        return Received(int(index), staircase)
+
+    def classify(self, received: Received) -> Decision:
+        """Returns the label of an index, and how likely each label is.
+
+        The label is that of the index itself. Probabilities are ``P(label | index)`` on the texts that the channel was
+        fitted on, if the bundle has them: on texts with other shares of the labels they are others.
+        """
+        staircase, labels = received.staircase, self.bundle.labels
+        found = self._probabilities.get(_name(staircase))
+        shares = np.eye(len(labels))[received.index] if found is None else found[received.index]
+        scores = {label: round(float(share), 6) for label, share in zip(labels, shares, strict=True)}
+        return Decision(labels[received.index], scores)
+
+    def counts(self, received: Iterable[Received]) -> Counts:
+        """Computes how many texts the model put into each code, and how many have each label: estimates.
+
+        Lines of several levels may be mixed. Where the one or the other cannot be told, ``refused`` says why.
+
+        Raises:
+            ReleaseError: There is no line.
+        """
+        arrived: dict[str, Arrived] = {}
+        for one in received:
+            name = _name(one.staircase)
+            if name not in arrived:
+                arrived[name] = one.staircase, np.zeros(one.staircase.codes, dtype=np.int64)
+            arrived[name][1][one.index] += 1
+        if not arrived:
+            raise ReleaseError("there is nothing to count")
+        every = tuple(arrived.values())
+        texts = sum(int(histogram.sum()) for _, histogram in every)
+        return Counts(texts, count_codes(self.bundle.labels, every), count_labels(self.bundle.held_out, every))
+
+    def _read_probabilities(self, folder: Path) -> dict[str, NDArray[Any]]:
+        entry = self.bundle.manifest["files"].get(LABELS)
+        if entry is None:
+            return {}
+        tensors = parse_tensors(read_checked(folder / LABELS, entry["sha256"]), LABELS, FLOATS)
+        codes = len(self.bundle.labels)
+        for tensor in tensors.values():
+            if tensor.shape != (codes, codes) or not np.isfinite(tensor).all() or (tensor < 0).any():
+                raise BundleDamaged(f"{LABELS}: has something else than probabilities of the labels")
+        return tensors
+
+
+def _name(staircase: IndexStaircase) -> str:
+    return f"{staircase.level.name}.{staircase.level.epsilon:f}"

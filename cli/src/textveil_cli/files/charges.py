@@ -1,0 +1,135 @@
+"""Charges the documents of a run before they are written: a ledger's way into tables."""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
+from typing import Protocol
+
+from textveil.errors import BudgetError
+from textveil.ledger import DEFAULT_SCOPE, Budget, Entered, Entry, Ledger
+from textveil.ledger.sources import TextSource, canonical_bytes, document_bytes
+from textveil.text.options import Options
+from textveil.text.sanitizer import Sanitizer
+
+from textveil_cli.files.rows import NO_SCOPE, Drawn, Group, Withheld
+
+
+class Charged(Protocol):
+    """Anything with documents that leave in groups."""
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts of all documents, one after the other."""
+        ...
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many texts each document has."""
+        ...
+
+    @property
+    def groups(self) -> list[Group]:
+        """Which documents leave together, and their scopes."""
+        ...
+
+
+class Charges:
+    """Charges blocks to a ledger, each in one transaction, before they are written.
+
+    The process that writes is the only one that charges: others draw, and what they drew waits for its charge.
+
+    Args:
+        ledger: The ledger.
+        sanitizer: What draws.
+        options: Options of the draws.
+        scope: What is charged where rows name no scope.
+        budget: The budget of every scope that is met: its first one, or a smaller one.
+
+    Attributes:
+        documents: Documents that were charged; one of several scopes counts in each.
+        before: Those of which an equal one was released before.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        sanitizer: Sanitizer,
+        options: Options,
+        *,
+        scope: str = DEFAULT_SCOPE,
+        budget: Budget | None = None,
+    ) -> None:
+        self._ledger, self._scope, self._budget = ledger, scope, budget
+        self._options = canonical_bytes(TextSource(sanitizer, options).canonical_options())
+        terms = sanitizer.terms(**options)
+        self._statement = lru_cache(maxsize=4096)(terms.statement)
+        self.documents = self.before = 0
+
+    def charge(self, block: Charged, drawn: Drawn, *, whole: bool) -> Drawn:
+        """Charges what was drawn for a block; returns it without what must not leave.
+
+        What a budget does not cover is withheld, and so is what names no scope. Neither is charged.
+
+        Args:
+            block: The block.
+            drawn: What was drawn for it.
+            whole: Whether nothing is charged where anything is withheld: then nothing of the block may leave.
+
+        Raises:
+            LedgerError: The ledger cannot be written. Nothing of the block may leave.
+        """
+        requests, counts = self._requests(block), iter(drawn.tokens)
+        groups = block.groups
+        asked = [self._entries(group, requests, [*islice(counts, group.documents)]) for group in groups]
+        entries = [one if isinstance(one, list) else [] for one in asked]
+        if whole and len(entries) > sum(map(bool, entries)):
+            entries = [[] for _ in entries]
+        charged = self._ledger.charge_groups(entries, budget=self._budget, together=whole)
+        withheld = [_why(*of_group) for of_group in zip(asked, charged, strict=True)]
+        if not (whole and any(withheld)):
+            self._count(groups, charged)
+        return drawn if not any(withheld) else _without(drawn, block.sizes, groups, withheld)
+
+    def _count(self, groups: Sequence[Group], charged: Sequence[list[Entered] | BudgetError]) -> None:
+        for group, entered in zip(groups, charged, strict=True):
+            if isinstance(entered, list) and entered:
+                self.documents += group.documents
+                before = iter(one.before > 0 for one in entered)
+                self.before += sum(any([*islice(before, len(group.scopes))]) for _ in range(group.documents))
+
+    def _requests(self, block: Charged) -> Iterator[bytes]:
+        texts = iter(block.texts)
+        return (document_bytes(self._options, [*islice(texts, size)]) for size in block.sizes)
+
+    def _entries(self, group: Group, requests: Iterator[bytes], counts: list[int | Withheld]) -> list[Entry] | Withheld:
+        """The draws of a group, each in each of its scopes; or why nothing of it leaves."""
+        asked = [*islice(requests, group.documents)]
+        if "" in group.scopes:
+            return NO_SCOPE
+        entries: list[Entry] = []
+        for request, tokens in zip(asked, counts, strict=True):
+            if isinstance(tokens, Withheld):
+                return tokens
+            said = self._statement(tokens)
+            for scope in group.scopes:
+                entries.append(Entry(self._scope if scope is None else scope, request, said.mechanism, said.charge))
+        return entries
+
+
+def _why(asked: list[Entry] | Withheld, charged: list[Entered] | BudgetError) -> Withheld | None:
+    """Why nothing of a group leaves; ``None`` where all of it does."""
+    if isinstance(asked, Withheld):
+        return asked
+    return Withheld(str(charged), charged.worded) if isinstance(charged, BudgetError) else None
+
+
+def _without(drawn: Drawn, sizes: Sequence[int], groups: Sequence[Group], withheld: Sequence[Withheld | None]) -> Drawn:
+    """What was drawn, without the groups that are withheld."""
+    rest, left = iter(drawn.texts), iter(zip(sizes, drawn.tokens, strict=True))
+    texts, tokens = list[str | Withheld](), list[int | Withheld]()
+    for group, why in zip(groups, withheld, strict=True):
+        for size, count in islice(left, group.documents):
+            of_document = [*islice(rest, size)]
+            texts += of_document if why is None else [why] * size
+            tokens.append(count if why is None else why)
+    return Drawn(texts, tokens)

@@ -1,0 +1,239 @@
+"""Parquet, by way of pyarrow: text columns are rewritten batch by batch, the others are passed on as they are."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+from textveil.errors import BadRow, ColumnError, ExtraMissing, FieldTooLong, InputError
+
+from textveil_cli.files.rows import Bad, Drawn, Group, Withheld
+from textveil_cli.files.selection import Selection
+
+_BATCH_BYTES = 8_000_000
+_BATCH_ROWS = 65_536
+
+
+@dataclass
+class ParquetBlock:
+    """Rows that are rewritten together; see ``rows.Block``. A row that is withheld leaves the batch."""
+
+    batch: Any
+    columns: list[int]
+    sizes: list[int]
+    by_row: bool
+    first: int
+    cells: list[list[str | None]]
+    scopes: list[str | None]
+    bad: list[Bad] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return self.batch.num_rows
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts of all rows."""
+        return [text for row in zip(*self.cells, strict=True) for text in row if text]
+
+    @property
+    def groups(self) -> list[Group]:
+        """The documents, in order, those that leave together in one group."""
+        found = [sum(1 for text in row if text) for row in zip(*self.cells, strict=True)]
+        return [
+            Group((scope,), 1 if self.by_row else texts)
+            for scope, texts in zip(self.scopes, found, strict=True)
+            if texts
+        ]
+
+    def finish(self, drawn: Drawn) -> Any:
+        """Returns the batch with what was drawn."""
+        import pyarrow
+
+        rest = iter(drawn.texts)
+        rows = [[next(rest) if text else text for text in row] for row in zip(*self.cells, strict=True)]
+        if not drawn.whole:
+            rows = self._without_withheld(rows)
+        batch = self.batch
+        for number, place in enumerate(self.columns):
+            kind = batch.schema.field(place)
+            column = pyarrow.array([row[number] for row in rows], pyarrow.large_string())
+            if pyarrow.types.is_dictionary(kind.type):  # made of the new texts alone: the old ones must not stay in it
+                column = column.cast(kind.type.value_type).dictionary_encode()
+            batch = batch.set_column(place, kind, column.cast(kind.type))
+        return batch
+
+    def _without_withheld(self, rows: list[list[Any]]) -> list[list[Any]]:
+        """Makes bad rows of those that have a text that is withheld; returns the others."""
+        whole: list[bool] = []
+        for number, row in enumerate(rows):
+            why = next((text for text in row if isinstance(text, Withheld)), None)
+            whole.append(why is None)
+            if why is not None:
+                raw = json.dumps(self.batch.slice(number, 1).to_pylist()[0], default=str, ensure_ascii=False)
+                self.bad.append(Bad(self.first + number, 0, why.reason, raw.encode("utf-8", "replace"), why.error))
+        import pyarrow
+
+        self.batch = self.batch.filter(pyarrow.array(whole))
+        return [row for row, kept in zip(rows, whole, strict=True) if kept]
+
+
+class ParquetTable:
+    """One Parquet file that is read.
+
+    Args:
+        file: The file, open and seekable.
+        name: What errors call it.
+        selection: Columns.
+        groups: The row groups to read; all if left out.
+
+    Raises:
+        ExtraMissing: pyarrow is not installed.
+        InputError: It is no Parquet file, or a damaged one.
+        ColumnError: A column is not there, there twice, or has no texts.
+    """
+
+    def __init__(self, file: BinaryIO, name: str, selection: Selection, groups: range | None = None) -> None:
+        pyarrow, parquet = _pyarrow()
+        self._name, self._selection = name, selection
+        try:
+            self._file = parquet.ParquetFile(file, pre_buffer=False)
+            self.schema = self._file.schema_arrow
+        except (pyarrow.ArrowException, OSError, ValueError):
+            raise InputError(f"{name}: no Parquet file, or a damaged one") from None
+        self._places = [self._place(pyarrow, number) for number, _ in enumerate(selection.columns, 1)]
+        self._scope = None if selection.scope_column is None else self._one(selection.scope_column, "--scope-column")
+        metadata = self._file.metadata
+        self._groups = range(metadata.num_row_groups) if groups is None else groups
+        #: Rows that were read or stand before the row groups, of all.
+        self.done = sum(metadata.row_group(number).num_rows for number in range(self._groups.start))
+        self.rows = metadata.num_rows
+
+    @property
+    def groups(self) -> list[tuple[int, int]]:
+        """Rows and bytes, unpacked, of every row group of the file."""
+        found = [self._file.metadata.row_group(number) for number in range(self._file.metadata.num_row_groups)]
+        return [(group.num_rows, group.total_byte_size) for group in found]
+
+    def blocks(self) -> Iterator[ParquetBlock]:
+        """Yields the rows in blocks.
+
+        Raises:
+            InputError: The file is damaged.
+            FieldTooLong: A text is longer than the cap.
+        """
+        pyarrow, _ = _pyarrow()
+        self._refuse_long_pages()
+        batches = self._file.iter_batches(self._batch_rows(), row_groups=[*self._groups], use_threads=False)
+        while True:
+            try:
+                batch = next(batches, None)
+                if batch is None:
+                    return
+                texts = [batch.column(place).to_pylist() for place in self._places]
+                scopes = self._scopes_of(batch)
+            except (pyarrow.ArrowException, OSError):
+                raise InputError(f"{self._name}: a damaged Parquet file") from None
+            except UnicodeDecodeError:
+                raise BadRow(f"{self._name}, rows from {self.done + 1:,} on: a text is not UTF-8") from None
+            self._refuse_long(texts)
+            found = [sum(1 for text in row if text) for row in zip(*texts, strict=True)]
+            by_row = self._selection.document == "row"
+            sizes = [size for size in found if size] if by_row else [1] * sum(found)
+            first, self.done = self.done + 1, self.done + batch.num_rows
+            yield ParquetBlock(batch, self._places, sizes, by_row, first, texts, scopes)
+
+    @contextmanager
+    def writer(self, file: BinaryIO) -> Iterator[Any]:
+        """Writes a file of the same columns, types, metadata and compression; yields what takes batches."""
+        _, parquet = _pyarrow()
+        of_columns = self._codecs()
+        old_times = any(
+            self._file.schema.column(number).physical_type == "INT96" for number in range(len(self._file.schema))
+        )
+        with parquet.ParquetWriter(
+            file, self.schema, compression=of_columns, use_deprecated_int96_timestamps=old_times
+        ) as writer:
+            yield writer.write_batch
+
+    def _codecs(self) -> Any:
+        metadata = self._file.metadata
+        if not metadata.num_row_groups:
+            return "snappy"
+        group = metadata.row_group(0)
+        columns = [group.column(number) for number in range(group.num_columns)]
+        return {column.path_in_schema: _CODECS.get(column.compression, "snappy") for column in columns}
+
+    def _place(self, pyarrow: Any, number: int) -> int:
+        option = f"--column {number} of {len(self._selection.columns)}"
+        found = self._one(self._selection.columns[number - 1], option)
+        kind = self.schema.field(found).type
+        kind = kind.value_type if pyarrow.types.is_dictionary(kind) else kind
+        if not (pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind) or _is_view(pyarrow, kind)):
+            raise ColumnError(f"{self._name}: {option} has no texts")
+        return found
+
+    def _one(self, column: str, option: str) -> int:
+        """The place of a column that is there once."""
+        found = self.schema.get_all_field_indices(column)
+        if len(found) != 1:
+            raise ColumnError(f"{self._name}: {option} is {'twice' if found else 'not'} in the file")
+        return found[0]
+
+    def _scopes_of(self, batch: Any) -> list[str | None]:
+        """The scope of each row."""
+        if self._scope is None:
+            return [None] * batch.num_rows
+        return ["" if value is None else str(value) for value in batch.column(self._scope).to_pylist()]
+
+    def _batch_rows(self) -> int:
+        """How many rows make a batch of a good size."""
+        size = sum(size for _, size in self.groups)
+        return max(1, min(_BATCH_ROWS, _BATCH_BYTES * self.rows // max(1, size)))
+
+    def _refuse_long_pages(self) -> None:
+        """Refuses texts that are too long by what the file says of itself: before they are read."""
+        metadata = self._file.metadata
+        names = set(self._selection.columns)
+        for number in self._groups:
+            group = metadata.row_group(number)
+            for place in range(group.num_columns):
+                column = group.column(place)
+                long = column.total_uncompressed_size > self._selection.max_field * max(1, column.num_values)
+                if column.path_in_schema in names and long:
+                    raise FieldTooLong(f"{self._name}: a text is longer than --max-field allows")
+
+    def _refuse_long(self, texts: list[list[str | None]]) -> None:
+        most = self._selection.max_field
+        for column in texts:
+            for number, text in enumerate(column, 1):
+                if text and len(text) * 4 > most and len(text.encode()) > most:
+                    raise FieldTooLong(
+                        f"{self._name}, row {self.done + number}: a text is longer than --max-field allows"
+                    )
+
+
+_CODECS = {
+    "UNCOMPRESSED": "none",
+    "SNAPPY": "snappy",
+    "GZIP": "gzip",
+    "BROTLI": "brotli",
+    "ZSTD": "zstd",
+    "LZ4": "lz4",
+    "LZ4_RAW": "lz4",
+}
+
+
+def _is_view(pyarrow: Any, kind: Any) -> bool:
+    return hasattr(pyarrow.types, "is_string_view") and pyarrow.types.is_string_view(kind)
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise ExtraMissing("Parquet needs pyarrow: pip install 'textveil-cli[parquet]'") from None
+    return pyarrow, parquet

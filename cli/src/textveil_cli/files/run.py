@@ -1,0 +1,318 @@
+"""Sanitizes files: read, cut into blocks, drawn in order, written whole or not at all."""
+
+import gc
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
+
+from textveil.bundle.atomic import atomic_bytes
+from textveil.errors import OptionError, OutputError, TextveilError
+
+from textveil_cli.files.delimited import DelimitedLayout
+from textveil_cli.files.json_lines import JsonLinesLayout
+from textveil_cli.files.parquet import ParquetBlock, ParquetTable
+from textveil_cli.files.plain_lines import LinesLayout
+from textveil_cli.files.quarantine import Quarantine
+from textveil_cli.files.record import Counts, Record, total
+from textveil_cli.files.rows import Block, Drawn, Withheld, blocks
+from textveil_cli.files.selection import Selection
+from textveil_cli.files.sources import Source, Sources
+from textveil_cli.files.streams import Reading, packed_as, packing, reading
+from textveil_cli.files.workers import Drawer
+
+if TYPE_CHECKING:  # who has no ledger does not wait for its database
+    from textveil_cli.files.charges import Charges
+
+#: What cuts the rows of a format that is lines.
+LAYOUTS = {"csv": DelimitedLayout, "tsv": DelimitedLayout, "jsonl": JsonLinesLayout, "lines": LinesLayout}
+
+#: Called with bytes of all files that are done, and rows.
+Report = Callable[[int, int], None]
+#: Called with the name of a file and the texts of its first block, before they are drawn.
+Look = Callable[[str, list[str]], None]
+
+
+class Recorder(Protocol):
+    """Keeps a record of what is finished."""
+
+    def add(self, source: Source, status: os.stat_result, size: int, counts: Counts) -> None:
+        """Adds a file whose output is about to be renamed into place, of so many bytes."""
+        ...
+
+
+class Seal(Protocol):
+    """What a receipt is made of."""
+
+    def update(self, part: bytes) -> None:
+        """Adds bytes of the output."""
+        ...
+
+    def count(self, tokens: list[int]) -> None:
+        """Adds documents, by the tokens that each is charged."""
+        ...
+
+
+@dataclass
+class Step:
+    """A step of a run: a file begins, a block of it, the file ends, or an error that ends the run.
+
+    Attributes:
+        file: The file that is read.
+        table: What writes a file of its format; of the first step of a file.
+        block: Rows.
+        consumed: Bytes of the file that were read.
+        error: Why the run ends.
+    """
+
+    file: Reading | None = None
+    table: ParquetTable | None = None
+    block: Block | ParquetBlock | None = None
+    consumed: int = 0
+    error: Exception | None = None
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a run did.
+
+    Attributes:
+        counts: Of all files.
+        files: Counts of each file.
+        skipped: How many files were finished before.
+    """
+
+    counts: Counts
+    files: dict[str, Counts] = field(repr=False)
+    skipped: int
+
+
+def sanitize_files(
+    sources: Sources,
+    selection: Selection,
+    drawer: Drawer,
+    *,
+    record: Record | None = None,
+    quarantine: Quarantine | None = None,
+    report: Report = lambda consumed, rows: None,
+    look: Look = lambda name, texts: None,
+    charges: "Charges | None" = None,
+    seal: Seal | None = None,
+) -> Finished:
+    """Sanitizes files one after the other. Each output appears whole or not at all; finished ones stay after an error.
+
+    Args:
+        sources: The files and the places of their outputs.
+        selection: What of them is rewritten.
+        drawer: Draws.
+        record: The record of the output folder, if there is one.
+        quarantine: Where bad rows go; without one the first is an error.
+        report: Told how far the run is.
+        look: Shown the first texts of each file.
+        charges: Charges every block before it is written; without it nothing is charged.
+        seal: Looks on at what is written, for a receipt.
+
+    Raises:
+        TextveilError: A file cannot be read or written, or is not as it should be.
+        KeyboardInterrupt: Ctrl-C.
+
+    Privacy:
+        One release of every document, with the promise of ``Sanitizer.sanitize``. Columns that are not rewritten, and
+        the number and order of rows, are copied as they are.
+    """
+    done: dict[str, Counts] = {}
+    before = 0
+    left: list[Source] = []
+    for source in sources.files:
+        known = record.finished(source, source.target) if record is not None and source.target is not None else None
+        if known is None:
+            left.append(source)
+        else:
+            done[source.name] = known
+            before += source.size
+            report(before, 0)
+    rows = 0
+
+    def tell(consumed: int, added: int) -> None:
+        nonlocal rows
+        rows += added
+        report(before + consumed, rows)
+
+    gc.freeze()  # what is loaded stays: to look through it again and again took a fifth of the time of short cells
+    try:
+        with closing(drawer.draw_all((step, step.block) for step in _steps(left, selection, look))) as steps:
+            for source in left:
+                done[source.name] = write_file(source, steps, record, quarantine, tell, charges, seal)
+                before += source.size
+    finally:
+        gc.unfreeze()
+    return Finished(total(list(done.values())), done, len(sources.files) - len(left))
+
+
+def _steps(sources: Sequence[Source], selection: Selection, look: Look) -> Iterator[Step]:
+    """Reads files one after the other. An error is the last step: what was read before it is written first."""
+    try:
+        for source in sources:
+            with reading(source.path, source.name) as file:
+                yield from _steps_of(source, file, selection, look)
+                file.require_unchanged()
+            yield Step()
+    except (TextveilError, MemoryError) as error:
+        yield Step(error=error)
+
+
+def _steps_of(source: Source, file: Reading, selection: Selection, look: Look) -> Iterator[Step]:
+    if selection.format == "parquet":
+        if source.path is None:
+            raise OptionError("--parquet reads files: what it needs first stands at their end")
+        with open(file.descriptor, "rb", closefd=False) as whole:
+            table = ParquetTable(whole, source.name, selection)
+            found = table.blocks()
+            yield Step(file, table)
+            for number, block in enumerate(found):
+                if not number:
+                    look(source.name, block.texts)
+                yield Step(block=block, consumed=source.size * table.done // max(1, table.rows))
+        return
+    layout = LAYOUTS[selection.format](selection, source.name)
+    yield Step(file)
+    looked = False
+    for block in blocks(layout, file.chunks(), selection, source.name):
+        if not looked and block.sizes:
+            look(source.name, block.texts)
+            looked = True
+        yield Step(block=block, consumed=file.consumed)
+
+
+def write_file(
+    source: Source,
+    steps: "Iterator[tuple[Step, Drawn]]",
+    record: "Recorder | None",
+    quarantine: Quarantine | None,
+    tell: Report,
+    charges: "Charges | None" = None,
+    seal: Seal | None = None,
+) -> Counts:
+    """Writes one file, from its first step to its last.
+
+    Args:
+        source: The file, and the place of its output.
+        steps: Its steps, each with what was drawn.
+        record: Told what is about to be renamed into place.
+        quarantine: Where bad rows go; without one the first is an error.
+        tell: Called with bytes that were read, and rows that came out.
+        charges: Charges every block before it is written; without it nothing is charged.
+        seal: Looks on at what is written, for a receipt.
+
+    Raises:
+        TextveilError: A step is an error, a row is bad, or the output cannot be written.
+    """
+    first, _ = next(steps)
+    _raise(first)
+    counts = Counts()
+    assert first.file is not None
+    with _output(source) as opened:
+        file = opened if seal is None else cast(BinaryIO, _Sealed(opened, seal))
+        with _writer(file, source, first) as write:
+            for step, drawn in steps:
+                _raise(step)
+                if step.block is None:
+                    break
+                stops = quarantine is None and charges is not None  # at a bad row, before its block is charged
+                if stops:
+                    _refuse_bad(source, step.block)
+                if charges is not None:
+                    drawn = charges.charge(step.block, drawn, whole=stops)
+                finished = step.block.finish(drawn)
+                if stops:
+                    _refuse_bad(source, step.block)
+                write(finished)
+                added = _counts(step.block, drawn)
+                if seal is not None:
+                    seal.count(_released(drawn))
+                if quarantine is None:
+                    _refuse_bad(source, step.block)
+                else:
+                    for bad in step.block.bad:
+                        quarantine.add(source.name, bad)
+                counts += added
+                tell(step.consumed, added.rows)
+        if quarantine is not None:
+            quarantine.keep()
+        if record is not None:
+            record.add(source, first.file.before, file.tell(), counts)
+    return counts
+
+
+def _raise(step: Step) -> None:
+    if step.error is not None:
+        raise step.error
+
+
+def _refuse_bad(source: Source, block: Block | ParquetBlock) -> None:
+    """Raises the error that the first bad row of a block is."""
+    for bad in block.bad[:1]:
+        line = f" (line {bad.line:,})" if bad.line else ""
+        raise bad.error(f"{source.name}, row {bad.number:,}{line}: {bad.reason}")
+
+
+def _released(drawn: Drawn) -> list[int]:
+    return [tokens for tokens in drawn.tokens if not isinstance(tokens, Withheld)]
+
+
+def _counts(block: Block | ParquetBlock, drawn: Drawn) -> Counts:
+    tokens = _released(drawn)
+    return Counts(block.count, len(tokens), sum(tokens), max(tokens, default=0), len(block.bad))
+
+
+@contextmanager
+def _output(source: Source) -> Iterator[BinaryIO]:
+    if source.target is None:
+        if sys.stdout is None:
+            raise OutputError("standard output is closed")
+        yield _Flushed()  # type: ignore[misc]
+        return
+    try:
+        source.target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError("a folder of the output cannot be made") from error
+    with atomic_bytes(source.target) as file:
+        yield file
+
+
+class _Sealed:
+    """A file that is written, with a receipt looking on."""
+
+    closed = False
+
+    def __init__(self, file: BinaryIO, seal: Seal) -> None:
+        self._file, self._seal = file, seal
+        self.flush, self.tell = getattr(file, "flush", lambda: None), getattr(file, "tell", lambda: 0)
+
+    def write(self, block: bytes) -> int:
+        self._seal.update(block)
+        return self._file.write(block)
+
+
+class _Flushed:
+    """Standard output, flushed after every write: what arrives is answered."""
+
+    def write(self, block: bytes) -> int:
+        sys.stdout.buffer.write(block)
+        sys.stdout.buffer.flush()
+        return len(block)
+
+
+@contextmanager
+def _writer(file: BinaryIO, source: Source, first: Step) -> Iterator[Callable[[Any], object]]:
+    """What takes the finished blocks of a file."""
+    if first.table is not None:
+        if source.target is None:
+            raise OptionError("--parquet writes files: -o FILE")
+        with first.table.writer(file) as write:
+            yield write
+        return
+    with packing(file, "" if source.target is None else packed_as(source.target.name)) as packed:
+        yield lambda parts: [packed.write(part) for part in parts]

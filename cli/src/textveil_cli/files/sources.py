@@ -1,0 +1,173 @@
+"""The files of a run: found in folders and by patterns, each with the place of its output."""
+
+import glob
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from textveil.errors import InputError, OptionError, OutputError
+
+from textveil_cli.files.selection import FORMATS
+from textveil_cli.files.streams import PACKED
+
+#: The name of the record in an output folder.
+RECORD = "textveil.record"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file to sanitize.
+
+    Attributes:
+        path: Where it is; ``None`` for standard input.
+        name: What errors and the record call it: its path in the folder it was found in.
+        target: Where its output goes; ``None`` for standard output.
+        size: Its bytes, 0 if unknown.
+    """
+
+    path: Path | None
+    name: str
+    target: Path | None
+    size: int
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The files of a run.
+
+    Attributes:
+        files: The files, in order.
+        folder: The output folder; ``None`` where the output is one file or standard output.
+        left_out: Files in folders that are not of the format.
+    """
+
+    files: tuple[Source, ...]
+    folder: Path | None
+    left_out: int
+
+
+def find_sources(inputs: Sequence[str], format_name: str, output: Path | None) -> Sources:
+    """Finds the files that a command line names.
+
+    Files, folders, and patterns such as ``data/**/*.csv``. In a folder these are all files of the format, packed or
+    not, but hidden ones. Links are followed. The output of a folder or a pattern, or of several files, is a folder of
+    the same shape.
+
+    Args:
+        inputs: What the command line names; ``-`` is standard input.
+        format_name: A key of ``FORMATS``.
+        output: Where the output goes.
+
+    Raises:
+        InputError: There is no such file, or links lead in a circle.
+        OptionError: Several files have nowhere to go, or one output.
+        OutputError: The output is in an input folder.
+    """
+    found: list[tuple[Path | None, str]] = []
+    left_out = 0
+    several = len(inputs) > 1
+    for number, given in enumerate(inputs, 1):
+        name = f"input {number} of {len(inputs)}"
+        if given == "-":
+            found.append((None, "standard input"))
+            continue
+        if os.path.isdir(given):
+            several = True
+            _refuse_inside(given, output)
+            for path in _walk(given, given, (), name):
+                if _ends(path, format_name):
+                    found.append((Path(path), os.path.relpath(path, given)))
+                else:
+                    left_out += 1
+        elif os.path.exists(given):
+            found.append((Path(given), os.path.basename(given)))
+        elif glob.has_magic(given):
+            several = True
+            base = _base(given)
+            paths = [path for path in sorted(glob.glob(given, recursive=True)) if not os.path.isdir(path)]
+            if not paths:
+                raise InputError(f"{name}: no file fits the pattern")
+            found += [(Path(path), os.path.relpath(path, base)) for path in paths]
+        else:  # what is not there may be a text where a path belongs, and is not named
+            raise InputError(f"{name}: no readable file there")
+    folder = output if output is not None and (several or os.path.isdir(output)) else None
+    _check(found, folder, output, several)
+    files = [
+        Source(path, _printable(name), output if folder is None else folder / name, _size(path)) for path, name in found
+    ]
+    return Sources(tuple(files), folder, left_out)
+
+
+def _check(found: list[tuple[Path | None, str]], folder: Path | None, output: Path | None, several: bool) -> None:
+    if several and output is None:
+        raise OptionError("several files need a folder to go to: -o FOLDER")
+    if folder is None:
+        return
+    if any(path is None for path, _ in found):
+        raise OptionError("standard input does not go into a folder")
+    if folder.exists() and not folder.is_dir():
+        raise OutputError("the output of several files is a folder, and there is a file")
+    names = [os.path.normcase(name) for _, name in found]
+    if len(set(names)) < len(names):
+        raise OptionError("two inputs have the same name, and the outputs would too")
+    if RECORD in names:
+        raise OptionError(f"an input is called {RECORD}, as the record of the output folder")
+
+
+def _walk(folder: str, top: str, above: tuple[tuple[int, int], ...], name: str) -> Iterator[str]:
+    """Yields the files below a folder, sorted, hidden ones left out; ``above`` are the folders on the way there."""
+    try:
+        status = os.stat(folder)
+        here = (status.st_dev, status.st_ino)
+        if here in above:
+            raise InputError(
+                f"{name}, {_printable(os.path.relpath(folder, top))}: a link leads back into its own folder"
+            )
+        entries = sorted(entry for entry in os.listdir(folder) if not entry.startswith("."))
+    except OSError as error:
+        raise InputError(f"{name}: a folder in it cannot be read") from error
+    for entry in entries:
+        path = os.path.join(folder, entry)
+        if os.path.isdir(path):
+            yield from _walk(path, top, (*above, here), name)
+        else:
+            yield path
+
+
+def _ends(path: str, format_name: str) -> bool:
+    lower = path.lower()
+    for packed in PACKED if format_name != "parquet" else ():
+        lower = lower.removesuffix(packed)
+    return lower.endswith(FORMATS[format_name])
+
+
+def _base(pattern: str) -> str:
+    """The folder that a pattern begins with, before anything that stands for several names."""
+    parts: list[str] = []
+    for part in Path(pattern).parts[:-1]:
+        if glob.has_magic(part):
+            break
+        parts.append(part)
+    return os.path.join(*parts) if parts else "."
+
+
+def _refuse_inside(given: str, output: Path | None) -> None:
+    if output is not None:
+        inside, outside = os.path.realpath(output), os.path.realpath(given)
+        if os.path.commonpath([inside, outside]) == outside:
+            raise OutputError("the output folder is in an input folder, or is it")
+
+
+def _size(path: Path | None) -> int:
+    try:
+        status = None if path is None else path.stat()
+    except OSError:
+        return 0
+    return status.st_size if status is not None and stat.S_ISREG(status.st_mode) else 0
+
+
+def _printable(name: str) -> str:
+    """A file's name as one line can have it."""
+    return "".join(character if character.isprintable() else "?" for character in name)

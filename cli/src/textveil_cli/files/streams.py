@@ -1,0 +1,191 @@
+"""The bytes of files: read as they arrive and unpacked, and packed again; gzip, and zstd where it is installed."""
+
+import gzip
+import os
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from textveil.errors import ExtraMissing, FileChanged, InputError
+
+#: Endings of packed files.
+PACKED = (".gz", ".zst")
+_READ_BYTES = 1 << 20
+#: A few bytes of zstd can stand for a hundred thousand, so few are unpacked at a time: memory stays bounded.
+_ZSTD_BYTES = 2048
+
+
+class Reading:
+    """One open file.
+
+    Args:
+        descriptor: Its descriptor.
+        name: What errors call it.
+        packed: The ending of a packed file, or ``""``.
+    """
+
+    def __init__(self, descriptor: int, name: str, packed: str) -> None:
+        self.descriptor, self._name, self._packed = descriptor, name, packed
+        self.before = os.fstat(descriptor)
+        #: Bytes of the file that were read, packed as they are.
+        self.consumed = 0
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yields its bytes, unpacked, as they arrive.
+
+        Raises:
+            InputError: It cannot be read, or is damaged.
+            ExtraMissing: It needs zstandard.
+        """
+        if self._packed == ".gz":
+            yield from self._unpack_gzip()
+        elif self._packed == ".zst":
+            yield from _gathered(self._unpack_zstd())
+        else:
+            while chunk := self._read(_READ_BYTES):
+                yield chunk
+
+    def window(self, head: int, start: int, stop: int) -> Iterator[bytes]:
+        """Yields so many bytes of its beginning, and then those between two places; it is not packed.
+
+        Raises:
+            InputError: It cannot be read.
+        """
+        for begin, end in ((0, head), (start, stop)):
+            os.lseek(self.descriptor, begin, os.SEEK_SET)
+            while begin < end and (chunk := self._read(min(_READ_BYTES, end - begin))):
+                begin += len(chunk)
+                yield chunk
+
+    def require_unchanged(self) -> None:
+        """Raises ``FileChanged`` if the file is not what it was when it was opened."""
+        now = os.fstat(self.descriptor)
+        if stat.S_ISREG(now.st_mode) and version_of(now) != version_of(self.before):
+            raise FileChanged(f"{self._name}: the file was changed while it was read")
+
+    def _read(self, size: int) -> bytes:
+        try:
+            chunk = os.read(self.descriptor, size)
+        except OSError as error:
+            raise InputError(f"{self._name}: cannot be read") from error
+        self.consumed += len(chunk)
+        return chunk
+
+    def _unpack_gzip(self) -> Iterator[bytes]:
+        with gzip.GzipFile(fileobj=_Raw(self._read), mode="rb") as file:  # type: ignore[arg-type]
+            while True:
+                try:
+                    chunk = file.read(_READ_BYTES)
+                except (EOFError, zlib.error, gzip.BadGzipFile):
+                    raise InputError(f"{self._name}: no gzip file, or a damaged one") from None
+                if not chunk:
+                    return
+                yield chunk
+
+    def _unpack_zstd(self) -> Iterator[bytes]:
+        zstandard = _zstandard()
+        unpacker = None
+        while chunk := self._read(_ZSTD_BYTES):
+            while chunk:
+                unpacker = unpacker or zstandard.ZstdDecompressor().decompressobj()
+                try:
+                    unpacked = unpacker.decompress(chunk)
+                except zstandard.ZstdError:
+                    raise InputError(f"{self._name}: no zstd file, or a damaged one") from None
+                if unpacked:
+                    yield unpacked
+                chunk = unpacker.unused_data
+                unpacker = None if unpacker.eof else unpacker
+        if unpacker is not None:
+            raise InputError(f"{self._name}: no zstd file, or a damaged one")
+
+
+def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Joins small pieces: what is drawn together is faster."""
+    gathered: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        gathered.append(piece)
+        size += len(piece)
+        if size >= _READ_BYTES:
+            yield b"".join(gathered)
+            gathered, size = [], 0
+    if gathered:
+        yield b"".join(gathered)
+
+
+class _Raw:
+    """What ``GzipFile`` needs of a file."""
+
+    def __init__(self, read: Callable[[int], bytes]) -> None:
+        self.read = read
+
+    def seekable(self) -> bool:
+        return False
+
+
+def version_of(status: os.stat_result) -> list[int]:
+    """Returns what changes when a file does: its size and when it was last written to."""
+    return [status.st_size, status.st_mtime_ns]
+
+
+def packed_as(path: str) -> str:
+    """Returns the ending of a packed file, ``""`` for others."""
+    return next((ending for ending in PACKED if path.lower().endswith(ending)), "")
+
+
+@contextmanager
+def reading(path: Path | None, name: str) -> Iterator[Reading]:
+    """Opens a file; ``None`` is standard input.
+
+    Raises:
+        InputError: It cannot be opened, or is a folder.
+    """
+    if path is None:
+        if sys.stdin is None:
+            raise InputError("standard input is closed")
+        yield Reading(sys.stdin.fileno(), name, "")
+        return
+    packed = packed_as(path.name)
+    if packed == ".zst":
+        _zstandard()
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    except OSError as error:
+        raise InputError(f"{name}: no readable file there") from error
+    try:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise InputError(f"{name}: a folder")
+        yield Reading(descriptor, name, packed)
+    finally:
+        with suppress(OSError):
+            os.close(descriptor)
+
+
+@contextmanager
+def packing(file: BinaryIO, packed: str) -> Iterator[BinaryIO]:
+    """Opens what packs all that is written to a file; neither its name nor the time is kept in it.
+
+    Raises:
+        ExtraMissing: It needs zstandard.
+    """
+    if packed == ".gz":
+        with gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=4, mtime=0) as writer:
+            yield writer  # type: ignore[misc]
+    elif packed == ".zst":
+        with _zstandard().ZstdCompressor().stream_writer(file, closefd=False) as writer:
+            yield writer
+    else:
+        yield file
+
+
+def _zstandard() -> Any:
+    try:
+        import zstandard
+    except ImportError:
+        raise ExtraMissing(".zst needs zstandard: pip install 'textveil-cli[zstd]'") from None
+    return zstandard

@@ -1,0 +1,166 @@
+"""Draws blocks of documents, in this process or in several, and gives them back in order.
+
+A process is started afresh and is handed no randomness: all of it is the operating system's, so there is no seed to
+share. What a process meets comes back as one of our errors, without a cause that could hold text.
+"""
+
+import gc
+import signal
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from textveil.bundle.pins import Pins
+from textveil.errors import DocumentTooLong, TextveilError, WorkerFailed
+from textveil.text.options import Options
+from textveil.text.sanitizer import Sanitizer
+
+from textveil_cli.files.processes import ctrl_c_is_ours, guarded, leave_with_parent, one_thread_each
+from textveil_cli.files.rows import TOO_LONG, Drawn
+
+# Who draws in one process does not wait for what several need to be imported.
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
+
+#: Of a step without documents.
+NOTHING = Drawn([], [])
+
+
+class Work(Protocol):
+    """Anything with documents to draw."""
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts of all documents, one after the other."""
+        ...
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many texts each document has."""
+        ...
+
+
+Step = TypeVar("Step")
+
+
+def draw(sanitizer: Sanitizer, texts: list[str], sizes: list[int], options: Options) -> Drawn:
+    """Draws documents.
+
+    Args:
+        sanitizer: The sanitizer.
+        texts: The texts of all documents, one after the other.
+        sizes: How many texts each document has.
+        options: As in ``Sanitizer.sanitize``.
+
+    Privacy:
+        A release of every document. Where one is too long for consistent draws, nothing of the others is released
+        before they are drawn again, one by one.
+    """
+    if not options.get("consistent") and len(texts) == len(sizes):
+        results = sanitizer.sanitize_batch(texts, **options)
+        return Drawn([result.text for result in results], [result.tokens for result in results])
+    rest = iter(texts)
+    documents = [[*islice(rest, size)] for size in sizes]
+    try:
+        drawn = sanitizer.sanitize_documents(documents, **options)
+        return Drawn([text for one in drawn for text in one.texts], [one.tokens for one in drawn])
+    except DocumentTooLong:
+        if len(documents) == 1:
+            return Drawn([TOO_LONG] * len(texts), [TOO_LONG])
+    alone = [draw(sanitizer, document, [len(document)], options) for document in documents]
+    return Drawn([text for one in alone for text in one.texts], [one.tokens[0] for one in alone])
+
+
+class Drawer:
+    """Draws the blocks of a run.
+
+    Args:
+        sanitizer: The sanitizer of this process.
+        bundle: Folder of its bundle, ``None`` for the built-in one.
+        options: Options of the draws.
+        workers: Processes; with 1 the work is done in this one.
+    """
+
+    def __init__(self, sanitizer: Sanitizer, bundle: Path | None, options: Options, workers: int) -> None:
+        self._sanitizer, self._bundle, self._options, self._workers = sanitizer, bundle, options, workers
+
+    def draw_all(self, steps: Iterable[tuple[Step, Work | None]]) -> Generator[tuple[Step, Drawn], None, None]:
+        """Yields every step with what was drawn for its block, in order; blocks ahead are drawn meanwhile.
+
+        Raises:
+            TextveilError: The first error met.
+            WorkerFailed: A process was ended from outside, or met an error that is not one of ours.
+        """
+        if self._workers == 1:
+            for step, work in steps:
+                yield step, NOTHING if work is None else draw(self._sanitizer, work.texts, work.sizes, self._options)
+            return
+        with self._pool() as pool:
+            window: deque[tuple[Step, Future[Drawn | TextveilError | MemoryError] | None]] = deque()
+            for step, work in steps:
+                window.append((step, None if work is None else pool.submit(_work, work.texts, work.sizes)))
+                if len(window) > 2 * self._workers + 1:
+                    yield _outcome(*window.popleft())
+            while window:
+                yield _outcome(*window.popleft())
+
+    @contextmanager
+    def _pool(self) -> "Iterator[ProcessPoolExecutor]":
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
+        job = (self._bundle, self._sanitizer.bundle.same, self._options)
+        with (
+            one_thread_each(),
+            ProcessPoolExecutor(self._workers, get_context("spawn"), initializer=_begin, initargs=job) as pool,
+        ):
+            try:
+                with ctrl_c_is_ours():  # the processes start with the first blocks
+                    for _ in range(self._workers):
+                        pool.submit(_work, [], [])
+                yield pool
+            except BaseException:
+                # The blocks that are being drawn are waited for. A process that is ended in the middle of an answer
+                # leaves half of it in the pipe, and whoever reads that waits for ever.
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+
+
+def _outcome(step: Step, future: "Future[Drawn | TextveilError | MemoryError] | None") -> tuple[Step, Drawn]:
+    from concurrent.futures.process import BrokenProcessPool
+
+    if future is None:
+        return step, NOTHING
+    try:
+        outcome = future.result()
+    except BrokenProcessPool:
+        raise WorkerFailed("a process was ended from outside (not enough memory?)") from None
+    if isinstance(outcome, BaseException):
+        raise outcome
+    return step, outcome
+
+
+_job: list[tuple[Path | None, Pins, Options]] = []
+_sanitizers: list[Sanitizer] = []
+
+
+def _begin(bundle: Path | None, pins: Pins, options: Options) -> None:
+    leave_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _job.append((bundle, pins, options))
+
+
+def _work(texts: list[str], sizes: list[int]) -> Drawn | TextveilError | MemoryError:
+    """What was drawn for documents, or why nothing was."""
+    return guarded(_drawn, texts, sizes)
+
+
+def _drawn(texts: list[str], sizes: list[int]) -> Drawn:
+    bundle, pins, options = _job[-1]
+    if not _sanitizers:
+        _sanitizers.append(Sanitizer.load(bundle, **pins))
+        gc.freeze()  # as ``sanitize_files`` does
+    return draw(_sanitizers[-1], texts, sizes, options)

@@ -1,0 +1,198 @@
+"""The application: four paths and the document that describes them.
+
+What a request asks for runs in threads. Nothing of a body is logged, stored or said in an error.
+"""
+
+import asyncio
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+
+from textveil import __version__
+from textveil.errors import ExtraMissing, TextveilError
+from textveil.release import Statement
+
+from textveil_cli.serve.access import HEALTH, Access, Refusal
+from textveil_cli.serve.limits import Limits
+
+try:
+    from starlette.applications import Starlette
+    from starlette.exceptions import HTTPException
+    from starlette.requests import ClientDisconnect, Request
+    from starlette.responses import JSONResponse, Response
+    from starlette.routing import Route
+except ImportError as error:
+    raise ExtraMissing.of("serve", "starlette and uvicorn") from error
+
+from textveil_cli.serve.openapi import describe
+from textveil_cli.serve.requests import read_asked
+
+Work = Callable[..., Sequence[Any]]
+
+#: The status of an error of ours, by its code; any other is a fault of the service.
+_STATUS = {
+    "input": HTTPStatus.UNPROCESSABLE_ENTITY,
+    "document-too-long": HTTPStatus.UNPROCESSABLE_ENTITY,
+    "budget": HTTPStatus.FORBIDDEN,
+    "ledger": HTTPStatus.SERVICE_UNAVAILABLE,
+    "ledger-busy": HTTPStatus.SERVICE_UNAVAILABLE,
+}
+_HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+
+
+@dataclass(frozen=True)
+class Releases:
+    """What a service releases: functions of texts, whose options are settled before it starts.
+
+    A caller who keeps a ledger gives functions that charge it. An error of this package that they raise becomes the
+    answer, and then nothing is released.
+
+    Attributes:
+        sanitize: Gives a ``Result`` for each text, or something else with ``text`` and ``statement``.
+        promise: What a text with one token is promised.
+        encode: Gives a release with ``to_dict`` for each text; ``None`` where there is no encoder.
+        encode_promise: What it promises.
+        scoped: Whether a request may name the scope that it is charged to. Both functions then take it, or ``None``, as
+            their second argument.
+    """
+
+    sanitize: Work
+    promise: Statement
+    encode: Work | None = None
+    encode_promise: Statement | None = None
+    scoped: bool = False
+
+
+@dataclass(frozen=True)
+class _Service:
+    releases: Releases
+    limits: Limits
+    report: Callable[[str], None]
+    short: ThreadPoolExecutor = field(repr=False)
+    long: ThreadPoolExecutor = field(repr=False)
+
+    async def health(self, request: Request) -> dict[str, Any]:
+        return {"status": "ok"}
+
+    async def info(self, request: Request) -> dict[str, Any]:
+        promise, encoded = self.releases.promise, self.releases.encode_promise
+        return {
+            "version": __version__,
+            "sanitize": promise.to_dict(),
+            "encode": None if encoded is None else encoded.to_dict(),
+            "scope_per_request": self.releases.scoped,
+            "limits": {"body_bytes": self.limits.body_bytes, "texts": self.limits.texts},
+        }
+
+    async def openapi(self, request: Request) -> dict[str, Any]:
+        return describe(self.limits, encodes=self.releases.encode is not None, scoped=self.releases.scoped)
+
+    async def sanitize(self, request: Request) -> dict[str, Any]:
+        def shown(result: Any) -> dict[str, Any]:
+            return {"text": result.text, "statement": result.statement.to_dict()}
+
+        return await self._answer(request, self.releases.sanitize, shown)
+
+    async def encode(self, request: Request) -> dict[str, Any]:
+        assert self.releases.encode is not None  # else there is no such route
+        return await self._answer(request, self.releases.encode, lambda release: release.to_dict())
+
+    async def _answer(self, request: Request, work: Work, shown: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        asked = await read_asked(request, self.limits, scoped=self.releases.scoped)
+        arguments = (asked.texts, asked.scope) if self.releases.scoped else (asked.texts,)
+        threads = self.long if sum(map(len, asked.texts)) > self.limits.short_characters else self.short
+        async with asyncio.timeout(self.limits.seconds):
+            results = await asyncio.get_running_loop().run_in_executor(
+                threads, lambda: [shown(result) for result in work(*arguments)]
+            )
+        return results[0] if asked.alone else {"results": results}
+
+    async def answer(self, ask: Callable[[Request], Awaitable[dict[str, Any]]], request: Request) -> Response:
+        """The answer to a request, also where something fails: no error gets as far as the server, which logs them."""
+        try:
+            return JSONResponse(await ask(request), headers=_HEADERS)
+        except Refusal as refusal:
+            return _refused(refusal)
+        except TextveilError as error:
+            status = _STATUS.get(error.code, HTTPStatus.INTERNAL_SERVER_ERROR)
+            return _refused(Refusal(status, error.code, str(error)))
+        except TimeoutError:
+            message = f"not finished within {self.limits.seconds:g} seconds"
+            return _refused(Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "timeout", message))
+        except ClientDisconnect:
+            return Response(status_code=HTTPStatus.BAD_REQUEST)  # nobody reads it
+        except Exception as error:  # its message could hold a text
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            self.report(f"internal: {type(error).__name__} in {place.filename.rpartition('/')[2]} line {place.lineno}")
+            return _refused(Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "internal", "an error of the service"))
+
+
+class _Guard:
+    """Asks ``Access`` before anything else sees a request."""
+
+    def __init__(self, app: Any, access: Access) -> None:
+        self.app, self.access = app, access
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            try:
+                self.access.check(scope)
+            except Refusal as refusal:
+                await _refused(refusal)(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+
+def make_app(
+    releases: Releases, access: Access, limits: Limits | None = None, report: Callable[[str], None] = lambda line: None
+) -> Starlette:
+    """Returns the ASGI application.
+
+    Args:
+        releases: What it releases.
+        access: Who is answered.
+        limits: What a request may take.
+        report: Told of errors inside the service, in one line without anything of a request.
+    """
+    limits = Limits() if limits is None else limits
+    short, long = ThreadPoolExecutor(limits.threads, "textveil"), ThreadPoolExecutor(1, "textveil-long")
+    service = _Service(releases, limits, report, short, long)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        for threads in (short, long):
+            threads.shutdown(wait=True, cancel_futures=True)
+
+    asked: list[tuple[str, str, Callable[[Request], Awaitable[dict[str, Any]]]]] = [
+        ("GET", HEALTH, service.health),
+        ("GET", "/info", service.info),
+        ("GET", "/openapi.json", service.openapi),
+        ("POST", "/sanitize", service.sanitize),
+    ]
+    if releases.encode is not None:
+        asked.append(("POST", "/encode", service.encode))
+    routes = [Route(path, partial(service.answer, ask), methods=[method]) for method, path, ask in asked]
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _no_route})
+    app.router.redirect_slashes = False  # a redirect repeats the path that was asked for
+    app.add_middleware(_Guard, access=access)
+    return app
+
+
+async def _no_route(request: Request, error: Exception) -> Response:
+    status = HTTPStatus(error.status_code) if isinstance(error, HTTPException) else HTTPStatus.NOT_FOUND
+    return _refused(Refusal(status, "path", "there is no such path, or not with this method"))
+
+
+def _refused(refusal: Refusal) -> Response:
+    """An error as JSON. The connection ends: what is left of its body is not waited for."""
+    headers: Mapping[str, str] = {**_HEADERS, "connection": "close"}
+    if refusal.status == HTTPStatus.UNAUTHORIZED:
+        headers = {**headers, "www-authenticate": "Bearer"}
+    content = {"error": {"code": refusal.code, "message": refusal.message}}
+    return JSONResponse(content, refusal.status, headers=headers)

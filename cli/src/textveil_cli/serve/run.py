@@ -1,0 +1,252 @@
+"""Runs the service with uvicorn: where it may listen, and what becomes of slow clients and of a signal to stop."""
+
+import asyncio
+import logging
+import os
+import secrets
+import socket
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from pathlib import Path
+from types import FrameType
+from typing import Any, ClassVar
+
+from textveil.bundle.atomic import atomic_output
+from textveil.errors import ExtraMissing, ServeError
+
+from textveil_cli.serve.access import Access
+from textveil_cli.serve.limits import Limits
+
+try:
+    import uvicorn
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+except ImportError as error:
+    raise ExtraMissing.of("serve", "starlette and uvicorn") from error
+
+_TOKEN_CHARACTERS = 32
+_BACKLOG = 512
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a service listens, and what protects it there.
+
+    Attributes:
+        host: An IP address, or ``localhost``.
+        port: A port; 0 for any free one.
+        names: Names by which clients call the host, if it is not the loopback address.
+        token_file: File of the token, for its owner alone; made if it is missing.
+        certificate: File of a TLS certificate chain, PEM.
+        key: File of its key, PEM, without a pass phrase.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    names: tuple[str, ...] = ()
+    token_file: Path | None = None
+    certificate: Path | None = None
+    key: Path | None = None
+
+    def access(self) -> Access:
+        """Returns the rule for requests to this address.
+
+        Raises:
+            ServeError: Off the loopback address a token, TLS or a name is missing; or the token cannot be used.
+        """
+        address = self.ip
+        if (self.certificate is None) != (self.key is None):
+            raise ServeError("a TLS certificate and its key go together")
+        if not address.is_loopback:
+            if self.token_file is None or self.certificate is None:
+                raise ServeError("off the loopback address a token and TLS are needed, both")
+            if address.is_unspecified and not self.names:
+                raise ServeError("say by which name clients call this host")
+        own = {"localhost", "127.0.0.1", "[::1]"} if address.is_loopback else set[str]()
+        shown = {f"[{address}]" if address.version == 6 else str(address)}
+        hosts = frozenset(name.lower() for name in own | shown | set(self.names))
+        return Access(hosts, None if self.token_file is None else _token(self.token_file))
+
+    @property
+    def ip(self) -> IPv4Address | IPv6Address:
+        """The IP address.
+
+        Raises:
+            ServeError: It is none.
+        """
+        try:
+            return ip_address("127.0.0.1" if self.host == "localhost" else self.host)
+        except ValueError:
+            raise ServeError("the host must be an IP address, or localhost") from None
+
+    def bind(self) -> socket.socket:
+        """Returns a socket that listens there.
+
+        Raises:
+            ServeError: The port is taken, or this device does not have the address.
+        """
+        family = socket.AF_INET6 if self.ip.version == 6 else socket.AF_INET
+        # asyncio sends small answers at once only where the protocol is named; else each may wait 40 ms.
+        bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        try:
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            bound.bind((str(self.ip), self.port))
+            bound.listen(_BACKLOG)
+        except (OSError, OverflowError):
+            bound.close()
+            raise ServeError("this address cannot be listened on: the port is taken, or is not this device's") from None
+        return bound
+
+    def tls(self) -> ssl.SSLContext | None:
+        """Returns the TLS context, or ``None`` without a certificate.
+
+        Raises:
+            ServeError: Certificate and key cannot be used.
+        """
+        if self.certificate is None:
+            return None
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        try:
+            context.load_cert_chain(self.certificate, self.key, password=lambda: b"")  # else a terminal is asked
+        except (OSError, ssl.SSLError):
+            raise ServeError("the TLS certificate or its key cannot be used") from None
+        return context
+
+
+class _Protocol(H11Protocol):
+    """HTTP/1.1 that waits for no client longer than the limits say.
+
+    uvicorn itself waits for ever for the end of a head, and for a client that does not read.
+    """
+
+    limits: ClassVar[Limits] = Limits()
+    _waiting: asyncio.TimerHandle | None = None
+    _unread: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)  # it resumes writing
+        self._end_wait()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if self._unread is None:
+            self._unread = self.loop.call_later(self.limits.seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
+
+    def timeout_keep_alive_handler(self) -> None:
+        super().timeout_keep_alive_handler()
+        self._watch()
+
+    def _watch(self) -> None:
+        """Limits the time for the head of a request, and for what a closing connection has still to send."""
+        working = self.cycle is not None and not self.cycle.response_complete
+        idle = self.timeout_keep_alive_task is not None
+        if self.transport.is_closing():
+            self._end_wait()
+            self._waiting = self.loop.call_later(self.limits.seconds, self.transport.abort)
+        elif working or idle:
+            self._end_wait()
+        elif self._waiting is None:
+            self._waiting = self.loop.call_later(self.limits.head_seconds, self.transport.abort)
+
+    def _end_wait(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+
+
+class _Server(uvicorn.Server):
+    """Ends in good order after a signal, where uvicorn would raise the signal again. A second one does not wait."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.force_exit, self.should_exit = self.should_exit, True
+
+
+class _Lines(logging.Handler):
+    """Reports what libraries log: uvicorn's own messages, which name no request, and of others only where they are."""
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._report = report
+
+    def emit(self, record: logging.LogRecord) -> None:
+        known = record.name == "uvicorn.error" and record.exc_info is None
+        self._report(record.getMessage() if known else f"{record.name}: {record.module} line {record.lineno}")
+
+
+def serve(
+    make: Callable[[Access], Any],
+    address: Address,
+    limits: Limits,
+    report: Callable[[str], None],
+) -> None:
+    """Runs the service until a signal to stop. What is being answered then is finished, within the limits.
+
+    Args:
+        make: Makes the application, given who is answered.
+        address: Where to listen.
+        limits: What a request may take.
+        report: Told where the service listens and what goes wrong, in lines without anything of a request.
+
+    Raises:
+        ServeError: The service cannot listen there, or not without protection.
+    """
+    access, context = address.access(), address.tls()
+    config = uvicorn.Config(
+        make(access),
+        http=type("Protocol", (_Protocol,), {"limits": limits}),
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        date_header=False,
+        limit_concurrency=limits.connections,
+        timeout_keep_alive=int(limits.idle_seconds),
+        timeout_graceful_shutdown=int(limits.seconds) + 1,
+    )
+    config.load()
+    config.ssl = context
+    bound = address.bind()
+    logging.getLogger().addHandler(_Lines(report))
+    host, port = bound.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    report(f"serving on {'http' if context is None else 'https'}://{shown}:{port}; Ctrl-C ends")
+    _Server(config).run(sockets=[bound])
+
+
+def _token(path: Path) -> str:
+    """The token of a file; a new one if there is no such file."""
+    try:
+        if not path.exists():
+            with atomic_output(path, private=True) as write:
+                write(secrets.token_urlsafe(32) + "\n")
+        if os.name == "posix" and path.stat().st_mode & 0o077:
+            raise ServeError("the token file can be read by others: chmod 600")
+        token = path.read_text("ascii").strip()
+    except (OSError, ValueError):
+        raise ServeError("the token file cannot be read") from None
+    if len(token) < _TOKEN_CHARACTERS or not token.isprintable() or " " in token:
+        raise ServeError(f"the token file must hold one token of at least {_TOKEN_CHARACTERS} characters")
+    return token

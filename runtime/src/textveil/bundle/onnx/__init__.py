@@ -1,0 +1,1 @@
+"""What is refused of an ONNX model before anything runs it."""

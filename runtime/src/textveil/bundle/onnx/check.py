@@ -1,0 +1,233 @@
+"""Checks an ONNX model before anything runs it: plain tensors, known operators, one signature.
+
+onnxruntime is a large interpreter that reads further files at a model's bidding (external tensors, also through hard
+links and relative to the working directory) and runs whatever operators it was built with. So the bytes are read here
+first, with a strict reader of our own and against ONNX's published schema (onnx.proto3, ModelProto), and nothing that
+is not in the tables below reaches it. No subgraph is allowed: the depth of a model is bounded by the schema itself.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.bundle.onnx import schema
+from textveil.bundle.onnx.cost import MAX_OPERATORS, Cost, cost
+from textveil.bundle.onnx.protobuf import Malformed, Refused, Schema, numbers, read, text
+from textveil.bundle.onnx.sizes import LONGEST, MAX_AXES, MOST_FOLLOWED, Node, Sizes, Unbounded
+from textveil.errors import BundleDamaged, ModelRefused
+
+INPUTS, OUTPUT = ("input_ids", "attention_mask"), "representation"
+FLOAT, INT64 = 1, 7  # TensorProto.DataType
+
+#: What exporters and dynamic quantization make of BERT-like encoders and bounded heads. All are pure functions of their
+#: inputs; whatever draws at random, holds state, branches or loops is left out.
+_STANDARD = """
+    Abs Add And Cast CastLike Clip Concat Constant ConstantOfShape CumSum DequantizeLinear Div DynamicQuantizeLinear
+    Equal Erf Exp Expand Flatten Gather GatherElements GatherND Gelu Gemm Greater GreaterOrEqual Identity IsInf IsNaN
+    LayerNormalization Less LessOrEqual Log LpNormalization MatMul MatMulInteger Max Mean Min Mul Neg Not Or Pow
+    QLinearMatMul QuantizeLinear Range Reciprocal ReduceL1 ReduceL2 ReduceMax ReduceMean ReduceMin ReduceSum
+    ReduceSumSquare Relu Reshape Shape Sigmoid Sign Slice Softmax Split Sqrt Squeeze Sub Sum Tanh Tile Transpose Trilu
+    Unsqueeze Where
+"""
+#: onnxruntime's own, where its optimizer for transformers or its quantizer fuses several of the above.
+_FUSED = """
+    Attention BiasGelu DynamicQuantizeMatMul EmbedLayerNormalization FastGelu FusedMatMul GatherBlockQuantized Gelu
+    MatMulIntegerToFloat MatMulNBits MultiHeadAttention QAttention QEmbedLayerNormalization QuickGelu
+    SkipLayerNormalization
+"""
+OPERATORS: Mapping[str, frozenset[str]] = {
+    "": frozenset(_STANDARD.split()),
+    "com.microsoft": frozenset(_FUSED.split()),
+}
+
+# float32, uint8, int8, int32, int64, bool, float16, float64, uint4, int4
+_TENSOR_TYPES = frozenset({1, 2, 3, 6, 7, 9, 10, 11, 21, 22})
+#: numpy's name of those that are whole numbers and may be followed.
+_WHOLE = {2: "u1", 3: "i1", 6: "<i4", 7: "<i8", 9: "u1"}
+_PRINTABLE = re.compile(r"[A-Za-z0-9_.]{1,60}")
+
+
+@dataclass(frozen=True)
+class Outline:
+    """The parts of a model.
+
+    Attributes:
+        operators: How often each operator occurs, by name with its domain.
+        tensors: How many stored tensors it has.
+        size: Its size in bytes.
+        cost: What one text takes at most.
+    """
+
+    operators: dict[str, int]
+    tensors: int
+    size: int
+    cost: Cost
+
+
+def check_model(content: bytes, dimension: int, max_tokens: int, name: str = "model.onnx") -> Outline:
+    """Looks through a model without running it.
+
+    Args:
+        content: All bytes of the model.
+        dimension: ``k``, the length of the vector it must give.
+        max_tokens: Most tokens it is given.
+        name: What errors call it.
+
+    Returns:
+        What it consists of.
+
+    Raises:
+        ModelRefused: It holds what this package does not run: data outside the file, an unknown operator or domain,
+            graphs inside operators, functions, a part for training, sparse or text tensors, another signature than
+            ``input_ids, attention_mask: int64 (1, tokens) -> representation: float32 (1, k)``; or a text could take
+            more memory or work than ``textveil.bundle.onnx.cost`` allows.
+        BundleDamaged: The bytes are truncated, ambiguous or no ONNX model.
+    """
+    # onnxruntime takes a file with this mark for its own format, whatever else it is.
+    if content[4:8] == b"ORTM":
+        raise ModelRefused(f"{name}: is not in the ONNX format")
+    try:
+        return _check(memoryview(content), dimension, max_tokens)
+    except Malformed as error:
+        raise BundleDamaged(f"{name}: no readable ONNX model: {error}") from None
+    except Refused as error:
+        raise ModelRefused(f"{name}: holds {error}, which this package does not run") from None
+    except (_Unfit, Unbounded) as error:
+        raise ModelRefused(f"{name}: {error}") from None
+
+
+class _Unfit(ValueError):
+    pass
+
+
+def _check(content: memoryview, dimension: int, max_tokens: int) -> Outline:
+    model = _read(content, schema.MODEL, "the model")
+    if not model["graph"] or not model["opset_import"]:
+        raise Malformed("there is no graph")
+    for entry in model["opset_import"]:
+        if text(read(entry, schema.OPERATOR_SET, "an operator set")["domain"]) not in OPERATORS:
+            raise _Unfit("asks for operators of an unknown domain")
+    graph = _read(model["graph"][0], schema.GRAPH, "the graph")
+    if len(graph["node"]) > MAX_OPERATORS:
+        raise _Unfit(f"has more than {MAX_OPERATORS:,} operators")
+    stored = dict(_tensor(tensor) for tensor in graph["initializer"])
+    nodes = [_node(node, number) for number, node in enumerate(graph["node"], 1)]
+    for value in graph["value_info"]:
+        _value(value)
+    _check_signature(graph["input"], graph["output"], set(stored), dimension)
+    bound = cost(nodes, stored, INPUTS, max_tokens, len(content))
+    operators = Counter(node.kind for node in nodes)
+    return Outline(dict(operators.most_common()), len(graph["initializer"]), len(content), bound)
+
+
+def _read(message: memoryview, fields_of: Schema, kind: str) -> dict[str, list[Any]]:
+    """Reads a message that may carry properties of its own."""
+    fields = read(message, fields_of, kind)
+    for entry in fields["metadata_props"]:
+        if text(read(entry, schema.PROPERTY, "a property")["key"]) == "ort_config":
+            raise _Unfit("brings settings for what runs it")
+    return fields
+
+
+def _node(node: memoryview, number: int) -> Node:
+    """Checks an operator with its attributes."""
+    fields = _read(node, schema.NODE, f"operator {number}")
+    domain, kind = text(fields["domain"]), text(fields["op_type"])
+    full = f"{domain}.{kind}" if domain else kind
+    if text(fields["overload"]) or kind not in OPERATORS.get(domain, frozenset()):
+        shown = full if _PRINTABLE.fullmatch(full) else "without a plain name"
+        raise _Unfit(f"operator {number} ({shown}) is not one that this package runs")
+    taken, given = ([text([name]) for name in fields[way]] for way in ("input", "output"))
+    return Node(full, taken, given, dict(_attribute(attribute, number) for attribute in fields["attribute"]))
+
+
+def _attribute(attribute: memoryview, number: int) -> tuple[str, Any]:
+    """Checks an attribute, and gives its name and its value: a tensor, whole numbers, or how many others there are."""
+    fields = read(attribute, schema.ATTRIBUTE, f"an attribute of operator {number}")
+    tensors = [_tensor(tensor)[1] for tensor in (*fields["t"], *fields["tensors"])]
+    value: Any = tensors[0] if tensors else None
+    if fields["ints"] or fields["i"]:
+        value = numbers(fields["ints"]) if fields["ints"] else numbers(fields["i"])[0]
+    elif fields["floats"]:
+        value = [0] * sum(len(run) // 4 for run in fields["floats"])
+    elif value is None:
+        value = 0
+    return text(fields["name"]), value
+
+
+def _tensor(tensor: memoryview) -> tuple[str, Sizes]:
+    """Checks that a tensor lies in the file and is of numbers; gives its name, and its numbers where they are few."""
+    fields = _read(tensor, schema.TENSOR, "a tensor")
+    if any(fields["data_location"]):  # any other number could be cut to the one that means "external"
+        raise Refused(schema.EXTERNAL)
+    kind = fields["data_type"][0] if fields["data_type"] else 0
+    if kind not in _TENSOR_TYPES:
+        raise Refused("a tensor of an unknown type")
+    dims = numbers(fields["dims"])
+    elements = prod(dims)
+    if (
+        len(dims) > MAX_AXES or not all(0 <= axis <= LONGEST for axis in dims) or elements > 2 * len(tensor)
+    ):  # two to a byte at most
+        raise Malformed("a tensor has another size than its data")
+    values = _few_numbers(fields, kind, elements) if elements <= MOST_FOLLOWED else None
+    ones = np.ones(1, np.int64)
+    followed = None if values is None else values.reshape(*dims, 1)
+    return text(fields["name"]), Sizes(tuple(axis * ones for axis in dims), followed, kind, constant=True)
+
+
+def _few_numbers(fields: dict[str, list[Any]], kind: int, elements: int) -> NDArray[np.int64] | None:
+    """The entries of a tensor of whole numbers."""
+    if kind not in _WHOLE:
+        return None
+    if fields["raw_data"]:
+        raw = bytes(fields["raw_data"][0])
+        found = np.frombuffer(raw[: len(raw) - len(raw) % np.dtype(_WHOLE[kind]).itemsize], _WHOLE[kind])
+    else:
+        found = np.array(numbers(fields["int64_data"] or fields["int32_data"]), np.int64)
+    return found.astype(np.int64) if len(found) == elements else None
+
+
+def _value(value: memoryview) -> tuple[str, int, list[int | None] | None]:
+    """Name, element type (0 if not given) and shape (``None`` if not given; ``None`` for an open axis)."""
+    fields = _read(value, schema.VALUE, "a value")
+    name = text(fields["name"])
+    if not fields["type"]:
+        return name, 0, None
+    types = read(fields["type"][0], schema.TYPE, "a type")["tensor_type"]
+    if not types:
+        return name, 0, None
+    tensor = read(types[0], schema.TENSOR_TYPE, "a tensor type")
+    shape = None
+    if tensor["shape"]:
+        shape = [_axis(axis) for axis in read(tensor["shape"][0], schema.SHAPE, "a shape")["dim"]]
+    return name, *(tensor["elem_type"] or [0])[:1], shape
+
+
+def _axis(axis: memoryview) -> int | None:
+    fields: dict[str, list[Any]] = read(axis, schema.DIMENSION, "an axis")
+    if fields["dim_value"] and fields["dim_param"]:
+        raise Malformed("an axis is both open and given")
+    return fields["dim_value"][0] if fields["dim_value"] else None
+
+
+def _check_signature(
+    inputs: Iterable[memoryview], outputs: Iterable[memoryview], stored: set[str], dimension: int
+) -> None:
+    taken, given = [_value(value) for value in inputs], [_value(value) for value in outputs]
+    if sorted(name for name, _, _ in taken) != sorted(INPUTS) or stored & {*INPUTS, OUTPUT}:
+        raise _Unfit(f"its inputs must be {' and '.join(INPUTS)}")
+    for name, kind, shape in taken:
+        if kind != INT64 or shape is None or len(shape) != 2 or shape[0] not in (None, 1) or shape[1] is not None:
+            raise _Unfit(f"{name} must be int64 of shape (1, tokens), with any number of tokens")
+    if [name for name, _, _ in given] != [OUTPUT]:
+        raise _Unfit(f"its one output must be {OUTPUT}")
+    _, kind, shape = given[0]
+    wrong = shape is not None and (len(shape) != 2 or shape[0] not in (None, 1) or shape[1] not in (None, dimension))
+    if kind != FLOAT or wrong:
+        raise _Unfit(f"{OUTPUT} must be float32 of shape (1, {dimension})")

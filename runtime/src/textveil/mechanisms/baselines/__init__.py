@@ -1,0 +1,1 @@
+"""Mechanisms that others published: SanText, SanText+, FBDD and randomized response."""

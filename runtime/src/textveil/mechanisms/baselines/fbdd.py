@@ -1,0 +1,192 @@
+"""FBDD: noise on the vector of a word, then the nearest word (Feyisetan, Balle, Diethe, Drake 2020, Algorithm 1).
+
+Proof: docs/proofs/fbdd.md.
+
+In units of the metric (1 is the median distance of two words) the noise ``z`` has density proportional to
+``exp(-epsilon |z|)``: a direction uniform on the sphere times a radius from Gamma(m, 1 / epsilon), with ``m`` the
+dimension of the rows. By the triangle inequality the noisy point is ``epsilon d``-metric-DP, without a factor 2, and
+which word is nearest is a function of that point alone.
+
+``<unk>`` has a coordinate of its own, in which every word is 0. It is dropped before the noise is added: dropping a
+coordinate brings no two inputs further apart, so the bound holds for pairs with ``<unk>`` too, and no output is nearer
+or further for it. Noise along that coordinate would cost accuracy and protect nothing more.
+
+This is floating-point code. The proof speaks of real numbers; what rounding adds is not bounded here, so the epsilon
+is called textbook and never certified.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.errors import OptionError
+from textveil.mechanisms.baselines.table import SANTEXT_OUTPUT, Table
+from textveil.mechanisms.entropy import RandomUint64
+from textveil.mechanisms.integer_sampling import Integers
+from textveil.mechanisms.metric import Floats, Metric
+
+#: Largest epsilon. The closest words a bundle keeps apart are 0.1 apart: noise is then far below their distance.
+MAX_FBDD_EPSILON = 100_000
+
+#: Bounds of what a block of tokens takes: 32 MB of single-precision scores, 8 MB of random words.
+_SCORES_AT_ONCE, _WORDS_AT_ONCE = 1 << 23, 1 << 20
+_PAIRS_AT_ONCE = 4096
+
+
+def uniforms(words: NDArray[np.uint64]) -> Floats:
+    """Maps random words to multiples of 2**-53 in (0, 1], all equally likely: their upper 53 bits, plus one."""
+    return ((words >> np.uint64(11)) + np.uint64(1)).astype(np.float64) * 2.0**-53
+
+
+def words_per_point(dimension: int) -> int:
+    """Counts the random words of one point of ``laplace_noise``: two per pair of Gaussians, one per exponential."""
+    return 2 * (-(-dimension // 2)) + dimension
+
+
+def laplace_noise(count: int, dimension: int, random_uint64: RandomUint64) -> Floats:
+    """Draws independent points with density proportional to ``exp(-|z|)``.
+
+    In ``n`` dimensions that density is, in polar coordinates, proportional to ``r**(n - 1) exp(-r)``: a direction
+    uniform on the sphere, that of ``n`` Gaussians (Box and Muller 1958), and a radius from Gamma(n, 1), the sum of
+    ``n`` exponentials ``-ln(u)``. Divided by epsilon it is the noise of FBDD.
+
+    Args:
+        count: How many points.
+        dimension: ``n``.
+        random_uint64: Gives that many independent uniform 64-bit words.
+
+    Returns:
+        Shape ``(count, dimension)``, finite; zero where all Gaussians are (probability 2**-53 for ``n`` <= 2).
+
+    Privacy:
+        Every point takes ``words_per_point(n)`` words: neither their number nor the time depends on what is drawn.
+    """
+    pairs = -(-dimension // 2)
+    words = random_uint64(count * words_per_point(dimension)).reshape(count, -1)
+    uniform = uniforms(words)
+    radius = np.sqrt(-2 * np.log(uniform[:, :pairs]))
+    angle = 2 * np.pi * uniform[:, pairs : 2 * pairs]
+    gaussians = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)], axis=1)[:, :dimension]
+    length = np.maximum(np.linalg.norm(gaussians, axis=1), np.finfo(np.float64).tiny)
+    gamma = -np.log(uniform[:, 2 * pairs :]).sum(axis=1)
+    return gaussians * (gamma / length)[:, None]
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The possible outputs as points, to find the nearest one.
+
+    Of a point ``v`` that is the ``y`` with the largest ``v.y - |y|^2 / 2``. A matrix product in single precision
+    leaves every output whose score is within its rounding error of the best, and these few are compared in double
+    precision: 1.9 times as fast as one product in double precision (benchmarks/LOG.md), and the same result.
+
+    Attributes:
+        table: The table whose outputs they are.
+        ids: Symbols that are outputs of ``santext``, ascending, shape ``(outputs,)``.
+        rows: Their rows, shape ``(outputs, dimension)``.
+        screen: Their rows and ``-|y|^2 / 2``, transposed, shape ``(dimension + 1, outputs)``.
+        longest: Largest ``|y|``.
+    """
+
+    table: Table
+    ids: NDArray[np.intp]
+    rows: NDArray[np.int8]
+    screen: NDArray[np.float32]
+    longest: float
+
+    @classmethod
+    def of(cls, table: Table, metric: Metric) -> "Outputs":
+        """Returns the outputs of ``santext``."""
+        ids = np.flatnonzero(table.roles & SANTEXT_OUTPUT)
+        rows = metric.rows[ids]
+        screen = np.empty((rows.shape[1] + 1, len(ids)), dtype=np.float32)
+        screen[:-1] = rows.T
+        squared = np.concatenate([(part.astype(np.int64) ** 2).sum(axis=1) for part in np.array_split(rows, 64)])
+        screen[-1] = squared / -2
+        return cls(table, ids, rows, screen, float(np.sqrt(squared.max())))
+
+    def nearest(self, points: Floats, scale: float) -> Integers:
+        """Returns the nearest output of each point, the smallest id among equals.
+
+        Args:
+            points: ``scale`` times the points in steps of the rows, shape ``(n, dimension)``, sizes below 1e15.
+            scale: A factor of at least 0. It may be so small that only the directions matter.
+
+        Returns:
+            Ids, shape ``(n,)``.
+        """
+        n, dimension = points.shape
+        left = np.empty((n, dimension + 1), dtype=np.float32)
+        left[:, :-1] = points
+        left[:, -1] = scale
+        scores = left @ self.screen
+        # A dot product of dimension + 1 terms, in any order, and the rounding of its factors err by less than
+        # (dimension + 4) 2^-24 1.01 times this sum of lengths (and by 1e-30 where numbers underflow). The best output
+        # and the best score may both be off; twice that covers the rounding of the comparison, too.
+        size = np.linalg.norm(points, axis=1) * self.longest + scale * self.longest**2 / 2
+        margin = (dimension + 8) * 2.0**-22 * size + 1e-29
+        candidates = np.flatnonzero(scores >= (scores.max(axis=1) - margin).astype(np.float32)[:, None])
+        point, output = np.divmod(candidates, len(self.ids))
+        exact = np.empty(len(point))
+        for part in np.array_split(np.arange(len(point)), 1 + len(point) // _PAIRS_AT_ONCE):
+            row = self.rows[output[part]].astype(np.float64)
+            exact[part] = np.einsum("ij,ij->i", points[point[part]] - scale / 2 * row, row)
+        order = np.lexsort((-exact, point))  # stable: equals stay in the order of their ids
+        return self.ids[output[order[np.searchsorted(point, np.arange(n))]]]
+
+
+_OUTPUTS: WeakKeyDictionary[Metric, Outputs] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Fbdd:
+    """FBDD: the output nearest to ``x + z``. It has no integer weights: what it does is known from draws only.
+
+    Attributes:
+        metric: Rows and unit of distance.
+        outputs: Possible outputs, as points.
+        epsilon: Loss per unit of scaled distance, in ``(0, MAX_FBDD_EPSILON]``.
+    """
+
+    metric: Metric
+    outputs: Outputs
+    epsilon: float
+
+    @classmethod
+    def of(cls, table: Table, metric: Metric | None, epsilon: Decimal) -> "Fbdd":
+        """Returns FBDD over a table; all over one table share their matrix of outputs.
+
+        Raises:
+            OptionError: ``epsilon`` is out of range, or there is no metric.
+        """
+        value = float(epsilon)
+        if not 0 < value <= MAX_FBDD_EPSILON:
+            raise OptionError(f"fbdd needs an epsilon above 0 and at most {MAX_FBDD_EPSILON}")
+        if metric is None:
+            raise OptionError("fbdd needs the embedding rows, which this bundle does not carry")
+        outputs = _OUTPUTS.get(metric)
+        if outputs is None or outputs.table is not table:
+            outputs = _OUTPUTS[metric] = Outputs.of(table, metric)
+        return cls(metric, outputs, value)
+
+    def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
+        """Draws one output for each input (a symbol id, or the number of symbols for ``<unk>``), shape ``(n,)``.
+
+        Privacy:
+            ``epsilon d``-metric-DP in real arithmetic for every pair of inputs, ``<unk>`` included. The number of
+            random words is fixed, and how much is computed depends on the noisy points alone.
+        """
+        dimension = self.metric.rows.shape[1]
+        block = max(1, min(_SCORES_AT_ONCE // len(self.outputs.ids), _WORDS_AT_ONCE // words_per_point(dimension)))
+        # In units of the noise, so that no epsilon overflows: a step of the rows is `scale` of them.
+        scale = self.epsilon / float(np.sqrt(self.metric.median_squared))
+        drawn = np.empty(len(inputs), dtype=np.int64)
+        for start in range(0, len(inputs), block):
+            part = inputs[start : start + block]
+            noise = laplace_noise(len(part), dimension, random_uint64)
+            rows = self.metric.rows[part].astype(np.float64)
+            drawn[start : start + block] = self.outputs.nearest(noise + scale * rows, scale)
+        return drawn

@@ -1,0 +1,80 @@
+"""k-ary randomized response (Kairouz, Bonawitz, Ramage 2016), and the uniform draw.
+
+Proof: docs/proofs/randomized-response.md.
+"""
+
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Decimal, localcontext
+from functools import cached_property
+
+import numpy as np
+
+from textveil.errors import OptionError
+from textveil.mechanisms.baselines.table import SANTEXT_OUTPUT, Table
+from textveil.mechanisms.channel import ScoreChannel
+from textveil.mechanisms.entropy import RandomUint64
+from textveil.mechanisms.integer_sampling import Integers, Rows, draw_rows
+from textveil.mechanisms.scores import EqualityScores
+
+#: Largest epsilon of ``krr``: beyond it the word is practically always kept.
+MAX_KRR_EPSILON = 30
+
+
+@dataclass(frozen=True)
+class RandomizedResponse:
+    """``random`` and ``krr``: uniform over the outputs, plus ``excess`` for the input itself where it is one.
+
+    Pr[M(x) = x] / Pr[M(x) = y] = (tail + excess) / tail for x among the outputs; other inputs are uniform. Pure
+    epsilon-LDP with epsilon = ln((tail + excess) / tail) (Kairouz, Bonawitz, Ramage 2016).
+
+    Attributes:
+        is_output: 1 for outputs, shape ``(symbols,)``.
+        tail: Weight of any one output.
+        excess: Additional weight of the input itself.
+    """
+
+    is_output: Integers
+    tail: int
+    excess: int
+
+    @classmethod
+    def uniform(cls, table: Table) -> "RandomizedResponse":
+        """Returns ``random``: the uniform draw."""
+        return cls(_outputs(table), 1, 0)
+
+    @classmethod
+    def of(cls, table: Table, epsilon: Decimal) -> "RandomizedResponse":
+        """Returns ``krr``. ``exp(epsilon)`` is rounded down, so that ``epsilon`` can only overstate.
+
+        Raises:
+            OptionError: ``epsilon`` is not in ``(0, MAX_KRR_EPSILON]``.
+        """
+        if not 0 < epsilon <= MAX_KRR_EPSILON:
+            raise OptionError(f"krr needs an epsilon above 0 and at most {MAX_KRR_EPSILON}")
+        tail = 1 << 15  # exp(30) * 2**15 < 2**59, and 2**15 * symbols < 2**59
+        with localcontext(prec=60, rounding=ROUND_FLOOR):
+            # Decimal.exp is correctly rounded to nearest whatever the context says: take one unit off the last
+            # of 60 digits before rounding down.
+            own = int((epsilon.exp() * (1 - Decimal(10) ** -58) * tail).to_integral_value())
+        return cls(_outputs(table), tail, max(own - tail, 0))
+
+    def rows(self, inputs: Integers) -> Rows:
+        """Returns the rows of some inputs, in that order."""
+        own = np.append(self.is_output, 0)[inputs]
+        stored = np.where(own, inputs, 0)[:, None]
+        tail = np.full(len(inputs), self.tail, dtype=np.int64)
+        return Rows(stored, (own * self.excess)[:, None], tail, np.cumsum(self.is_output))
+
+    @cached_property
+    def channel(self) -> ScoreChannel:
+        """The output distribution of every input."""
+        weights = np.array([self.tail + self.excess, self.tail], dtype=np.int64)
+        return ScoreChannel(EqualityScores(len(self.is_output)), weights, self.is_output)
+
+    def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
+        """Draws one output for every input, independently, shape ``(n,)``."""
+        return draw_rows(self.rows, inputs, random_uint64)
+
+
+def _outputs(table: Table) -> Integers:
+    return ((table.roles & SANTEXT_OUTPUT) != 0).astype(np.int64)

@@ -1,0 +1,1 @@
+"""Noise for vectors, and what it loses."""

@@ -1,0 +1,99 @@
+"""The staircase of an index: any finite channel under pure local differential privacy, drawn exactly.
+
+    Pr[M(x) = y] = (G b(y) + F a(x, y)) / (G S + F H),    0 <= a(x, y) <= b(y),    sum over y of a(x, y) = H
+
+for codes ``x`` and indices ``y``. It is the staircase of ``textveil.mechanisms.staircase.staircase`` with stored ``a`` in place
+of neighbors, and nothing left over. Every channel with ``Q(y|x) <= exp(epsilon) Q(y|x')`` is one, up to the rounding of
+its integers (docs/proofs/index-staircase.md). Two-valued ones are extremal (Kairouz, Oh, Viswanath 2014).
+"""
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.errors import BundleDamaged
+from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers
+from textveil.mechanisms.staircase.staircase import G, Staircase, StaircaseLevel
+from textveil.mechanisms.staircase.table import StaircaseTable
+
+#: Most codes of a channel, and indices.
+MAX_CODES = 256
+
+
+@dataclass(frozen=True, eq=False)
+class IndexStaircase(Staircase):
+    """The channel of one level from codes to indices. Make one with ``certified``.
+
+    Input ``n``, the one after the last code, is what ``Channel`` calls ``<unk>``: its row is the base itself.
+
+    Attributes:
+        dealt: ``a``, shape ``(codes, indices)``, as many of one as of the other.
+    """
+
+    dealt: Integers = field(kw_only=True)
+
+    @classmethod
+    def certified(cls, name: str, epsilon: Decimal, base: NDArray[Any], dealt: NDArray[Any], unit: int = G) -> Self:
+        """Checks all conditions of the theorem on the integers that are drawn with, and gives the mechanism.
+
+        ``b >= 0``, 0 for what is never released; ``0 <= a <= b``; every row of ``a`` sums to one ``H``;
+        ``1 <= H <= S``; ``G + F <= exp(epsilon) G`` in directed decimal arithmetic; ``G S + F H < 2**62``.
+
+        Args:
+            name: Name of the channel.
+            epsilon: Loss between any two codes, in ``(0, 16]``.
+            base: ``b``, int64, shape ``(n,)``, ``n`` from 2 to ``MAX_CODES``.
+            dealt: ``a``, int64, shape ``(n, n)``.
+            unit: ``G``; small in exhaustive tests.
+
+        Raises:
+            BundleDamaged: A condition does not hold.
+        """
+        codes = len(base) if base.ndim == 1 else 0
+        if not 2 <= codes <= MAX_CODES or dealt.shape != (codes, codes) or {base.dtype, dealt.dtype} != {_INT64}:
+            raise BundleDamaged("a channel: shapes or types are not those of this format")
+        total = sum(base.tolist())  # of any size: sums of hostile numbers must not wrap
+        if base.min() < 0 or not total >= 1 or total * unit >= MAX_TOTAL:
+            raise BundleDamaged("a channel: the base is negative, zero or too large")
+        if dealt.min() < 0 or (dealt > base).any():
+            raise BundleDamaged("a channel: an index is dealt more than its base")
+        budget = int(dealt[0].sum())
+        if (dealt.sum(axis=1) != budget).any() or not 1 <= budget <= total:
+            raise BundleDamaged("a channel: rows deal different budgets, or none")
+        if not epsilon.is_finite():  # a comparison with NaN raises
+            raise BundleDamaged("a channel: epsilon is no number")
+        table = StaircaseTable(_everything(codes, codes), base, np.zeros(codes, np.uint8))
+        level = StaircaseLevel(name, epsilon, Fraction(budget, total))
+        staircase = cls(table, level, base, np.cumsum(base), unit, dealt=dealt)
+        try:
+            staircase.check()
+        except BundleDamaged as error:
+            raise BundleDamaged("a channel: claims less than it loses, or its numbers are too large") from error
+        return staircase
+
+    @property
+    def codes(self) -> int:
+        """The number of codes; indices are as many."""
+        return len(self.base)
+
+    def budgets(self, inputs: Integers) -> tuple[Integers, Integers]:
+        """Returns all indices and ``a``, one row for each of some inputs, shapes ``(n, indices)``."""
+        known = inputs < self.codes
+        dealt = np.where(known[:, None], self.dealt[np.where(known, inputs, 0)], 0)
+        return _everything(len(inputs), self.codes), dealt
+
+    @property
+    def matrix(self) -> NDArray[np.float64]:
+        """``Pr[M(x) = y]``, shape ``(codes, indices)``."""
+        return self.channel.rows(np.arange(self.codes))
+
+
+_INT64 = np.dtype(np.int64)
+
+
+def _everything(rows: int, codes: int) -> Integers:
+    return np.tile(np.arange(codes), (rows, 1))

@@ -1,0 +1,327 @@
+"""The budgeted staircase: pure local differential privacy per drawn word, over a public base and stored neighbors.
+
+    Pr[M(x) = y] = (G b(y) + F a'(x, y)) / (G S + F H),        S = sum over y of b(y).
+
+``b`` is one public base for all inputs, ``a'`` deals a budget ``H``, the same for all inputs, over the outputs near
+``x``, never more than ``b(y)`` to any. So all rows have one total, and no output of one input is more than ``1 + F / G
+<= exp(epsilon)`` times as likely as of another, whatever the stored neighbors are (docs/proofs/staircase.md). Such
+two-valued mechanisms are extremal for local differential privacy (Kairouz, Oh, Viswanath 2014).
+"""
+
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Decimal, localcontext
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.errors import BundleDamaged
+from textveil.mechanisms.channel import Channel
+from textveil.mechanisms.entropy import RandomUint64
+from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, uniform_below
+from textveil.mechanisms.metric import Floats
+from textveil.mechanisms.scores import Ids
+from textveil.mechanisms.staircase.table import StaircaseTable
+
+#: One unit of base is worth this many units of the draw; ``F`` is rounded down to a multiple of ``1 / G``.
+G = 1 << 20
+#: Largest epsilon of a level: ``F`` stays below 2**44.
+MAX_EPSILON = 16
+
+
+@dataclass(frozen=True)
+class StaircaseLevel:
+    """One level: the bound, and how its budget is dealt.
+
+    Attributes:
+        name: Its name.
+        epsilon: ``L``, nats per drawn mention, in ``(0, MAX_EPSILON]``.
+        share: ``h``: the budget ``H`` is ``floor(h S)``, at least 1.
+        own_share: The most that a word may have of the budget for itself, as a share of ``H``; 1 for no cap.
+    """
+
+    name: str
+    epsilon: Decimal
+    share: Fraction
+    own_share: Fraction = Fraction(1)
+
+
+def factor(epsilon: Decimal, unit: int = G) -> int:
+    """Returns ``F``, at most ``(e**epsilon - 1) G``: rounded down, so that the bound can only overstate."""
+    with localcontext(prec=60, rounding=ROUND_FLOOR):
+        # Decimal.exp is correctly rounded to nearest whatever the context says: take one unit off the last digits.
+        return int(((epsilon.exp() * (1 - Decimal(10) ** -58) - 1) * unit).to_integral_value())
+
+
+def realized_ratio(epsilon: Decimal) -> float:
+    """Returns ``F / G``, the ``e**epsilon - 1`` that the integers of a level realize: never more."""
+    return factor(epsilon) / G
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The budgets of some inputs, ready to draw from, shapes ``(rows, k)`` but for the last two, ``(rows,)``."""
+
+    stored: Integers
+    dealt: Integers  # running sums of a
+    shifted: Integers  # where the removed intervals begin in what is left of the base, ascending
+    removed: Integers  # running sums of a in that order, 0 first: shape (rows, k + 1)
+    total: Integers  # A
+    left: Integers  # max(1, S - A)
+
+
+@dataclass(frozen=True, eq=False)
+class Staircase:
+    """The staircase of one level over one set of outputs.
+
+    Attributes:
+        table: Neighbors and base.
+        level: Epsilon and shares.
+        base: ``b``, 0 for symbols that are no output, shape ``(symbols,)``.
+        sums: Running sums of ``base``.
+        unit: ``G``; small in exhaustive tests.
+    """
+
+    table: StaircaseTable
+    level: StaircaseLevel
+    base: Integers
+    sums: Integers
+    unit: int = G
+
+    @classmethod
+    def of(cls, table: StaircaseTable, level: StaircaseLevel, outputs: NDArray[np.bool_], unit: int = G) -> "Staircase":
+        """Returns the staircase of a level over the outputs, and checks its certificate.
+
+        Args:
+            table: Neighbors and base.
+            level: Epsilon and shares.
+            outputs: Which symbols may come out, shape ``(symbols,)``.
+            unit: ``G``; small in exhaustive tests.
+
+        Raises:
+            BundleDamaged: There is no output, or the numbers do not fulfill the theorem's conditions.
+        """
+        base = np.where(outputs, table.base, 0).astype(np.int64)
+        staircase = cls(table, level, base, np.cumsum(base), unit)
+        staircase.check()
+        return staircase
+
+    @property
+    def base_sum(self) -> int:
+        """``S``."""
+        return int(self.sums[-1])
+
+    @cached_property
+    def budget(self) -> int:
+        """``H``, at least 1."""
+        return max(1, int(self.level.share * self.base_sum))
+
+    @cached_property
+    def factor(self) -> int:
+        """``F``."""
+        return factor(self.level.epsilon, self.unit)
+
+    @cached_property
+    def own_cap(self) -> int:
+        """The most that a word may have of ``H`` for itself."""
+        return int(self.level.own_share * self.budget)
+
+    @property
+    def total(self) -> int:
+        """``G S + F H``, the total of every row."""
+        return self.unit * self.base_sum + self.factor * self.budget
+
+    def check(self) -> None:
+        """Checks the conditions of the theorem on the integers that are drawn with. Cost: O(1) after the table's own.
+
+        Raises:
+            BundleDamaged: One does not hold.
+        """
+        if (
+            not 0 < self.level.epsilon <= MAX_EPSILON
+            or not 0 < self.level.share <= 1
+            or not 0 <= self.level.own_share <= 1
+        ):
+            raise BundleDamaged("law.json: a level of the staircase is out of range")
+        if not len(self.sums) or self.base_sum < 1 or not 1 <= self.budget <= self.base_sum:
+            raise BundleDamaged("staircase.safetensors: there is no output, or the budget is not within the base")
+        if self.total >= MAX_TOTAL:
+            raise BundleDamaged("staircase.safetensors: the totals of a level are too large")
+        with localcontext(prec=60):
+            smallest = self.level.epsilon.exp() * (1 - Decimal(10) ** -58)
+            if not self.unit + self.factor <= smallest * self.unit:
+                raise BundleDamaged("law.json: a level of the staircase claims less than it loses")
+
+    @property
+    def near(self) -> float:
+        """``p_near = F H / (G S + F H)``: how often the draw comes from the budget, the same for every word."""
+        return self.factor * self.budget / self.total
+
+    @property
+    def guess_gain(self) -> float:
+        """``C = (G + F) S / (G S + F H)``.
+
+        For any prior on one word, and all other words known, the chance of a right guess grows at most so many times
+        on average.
+        """
+        return (self.unit + self.factor) * self.base_sum / self.total
+
+    def budgets(self, inputs: Integers) -> tuple[Integers, Integers]:
+        """Returns the stored ids and ``a`` of some inputs, in the order in which the budget is dealt.
+
+        ``a(x, y) = min(b(y), H - what is dealt already)``; the word itself has at most ``own_cap``.
+
+        Args:
+            inputs: Input ids, ``<unk>`` last, shape ``(n,)``.
+
+        Returns:
+            Two arrays of shape ``(n, k)``. ``<unk>`` has no neighbors: all its ``a`` are 0.
+        """
+        known = inputs < self.table.symbols
+        stored = self.table.neighbors[np.where(known, inputs, 0)].astype(np.int64)
+        most = self.base[stored]
+        most[:, 0] = np.minimum(most[:, 0], self.own_cap)
+        most[~known] = 0
+        dealt_before = np.cumsum(most, axis=1) - most
+        return stored, np.clip(self.budget - dealt_before, 0, most)
+
+    def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
+        """Draws one output for every input, independently, shape ``(n,)``.
+
+        ``u`` is uniform below ``G S + F H`` and ``w`` below ``S - A``. Every output is found three ways, from the base,
+        from the neighbors and from what is left of the base, and ``u`` says which is taken.
+
+        Privacy:
+            Which of the three was taken must not be seen: the bound is about the output alone. All are always
+            computed, and none is shorter for one input than for another.
+        """
+        unique = np.flatnonzero(np.bincount(inputs, minlength=self.table.symbols + 1))
+        numbers = np.zeros(self.table.symbols + 1, dtype=np.intp)
+        numbers[unique] = np.arange(len(unique))
+        row_of, rows = numbers[inputs], self._rows(unique)
+        u = uniform_below(np.full(len(row_of), self.total), random_uint64)
+        w = uniform_below(rows.left[row_of], random_uint64)
+        return self._select(rows, row_of, u, w)
+
+    def _rows(self, inputs: Integers) -> _Rows:
+        stored, budgets = self.budgets(inputs)
+        starts = self.sums[stored] - self.base[stored]
+        order = np.argsort(stored, axis=1)  # by id: where a word without mass begins, its successor begins too
+        in_order = np.take_along_axis(budgets, order, axis=1)
+        removed = np.zeros((len(inputs), stored.shape[1] + 1), dtype=np.int64)
+        np.cumsum(in_order, axis=1, out=removed[:, 1:])
+        total = removed[:, -1]
+        return _Rows(
+            stored,
+            np.cumsum(budgets, axis=1),
+            np.take_along_axis(starts, order, axis=1) - removed[:, :-1],
+            removed,
+            total,
+            np.maximum(1, self.base_sum - total),
+        )
+
+    def _select(self, rows: _Rows, row_of: NDArray[np.intp], u: Integers, w: Integers) -> Integers:
+        """Returns the output that the two uniform integers name."""
+        k = rows.stored.shape[1]
+        of_budget = u - self.unit * self.base_sum
+        v = np.maximum(of_budget, 0) // self.factor if self.factor else np.zeros_like(u)
+        near = at_most(rows.dealt, row_of, v)
+        # What is left of the base: step over every removed interval that begins at or before w.
+        passed = at_most(rows.shifted, row_of, w)
+        position = w + rows.removed.ravel()[row_of * (k + 1) + passed]
+        position = np.where(of_budget < 0, np.minimum(u // self.unit, self.base_sum - 1), position)
+        # A library's search takes branches that depend on where it ends: time told base draws from near ones.
+        outputs = at_most(self.sums[None], np.zeros_like(row_of), position)
+        stored = rows.stored.ravel()[row_of * k + np.minimum(near, k - 1)]
+        return np.where((of_budget >= 0) & (v < rows.total[row_of]), stored, outputs)
+
+    def exact_row(self, token: int) -> list[int]:
+        """Returns the exact weight of every symbol as the output of one input: integers of any size.
+
+        They sum to ``(G S + F H) (S - A)``, or to ``G S + F H`` where nothing is left over.
+        """
+        stored, budgets = self.budgets(np.array([token]))
+        a = np.zeros_like(self.base)
+        a[stored[0]] = budgets[0]
+        missing, rest = self.budget - int(a.sum()), self.base_sum - int(a.sum())
+        if not missing:
+            return [self.unit * b + self.factor * n for b, n in zip(self.base.tolist(), a.tolist(), strict=True)]
+        return [
+            self.unit * b * rest + self.factor * (n * rest + missing * (b - n))
+            for b, n in zip(self.base.tolist(), a.tolist(), strict=True)
+        ]
+
+    @cached_property
+    def channel(self) -> "StaircaseChannel":
+        """The output distribution of every input."""
+        return StaircaseChannel(self.base, self)
+
+
+@dataclass(frozen=True, eq=False)
+class StaircaseChannel(Channel):
+    """The output distribution of a staircase.
+
+    Attributes:
+        base: ``b``.
+        staircase: The mechanism.
+    """
+
+    base: Integers
+    staircase: Staircase
+
+    @property
+    def symbols(self) -> int:
+        """The number of symbols; also the id of ``<unk>`` as an input."""
+        return self.staircase.table.symbols
+
+    def exact_row(self, token: int) -> list[int]:
+        """Returns the exact weights of one input."""
+        return self.staircase.exact_row(token)
+
+    def rows(self, inputs: Ids) -> Floats:
+        """Returns ``Pr[M(x) = y]`` of some inputs to all symbols, shape ``(n, symbols)``."""
+        staircase = self.staircase
+        stored, budgets = staircase.budgets(inputs)
+        a = np.zeros((len(inputs), self.symbols))
+        np.put_along_axis(a, stored, budgets.astype(np.float64), axis=1)
+        dealt = budgets.sum(axis=1)[:, None]
+        spread = (staircase.budget - dealt) / np.maximum(1, staircase.base_sum - dealt)
+        a += spread * (staircase.base - a)
+        return (staircase.unit * staircase.base + staircase.factor * a) / staircase.total
+
+    def columns(self, outputs: Ids) -> Floats:
+        """Returns ``Pr[M(x) = y]`` of all inputs to some outputs, shape ``(n, inputs)``."""
+        staircase, (inputs, values, starts, spread) = self.staircase, self._by_output
+        base = staircase.base[outputs].astype(np.float64)
+        a = np.zeros((len(outputs), self.inputs))
+        for number, output in enumerate(outputs):
+            entries = slice(starts[output], starts[output + 1])
+            a[number, inputs[entries]] = values[entries]
+        a += spread * (base[:, None] - a)
+        return (staircase.unit * base[:, None] + staircase.factor * a) / staircase.total
+
+    @cached_property
+    def _by_output(self) -> tuple[Integers, Integers, Integers, Floats]:
+        """Inputs and ``a`` of every output that has any, where each output's begin, and the spread of every input."""
+        stored, budgets = self.staircase.budgets(np.arange(self.inputs))
+        dealt = budgets.sum(axis=1)
+        row, place = np.nonzero(budgets)
+        order = np.argsort(stored[row, place], kind="stable")
+        outputs = stored[row, place][order]
+        starts = np.searchsorted(outputs, np.arange(self.symbols + 1))
+        spread = (self.staircase.budget - dealt) / np.maximum(1, self.staircase.base_sum - dealt)
+        return row[order], budgets[row, place][order], starts, spread
+
+
+def at_most(ascending: Integers, row_of: NDArray[np.intp], values: Integers) -> NDArray[np.intp]:
+    """Returns how many entries of each row are at most the value: as many steps for every row and value."""
+    k = ascending.shape[1]
+    flat, before = ascending.ravel(), row_of * k - 1
+    last, position = before + k, before
+    step = 1 << (k.bit_length() - 1)
+    while step:
+        probe = np.minimum(position + step, last)  # if the last entry is reached, all are
+        position = np.where(flat[probe] <= values, probe, position)
+        step >>= 1
+    return position - before

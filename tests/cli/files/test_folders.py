@@ -1,0 +1,316 @@
+"""Runs over files and folders: the shape of the output, what is left out, resuming, workers, and what goes wrong."""
+
+import gzip
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import textveil_cli.files.workers as workers_module
+from interruption import interrupted
+from processes import TIMEOUT, die, start, writes_below
+from textveil.errors import FileChanged
+from textveil_cli.files import RECORD, Selection, find_sources
+from textveil_cli.files.run import _steps
+from textveil_cli.files.sources import Source
+
+posix = pytest.mark.skipif(os.name != "posix", reason="links, signals and limits as POSIX has them")
+TABLE = b"id,note\n1,the doctor\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Four tables, one packed and one deeper, and three files that are left out."""
+    top = tmp_path / "in"
+    (top / "deep" / "er").mkdir(parents=True)
+    (top / ".hidden").mkdir()
+    (top / "a.csv").write_bytes(TABLE)
+    (top / "B.CSV").write_bytes(TABLE)
+    (top / "deep" / "c.csv.gz").write_bytes(gzip.compress(TABLE))
+    (top / "deep" / "er" / "d.csv").write_bytes(TABLE)
+    for name in ("notes.txt", "deep/e.csv.bak", ".hidden/f.csv", ".g.csv"):
+        (top / name).write_bytes(b"x")
+    return top
+
+
+@pytest.fixture
+def tables(here: Callable, flat_bundle: Path, nearest: None) -> Callable:
+    """``textveil sanitize --csv --column note`` with which every word becomes ``zz``."""
+    return lambda *arguments: here("sanitize", "--bundle", flat_bundle, "--csv", "-c", "note", *arguments)
+
+
+def files_in(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_folder_keeps_its_shape(tables: Callable, folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    ran = tables(folder, "-o", out, "--json")
+    assert ran.code == 0
+    assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz", "deep/er/d.csv", RECORD]
+    assert (out / "a.csv").read_bytes() == b"id,note\n1,zz zz\n"
+    packed = (out / "deep" / "c.csv.gz").read_bytes()
+    assert gzip.decompress(packed) == b"id,note\n1,zz zz\n"
+    assert packed[3:8] == bytes(5), "neither a name nor a time is in it"
+    said = json.loads(ran.text)
+    assert (said["rows"], said["documents"], said["tokens"], said["most_tokens"]) == (4, 4, 8, 2)
+    assert said["statement"]["tokens"] == 8
+    assert said["rewritten"] == ["note"]
+    assert ran.message == "textveil: for this device only: 2 files of other formats left out\n"
+
+
+def test_a_pattern(tables: Callable, folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    ran = tables(f"{folder}/**/*.csv", "-o", out)
+    assert files_in(out) == ["a.csv", "deep/er/d.csv", RECORD]
+    assert ran.message.startswith("textveil: 2 files, 2 rows, 2 documents of at most 2 tokens; ")
+    assert tables(f"{folder}/*.none", "-o", tmp_path / "o").message == (
+        "textveil: input: input 1 of 1: no file fits the pattern\n"
+    )
+
+
+def test_several_files_and_one_file_into_a_folder(tables: Callable, folder: Path, tmp_path: Path) -> None:
+    assert tables(folder / "a.csv", folder / "B.CSV", "-o", tmp_path / "two").code == 0
+    assert files_in(tmp_path / "two") == ["B.CSV", "a.csv", RECORD]
+    (tmp_path / "one").mkdir()
+    assert tables(folder / "a.csv", "-o", tmp_path / "one").code == 0
+    assert files_in(tmp_path / "one") == ["a.csv", RECORD]
+    assert "several files need a folder" in tables(folder / "a.csv", folder / "B.CSV").message
+    same = tables(folder / "a.csv", folder / "a.csv", "-o", tmp_path / "same")
+    assert "two inputs have the same name" in same.message
+
+
+def test_packing_follows_the_names(tables: Callable, folder: Path, tmp_path: Path) -> None:
+    assert tables(folder / "deep" / "c.csv.gz", "-o", tmp_path / "out.csv").code == 0
+    assert (tmp_path / "out.csv").read_bytes() == b"id,note\n1,zz zz\n"
+    assert tables(folder / "a.csv", "-o", tmp_path / "out.csv.gz").code == 0
+    assert gzip.decompress((tmp_path / "out.csv.gz").read_bytes()) == b"id,note\n1,zz zz\n"
+
+
+def test_zstd(tables: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed")
+    path, out = tmp_path / "t.csv.zst", tmp_path / "out.csv.zst"
+    frame = zstandard.ZstdCompressor().compress
+    rows = b"".join(b"%d,the doctor\n" % number for number in range(5000))
+    path.write_bytes(frame(b"id,note\n") + frame(rows))
+    assert tables(path, "-o", out).code == 0
+    unpacked = zstandard.ZstdDecompressor().stream_reader(out.read_bytes()).read()
+    assert unpacked == b"id,note\n" + rows.replace(b"the doctor", b"zz zz")
+    for damaged in (path.read_bytes()[:-9], b"id,note\n"):
+        path.write_bytes(damaged)
+        assert tables(path, "-o", out).message == "textveil: input: t.csv.zst: no zstd file, or a damaged one\n"
+    monkeypatch.setitem(__import__("sys").modules, "zstandard", None)
+    assert ".zst needs zstandard: pip install 'textveil-cli[zstd]'" in tables(path, "-o", out).message
+
+
+def test_damaged_gzip_files(tables: Callable, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv.gz"
+    good = gzip.compress(TABLE * 100)
+    for damaged in (good[:-9], TABLE, good[:20] + b"\0\0\0" + good[23:]):
+        path.write_bytes(damaged)
+        ran = tables(path, "-o", tmp_path / "out.csv")
+        assert ran.message == "textveil: input: t.csv.gz: no gzip file, or a damaged one\n"
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_plain_text_in_folders(here: Callable, flat_bundle: Path, nearest: None, tmp_path: Path) -> None:
+    top, out = tmp_path / "in", tmp_path / "out"
+    (top / "deep").mkdir(parents=True)
+    (top / "a.txt").write_bytes(b"\xef\xbb\xbfThe doctor,\r\n\r\nnurse")
+    (top / "deep" / "b.txt.gz").write_bytes(gzip.compress(b"the\n"))
+    run = ("sanitize", "--bundle", flat_bundle, top, "-o")
+    ran = here(*run, out)
+    assert (out / "a.txt").read_bytes() == b"\xef\xbb\xbfZz zz,\r\n\r\nzz"
+    assert gzip.decompress((out / "deep" / "b.txt.gz").read_bytes()) == b"zz\n"
+    assert ran.message.startswith("textveil: 2 files, 3 documents of at most 2 tokens; ")
+    (top / "a.txt").write_bytes(b'{"a": "b"}\n')
+    ran = here(*run, tmp_path / "other")
+    assert "looks-structured: a.txt: looks like JSON lines" in ran.message
+    assert here(*run, tmp_path / "other", "--plain").code == 0
+
+
+# --- what goes wrong -----------------------------------------------------------------------------------------------
+
+
+def test_finished_files_stay_after_an_error(tables: Callable, folder: Path, tmp_path: Path) -> None:
+    """And the run is gone on with: finished files are not drawn again."""
+    out = tmp_path / "out"
+    (folder / "deep" / "er" / "d.csv").write_bytes(b"id,note\n1,2,3\n")
+    ran = tables(folder, "-o", out)
+    assert ran.message == "textveil: bad-row: deep/er/d.csv, row 1 (line 2): 3 cells, where the first row has 2\n"
+    assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz", RECORD]
+    (folder / "deep" / "er" / "d.csv").write_bytes(TABLE)
+    assert tables(folder, "-o", out).message == (
+        "textveil: resume: the output folder is not empty: --resume goes on with a run that was interrupted\n"
+    )
+    times = {path: path.stat().st_mtime_ns for path in out.rglob("*.csv")}
+    ran = tables(folder, "-o", out, "--resume")
+    assert ran.code == 0
+    assert "for this device only: 3 files finished before, not drawn again" in ran.message
+    assert "4 files, 4 rows, 4 documents" in ran.message
+    assert {path: path.stat().st_mtime_ns for path in times} == times
+    assert (out / "deep" / "er" / "d.csv").exists()
+
+
+def test_a_run_that_finished_nothing_can_be_begun_anew(tables: Callable, folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    (folder / "B.CSV").write_bytes(b"")
+    assert tables(folder, "-o", out).code == 1
+    (folder / "B.CSV").write_bytes(TABLE)
+    assert tables(folder, "-o", out).code == 0
+
+
+def test_a_run_is_not_gone_on_with_otherwise(tables: Callable, folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert tables(folder, "-o", out).code == 0
+    assert "begun with other options" in tables(folder, "-o", out, "--resume", "--level", "high").message
+    assert "begun with other options" in tables(folder, "-o", out, "--resume", "-c", "id").message
+    (folder / "a.csv").write_bytes(TABLE + b"2,nurse\n")
+    ran = tables(folder, "-o", out, "--resume")
+    assert ran.message.startswith("textveil: file-changed: a.csv: changed since its output was written")
+    (out / "a.csv").unlink()
+    assert tables(folder, "-o", out, "--resume").code == 0
+    assert (out / "a.csv").read_bytes() == b"id,note\n1,zz zz\n2,zz\n"
+    (out / RECORD).write_bytes(b"{}\n")
+    assert "the record of the output folder is damaged" in tables(folder, "-o", out, "--resume").message
+    (out / RECORD).unlink()
+    assert "no record to go on with" in tables(folder, "-o", out, "--resume").message
+    assert "--resume is for an output folder" in tables(folder / "a.csv", "--resume").message
+
+
+def test_a_record_that_was_not_written_to_its_end(tables: Callable, folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert tables(folder, "-o", out).code == 0
+    record = (out / RECORD).read_bytes()
+    lines = record.splitlines(keepends=True)
+    (out / RECORD).write_bytes(b"".join(lines[:3]) + lines[3][:10])
+    for later in ("deep/c.csv.gz", "deep/er/d.csv"):  # an output has its name after its line in the record
+        (out / later).unlink()
+    ran = tables(folder, "-o", out, "--resume")
+    assert ran.code == 0
+    assert "2 files finished before" in ran.message
+    entries = [json.loads(line) for line in (out / RECORD).read_bytes().splitlines()]
+    assert [entry.get("file") for entry in entries] == [None, "B.CSV", "a.csv", "deep/c.csv.gz", "deep/er/d.csv", None]
+
+
+def test_an_interrupt_leaves_finished_files_and_nothing_half(
+    tables: Callable, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    with interrupted(monkeypatch, renaming=3):
+        assert tables(folder, "-o", out).code == 130
+    assert files_in(out) == ["B.CSV", "a.csv", RECORD]
+    ran = tables(folder, "-o", out, "--resume")
+    assert "2 files finished before" in ran.message
+    assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz", "deep/er/d.csv", RECORD]
+
+
+@posix
+def test_links_in_a_circle(tables: Callable, folder: Path, tmp_path: Path) -> None:
+    (folder / "deep" / "er" / "back").symlink_to(folder)
+    ran = tables(folder, "-o", tmp_path / "out")
+    assert ran.code == 1
+    assert ran.message == "textveil: input: input 1 of 1, deep/er/back: a link leads back into its own folder\n"
+    assert not (tmp_path / "out").exists()
+
+
+@posix
+def test_links_that_lead_elsewhere_are_followed(tables: Callable, folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "x.csv").write_bytes(TABLE)
+    (folder / "first").symlink_to(other)
+    (folder / "second").symlink_to(other)
+    assert tables(folder, "-o", tmp_path / "out").code == 0
+    assert {"first/x.csv", "second/x.csv"} <= set(files_in(tmp_path / "out"))
+
+
+def test_outputs_that_are_inputs(tables: Callable, folder: Path) -> None:
+    assert "--output is also an input" in tables(folder / "a.csv", "-o", folder / "a.csv").message
+    for out in (folder, folder / "out", folder / "deep" / ".." / "x"):
+        assert "the output folder is in an input folder" in tables(folder, "-o", out).message
+    assert (folder / "a.csv").read_bytes() == TABLE
+
+
+def test_a_file_that_changes_while_it_is_read(folder: Path) -> None:
+    path = folder / "a.csv"
+    source = Source(path, "a.csv", None, path.stat().st_size)
+    steps = _steps([source], Selection("csv", ("note",)), lambda name, texts: None)
+    assert next(steps).file is not None
+    with path.open("ab") as file:
+        file.write(b"2,nurse\n")
+    *_, last = steps
+    assert isinstance(last.error, FileChanged)
+    assert str(last.error) == "a.csv: the file was changed while it was read"
+
+
+def test_names_in_messages_are_one_line(folder: Path, tmp_path: Path) -> None:
+    if os.name != "posix":
+        pytest.skip("such names are POSIX's")
+    (folder / "a\n\x1b[31m.csv").write_bytes(TABLE)
+    names = [source.name for source in find_sources([str(folder)], "csv", tmp_path / "out").files]
+    assert "a??[31m.csv" in names
+
+
+@pytest.mark.slow
+def test_workers_draw_the_same_files(here: Callable, folder: Path, tmp_path: Path, tiny_path: Path) -> None:
+    out = tmp_path / "out"
+    (folder / "a.csv").write_bytes(b"id,note\n" + b"".join(b"%d,the doctor\n" % number for number in range(40_000)))
+    arguments = ["sanitize", "--bundle", tiny_path, "--csv", "-c", "note", folder, "-o", out, "--workers", "2"]
+    ran = here(*arguments)
+    assert ran.code == 0
+    assert "40,003 documents" in ran.message
+    rows = (out / "a.csv").read_bytes().splitlines()
+    assert [row.split(b",")[0] for row in rows[1:]] == [b"%d" % number for number in range(40_000)]
+    assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz", "deep/er/d.csv", RECORD]
+
+
+@posix
+@pytest.mark.slow
+def test_a_worker_that_dies(tables: Callable, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers_module, "_begin", die)
+    ran = tables(folder, "-o", tmp_path / "out", "--workers", "2")
+    assert ran.code == 1
+    assert ran.message == "textveil: worker: a process was ended from outside (not enough memory?)\n"
+    assert files_in(tmp_path / "out") == [RECORD]
+
+
+@posix
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_ctrl_c_in_the_middle(tiny_path: Path, folder: Path, tmp_path: Path, workers: str) -> None:
+    """A signal to the whole group, as a terminal sends it: exit code 130, no traceback, nothing half."""
+    out = tmp_path / "out"
+    with (folder / "deep" / "er" / "d.csv").open("wb") as file:
+        file.write(b"id,note\n" + b"1,the doctor said the biopsy was clean\n" * 500_000)
+    arguments = ("sanitize", "--bundle", tiny_path, "--csv", "-c", "note", folder, "-o", out, "--workers", workers)
+    with start(*arguments, start_new_session=True) as process:
+        assert process.stderr is not None
+        for _ in range(TIMEOUT * 100):  # until the large file is being written
+            if writes_below(process, out / "deep" / "er"):
+                break
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(TIMEOUT) == 130
+        assert process.stderr.read() == b""
+    assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz", RECORD]
+
+
+@posix
+def test_a_full_disk(forked: Callable, tiny_path: Path, tmp_path: Path) -> None:
+    """A limit on the size of files stands in for the disk."""
+    pytest.importorskip("resource")
+    path, out = tmp_path / "t.csv", tmp_path / "out.csv"
+    path.write_bytes(b"id,note\n" + b"1,the doctor\n" * 5000)
+    limit = (
+        "import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))"
+    )
+    ran = forked("sanitize", "--bundle", tiny_path, "--csv", "-c", "note", path, "-o", out, before=limit)
+    assert ran.code == 1
+    assert ran.message == "textveil: output: the output file cannot be written: File too large\n"
+    assert not out.exists()
+    assert files_in(tmp_path) == ["t.csv"]

@@ -1,0 +1,177 @@
+"""JSON lines: strings at some keys are rewritten, and the rest of each line keeps its bytes."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from textveil.errors import ColumnError, FieldTooLong, OptionError, TextveilError
+from textveil_cli.files import Selection
+from textveil_cli.files.json_lines import EACH, JsonLinesLayout, parse_key
+from textveil_cli.files.rows import Bad, Block, Drawn, blocks
+
+
+def shout(content: bytes, *keys: str, pieces: int = 0, **options: object) -> tuple[bytes, list[Bad]]:
+    """JSON lines with upper-case letters in the strings at some keys; read at once, or in pieces of so many bytes."""
+    selection = Selection("jsonl", keys, **options)  # type: ignore[arg-type]
+    chunks = [content[at : at + pieces] for at in range(0, len(content), pieces)] if pieces else [content]
+    written, bad = [], []
+    for block in blocks(JsonLinesLayout(selection, "t.jsonl"), chunks, selection, "t.jsonl"):
+        assert isinstance(block, Block)
+        written += block.finish(Drawn([text.upper() for text in block.texts], [1] * len(block.sizes)))
+        bad += block.bad
+    return b"".join(written), bad
+
+
+@pytest.mark.parametrize(
+    ("key", "steps"),
+    [
+        ("note", ("note",)),
+        ("a.b", ("a", "b")),
+        ("messages[].content", ("messages", EACH, "content")),
+        ("tags[]", ("tags", EACH)),
+        ("a[][]", ("a", EACH, EACH)),
+        ("[].a b", (EACH, "a b")),
+        ('"a.b"[]."c\\""', ("a.b", EACH, 'c"')),
+    ],
+)
+def test_keys(key: str, steps: tuple[str | None, ...]) -> None:
+    assert parse_key(key) == steps
+
+
+@pytest.mark.parametrize("key", ["", ".", "a.", ".a", "a..b", "a[", "a[0]", "[]a", 'a"b"', "a[]b"])
+def test_keys_that_cannot_be_read(key: str) -> None:
+    with pytest.raises(OptionError, match="names with dots"):
+        parse_key(key)
+
+
+@pytest.mark.parametrize(
+    ("keys", "before", "after"),
+    [
+        (["a"], b'{"a": "x", "b":  "y" }\n', b'{"a": "X", "b":  "y" }\n'),
+        (["a"], b'\xef\xbb\xbf {"b":1.50,"a":"x"}\r\n\n{"a":null}', b'\xef\xbb\xbf {"b":1.50,"a":"X"}\r\n\n{"a":null}'),
+        (["a.b"], b'{"a": {"c": "x", "b": "y\\n"}}', b'{"a": {"c": "x", "b": "Y\\n"}}'),
+        (["m[].c"], b'{"m": [{"c": "x", "r": 1}, {"c": null}]}', b'{"m": [{"c": "X", "r": 1}, {"c": null}]}'),
+        (["t[]", "a"], b'{"t": ["x", "y", null], "a": "z"}', b'{"t": ["X", "Y", null], "a": "Z"}'),
+        (["m[][].c"], b'{"m": [[{"c": "x"}], []]}', b'{"m": [[{"c": "X"}], []]}'),
+        (["[].a"], b'[{"a": "x"}]\n', b'[{"a": "X"}]\n'),
+        (["a"], b'{"n": 12345678901234567, "m": 1e400, "a": "x"}', b'{"n": 12345678901234567, "m": 1e400, "a": "X"}'),
+        (["a"], '{"é": "ü", "a": "\\u00e9é"}'.encode(), '{"é": "ü", "a": "ÉÉ"}'.encode()),
+        (["a"], b'{"a": "\\ud800x", "b": "\\ud800"}', b'{"a": "\\ud800X", "b": "\\ud800"}'),
+        (["a.b"], b'{"a": null}', b'{"a": null}'),
+        (["m[].c"], b'{"m": []}', b'{"m": []}'),
+    ],
+)  # fmt: skip
+def test_bytes_that_stay(keys: list[str], before: bytes, after: bytes) -> None:
+    for pieces in (0, 1, 7):
+        assert shout(before, *keys, pieces=pieces) == (after, [])
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ('{"a": 1}', "a key is no text"),
+        ('{"a": {"b": "x"}}', "a key is no text"),
+        ('{"a": ["x"]}', "a key is no text"),
+        ('{"b": "x"}', "a key is missing (--allow-missing passes such rows)"),
+        ('{"a": "x", "a": "y"}', "a key is there twice"),
+        ('{"a": "x"', "no JSON object"),
+        ('{"a": "x",}', "no JSON object"),
+        ('{"a": "x" "b": 1}', "no JSON object"),
+        ('{"a": "x\ty"}', "no JSON object"),
+        ('{"b": nope, "a": "x"}', "no JSON object"),
+        ('{"a": "x"} {"a": "y"}', "something follows the JSON object"),
+        ('["x"]', "a list stands where a key names an object: say [] after its name"),
+        ('"x"', "a key goes into what is no object and no list"),
+        ("x", "a key goes into what is no object and no list"),
+        ('{"b": ' + "[" * 100_000 + "]" * 100_000 + ', "a": "x"}', "lists in lists, too deep"),
+    ],
+)
+def test_bad_rows(row: str, reason: str) -> None:
+    written, bad = shout(f'{{"a": "x"}}\n{row}\n{{"a": "y"}}'.encode(), "a")
+    assert written == b'{"a": "X"}\n{"a": "Y"}'
+    assert [(one.number, one.line, one.reason, one.raw) for one in bad] == [(2, 2, reason, row.encode() + b"\n")]
+
+
+@pytest.mark.parametrize("option", ["document_key", "scope_column"])
+@pytest.mark.parametrize("row", ['{"a": "x", "b": 1, "b": 2}', '{"a": "x", "b": 1, "c": {"d": 1, "d": 2}}'])
+def test_a_row_that_names_its_document_or_scope_has_each_key_once(option: str, row: str) -> None:
+    """Of two scopes the last would be charged, and the first is what others read."""
+    more = {"document": "key"} if option == "document_key" else {}
+    written, bad = shout(f'{row}\n{{"a": "y", "b": 1}}\n'.encode(), "a", **{option: "b"}, **more)
+    assert (written, [one.reason for one in bad]) == (b'{"a": "Y", "b": 1}\n', ["a key is there twice"])
+
+
+def test_a_list_of_objects_where_an_object_is_named() -> None:
+    row = b'{"m": [{"c": "x"}]}\n'
+    assert shout(row, "m.c")[1][0].reason == "a list stands where a key names an object: say [] after its name"
+    assert shout(b'{"m": {"c": "x"}}\n', "m[].c")[1][0].reason == "a key says [] of what is no list"
+
+
+def test_bytes_that_are_not_text() -> None:
+    assert shout(b'{"a": "\xff"}\n', "a")[1][0].reason == "not UTF-8"
+    with pytest.raises(TextveilError, match="UTF-16"):
+        shout('{"a": "x"}'.encode("utf-16"), "a")
+
+
+def test_rows_may_lack_a_key_if_that_is_said() -> None:
+    rows = b'{"m": [{"c": "x"}, {}]}\n{}\n'
+    assert shout(rows, "m[].c", allow_missing=True) == (rows.replace(b"x", b"X"), [])
+    with pytest.raises(ColumnError, match=r"t.jsonl: no row has any of the keys"):
+        shout(b'{"m": 1}\n', "n", allow_missing=True)
+
+
+@pytest.mark.parametrize("keys", [("a", "a"), ("a", "a.b"), ("a.b", "a"), ("a", '"a"')])
+def test_keys_that_exclude_each_other(keys: tuple[str, ...]) -> None:
+    with pytest.raises(OptionError, match="--key"):
+        shout(b"{}", *keys)
+
+
+def test_a_text_has_a_cap() -> None:
+    assert shout(b'{"a": "' + b"x" * 100 + b'"}', "a", max_field=100)[1] == []
+    for content in (b'{"a": "' + b"x" * 101 + b'"}', b'{"b": "' + b"x" * 1000 + b'"}'):
+        with pytest.raises(FieldTooLong):
+            shout(content, "a", max_field=100)
+
+
+VALUE = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.lists(st.tuples(VALUE, st.text(max_size=6), st.booleans()), max_size=5), st.booleans(), st.integers(0, 5))
+@example([({"text": "a"}, "\ud800", True)], True, 3)
+def test_any_rows(rows: list[tuple[object, str, bool]], ascii_only: bool, pieces: int) -> None:
+    """Read again, all is as it was but the text, and without it every byte is."""
+    lines = []
+    for other, text, first in rows:
+        members = {"text": text, "other": other} if first else {"other": other, "text": text}
+        line = json.dumps(members, ensure_ascii=ascii_only)
+        lines.append(line if line.isascii() else line.encode("utf-8", "replace").decode())
+    content = "".join(f"{line}\n" for line in lines).encode()
+    written, bad = shout(content, "text", pieces=pieces)
+    assert not bad
+    for before, after in zip(content.splitlines(), written.splitlines(), strict=True):
+        was, now = json.loads(before), json.loads(after)
+        assert now.pop("text") == was["text"].upper()
+        assert was.pop("text") is not None
+        assert now == was
+
+
+def test_the_command(here: Callable, flat_bundle: Path, nearest: None, tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(
+        b'{"id": 1, "messages": [{"role": "user", "content": "The doctor."}, {"role": "it", "content": null}]}\n'
+    )
+    ran = here("sanitize", "--bundle", flat_bundle, "--jsonl", "--key", "messages[].content", path)
+    assert ran.out == path.read_bytes().replace(b"The doctor", b"Zz zz")
+    assert " 1 key rewritten; all else is copied as it is" in ran.message
+    ran = here("sanitize", "--bundle", flat_bundle, "--jsonl", "--key", "messages.content", path)
+    assert ran.code == 1
+    assert ran.message == (
+        "textveil: bad-row: t.jsonl, row 1 (line 1): a list stands where a key names an object: say [] after its name\n"
+    )

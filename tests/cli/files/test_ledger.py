@@ -1,0 +1,384 @@
+"""A ledger over tables: every row that comes out was charged before, in its scope; receipts of tables."""
+
+import gzip
+import json
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_ledger import in_a_copy, request_of
+from small_staircase import small_staircase
+from textveil import Ledger, Sanitizer
+from textveil.errors import LedgerError
+from textveil_cli.console import run
+from textveil_cli.files import streams
+from textveil_cli.files.charges import Charges
+from textveil_cli.main import app
+
+posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+
+#: Of every drawn mention, under the default level of the small bundle.
+NATS = 8.5
+PEOPLE = "id,who,note\n1,anna,doctor\n2,bob,nurse flu\n3,anna,cancer flu\n4,bob,\n5,bob,doctor\n"
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return small_staircase(tmp_path_factory.mktemp("small"))
+
+
+@pytest.fixture(scope="module")
+def small(bundle: Path) -> Sanitizer:
+    return Sanitizer.load(bundle)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    (tmp_path / "books").mkdir()
+    return tmp_path / "books" / "ledger"
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    return tmp_path / "people.csv"
+
+
+@pytest.fixture
+def tables(here: Callable, bundle: Path, path: Path) -> Callable:
+    """``textveil sanitize --csv --column note`` with a ledger."""
+    return lambda *options: here("sanitize", "-b", bundle, "--csv", "-c", "note", "--ledger", path, *options)
+
+
+def spent(path: Path, *scopes: str) -> list[float]:
+    ledger = Ledger(path)
+    ledger.accounts()  # sums are those of the rows
+    return [float(ledger.account(scope).spent.replace(",", "")) / NATS for scope in scopes]
+
+
+def test_cells_are_charged_to_the_scope_of_the_run(
+    tables: Callable, people: Path, path: Path, small: Sanitizer
+) -> None:
+    ran = tables(people, "--scope", "bank")
+    assert ran.code == 0
+    assert ran.message.endswith("textveil: ledger: 4 documents charged, 51 nats spent in this scope; "
+                                "1 document released before: each draw is one more release\n")  # fmt: skip
+    assert spent(path, "bank", "default") == [6, 0]
+    assert [Ledger(path).released_before("bank", request_of(small, text)) for text in ("doctor", "nurse flu", "")] == [
+        2,
+        1,
+        0,
+    ]
+
+
+def test_a_column_names_the_scope(tables: Callable, people: Path, path: Path) -> None:
+    ran = tables(people, "--scope-column", "who")
+    assert ran.message.endswith("ledger: 4 documents charged, each in the scope that its row names\n")
+    assert spent(path, "anna", "bob", "default") == [3, 3, 0]
+    assert len(Ledger(path).accounts()) == 2
+
+
+def test_scopes_of_json_lines_and_parquet(here: Callable, bundle: Path, path: Path, tmp_path: Path) -> None:
+    source = tmp_path / "t.jsonl"
+    rows = [{"by": {"name": name}, "note": "doctor"} for name in ("anna", 7, "7", None, True, "", {"x": 1})]
+    source.write_text("".join(json.dumps(row) + "\n" for row in [*rows, {"note": "nurse"}]))
+    run = ("sanitize", "-b", bundle, "--ledger", path, "-o", tmp_path / "out", "--quarantine", tmp_path / "kept")
+    assert here(*run, "--jsonl", "--key", "note", "--scope-column", "by.name", source).code == 0
+    assert spent(path, "anna", "7") == [1, 2]
+    kept = [json.loads(line) for line in (tmp_path / "kept").read_text().splitlines()]
+    assert [(one["row"], one["reason"]) for one in kept] == [
+        (row, "--scope-column names no scope there") for row in (4, 5, 6, 7, 8)
+    ]
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    table = pyarrow.table({"who": pyarrow.array([1, 2, None, 1]), "note": ["doctor", "flu flu", "nurse", "flu"]})
+    parquet.write_table(table, tmp_path / "t.parquet")
+    (tmp_path / "kept").unlink()
+    options = ("--parquet", "-c", "note", "--scope-column", "who", tmp_path / "t.parquet", "--budget", "9")
+    assert here(*run, *options).code == 0
+    assert spent(path, "1", "2") == [1, 0]
+    assert parquet.read_table(tmp_path / "out").column("who").to_pylist() == [1]
+    reasons = [json.loads(line) for line in (tmp_path / "kept").read_text().splitlines()]
+    assert [(one["row"], one["reason"].split(":")[0]) for one in reasons] == [
+        (2, "this release does not fit the budget of its scope"),
+        (3, "--scope-column names no scope there"),
+        (4, "this release does not fit the budget of its scope"),
+    ]
+    assert json.loads(reasons[0]["raw"]) == {"who": 2, "note": "flu flu"}
+    said = here("sanitize", "-b", bundle, "--ledger", path, *options, "-o", tmp_path / "out").message
+    assert said == "textveil: bad-row: t.parquet, row 3: --scope-column names no scope there\n"
+
+
+def test_a_budget_that_is_spent_ends_the_run_and_nothing_is_charged(
+    tables: Callable, people: Path, path: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.csv"
+
+    def charged() -> list[tuple[int, int]]:
+        return [(account.epsilon, releases) for account, releases in Ledger(path).accounts()]
+
+    for to in (["-o", out], []):
+        ran = tables(people, "--scope-column", "who", "--budget", "20", *to)
+        assert (ran.code, ran.out, out.exists()) == (1, b"", False)
+        assert ran.message.endswith(
+            "textveil: budget: people.csv, row 3 (line 4): this release does not fit the budget of its scope: "
+            "8.5 of 20 nats are spent\n"
+        )
+        assert charged() == [(0, 0), (0, 0)]
+    people.write_text(PEOPLE + "6,bob\n")  # a bad row further down: the rows before it are not charged either
+    assert "bad-row: people.csv, row 6" in tables(people, "--scope-column", "who").message
+    people.write_text(PEOPLE + "6,,nurse\n")
+    assert (
+        "bad-row: people.csv, row 6 (line 7): --scope-column names" in tables(people, "--scope-column", "who").message
+    )
+    assert charged() == [(0, 0), (0, 0)]
+
+
+def test_rows_that_a_budget_refuses_go_to_the_quarantine(
+    tables: Callable, people: Path, path: Path, tmp_path: Path
+) -> None:
+    out, kept = tmp_path / "out.csv", tmp_path / "kept"
+    ran = tables(people, "--scope-column", "who", "--budget", "17", "-o", out, "--quarantine", kept)
+    assert ran.code == 0
+    assert "3 rows, 2 documents of at most 2 drawn mentions" in ran.message
+    assert "ledger: 2 documents charged" in ran.message
+    assert [line.split(",")[0] for line in out.read_text().splitlines()] == ["id", "1", "2", "4"]
+    assert [json.loads(line)["row"] for line in kept.read_text().splitlines()] == [3, 5]
+    assert spent(path, "anna", "bob") == [1, 2]
+    assert tables(people, "--scope-column", "who", "--budget", "18").message.startswith(
+        "textveil: budget: people.csv, row 1 (line 2): this scope has a smaller budget"
+    )
+
+
+def test_all_cells_of_a_row_leave_or_none(here: Callable, bundle: Path, path: Path, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,a,b\n1,doctor,nurse flu\n2,doctor,\n")
+    run = ("sanitize", "-b", bundle, "--csv", "-c", "a", "-c", "b", tmp_path / "t.csv", "--ledger", path)
+    ran = here(*run, "--budget", "17", "--quarantine", tmp_path / "kept")
+    assert ran.text.splitlines()[0] == "id,a,b"
+    assert [line.split(",")[0] for line in ran.text.splitlines()] == ["id", "2"]
+    assert spent(path, "default") == [1]
+
+
+def test_documents_of_several_cells_are_charged_once(tables: Callable, path: Path, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,who,note\n1,anna,doctor\n\n1,bob,doctor nurse\n2,anna,doctor\n2,anna,doctor\n")
+    run = (tmp_path / "t.csv", "--consistent", "--document-key", "id")
+    ran = tables(*run, "--scope-column", "who", "-o", tmp_path / "out.csv", "--json")
+    assert json.loads(ran.text)["documents"] == 2, "a blank line between its rows does not part a document"
+    assert spent(path, "anna", "bob") == [3, 2], "two scopes of one document: it is charged to both"
+    assert "ledger: 2 documents charged" in tables(*run, "--scope", "x").message
+    assert "2 documents released before" in tables(*run, "--scope", "x").message
+    assert spent(path, "x") == [6]
+
+
+def test_who_writes_is_who_charges(tables: Callable, path: Path, tmp_path: Path) -> None:
+    rows = [f"{number},{number % 3},doctor nurse" for number in range(1000)]
+    (tmp_path / "t.csv").write_text("id,who,note\n" + "\n".join(rows) + "\n")
+    out = tmp_path / "out.csv"
+    assert tables(tmp_path / "t.csv", "-o", out, "--scope-column", "who", "--workers", "2").code == 0
+    assert len(out.read_text().splitlines()) == 1001
+    assert spent(path, "0", "1", "2") == [668, 666, 666]
+
+
+def test_nothing_is_written_before_it_is_charged(
+    tables: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A ledger that fails at the third block: rows of two blocks left."""
+    monkeypatch.setattr(streams, "_READ_BYTES", 24)
+    (tmp_path / "t.csv").write_text("id,note\n" + "".join(f"{number:03},doctor nurse\n" for number in range(50)))
+    real, calls = Ledger.charge_groups, [0]
+
+    def charge(*arguments: Any, **options: Any) -> Any:
+        calls[0] += 1
+        if calls[0] == 3:
+            raise LedgerError("no")
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(Ledger, "charge_groups", charge)
+    ran = tables(tmp_path / "t.csv")
+    assert (ran.code, calls) == (1, [3])
+    assert [line.split(",")[0] for line in ran.text.splitlines()] == ["id", "000", "001"]
+
+
+def test_resuming_charges_no_finished_file_again(tables: Callable, here: Callable, path: Path, tmp_path: Path) -> None:
+    top, out = tmp_path / "in", tmp_path / "out"
+    top.mkdir()
+    for name in "abc":
+        (top / f"{name}.csv").write_text("id,note\n1,doctor\n")
+    (top / "c.csv").write_text("id,note\n1\n")
+    assert tables(top, "-o", out).code == 1
+    assert spent(path, "default") == [2]
+    (top / "c.csv").write_text("id,note\n1,doctor\n")
+    for other in (["--scope", "x"], ["--scope-column", "id"]):
+        assert "begun with other options" in tables(top, "-o", out, "--resume", *other).message
+    assert tables(top, "-o", out, "--resume").code == 0
+    assert spent(path, "default") == [3]
+    assert tables(top, "-o", out, "--resume").code == 0
+    assert spent(path, "default") == [3]
+
+
+def test_a_charged_run_does_not_go_on_with_one_that_was_not(
+    tables: Callable, here: Callable, bundle: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.csv").write_text("id,note\n1,doctor\n")
+    plain = ("sanitize", "-b", bundle, "--csv", "-c", "note", tmp_path / "in", "-o", tmp_path / "out")
+    assert here(*plain).code == 0
+    assert "begun with other options" in tables(tmp_path / "in", "-o", tmp_path / "out", "--resume").message
+
+
+def killed_runs(bundle: Path, folder: Path, kills: int) -> tuple[int, int, int]:
+    """Kills runs over a folder at random points, each of which goes on with the one before, until one finishes.
+
+    Returns:
+        Rows that were written, those of them that the ledger does not know, and those that a later run charged again.
+    """
+    small = Sanitizer.load(bundle)
+    words = "doctor nurse cancer flu clinic hospital clean dirty".split()
+    unknown = written = again = 0
+    took_s = 1.0
+    for case in range(kills):
+        top, out, ledger = (folder / f"{case}{name}" for name in ("in", "out", "ledger"))
+        top.mkdir()
+        texts = [" ".join(words[int(digit)] for digit in f"{number:03o}") for number in range(60)]
+        for file in range(12):
+            rows = "".join(f"{row},{texts[row]}\n" for row in range(5 * file, 5 * file + 5))
+            (top / f"{file:02}.csv").write_text("id,note\n" + rows)
+        command = [
+            "sanitize",
+            "-b",
+            bundle,
+            "--csv",
+            "-c",
+            "note",
+            top,
+            "-o",
+            out,
+            "--ledger",
+            ledger,
+            "--resume",
+            "-q",
+        ]
+        known: dict[int, int] = {}
+        for attempt in range(4):
+            started = time.monotonic()
+            child = in_a_copy(lambda command=command: run(app, "textveil", [os.fspath(part) for part in command]))  # type: ignore[arg-type,misc]
+            if attempt < 3:
+                time.sleep(random.uniform(0, took_s))
+                os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            took_s = time.monotonic() - started if attempt == 3 else took_s
+            if not ledger.exists() or not ledger.stat().st_size:
+                assert not list(out.glob("*.csv"))
+                continue
+            opened = Ledger(ledger)
+            opened.accounts()
+            rows_out = [
+                int(line.split(",")[0]) for file in out.glob("*.csv") for line in file.read_text().split("\n")[1:-1]
+            ]
+            for row in rows_out:
+                charged = opened.released_before("default", request_of(small, texts[row]))
+                unknown += not charged
+                again += known.get(row, charged) != charged
+                known[row] = charged
+        assert len(known) == 60
+        written += len(known)
+    return written, unknown, again
+
+
+@posix
+def test_runs_killed_at_random_write_nothing_that_the_ledger_does_not_know(
+    bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "_READ_BYTES", 16)
+    assert killed_runs(bundle, tmp_path, kills=2) == (120, 0, 0)
+
+
+@posix
+@pytest.mark.full
+def test_three_hundred_kills(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "_READ_BYTES", 16)
+    written, unknown, again = killed_runs(bundle, tmp_path, kills=100)
+    print(f"300 kills: {written:,} rows written, {unknown} unknown to the ledger, {again} charged again when written")
+    assert (written, unknown, again) == (6000, 0, 0)
+
+
+@posix
+def test_rows_that_are_not_charged_are_found(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A planted fault: blocks of one row are not charged."""
+    monkeypatch.setattr(streams, "_READ_BYTES", 16)
+    real = Charges.charge
+
+    def charge(self: Charges, block: Any, drawn: Any, *, whole: bool) -> Any:
+        return drawn if len(block.texts) == 1 else real(self, block, drawn, whole=whole)
+
+    monkeypatch.setattr(Charges, "charge", charge)
+    assert killed_runs(bundle, tmp_path, kills=1)[1] > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--scope", "secret", "--scope-column", "who"], "--scope and --scope-column exclude each other"),
+        (["--memo", "--memo-key", "k"], "--memo is for plain text"),
+        (["--scope-column", "secret"], "--scope-column is not in the header"),
+        (["--scope-column", "who", "--plain"], "exclude each other"),
+    ],
+)
+def test_what_does_not_go_together(tables: Callable, people: Path, options: list[str], said: str) -> None:
+    ran = tables(people, *options)
+    assert (ran.code, ran.out) == (1, b"")
+    assert said in ran.message
+    assert "secret" not in ran.message
+
+
+def test_a_scope_column_needs_a_ledger_and_a_table(here: Callable, bundle: Path, people: Path) -> None:
+    run = ("sanitize", "-b", bundle, people, "--scope-column", "who")
+    assert "go with --ledger" in here(*run, "--csv", "-c", "note").message
+    assert "--scope-column is for tables" in here(*run).message
+
+
+def test_a_folder_of_plain_text_is_charged(here: Callable, bundle: Path, path: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.txt").write_text("doctor\nnurse flu\n")
+    ran = here("sanitize", "-b", bundle, tmp_path / "in", "-o", tmp_path / "out", "--ledger", path)
+    assert ran.code == 0
+    assert spent(path, "default") == [3]
+
+
+def test_receipts_of_tables(here: Callable, bundle: Path, people: Path, tmp_path: Path) -> None:
+    pytest.importorskip("cryptography", reason="cryptography is not installed")
+    run = ("sanitize", "-b", bundle, "--csv", "-c", "note", people, "--receipt-key", tmp_path / "key", "--receipt")
+    receipt, out = tmp_path / "receipt", tmp_path / "out.csv"
+    for output in (out, tmp_path / "out.csv.gz"):
+        assert here(*run, receipt, "-o", output).code == 0
+        ran = here("verify", "--receipt", receipt, "--output", output)
+        assert ran.text.startswith(
+            "staircase, level usual: 4 documents, 6 drawn mentions, 51 nats; of a table only note: all else is copied"
+        )
+        assert "it is of this output" in ran.text
+    assert gzip.decompress((tmp_path / "out.csv.gz").read_bytes()).startswith(b"id,who,note\n1,anna,")
+    ran = here(*run, receipt)
+    for content, code in ((ran.out + b"6,anna,nurse\n", 1), (ran.out, 0)):
+        out.write_bytes(content)
+        assert here("verify", "--receipt", receipt, "--output", out).code == code
+    assert json.loads(receipt.read_text())["options"]["table"] == {"format": "csv", "rewritten": ["note"]}
+    assert "--receipt is also an input" in here(*run, people, "-o", out).message
+    (tmp_path / "folder").mkdir()
+    assert "--receipt is of one output: a folder has several" in here(*run, receipt, "-o", tmp_path / "folder").message
+
+
+def test_receipts_of_parquet(here: Callable, bundle: Path, tmp_path: Path) -> None:
+    pytest.importorskip("cryptography", reason="cryptography is not installed")
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    source, out, receipt = tmp_path / "t.parquet", tmp_path / "o.parquet", tmp_path / "receipt"
+    parquet.write_table(pyarrow.table({"note": ["doctor", None]}), source)
+    run = ("sanitize", "-b", bundle, "--parquet", "-c", "note", source, "-o", out, "--receipt", receipt)
+    assert here(*run, "--receipt-key", tmp_path / "key").code == 0
+    assert parquet.read_table(out).num_rows == 2
+    assert here("verify", "--receipt", receipt, "--output", out).code == 0

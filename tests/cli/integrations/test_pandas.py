@@ -1,0 +1,167 @@
+"""Columns of a frame."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from canaries import SECRET
+from host_texts import TEXT, VISIBLE, is_sanitized, refused_in_one_line
+
+pandas = pytest.importorskip("pandas", reason="needs the extra pandas: make integrations")
+
+from textveil.errors import InputError, OptionError
+from textveil_cli.integrations import Rewriter
+from textveil_cli.integrations.pandas import sanitize
+
+
+@pytest.mark.parametrize("kind", ["str", "string", "object", "category"])
+def test_index_name_type_and_missing_cells_stay(kind: str) -> None:
+    column = pandas.Series(["The of", None, f"and {SECRET} said"], index=[7, 3, 5], name="note", dtype=kind)
+    done = sanitize(column, level="strongest")
+    assert list(done.index) == [7, 3, 5]
+    assert done.name == "note"
+    assert kind == "category" or done.dtype == column.dtype
+    assert list(done.isna()) == [False, True, False]
+    assert done[7] == "The of"
+    assert done[5].startswith("and ")
+    assert "Zorblax" not in done[5]
+    assert column[5] == f"and {SECRET} said"
+
+
+def test_the_accessor_is_the_function() -> None:
+    column = pandas.Series(["The of", "and not"])
+    assert list(column.textveil.sanitize(level="strongest")) == ["The of", "and not"]
+    with pytest.raises(OptionError):
+        column.textveil.sanitize(level="nothing")
+
+
+def test_empty_columns() -> None:
+    assert len(sanitize(pandas.Series([], dtype="str"))) == 0
+    assert sanitize(pandas.Series([None, None], dtype="object")).isna().all()
+
+
+def test_what_is_no_text_is_named_by_its_place() -> None:
+    with pytest.raises(InputError, match=r"^cell 2 of 2 is not a string$"):
+        sanitize(pandas.Series(["The", 48213977], dtype="object"))
+
+
+def test_nothing_is_kept_of_a_column() -> None:
+    assert sanitize(pandas.Series([f"and {SECRET}"])).attrs == {}
+
+
+# --- as its tutorial calls it: apply, map, pipe, assign -------------------------------------------------------------
+
+
+@pytest.fixture
+def tickets():
+    return pandas.DataFrame(
+        {"note": [TEXT, None, VISIBLE], "subject": [VISIBLE, TEXT, TEXT], "stars": [2, 5, 1]}, index=[5, 5, 7]
+    )
+
+
+def is_right(column: Any) -> bool:
+    assert list(column.index) == [5, 5, 7]
+    first, missing, visible = column.tolist()
+    return is_sanitized(first) and pandas.isna(missing) and visible == VISIBLE
+
+
+@pytest.mark.parametrize("method", ["pipe", "apply", "map", "transform", "agg"])
+def test_methods_of_a_column(tickets, method: str) -> None:
+    done = getattr(tickets["note"], method)(sanitize)
+    assert is_right(done)
+    assert (done.name, done.dtype) == ("note", tickets["note"].dtype)
+
+
+def test_a_rewriter_in_place_of_the_function(tickets) -> None:
+    assert is_right(tickets["note"].map(Rewriter(), na_action="ignore"))
+    assert is_sanitized(tickets["subject"].apply(Rewriter()).iloc[2])
+    assert is_sanitized(Rewriter().cells(tickets["note"])[0])
+    with pytest.raises(InputError, match="the text is not a string"):
+        tickets["note"].map(Rewriter())
+    for frame in (tickets, tickets[["note"]]):
+        with pytest.raises(InputError, match="a table came"):
+            Rewriter().cells(frame)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda frame: frame.apply(sanitize),
+        lambda frame: frame.apply(sanitize, axis=1),
+        lambda frame: frame.map(sanitize),
+        lambda frame: frame.transform(sanitize),
+        lambda frame: frame.pipe(sanitize, "note", "subject"),
+        lambda frame: sanitize(frame, ["note", "subject"]),
+        lambda frame: frame.textveil.sanitize("note", "subject"),
+        lambda frame: frame.assign(note=lambda f: sanitize(f["note"]), subject=sanitize(frame["subject"])),
+    ],
+    ids=["apply", "apply to rows", "map", "transform", "pipe", "a list", "accessor", "assign"],
+)
+def test_methods_of_a_frame(tickets, call: Callable[[Any], Any]) -> None:
+    given = tickets[["note", "subject"]]
+    done = call(given)
+    assert list(done.columns) == ["note", "subject"]
+    assert is_right(done["note"])
+    assert [is_sanitized(text) for text in done["subject"]] == [False, True, True]
+    assert given["note"].iloc[0] == TEXT  # and the frame that was given has its text
+
+
+def test_other_columns_of_a_frame_stay(tickets) -> None:
+    done = tickets.textveil.sanitize("note")
+    assert is_right(done["note"])
+    assert done[["subject", "stars"]].equals(tickets[["subject", "stars"]])
+
+
+def test_groups(tickets) -> None:
+    assert is_right(tickets.groupby("stars")["note"].transform(sanitize))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        sanitize,
+        lambda frame: frame.textveil.sanitize(),
+        lambda frame: frame.pipe(sanitize),
+        lambda frame: sanitize(frame[["note"]]),
+        lambda frame: sanitize(frame, "no such column"),
+        lambda frame: sanitize(frame, {"note"}),
+        lambda frame: sanitize(pandas.concat([frame, frame], axis=1), "note"),
+        lambda frame: sanitize(frame["note"], "note"),
+        lambda frame: sanitize(frame, "stars"),
+        lambda frame: frame.apply(sanitize),
+        lambda frame: frame.map(sanitize),
+        lambda frame: sanitize(frame["note"].tolist()),
+        lambda frame: sanitize(frame["note"].to_numpy()),
+        lambda frame: sanitize(frame.index),
+        lambda frame: sanitize(frame.to_dict()),
+        lambda frame: sanitize(frame.groupby("stars")),
+        lambda frame: sanitize(TEXT.encode()),
+    ],
+)
+def test_what_is_refused(tickets, call: Callable[[Any], Any]) -> None:
+    with pytest.raises(InputError) as refused:
+        call(tickets)
+    assert refused_in_one_line(str(refused.value))
+
+
+@pytest.mark.parametrize("kind", ["string[python]", "string[pyarrow]", "large_string[pyarrow]"])
+def test_types_of_strings_stay(tickets, kind: str) -> None:
+    if "pyarrow" in kind:
+        pytest.importorskip("pyarrow")
+    column = tickets["note"].astype(kind)
+    done = sanitize(column)
+    assert is_right(done)
+    assert done.dtype == column.dtype
+
+
+def test_cells_one_by_one() -> None:
+    assert is_sanitized(sanitize(TEXT))
+    for missing in (None, float("nan"), pandas.NA, pandas.NaT):
+        assert sanitize(missing) is missing
+
+
+@pytest.mark.full
+def test_the_example_runs(example: Callable[[str], str]) -> None:
+    said = example("with_pandas.py")
+    assert said.count("Name: note") == 1
+    assert "stars" in said

@@ -1,0 +1,140 @@
+"""What all integrations share: it pickles without text, needs no library, and says which extra is missing."""
+
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from canaries import SECRET
+from textveil.bundle.defaults import DEFAULT_BUNDLE_ID
+from textveil.errors import IdentityMismatch, InputError, OptionError
+from textveil_cli.integrations import Rewriter
+
+ROOT = Path(__file__).parents[3]
+SMALL = ROOT / "artifacts" / "english-v3-small"
+#: Each module, the package that it needs and the extra that brings it.
+MODULES = {
+    "presidio": ("presidio_anonymizer", "presidio-anonymizer"),
+    "spacy": ("spacy", "spacy"),
+    "datasets": ("datasets", "datasets"),
+    "pandas": ("pandas", "pandas"),
+    "langchain": ("langchain_core", "langchain-core"),
+    "sklearn": ("sklearn", "scikit-learn"),
+}
+
+
+@pytest.fixture(scope="module")
+def rewriter() -> Rewriter:
+    return Rewriter(SMALL, level="strongest", deny=["invoice"])
+
+
+@pytest.mark.parametrize("pinned", [True, False])
+def test_a_copy_from_a_pickle_says_what_its_user_pinned(pinned: bool) -> None:
+    """Workers open a bundle by its identity, which their user may not have named."""
+    folder = ROOT / "artifacts" / "english-v3"
+    before = Rewriter(folder, mechanism="santext", expect_id=DEFAULT_BUNDLE_ID if pinned else None)
+    again = pickle.loads(pickle.dumps(before))
+    (said,) = (result.statement for result in again.results(["a doctor"]))
+    assert ("not recomputed" in str(said)) is not pinned
+    assert again.terms == before.terms
+
+
+def test_a_copy_from_a_pickle_is_the_same_and_holds_no_text(rewriter: Rewriter) -> None:
+    before = pickle.dumps(rewriter)
+    rewriter(f"the doctor said {SECRET}")
+    rewriter.cells([f"the nurse said {SECRET}", None])
+    assert pickle.dumps(rewriter) == before
+    assert b"Zorblax" not in before
+    again = pickle.loads(before)
+    assert again.terms == rewriter.terms
+    assert again("the of") == "the of"
+    assert "invoice" not in repr(again)
+
+
+def test_another_bundle_in_that_folder_is_refused(rewriter: Rewriter, monkeypatch: pytest.MonkeyPatch) -> None:
+    pickled = pickle.dumps(rewriter).replace(str(SMALL).encode(), str(SMALL).replace("-small", "/.////").encode())
+    with pytest.raises(IdentityMismatch):
+        pickle.loads(pickled)
+
+
+def test_missing_cells_stay_and_others_must_be_strings(rewriter: Rewriter) -> None:
+    cells = rewriter.cells([None, "The", None, "of"])
+    assert cells == [None, "The", None, "of"]
+    assert rewriter.cells(["The", SECRET], [False, True]) == ["The", SECRET]
+    with pytest.raises(InputError, match=r"^cell 2 of 2 is not a string$"):
+        rewriter.cells(["The", 48213977])
+    with pytest.raises(InputError):
+        rewriter(None)  # type: ignore[arg-type]
+
+
+def test_a_missing_cell_of_any_library_is_missing(rewriter: Rewriter) -> None:
+    cells = rewriter.cells([None, float("nan"), np.float32("nan"), np.float64("nan"), "of"])
+    assert cells[4] == "of"
+    assert not any(isinstance(cell, str) for cell in cells[:4])
+    with pytest.raises(InputError, match=r"^cell 1 of 1 is not a string$"):
+        rewriter.cells([np.float32(4.8)])
+
+
+def test_marks_of_missing_cells_are_one_for_each(rewriter: Rewriter) -> None:
+    with pytest.raises(InputError, match="same length"):
+        rewriter.cells(["The", "of"], [False])
+
+
+@pytest.mark.parametrize("given", [None, ["The"], {"note": "The"}, b"The", 5])
+def test_one_text_is_a_string(rewriter: Rewriter, given: object) -> None:
+    with pytest.raises(InputError, match="the text is not a string"):
+        rewriter(given)  # type: ignore[arg-type]
+
+
+def test_options_are_checked_before_there_is_a_text() -> None:
+    with pytest.raises(OptionError):
+        Rewriter(SMALL, level="nothing")
+
+
+def child(code: str) -> str:
+    done = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_missing_library_is_one_line_that_names_the_extra() -> None:
+    code = f"""
+import importlib, sys, textveil
+for module, (package, _) in {MODULES!r}.items():
+    sys.modules[package] = None  # as if it were not installed
+    try:
+        importlib.import_module(f"textveil_cli.integrations.{{module}}")
+    except textveil.TextveilError as error:
+        print(error.code, error)
+"""
+    assert child(code).splitlines() == [
+        f"extra-missing this needs {distribution}: pip install 'textveil-cli[{module}]' "
+        f"(in a clone: pip install './cli[{module}]')"
+        for module, (_, distribution) in MODULES.items()
+    ]
+
+
+def test_no_library_is_imported_unasked() -> None:
+    code = """
+import json, sys, textveil, textveil_cli.integrations
+textveil_cli.integrations.Rewriter()
+print(json.dumps(sorted(sys.modules)))
+"""
+    loaded = {name.partition(".")[0] for name in json.loads(child(code))}
+    assert loaded.isdisjoint({package for package, _ in MODULES.values()} | {"starlette", "uvicorn"})
+
+
+def test_every_extra_is_declared() -> None:
+    import tomllib
+
+    with (ROOT / "runtime" / "pyproject.toml").open("rb") as file:
+        project = tomllib.load(file)["project"]
+    extras = project["optional-dependencies"]
+    assert {need.partition(">")[0] for need in project["dependencies"]} == {"numpy", "regex"}
+    for module, (_, distribution) in MODULES.items():
+        assert extras[module][0].startswith(distribution)
+        assert (ROOT / "examples" / f"with_{module}.py").is_file()
+        assert (ROOT / "tests" / "integrations" / f"test_{module}.py").is_file()

@@ -1,0 +1,177 @@
+"""The transformer in scikit-learn's own pipelines, copies and pickles."""
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from canaries import SECRET
+from host_texts import TEXT, VISIBLE, is_sanitized, refused_in_one_line
+from textveil.errors import InputError, OptionError
+
+pytest.importorskip("sklearn", reason="needs the extra sklearn: make integrations")
+
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.validation import check_is_fitted
+from textveil_cli.integrations import Rewriter
+from textveil_cli.integrations.sklearn import TextSanitizer
+
+
+def test_texts_are_sanitized_without_a_fit() -> None:
+    said = TextSanitizer(level="strongest").transform(["The of", f"and {SECRET}"])
+    assert said[0] == "The of"
+    assert said[1].startswith("and ")
+    assert "Zorblax" not in said[1]
+    check_is_fitted(TextSanitizer())
+
+
+def test_parameters_copies_and_a_pipeline() -> None:
+    sanitizer = TextSanitizer(level="strongest", kinds=False)
+    copy = clone(sanitizer)
+    assert copy.get_params() == sanitizer.get_params()
+    assert copy.set_params(level="weak").level == "weak"
+    assert sanitizer.level == "strongest"
+    counts = make_pipeline(sanitizer, CountVectorizer()).fit_transform(["the of", "the and"])
+    assert counts.shape == (2, 3)
+
+
+def test_nothing_of_a_text_is_kept() -> None:
+    sanitizer = TextSanitizer()
+    before = pickle.dumps(sanitizer)
+    sanitizer.fit([f"the {SECRET}"]).transform([f"the {SECRET}"])
+    assert pickle.dumps(sanitizer) == before
+    assert b"Zorblax" not in before
+    shown = repr(sanitizer) + repr(make_pipeline(sanitizer)) + sanitizer._repr_html_() + repr(vars(sanitizer))
+    assert "Zorblax" not in shown
+    assert pickle.loads(before).transform(["The of"]) == ["The of"]
+
+
+def test_what_is_wrong_is_named() -> None:
+    with pytest.raises(OptionError):
+        TextSanitizer(level="nothing").fit()
+    with pytest.raises(InputError):
+        TextSanitizer().transform("one string")
+    with pytest.raises(InputError, match="text 2 of 2"):
+        TextSanitizer().transform(["the", None])
+
+
+# --- as its tutorial calls it: pipelines over lists, columns and frames ---------------------------------------------
+
+TEXTS, LABELS = [TEXT, VISIBLE, TEXT, VISIBLE], [0, 1, 0, 1]
+
+
+@pytest.fixture
+def frame():
+    pandas = pytest.importorskip("pandas")
+    return pandas.DataFrame({"note": TEXTS, "subject": TEXTS, "stars": [1, 2, 3, 4]}, index=[5, 5, 7, 9])
+
+
+class Seen(TransformerMixin, BaseEstimator):
+    """The next step, which keeps what it is given."""
+
+    def fit(self, X: Any, y: Any = None) -> "Seen":
+        self.texts_ = list(X)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        return np.array([[len(text)] for text in X])
+
+
+def is_right(texts: Any) -> bool:
+    return [is_sanitized(text) for text in texts] == [True, False] * 2 and texts[1] == texts[3] == VISIBLE
+
+
+def test_a_list_a_column_and_an_array_in_a_pipeline(frame) -> None:
+    for texts in (TEXTS, tuple(TEXTS), frame["note"], np.array(TEXTS), np.array(TEXTS, dtype=object)):
+        steps = Pipeline([("sanitize", TextSanitizer()), ("seen", Seen()), ("classify", LogisticRegression())])
+        assert steps.fit(texts, LABELS).predict(texts).tolist() == LABELS
+        assert is_right(steps["seen"].texts_)
+
+
+def test_an_iterator_is_read_once() -> None:
+    assert is_right(TextSanitizer().fit_transform(text for text in TEXTS))
+
+
+def test_a_column_of_a_frame(frame) -> None:
+    steps = make_pipeline(TextSanitizer(), Seen())
+    chosen = ColumnTransformer([("texts", steps, "note")], remainder="passthrough")
+    assert chosen.fit_transform(frame[["note", "stars"]])[:, 1].tolist() == [1, 2, 3, 4]
+    assert is_right(chosen.named_transformers_["texts"][-1].texts_)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda frame: frame,
+        lambda frame: frame[["note"]],
+        lambda frame: frame[["note", "subject"]],
+        lambda frame: frame[["note"]].to_numpy(),
+        lambda frame: frame.to_dict("list"),
+        lambda frame: sparse.csr_matrix(np.eye(3)),
+        lambda frame: TEXT,
+        lambda frame: TEXT.encode(),
+        lambda frame: [TEXT.encode()],
+        lambda frame: np.array([TEXT.encode()]),
+        lambda frame: [[TEXT]],
+        lambda frame: np.array(TEXT),
+        lambda frame: None,
+        lambda frame: 48213977,
+    ],
+)
+def test_what_is_refused(frame, given: Any) -> None:
+    """A vectorizer would take the names of columns for texts, and so did this."""
+    with pytest.raises(InputError) as refused:
+        TextSanitizer().fit_transform(given(frame))
+    assert refused_in_one_line(str(refused.value))
+
+
+def test_a_function_of_cells(frame) -> None:
+    cells = FunctionTransformer(Rewriter().cells)
+    assert is_right(cells.fit_transform(frame["note"]))
+    with pytest.raises(InputError, match="a table came"):
+        cells.fit_transform(frame[["note"]])
+
+
+def test_a_frame_in_place_of_a_column_is_refused_by_whole_pipelines(frame) -> None:
+    steps = make_pipeline(TextSanitizer(), CountVectorizer())
+    for call in (
+        lambda: steps.fit(frame[["note"]], LABELS),
+        lambda: ColumnTransformer([("texts", steps, ["note"])]).fit_transform(frame),
+        lambda: ColumnTransformer([("texts", steps, ["note", "subject"])]).fit_transform(frame),
+        lambda: ColumnTransformer([("texts", TextSanitizer(), ["note"])]).fit_transform(frame),
+    ):
+        with pytest.raises(InputError, match="a table came"):
+            call()
+
+
+def test_a_missing_text_is_named_by_its_place() -> None:
+    for missing in (None, float("nan")):
+        with pytest.raises(InputError, match=r"^text 2 of 2 is not a string$"):
+            TextSanitizer().fit_transform([TEXT, missing])
+
+
+def test_search_over_levels() -> None:
+    steps = Pipeline([("sanitize", TextSanitizer()), ("count", CountVectorizer()), ("classify", LogisticRegression())])
+    found = GridSearchCV(steps, {"sanitize__level": ["strongest", "weak"]}, cv=2, error_score="raise")
+    assert found.fit(TEXTS, LABELS).best_params_["sanitize__level"] in ("strongest", "weak")
+
+
+def test_columns_of_one_dimension_are_no_output_of_scikit_learn(frame) -> None:
+    """It says so itself: a vectorizer belongs between."""
+    with pytest.raises(ValueError, match="2D"):
+        ColumnTransformer([("texts", TextSanitizer(), "note")]).fit_transform(frame)
+    with pytest.raises(ValueError, match="set_output"):
+        make_pipeline(TextSanitizer(), CountVectorizer()).set_output(transform="pandas")
+
+
+@pytest.mark.full
+def test_the_example_runs(example: Callable[[str], str]) -> None:
+    assert len(example("with_sklearn.py").splitlines()) == 2

@@ -1,0 +1,122 @@
+"""Where the service may listen: on the loopback address as it is, elsewhere with a token, TLS and a name."""
+
+import json
+import shutil
+import socket
+import ssl
+import stat
+import subprocess
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from serving import LIMITS, toy
+
+pytest.importorskip("starlette", reason="needs the extra serve: make integrations")
+pytest.importorskip("uvicorn", reason="needs the extra serve: make integrations")
+
+from textveil.errors import ServeError
+from textveil_cli.serve import Address
+
+
+@pytest.fixture
+def token(tmp_path: Path) -> Path:
+    path = tmp_path / "token"
+    path.write_text("t" * 32 + "\n")
+    path.chmod(0o600)
+    return path
+
+
+def test_the_loopback_address_needs_nothing() -> None:
+    assert Address().access().hosts == {"localhost", "127.0.0.1", "[::1]"}
+    assert Address("localhost").access().token is None
+    assert "[::1]" in Address("::1").access().hosts
+    assert "127.0.0.5" in Address("127.0.0.5").access().hosts
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "::", "2001:db8::1", "10.0.0.1"])
+def test_elsewhere_a_token_and_tls_are_needed(host: str, token: Path) -> None:
+    files = {"certificate": token, "key": token}
+    for some in ({}, {"token_file": token}, files):
+        with pytest.raises(ServeError, match="a token and TLS are needed, both"):
+            Address(host, **some).access()  # type: ignore[arg-type]
+    access = Address(host, names=("Host.example",), token_file=token, **files).access()
+    assert access.token == "t" * 32
+    assert "host.example" in access.hosts
+    assert "localhost" not in access.hosts
+    assert "t" * 32 not in repr(access)
+
+
+def test_every_address_needs_a_name(token: Path) -> None:
+    with pytest.raises(ServeError, match="by which name"):
+        Address("0.0.0.0", token_file=token, certificate=token, key=token).access()
+
+
+@pytest.mark.parametrize("host", ["example.org", "", "1.2.3", "256.0.0.1"])
+def test_a_name_is_no_address(host: str) -> None:
+    with pytest.raises(ServeError, match="must be an IP address"):
+        Address(host).access()
+
+
+def test_a_missing_token_is_made_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    made = Address(token_file=path).access().token
+    assert made is not None
+    assert len(made) >= 40
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert Address(token_file=path).access().token == made
+
+
+def test_a_token_that_others_may_read_or_guess_is_refused(token: Path) -> None:
+    token.chmod(0o640)
+    with pytest.raises(ServeError, match="read by others"):
+        Address(token_file=token).access()
+    token.chmod(0o600)
+    for content in (b"short", b"", b"\xff" * 40, b"t t" * 20):
+        token.write_bytes(content)
+        with pytest.raises(ServeError) as refused:
+            Address(token_file=token).access()
+        assert "t t" not in str(refused.value)
+
+
+def test_a_port_that_is_taken_is_one_line() -> None:
+    with Address().bind() as bound:
+        assert bound.proto == socket.IPPROTO_TCP
+    with Address().bind() as bound, pytest.raises(ServeError, match="port is taken"):
+        Address(port=bound.getsockname()[1]).bind()
+
+
+def test_files_that_are_no_certificate(token: Path) -> None:
+    with pytest.raises(ServeError, match="cannot be used"):
+        Address(certificate=token, key=token).tls()
+    with pytest.raises(ServeError, match="go together"):
+        Address(certificate=token).access()
+
+
+def test_a_token_and_tls(tmp_path: Path, token: Path) -> None:
+    if shutil.which("openssl") is None:
+        pytest.skip("making a certificate needs openssl")
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost"
+    extra = ["-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate]
+    subprocess.run([*make.split(), *extra], check=True, capture_output=True)
+    files = f"token_file=Path({str(token)!r}), certificate=Path({str(certificate)!r}), key=Path({str(key)!r})"
+    with toy(tmp_path, limits=LIMITS, address=files, before="from pathlib import Path") as server:
+        trusting = ssl.create_default_context(cafile=str(certificate))
+
+        def ask(path: str, given: str | None) -> tuple[int, str]:
+            headers = {} if given is None else {"Authorization": given}
+            asked = urllib.request.Request(f"https://localhost:{server.port}{path}", headers=headers)
+            try:
+                with urllib.request.urlopen(asked, context=trusting, timeout=20) as answer:
+                    return answer.status, ""
+            except urllib.error.HTTPError as error:
+                return error.code, json.loads(error.read())["error"]["code"]
+
+        assert ask("/info", "Bearer " + "t" * 32) == (200, "")
+        assert ask("/health", None) == (200, "")
+        for wrong in (None, "Bearer " + "u" * 32, "Bearer", "Basic " + "t" * 32, "Bearer \xe9"):
+            assert ask("/info", wrong) == (401, "token")
+        assert server.raw(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n") == b""  # no TLS, no answer
+        assert "t" * 32 not in server.said

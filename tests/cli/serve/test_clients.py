@@ -1,0 +1,199 @@
+"""Slow, silent and many clients: each is let go after its time, and others are answered all the while."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
+from canaries import SECRET
+from serving import Server, read_all, toy
+
+pytest.importorskip("starlette", reason="needs the extra serve: make integrations")
+pytest.importorskip("uvicorn", reason="needs the extra serve: make integrations")
+
+HEAD = b"POST /sanitize HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with toy(tmp_path_factory.mktemp("serve")) as running:
+        yield running
+        assert running.ask("GET", "/health")[0] == 200
+        assert "Zorblax" not in running.said
+        assert "Traceback" not in running.said
+
+
+def trickle(server: Server, first: bytes, more: bytes, most: float = 15) -> tuple[bytes, float]:
+    """Sends some bytes and then a few at a time; gives what came back and after how many seconds the service ended."""
+    start = time.monotonic()
+    with server.connect() as connection:
+        connection.sendall(first)
+        connection.settimeout(0.2)
+        while time.monotonic() - start < most:
+            try:
+                part = connection.recv(1 << 16)
+                return part, time.monotonic() - start
+            except TimeoutError:
+                pass
+            except ConnectionError:
+                return b"", time.monotonic() - start
+            try:
+                connection.sendall(more)
+            except ConnectionError:
+                return b"", time.monotonic() - start
+    raise AssertionError("the service waits for ever")
+
+
+def test_a_head_that_does_not_end(server: Server) -> None:
+    back, _ = trickle(server, HEAD, b"X-A: Zorblaxia\r\n")
+    assert back == b""
+
+
+def test_a_head_that_does_not_begin(server: Server) -> None:
+    assert trickle(server, b"", b"")[0] == b""
+
+
+def test_a_second_head_that_does_not_end(server: Server) -> None:
+    with server.connect() as connection:
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\nGET /health HTTP/1.1\r\nHost: loc")
+        assert read_all(connection).count(b"HTTP/1.1") == 1
+
+
+def test_an_idle_connection_is_closed(server: Server) -> None:
+    assert server.raw(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n").startswith(b"HTTP/1.1 200")
+
+
+def test_a_body_that_does_not_end(server: Server) -> None:
+    back, _ = trickle(server, HEAD + b'Content-Length: 5000\r\n\r\n{"text": "Zorblaxia', b" Zorblaxia")
+    assert back.startswith(b"HTTP/1.1 408")
+    assert b"orblaxia" not in back
+
+
+def test_half_a_body_and_gone(server: Server) -> None:
+    for _ in range(20):
+        with server.connect() as connection:
+            connection.sendall(HEAD + b'Content-Length: 5000\r\n\r\n{"text": "Zorblaxia')
+    assert server.ask("POST", "/sanitize", {"text": "a"})[0] == 200
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_huge_body(server: Server, chunked: bool) -> None:
+    """It is neither kept nor waited for: it may be told so, or be cut off."""
+    part = b"Zorblaxia " * 6_000
+    length = b"Transfer-Encoding: chunked" if chunked else b"Content-Length: 3000000000"
+    with server.connect() as connection:
+        connection.sendall(HEAD + length + b"\r\n\r\n")
+        try:
+            for _ in range(2_000):
+                connection.sendall(b"%x\r\n%s\r\n" % (len(part), part) if chunked else part)
+            raise AssertionError("the service takes whatever it is given")
+        except ConnectionError:
+            pass
+    assert server.ask("POST", "/sanitize", {"text": "a"})[0] == 200
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"Zorblaxia\r\n\r\n",
+        b"\x16\x03\x01\x02\x00Zorblaxia\r\n\r\n",
+        b"GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
+        b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-A: " + b"Zorblaxia" * 100_000 + b"\r\n\r\n",
+        HEAD + b"Content-Length: -5\r\n\r\n",
+        HEAD + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\n",
+        HEAD + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\nZorblaxia\r\n",
+        HEAD + b"Transfer-Encoding: chunked\r\n\r\nZorblaxia\r\n",
+    ],
+)
+def test_malformed_requests(server: Server, sent: bytes) -> None:
+    back = server.raw(sent)
+    assert back == b"" or back.startswith(b"HTTP/1.1 4")
+    assert b"orblaxia" not in back
+
+
+@pytest.mark.parametrize("requests", [1, 2])
+def test_an_answer_that_nobody_reads_is_given_up(server: Server, requests: int) -> None:
+    """Otherwise its connection and memory would be held for ever, also while the next request waits for its turn."""
+    size = 30_000_000
+    body = b'{"text": "big %d"}' % size
+    for patience in (2.5, 10, 40):  # a busy machine answers late
+        with server.connect() as connection:
+            connection.sendall((HEAD + b"Content-Length: %d\r\n\r\n%s" % (len(body), body)) * requests)
+            time.sleep(patience)
+            if len(read_all(connection)) < size:
+                break
+    else:
+        pytest.fail("the answer is held for ever")
+    assert server.ask("POST", "/sanitize", {"text": "a"})[0] == 200
+
+
+def test_a_connection_that_is_to_close_ends_in_time() -> None:
+    """What is left of an answer may be too small for the transport to say that it waits."""
+    from textveil_cli.serve.run import _Protocol
+
+    protocol, waits = object.__new__(_Protocol), []
+    protocol.transport, protocol.loop, protocol.cycle, protocol.timeout_keep_alive_task = Mock(), Mock(), None, Mock()
+    protocol.transport.is_closing.return_value = True
+    protocol.loop.call_later.side_effect = lambda seconds, call: waits.append((seconds, call))
+    protocol._watch()
+    assert waits == [(_Protocol.limits.seconds, protocol.transport.abort)]
+
+
+def test_a_hundred_connections_at_once(server: Server) -> None:
+    with ThreadPoolExecutor(100) as clients:
+        answers = list(clients.map(lambda n: server.ask("POST", "/sanitize", {"text": f"a {n}"}), range(100)))
+    assert [(status, said["text"]) for status, said, _ in answers] == [(200, f"A {n}") for n in range(100)]
+
+
+def test_no_short_request_waits_for_long_ones(tmp_path: Path) -> None:
+    """Also where they are more than threads, and where what they asked for goes on after they were let go."""
+    long = {"text": "sleep 8 " + "x" * 20_000}
+    with toy(tmp_path) as server, ThreadPoolExecutor(4) as clients:
+        given_up = clients.map(lambda body: server.ask("POST", "/sanitize", body)[0], [long] * 4)
+        assert list(given_up) == [503] * 4
+        assert server.ask("POST", "/sanitize", {"text": "a"})[0] == 200
+
+
+def test_more_silent_connections_than_there_is_room_for(server: Server) -> None:
+    silent = [server.connect() for _ in range(160)]
+    try:
+        end = time.monotonic() + 15
+        while server_is_full(server):
+            assert time.monotonic() < end, "silent clients keep others out"
+            time.sleep(0.2)
+    finally:
+        for connection in silent:
+            connection.close()
+
+
+def server_is_full(server: Server) -> bool:
+    back = server.raw(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    return not back.startswith(b"HTTP/1.1 200")
+
+
+def test_a_planted_fault_is_seen(tmp_path: Path) -> None:
+    """uvicorn alone waits for ever for the end of a head."""
+    before = "textveil_cli.serve.run._Protocol._watch = lambda self: None"
+    with toy(tmp_path, before=before) as faulty, pytest.raises(AssertionError, match="for ever"):
+        trickle(faulty, HEAD, b"X-A: b\r\n", most=3)
+
+
+def test_what_is_being_answered_is_finished_before_the_end(tmp_path: Path) -> None:
+    with toy(tmp_path, limits="seconds=10") as server, ThreadPoolExecutor(1) as client:
+        asked = client.submit(server.ask, "POST", "/sanitize", {"text": "sleep 1"})
+        time.sleep(0.5)
+        assert server.stop() == 0
+        status, said, _ = asked.result()
+        assert (status, said["text"]) == (200, "SLEEP 1")
+        with pytest.raises(ConnectionError):
+            server.connect()
+
+
+def test_what_takes_too_long_does_not_keep_it_from_ending(tmp_path: Path) -> None:
+    with toy(tmp_path) as server, server.connect() as slow:
+        slow.sendall(HEAD + b'Content-Length: 5000\r\n\r\n{"text": "' + SECRET.encode())
+        time.sleep(0.3)
+        assert server.stop() == 0
+        assert "Zorblax" not in server.said

@@ -1,0 +1,182 @@
+"""``textveil serve`` itself: real releases, and no text in what it says or leaves behind."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from canaries import CANARIES, SECRET
+from serving import served
+from textveil import Ledger
+
+pytest.importorskip("starlette", reason="needs the extra serve: make integrations")
+pytest.importorskip("uvicorn", reason="needs the extra serve: make integrations")
+
+ROOT = Path(__file__).parents[3]
+SMALL = ROOT / "artifacts" / "english-v3-small"
+START = ("-m", "textveil", "serve", "--port", "0")
+
+
+def leaves(folder: Path) -> list[Path]:
+    return [path for path in (folder / "place").rglob("*") if path.is_file()]
+
+
+def test_texts_are_released_and_nothing_stays(tmp_path: Path) -> None:
+    with served(tmp_path, *START, "--bundle", SMALL, "--level", "strongest") as server:
+        promise = server.ask("GET", "/info")[1]["sanitize"]
+        assert (promise["level"], promise["epsilon"]) == ("strongest", 4)
+        status, said, _ = server.ask("POST", "/sanitize", {"text": f"The {SECRET} said: no."})
+        assert status == 200
+        assert said["text"].startswith("The ")
+        assert said["text"].endswith(": no.")
+        assert said["statement"]["epsilon"] == 4
+        texts = [f"the {canary} and" for canary in CANARIES if canary.isprintable()]
+        status, several, _ = server.ask("POST", "/sanitize", {"texts": texts})
+        assert status == 200
+        assert len(several["results"]) == len(texts)
+        bad = server.ask("POST", "/sanitize", {"text": SECRET, "more": SECRET})
+        assert server.stop(signal.SIGINT) == 0
+        assert "Zorblaxia" not in json.dumps([said, several, bad]) + server.said
+        assert "48213977" not in json.dumps([said, several, bad]) + server.said
+        assert server.said.count("\n") == 1  # where it listened, and no more
+    assert leaves(tmp_path) == []
+
+
+@pytest.mark.slow
+def test_bodies_as_long_as_they_may_be_are_answered_and_keep_nobody_out(tmp_path: Path) -> None:
+    """Of marks that are drawn one by one, which cost most: two such requests once stopped it for 90 seconds."""
+    long = {"text": "!" * ((1 << 20) - 100)}
+    with (
+        served(tmp_path, *START, "--bundle", SMALL, "--sanitize-punctuation", "--seconds", "200") as server,
+        ThreadPoolExecutor(2) as clients,
+    ):
+        asked = [clients.submit(server.ask, "POST", "/sanitize", long, patience=400) for _ in range(2)]
+        assert server.ask("POST", "/sanitize", {"text": "a"}, patience=100)[0] == 200
+        answers = [one.result() for one in asked]
+        assert [status for status, _, _ in answers] == [200, 200]
+        assert all(len(said["text"].split()) == len(long["text"]) for _, said, _ in answers)
+
+
+@pytest.mark.full
+def test_the_example_runs(tmp_path: Path) -> None:
+    example = [sys.executable, "-B", ROOT / "examples" / "with_serve.py"]
+    done = subprocess.run(example, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("My ")
+    assert done.stdout.count("nats per drawn mention: 10.0") == 2
+
+
+def test_vectors_are_released(tmp_path: Path) -> None:
+    if find_spec("onnxruntime") is None or find_spec("onnx") is None:
+        pytest.skip("needs the extra encoder, and onnx to make a model")
+    from small_encoders import write_encoder
+
+    model = write_encoder(tmp_path / "tiny")
+    with served(tmp_path, *START, "--bundle", SMALL, "--encoder", model) as server:
+        assert server.ask("GET", "/info")[1]["encode"] is not None
+        status, said, _ = server.ask("POST", "/encode", {"text": SECRET})
+        assert status == 200
+        assert set(said) == {"vector", "integers", "statement"}
+        assert len(server.ask("POST", "/encode", {"texts": ["a", "b"]})[1]["results"]) == 2
+        assert server.ask("POST", "/sanitize", {"text": "the"})[1]["text"] == "the"
+        assert "Zorblax" not in json.dumps(said) + server.said
+    assert leaves(tmp_path) == []
+
+
+def test_a_ledger_charges_and_its_budget_refuses(tmp_path: Path) -> None:
+    """Nothing is released above the budget, also by a service that is started again."""
+    files = ("--ledger", tmp_path / "ledger", "--budget", "12", "--level", "strongest")  # 4 nats a drawn mention
+    first = {f"the {SECRET}": 200, "the nurse": 200, f"the doctor {SECRET}": 403, "the lawyer": 200}
+    for number, asked in enumerate([first, {"the doctor": 403, "the": 200}]):
+        (tmp_path / str(number)).mkdir()
+        with served(tmp_path / str(number), *START, "--bundle", SMALL, *files) as server:
+            said = [server.ask("POST", "/sanitize", {"text": text}) for text in asked]
+            assert [status for status, _, _ in said] == list(asked.values())
+            refused = next(answer for status, answer, _ in said if status == 403)
+            assert refused["error"]["code"] == "budget"
+            assert server.stop() == 0
+            assert "textveil: ledger: " in server.said
+            assert "Zorblax" not in json.dumps([answer for _, answer, _ in said]) + server.said
+    assert b"Zorblax" not in (tmp_path / "ledger").read_bytes()
+
+
+def test_a_request_names_its_scope_and_a_memo_gives_again(tmp_path: Path) -> None:
+    pytest.importorskip("cryptography", reason="cryptography is not installed")
+    books = tmp_path / "books"
+    books.mkdir()
+    files = ("--ledger", books / "ledger", "--budget", "8", "--level", "strongest", "--scope-per-request")
+    memo = ("--memo", "--memo-key", tmp_path / "key")
+    with served(tmp_path, *START, "--bundle", SMALL, *files, *memo) as server:
+
+        def ask(text: str, **more: object) -> tuple[int, dict]:
+            return server.ask("POST", "/sanitize", {"text": text, **more})[:2]
+
+        assert server.ask("GET", "/info")[1]["scope_per_request"] is True
+        first = ask("the doctor asked", scope=SECRET)
+        assert first[0] == 200
+        assert [ask("the doctor asked", scope=SECRET) for _ in range(3)] == [first] * 3, "at no charge"
+        assert ask("the nurse", scope=SECRET)[0] == 403
+        assert ask("the nurse", scope="another")[0] == 200
+        assert ask("the nurse")[0] == 200
+        for wrong in ("", 5, None, "x" * 1001, ["a"]):
+            status, said = ask("the nurse", scope=wrong)
+            assert (status, said["error"]["code"]) == (422, "body")
+        assert server.ask("POST", "/sanitize", b'{"text": "a", "scope": "\\ud800"}')[0] == 422
+        schema = server.ask("GET", "/openapi.json")[1]["paths"]["/sanitize"]["post"]["requestBody"]["content"]
+        for shape in schema["application/json"]["schema"]["oneOf"]:
+            assert shape["properties"]["scope"]["maxLength"] == 1000
+            assert "scope" not in shape["required"]
+        assert server.stop() == 0
+        assert "3 documents charged, each in the scope that its request names; 3 documents given again" in server.said
+        assert "Zorblax" not in server.said
+    assert b"Zorblax" not in (books / "ledger").read_bytes()
+    ledger = Ledger(books / "ledger")
+    assert [ledger.account(scope).spent for scope in (SECRET, "another", "default")] == ["8", "4", "4"]
+
+
+def test_without_the_option_no_request_names_a_scope(tmp_path: Path) -> None:
+    with served(tmp_path, *START, "--bundle", SMALL, "--ledger", tmp_path / "ledger") as server:
+        assert server.ask("GET", "/info")[1]["scope_per_request"] is False
+        assert server.ask("POST", "/sanitize", {"text": "the nurse", "scope": "mine"})[0] == 422
+        assert "scope" not in json.dumps(server.ask("GET", "/openapi.json")[1]["paths"])
+    assert Ledger(tmp_path / "ledger").accounts() == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--host", "0.0.0.0"], 1, "textveil: serve: off the loopback address a token and TLS are needed, both\n"),
+        (["--host", "example.org"], 1, "textveil: serve: the host must be an IP address, or localhost\n"),
+        (["--level", "nothing"], 1, "textveil: unknown-level: "),
+        (["--scope-per-request"], 1, "textveil: option: --ledger-key, all of --scope and --budget, --memo"),
+        (["--memo"], 1, "textveil: option: --ledger-key, all of --scope and --budget, --memo and --memo-key go with"),
+        (["--encoder-epsilon", "4"], 1, "textveil: option: --encoder-epsilon goes with --encoder\n"),
+        (["--port", "70000"], 2, "textveil: usage: --port: a value is not valid"),
+    ],
+)
+def test_wrong_usage_is_one_line(forked: Callable, arguments: list[str], code: int, message: str) -> None:
+    done = forked("serve", *arguments)
+    assert done.code == code
+    assert done.message.startswith(message)
+    assert done.message.count("\n") == 1
+
+
+def test_without_its_extra_it_says_what_to_install() -> None:
+    code = """
+import sys
+sys.modules["starlette"] = None  # as if it were not installed
+sys.argv = ["textveil", "serve"]
+from textveil_cli.__main__ import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "textveil: extra-missing: this needs starlette and uvicorn: pip install 'textveil-cli[serve]' "
+        "(in a clone: pip install './cli[serve]')\n"
+    )

@@ -1,0 +1,103 @@
+"""A header that decides who is answered counts only if it is there once.
+
+A front end may look at the first of two and the service at the last. The server in front of the application refuses two
+``Host`` headers itself, so the rule and the application are asked here without it.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette", reason="needs the extra serve: make integrations")
+pytest.importorskip("uvicorn", reason="needs the extra serve: make integrations")
+
+from textveil_cli.serve import Access, Releases, make_app
+from textveil_cli.serve.access import Refusal
+
+TOKEN = "t" * 32
+RULE = Access(frozenset({"localhost"}), TOKEN)
+#: Each is fine alone.
+HEADERS = {
+    "host": "localhost:80",
+    "origin": "http://localhost:80",
+    "sec-fetch-site": "same-origin",
+    "authorization": f"Bearer {TOKEN}",
+}
+OTHERS = {
+    "host": "zorblaxia.example",
+    "origin": "http://zorblaxia.example",
+    "sec-fetch-site": "cross-site",
+    "authorization": f"Bearer {'u' * 32}",
+}
+#: What may be answered: a bad request, or that this one value is wrong.
+STATUSES = {"host": {400, 421}, "origin": {400, 403}, "sec-fetch-site": {400, 403}, "authorization": {400, 401}}
+TWICE = [
+    (name, values)
+    for name in HEADERS
+    for values in (
+        (HEADERS[name], OTHERS[name]),
+        (OTHERS[name], HEADERS[name]),
+        (HEADERS[name], HEADERS[name]),
+        (HEADERS[name], ""),
+    )
+]
+
+
+def scope(name: str, values: Iterable[str]) -> dict[str, Any]:
+    """A request in which one header has these values, one after the other, and the others are as they should be."""
+    others = [(key, value) for key, value in HEADERS.items() if key != name]
+    headers = [(key.encode(), value.encode()) for key, value in [*others, *((name, value) for value in values)]]
+    request = {"type": "http", "method": "GET", "path": "/info", "raw_path": b"/info", "scheme": "http"}
+    return {**request, "query_string": b"", "headers": headers}
+
+
+def status(asked: dict[str, Any]) -> int:
+    """The status of the application's answer."""
+
+    class Promise:
+        def to_dict(self) -> dict[str, object]:
+            return {}
+
+    said: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b""}
+
+    async def send(message: dict[str, Any]) -> None:
+        said.append(message.get("status"))
+
+    app = make_app(Releases(list, Promise()), RULE)  # type: ignore[arg-type]
+    asyncio.run(app(asked, receive, send))
+    return said[0]
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_a_header_that_is_there_once_is_answered(name: str) -> None:
+    RULE.check(scope(name, [HEADERS[name]]))
+    assert status(scope(name, [HEADERS[name]])) == 200
+
+
+@pytest.mark.parametrize(("name", "values"), TWICE)
+def test_a_header_that_is_there_twice_is_refused(name: str, values: tuple[str, str]) -> None:
+    with pytest.raises(Refusal) as refused:
+        RULE.check(scope(name, values))
+    assert refused.value.status in STATUSES[name]
+    assert status(scope(name, values)) == refused.value.status
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("name", HEADERS)
+def test_a_rule_that_reads_one_of_two_is_seen(name: str, last: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted faults: the first of two headers counts, or the last."""
+    right = Access.check
+
+    def check(self: Access, asked: dict[str, Any]) -> None:
+        headers = asked["headers"] if last else asked["headers"][::-1]
+        right(self, {**asked, "headers": list(dict(headers).items())})
+
+    monkeypatch.setattr(Access, "check", check)
+    fine, wrong = HEADERS[name], OTHERS[name]
+    with pytest.raises(pytest.fail.Exception):
+        test_a_header_that_is_there_twice_is_refused(name, (wrong, fine) if last else (fine, wrong))

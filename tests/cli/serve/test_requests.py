@@ -1,0 +1,175 @@
+"""What the service answers: the paths, and every kind of bad request, with no word of it in any answer or log."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from canaries import SECRET
+from serving import Server, toy
+
+pytest.importorskip("starlette", reason="needs the extra serve: make integrations")
+pytest.importorskip("uvicorn", reason="needs the extra serve: make integrations")
+
+from textveil_cli.serve import Access, Limits, Releases, make_app
+from textveil_cli.serve.access import Refusal
+from textveil_cli.serve.openapi import describe
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with toy(tmp_path_factory.mktemp("serve")) as running:
+        yield running
+        assert "Zorblax" not in running.said  # nothing of any request of this file
+        assert "Traceback" not in running.said
+        assert all(line.startswith("textveil: ") for line in running.said.splitlines())
+
+
+def test_one_text_and_several(server: Server) -> None:
+    status, said, headers = server.ask("POST", "/sanitize", {"text": "ab é"})
+    assert (status, said) == (200, {"text": "AB É", "statement": {"epsilon": 10}})
+    assert headers["cache-control"] == "no-store"
+    status, said, _ = server.ask("POST", "/sanitize", {"texts": ["a", "", "c"]})
+    assert [result["text"] for result in said["results"]] == ["A", "", "C"]
+    assert server.ask("POST", "/sanitize", {"texts": []})[:2] == (200, {"results": []})
+
+
+def test_what_it_is(server: Server) -> None:
+    assert server.ask("GET", "/health")[:2] == (200, {"status": "ok"})
+    status, said, _ = server.ask("GET", "/info")
+    assert status == 200
+    assert (said["sanitize"], said["encode"]) == ({"epsilon": 10}, None)
+    assert said["limits"] == {"body_bytes": 100_000, "texts": 5}
+    status, said, _ = server.ask("GET", "/openapi.json")
+    assert said["info"]["title"] == "textveil"
+
+
+TEXT = {"text": SECRET}
+JSON = {"Content-Type": "application/json"}
+BAD = {
+    "no such path": ("POST", f"/sanitized/{SECRET.split()[0]}", TEXT, {}, 404, "path"),
+    "no encoder": ("POST", "/encode", TEXT, {}, 404, "path"),
+    "method": ("GET", "/sanitize?text=Zorblaxia", None, {}, 405, "path"),
+    "slash": ("POST", "/sanitize/", TEXT, {}, 404, "path"),
+    "no type": ("POST", "/sanitize", b'{"text": "Zorblaxia"}', {"Content-Type": ""}, 415, "content-type"),
+    "a form": (
+        "POST",
+        "/sanitize",
+        b"text=Zorblaxia",
+        {"Content-Type": "application/x-www-form-urlencoded"},
+        415,
+        "content-type",
+    ),
+    "no JSON": ("POST", "/sanitize", b'{"text": Zorblaxia}', JSON, 400, "json"),
+    "a key twice": ("POST", "/sanitize", b'{"text": "Zorblaxia", "text": "a"}', JSON, 400, "json"),
+    "a key twice, spelled otherwise": (
+        "POST",
+        "/sanitize",
+        b'{"text": "a", "\\u0074ext": "Zorblaxia"}',
+        JSON,
+        400,
+        "json",
+    ),
+    "a key twice inside": ("POST", "/sanitize", b'{"texts": [{"Zorblaxia": 1, "Zorblaxia": 2}]}', JSON, 400, "json"),
+    "half": ("POST", "/sanitize", b'{"text": "Zorblaxia', JSON, 400, "json"),
+    "nothing": ("POST", "/sanitize", b"", JSON, 400, "json"),
+    "no UTF-8": ("POST", "/sanitize", '{"text": "Zorbläxia"}'.encode("latin-1"), JSON, 400, "json"),
+    "UTF-16": ("POST", "/sanitize", '{"text": "Zorblaxia"}'.encode("utf-16"), JSON, 400, "json"),
+    "no number": ("POST", "/sanitize", b'{"text": NaN}', JSON, 400, "json"),
+    "deep": ("POST", "/sanitize", b"[" * 50_000, JSON, 400, "json"),
+    "digits": ("POST", "/sanitize", b'{"text": ' + b"9" * 9_000 + b"}", JSON, 400, "json"),
+    "a list": ("POST", "/sanitize", [SECRET], {}, 422, "body"),
+    "a number": ("POST", "/sanitize", {"text": 48213977}, {}, 422, "body"),
+    "null": ("POST", "/sanitize", {"text": None}, {}, 422, "body"),
+    "texts of other types": ("POST", "/sanitize", {"texts": [SECRET, 1]}, {}, 422, "body"),
+    "texts is a text": ("POST", "/sanitize", {"texts": SECRET}, {}, 422, "body"),
+    "both": ("POST", "/sanitize", {"text": SECRET, "texts": []}, {}, 422, "body"),
+    "a level of its own": ("POST", "/sanitize", {"text": SECRET, "level": "weakest"}, {}, 422, "body"),
+    "half a pair": ("POST", "/sanitize", b'{"text": "Zorblaxia \\ud800"}', JSON, 422, "body"),
+    "too many": ("POST", "/sanitize", {"texts": [SECRET] * 6}, {}, 413, "too-many"),
+    "too large": ("POST", "/sanitize", {"text": SECRET * 10_000}, {}, 413, "too-large"),
+    "another host": ("POST", "/sanitize", TEXT, {"Host": "zorblaxia.example"}, 421, "host"),
+    "another host with our name": ("GET", "/info", None, {"Host": "127.0.0.1.zorblaxia.example:80"}, 421, "host"),
+    "another site": ("POST", "/sanitize", TEXT, {"Origin": "https://zorblaxia.example"}, 403, "origin"),
+    "a site with no name": ("POST", "/sanitize", TEXT, {"Origin": "null"}, 403, "origin"),
+    "a page of another port": ("GET", "/info", None, {"Sec-Fetch-Site": "same-site"}, 403, "origin"),
+    "an image of another site": ("GET", "/info", None, {"Sec-Fetch-Site": "cross-site"}, 403, "origin"),
+    "a fault": ("POST", "/sanitize", {"text": f"fault {SECRET}"}, {}, 500, "internal"),
+    "a budget": ("POST", "/sanitize", {"text": f"budget {SECRET}"}, {}, 403, "budget"),
+    "slow work": ("POST", "/sanitize", {"text": "sleep 1.6"}, {}, 503, "timeout"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_request_is_named_and_not_repeated(server: Server, case: str) -> None:
+    method, path, body, headers, status, code = BAD[case]
+    got, said, shown = server.ask(method, path, body, headers)
+    assert (got, said["error"]["code"]) == (status, code)
+    assert set(said) == {"error"}
+    assert "orblaxia" not in (json.dumps(said) + str(shown)).casefold()
+    documented = describe(Limits(), encodes=False)["paths"].get(path, {}).get(method.lower())
+    assert documented is None or str(status) in documented["responses"]
+    assert server.ask("GET", "/health")[0] == 200
+
+
+def test_a_fault_is_reported_by_its_place(server: Server) -> None:
+    server.ask("POST", "/sanitize", {"text": f"fault {SECRET}"})
+    assert "textveil: internal: ValueError in <string> line " in server.said
+
+
+def test_its_own_names_are_answered(server: Server) -> None:
+    for host in ("localhost", f"LOCALHOST:{server.port}", "127.0.0.1:1", "[::1]:80"):
+        assert server.ask("GET", "/info", headers={"Host": host})[0] == 200
+    own = f"http://127.0.0.1:{server.port}"
+    assert server.ask("GET", "/info", headers={"Origin": own})[0] == 200
+    assert server.raw(b"GET /info HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n").startswith(b"HTTP/1.1 400")
+    assert server.raw(b"GET /info HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 421")
+
+
+def test_a_page_of_its_own_is_answered(server: Server) -> None:
+    for site in ("same-origin", "none"):
+        assert server.ask("GET", "/info", headers={"Sec-Fetch-Site": site})[0] == 200
+
+
+ONCE = {
+    "Host": "localhost",
+    "Origin": "http://localhost",
+    "Sec-Fetch-Site": "none",
+    "Authorization": "Bearer key",
+    "Content-Type": "application/json",
+}
+
+
+@pytest.mark.parametrize("name", ONCE)
+def test_a_header_that_decides_is_there_once(server: Server, name: str) -> None:
+    """Also where both say the same."""
+    lines = [f"{key}: {value}" for key, value in ONCE.items()]
+    sent = "\r\n".join(
+        ["POST /sanitize HTTP/1.1", "Connection: close", "Content-Length: 13", *lines, "", '{"text": "a"}']
+    )
+    assert server.raw(sent.encode()).startswith(b"HTTP/1.1 200 ")
+    twice = sent.replace(f"{name}: {ONCE[name]}", f"{name}: {ONCE[name]}\r\n{name.lower()}: {ONCE[name]}")
+    assert server.raw(twice.encode()).startswith(b"HTTP/1.1 400 ")
+
+
+@pytest.mark.parametrize("name", [*ONCE, "Content-Length", "Transfer-Encoding"])
+def test_whatever_the_server_lets_through(name: str) -> None:
+    """A library may join two headers, refuse them or hand them on: here they are handed on."""
+    headers = [(key.lower().encode(), value.encode()) for key, value in ONCE.items() if key != name]
+    access, scope = Access(frozenset({"localhost"})), {"scheme": "http", "path": "/sanitize"}
+    one = (name.lower().encode(), ONCE.get(name, "13").encode())
+    access.check({**scope, "headers": [*headers, one]})
+    with pytest.raises(Refusal) as refused:
+        access.check({**scope, "headers": [*headers, one, one]})
+    assert (refused.value.status, refused.value.code) == (400, "header")
+
+
+def test_the_document_fits_the_routes() -> None:
+    class Statement:
+        def to_dict(self) -> dict[str, object]:
+            return {}
+
+    for encode in (None, lambda texts: []):
+        app = make_app(Releases(lambda texts: [], Statement(), encode), Access(frozenset()))  # type: ignore[arg-type]
+        routes = {route.path: route.methods - {"HEAD"} for route in app.routes}  # type: ignore[attr-defined]
+        document = describe(Limits(), encodes=encode is not None)
+        assert {path: {method.upper() for method in methods} for path, methods in document["paths"].items()} == routes

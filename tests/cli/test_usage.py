@@ -1,0 +1,166 @@
+"""The ``textveil`` command: wrong usage, which is told without the text, and help."""
+
+import io
+import os
+import signal
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+from textveil_cli.console import run
+from textveil_cli.main import app
+
+posix = pytest.mark.skipif(os.name != "posix", reason="signals and pipes as POSIX has them")
+
+
+# --- wrong usage ---------------------------------------------------------------------------------------------------
+
+
+def usage(*arguments: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    handler = signal.getsignal(signal.SIGPIPE) if hasattr(signal, "SIGPIPE") else None
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            code = run(app, "textveil", list(arguments))
+    finally:
+        if handler is not None:
+            signal.signal(signal.SIGPIPE, handler)
+    return code, out.getvalue(), err.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["my secret"], "unknown command"),
+        (["sanitze"], "unknown command"),
+        (["--my-secret"], "unknown option"),
+        (["-s"], "unknown option"),
+        (["sanitize", "--my-secret"], "unknown option"),
+        (["sanitize", "--text"], "no value"),
+        (["sanitize", "--quiet=secret"], "an option has no value, or one too many"),
+        (["inspect"], "something is missing"),
+        (["inspect", "my", "secret"], "unexpected argument"),
+        (["inspect", "the", "--count", "secret"], "--count"),
+        (["inspect", "the", "--count", "0"], "--count"),
+        (["inspect", "the", "-n", "-5"], "--count"),
+        (["info", "my", "secret"], "unexpected argument"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], expected: str) -> None:
+    code, out, err = usage(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("textveil: usage: ")
+    knows_where = arguments[0] in ("sanitize", "inspect", "info") and "no value" not in expected
+    assert err.endswith(f"(see textveil {arguments[0]} --help)\n" if knows_where else "(see textveil --help)\n")
+    assert err.count("\n") == 1
+    assert expected in err
+    assert "secret" not in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["sanitze"], "unknown command: did you mean sanitize? (see textveil --help)"),
+        (["inspct"], "unknown command: did you mean inspect? (see textveil --help)"),
+        (
+            ["sanitize", "--colum", "secret"],
+            "unknown option: did you mean --column or --scope-column? (see textveil sanitize --help)",
+        ),
+        (["info", "--jsn"], "unknown option: did you mean --json? (see textveil info --help)"),
+    ],
+)
+def test_suggestions_for_what_is_mistyped(arguments: list[str], expected: str) -> None:
+    assert usage(*arguments) == (2, "", f"textveil: usage: {expected}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("textveil san", "sanitize"), ("textveil sanitize --parq", "--parquet"), ("textveil zq", "")],
+)
+def test_a_shell_completes_words(forked: Callable, words: str, expected: str) -> None:
+    environment = {"_TEXTVEIL_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    ran = forked(environment={**os.environ, **environment})
+    assert (ran.code, ran.text.strip(), ran.err) == (0, expected, b"")
+
+
+def test_every_command_has_a_short_help_option(here: Callable) -> None:
+    for command in (
+        "sanitize",
+        "preview",
+        "restore",
+        "inspect",
+        "info",
+        "levels",
+        "calibrate",
+        "verify",
+        "encode",
+        "classify",
+    ):
+        assert here(command, "-h").text == here(command, "--help").text != ""
+
+
+def test_files_and_a_text_exclude_each_other(here: Callable) -> None:
+    ran = here("sanitize", "--text", "my secret", "other secret")
+    assert ran.code in (1, 2)
+    assert "exclude each other" in ran.message
+    assert "secret" not in ran.message
+
+
+# A canary in any place a person may put a secret by mistake.
+PLACES = [
+    ["{}"],
+    ["{}", "sanitize"],
+    ["--{}"],
+    ["-{}"],
+    ["{}", "{}"],
+    ["sanitize", "--{}"],
+    ["sanitize", "--{}=x"],
+    ["sanitize", "--quiet={}"],
+    ["sanitize", "--nothing", "{}"],
+    ["sanitize", "--text", "x", "--nothing", "{}"],
+    ["inspect", "x", "{}"],
+    ["inspect", "x", "--count", "{}"],
+    ["inspect", "x", "--count={}"],
+    ["info", "a", "{}"],
+    ["info", "--json={}"],
+    ["info", "--path", "{}", "--nothing"],
+]
+
+
+@pytest.mark.slow
+@settings(max_examples=300)
+@given(st.sampled_from(PLACES), st.text(st.characters(), min_size=1, max_size=20))
+@example(["{}"], "\ud800")
+@example(["--{}"], "a\nb")
+@example(["sanitize", "--{}"], "text\x1b[31m")
+@example(["inspect", "x", "--count={}"], "\0")
+@example(["{}"], "-")
+def test_usage_errors_never_echo(place: list[str], secret: str) -> None:
+    marked = f"Zq{secret}qZ"  # long enough to be recognized, and no option of ours
+    assume(not marked.isdigit())
+    code, out, err = usage(*(part.replace("{}", marked) for part in place))
+    assert code == 2
+    assert out == ""
+    assert marked not in err
+    assert "Zq" not in err
+    assert err.count("\n") == 1
+    assert err.startswith("textveil: usage: ")
+
+
+def test_help(here: Callable) -> None:
+    for arguments in (["--help"], ["sanitize", "--help"], ["inspect", "--help"], ["info", "--help"]):
+        ran = here(*arguments)
+        assert ran.code == 0
+        assert b"Usage: textveil" in ran.out
+        assert ran.err == b""
+    text = here("--help").text
+    assert all(name in text for name in ("sanitize", "inspect", "info", "--version"))
+
+
+def test_without_arguments_there_is_help(here: Callable) -> None:
+    ran = here()
+    assert ran.code in (0, 2)
+    assert b"Usage: textveil" in ran.out + ran.err
+    assert b"unknown command" not in ran.err

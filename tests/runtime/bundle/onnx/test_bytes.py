@@ -1,0 +1,208 @@
+"""What is refused of a model: other signatures, ambiguous bytes, and what a second reader sees otherwise."""
+
+from collections.abc import Iterator
+
+import onnx
+import pytest
+from changed_models import (
+    CONTENT,
+    FLOAT,
+    INT64,
+    SOUND,
+    Change,
+    block,
+    changed,
+    external,
+    graph_with,
+    in_an_attribute,
+    refused,
+    tag,
+    varint,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from onnx import TensorProto, helper
+from small_encoders import DIMENSION, POSITIONS, inputs, model_of, value
+from textveil.bundle.onnx.check import OPERATORS, check_model
+from textveil.errors import BundleDamaged, ModelRefused
+
+# --- signature -----------------------------------------------------------------------------------------------------
+
+
+def with_inputs(*values: onnx.ValueInfoProto) -> Change:
+    def change(model: onnx.ModelProto) -> None:
+        del model.graph.input[:]
+        model.graph.input.extend(values)
+
+    return change
+
+
+def with_outputs(*values: onnx.ValueInfoProto) -> Change:
+    def change(model: onnx.ModelProto) -> None:
+        del model.graph.output[:]
+        model.graph.output.extend(values)
+
+    return change
+
+
+IDS, MASK = inputs()
+VECTOR = value("representation", FLOAT, [1, DIMENSION])
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (with_inputs(), "inputs must be"),
+        (with_inputs(IDS), "inputs must be"),
+        (with_inputs(IDS, IDS), "inputs must be"),
+        (with_inputs(IDS, MASK, value("token_type_ids", INT64, [1, "t"])), "inputs must be"),
+        (with_inputs(IDS, value("mask", INT64, [1, "t"])), "inputs must be"),
+        (lambda model: model.graph.initializer.append(helper.make_tensor("input_ids", INT64, [1], [0])), "inputs must"),
+        (with_inputs(MASK, value("input_ids", TensorProto.INT32, [1, "t"])), "input_ids must be int64"),
+        (with_inputs(MASK, value("input_ids", INT64, ["t"])), "input_ids must be int64"),
+        (with_inputs(MASK, value("input_ids", INT64, [2, "t"])), "input_ids must be int64"),
+        (with_inputs(MASK, value("input_ids", INT64, [1, 128])), "input_ids must be int64"),
+        (with_inputs(MASK, value("input_ids", INT64, None)), "input_ids must be int64"),
+        (with_inputs(MASK, onnx.ValueInfoProto(name="input_ids")), "input_ids must be int64"),
+        (with_inputs(IDS, value("attention_mask", FLOAT, [1, "t"])), "attention_mask must be int64"),
+        (with_outputs(), "one output must be"),
+        (with_outputs(VECTOR, VECTOR), "one output must be"),
+        (with_outputs(VECTOR, value("states", FLOAT, None)), "one output must be"),
+        (with_outputs(value("logits", FLOAT, [1, DIMENSION])), "one output must be"),
+        (with_outputs(value("representation", INT64, [1, DIMENSION])), "must be float32 of shape (1, 4)"),
+        (with_outputs(value("representation", TensorProto.DOUBLE, [1, DIMENSION])), "must be float32"),
+        (with_outputs(value("representation", FLOAT, [1, DIMENSION + 1])), "must be float32"),
+        (with_outputs(value("representation", FLOAT, [DIMENSION])), "must be float32"),
+        (with_outputs(value("representation", FLOAT, [2, DIMENSION])), "must be float32"),
+        (with_outputs(value("representation", FLOAT, [1, "tokens", DIMENSION])), "must be float32"),
+        (with_outputs(onnx.ValueInfoProto(name="representation")), "must be float32"),
+    ],
+)
+def test_another_signature(change: Change, what: str) -> None:
+    assert what in refused(changed(change))
+
+
+# --- bytes that are no model, or two -------------------------------------------------------------------------------
+
+
+def test_every_truncation() -> None:
+    for size in range(len(CONTENT)):
+        assert "no readable ONNX model" in refused(CONTENT[:size], BundleDamaged)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        block(7, model_of("l2").graph.SerializeToString()),  # a second graph: others merge the two
+        block(7, block(1, block(4, b"Steal"))),
+        tag(1, 0) + varint(9),
+        block(99, b"hello"),  # unknown fields: others skip them
+        tag(99, 0) + varint(1),
+        tag(7, 0) + varint(1),  # known fields of another type
+        tag(1, 2) + varint(1) + b"x",
+        tag(7, 3) + tag(7, 4),  # groups
+        tag(7, 6),
+        tag(7, 7),
+        tag(0, 2) + varint(0),
+        varint((1 << 32 | 7) << 3 | 2) + varint(0),  # a tag of more than 32 bits, cut to 7
+        tag(5, 0) + b"\x80" * 10 + b"\x01",  # a number without end
+        tag(5, 0) + b"\xff" * 9 + b"\x7f",  # one of 70 bits
+        tag(5, 0) + b"\x80",
+        tag(7, 2) + varint(1 << 40),
+        tag(6, 2) + varint((1 << 64) - 1),  # a length that is -1 to others
+        block(8, block(1, b"\xff")),  # a name that is not UTF-8
+        b"\x00",
+        b"\n",
+    ],
+)
+def test_bytes_that_others_read_differently(more: bytes) -> None:
+    assert "no readable ONNX model: " in refused(CONTENT + more, BundleDamaged)
+    if len(more) > 1:
+        refused(more + CONTENT, BundleDamaged)
+
+
+def test_an_axis_that_is_open_and_given() -> None:
+    axis = block(1, b"x") + block(2, block(1, tag(1, 0) + varint(1) + block(2, block(1, block(2, b"t") + b"\x08\x04"))))
+    content = CONTENT.replace(block(7, SOUND.graph.SerializeToString()), b"")
+    content += block(7, SOUND.graph.SerializeToString() + block(13, axis))
+    assert "both open and given" in refused(content, BundleDamaged)
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00" * 64, b"PK\x03\x04", b"\x80\x04\x95pickle", b"{}", b"\xff" * 300])
+def test_no_model_at_all(content: bytes) -> None:
+    refused(content, BundleDamaged)
+
+
+# --- a second opinion ----------------------------------------------------------------------------------------------
+
+
+def every_tensor(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
+    yield from model.graph.initializer
+    for node in model.graph.node:
+        for attribute in node.attribute:
+            yield attribute.t
+            yield from attribute.tensors
+
+
+def sound(model: onnx.ModelProto) -> bool:
+    """The rules, over again, on what the official reader makes of a file."""
+    fields = {field.name for field, _ in model.ListFields()}
+    nodes = model.graph.node
+    return (
+        not fields & {"functions", "training_info", "configuration"}
+        and not model.graph.sparse_initializer
+        and all(node.op_type in OPERATORS.get(node.domain, ()) for node in nodes)
+        and not any(a.HasField("g") or a.graphs or a.HasField("tp") for node in nodes for a in node.attribute)
+        and not any(t.data_location or t.external_data or t.string_data for t in every_tensor(model))
+        and {entry.domain for entry in model.opset_import} <= set(OPERATORS)
+        and sorted(entry.name for entry in model.graph.input) == ["attention_mask", "input_ids"]
+        and all(entry.type.tensor_type.elem_type == INT64 for entry in model.graph.input)
+        and [entry.name for entry in model.graph.output] == ["representation"]
+        and model.graph.output[0].type.tensor_type.elem_type == FLOAT
+    )
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> bytes:
+    """A sound model with a few bytes changed, moved, repeated or taken out."""
+    content = bytearray(CONTENT)
+    for _ in range(draw(st.integers(1, 3))):
+        start = draw(st.integers(0, len(content) - 1))
+        size = draw(st.integers(0, 12))
+        kind = draw(st.sampled_from(["flip", "insert", "delete", "repeat", "known"]))
+        if kind == "flip":
+            content[start] = draw(st.integers(0, 255))
+        elif kind == "insert":
+            content[start:start] = draw(st.binary(max_size=4))
+        elif kind == "delete":
+            del content[start : start + size]
+        elif kind == "repeat":
+            content += content[start : start + size]
+        else:
+            content += draw(
+                st.sampled_from([block(7, b""), block(14, block(1, b"a")), tag(5, 0) + b"\x01", b"\x70\x01"])
+            )
+    return bytes(content)
+
+
+@pytest.mark.slow
+@settings(max_examples=1500)
+@given(mutated())
+def test_what_is_accepted_is_sound_to_the_official_reader(content: bytes) -> None:
+    try:
+        check_model(content, DIMENSION, POSITIONS)
+    except (ModelRefused, BundleDamaged):
+        return
+    assert sound(onnx.load_from_string(content))
+
+
+def test_the_second_opinion_sees_what_it_is_for() -> None:
+    assert sound(SOUND)
+    for change in (
+        lambda model: external(model.graph.initializer[0]),
+        lambda model: model.graph.node.append(helper.make_node("Steal", [], [])),
+        lambda model: in_an_attribute(model, body=graph_with("Steal")),
+        lambda model: model.training_info.add(),
+        with_inputs(IDS),
+    ):
+        assert not sound(onnx.load_from_string(changed(change)))

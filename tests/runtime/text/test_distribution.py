@@ -1,0 +1,177 @@
+"""The distribution of one word, as it is told: exact, complete, and the one that is drawn from."""
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from defined_weights import defined_weights
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from textveil import Sanitizer
+from textveil.mechanisms import integer_sampling as sampling
+from textveil.mechanisms.baselines.table import CAPPED, EXACT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
+
+SANTEXT = {"mechanism": "santext+"}
+ALL = (
+    {},
+    {"level": "high", "replacement_probability": "0.01"},
+    {"deny": ["the"]},
+    {"mechanism": "santext"},
+    {"mechanism": "krr", "epsilon": "2.5"},
+    {"mechanism": "random"},
+)
+#: Options and the fixture they are for.
+BOTH_TAILS = (
+    *(("tiny", options) for options in ALL),
+    *(("both", {**options, "tail": tail}) for options in ALL[:4] for tail in ("exact", "capped")),
+)
+WORDS = ("the", "The", ",", "'s", "doctor", "DOCTOR", "color", "zzz", "17", "x@y.z", "😀")
+
+
+@pytest.fixture
+def sanitizer(request: pytest.FixtureRequest) -> Sanitizer:
+    """The one of that name."""
+    return request.getfixturevalue(request.param)
+
+
+def by_the_formula(sanitizer: Sanitizer, word: int, mechanism: str, level: str) -> list[Fraction]:
+    """Eq. 1 with the capped score, in fractions, from the raw arrays of the bundle."""
+    table = sanitizer.bundle.table
+    law = next(entry for entry in sanitizer.bundle.levels if entry.name == level).parameters[mechanism, CAPPED]
+    bit = {"santext": SANTEXT_OUTPUT, "santext+": SANTEXT_PLUS_OUTPUT}[mechanism]
+    tail = int(law.weights[table.scores[word, -1]])
+    weights = [tail if role & bit else 0 for role in table.roles.tolist()]
+    for neighbor, score in zip(table.neighbors[word].tolist(), table.scores[word].tolist(), strict=True):
+        if weights[neighbor]:
+            weights[neighbor] = int(law.weights[score])
+    total = sum(weights)
+    return [Fraction(weight, total) for weight in weights]
+
+
+@pytest.mark.parametrize(("sanitizer", "options"), BOTH_TAILS, ids=str, indirect=["sanitizer"])
+@pytest.mark.parametrize("word", WORDS)
+def test_a_law_is_complete_and_exact(sanitizer: Sanitizer, word: str, options: dict[str, str]) -> None:
+    law = sanitizer.distribution(word, **options)
+    assert len(law.words) == len(law.weights) == len(set(law.words))
+    assert all(type(weight) is int and weight > 0 for weight in law.weights)
+    assert law.total == sum(law.weights)
+    assert sum(law.probability(output) for output in law.words) == 1
+    assert list(law.words) == sorted(law.words, key=sanitizer.bundle.vocabulary.index)
+    assert "<unk>" not in law.words
+    assert law.probability("nothing like it") == 0
+    likeliest = law.likeliest(5)
+    assert [share for _, share in likeliest] == sorted((share for _, share in likeliest), reverse=True)
+    assert likeliest[0][1] == pytest.approx(float(max(map(law.probability, law.words))))
+    assert len(law.likeliest(1000)) == len(law.words)
+    assert law.likeliest(0) == []
+
+
+@pytest.mark.parametrize("level", ["low", "high"])
+@pytest.mark.parametrize("word", WORDS)
+def test_the_law_is_the_formula(tiny: Sanitizer, word: str, level: str) -> None:
+    index = tiny.bundle.ids.get(word.lower(), tiny.bundle.symbols)
+    expected = by_the_formula(tiny, index, "santext", level)
+    law = tiny.distribution(word, mechanism="santext", level=level)
+    assert [law.probability(output) for output in tiny.bundle.vocabulary] == expected
+
+    replaced = by_the_formula(tiny, index, "santext+", level)
+    law = tiny.distribution(word, level=level, replacement_probability="0.25")
+    if index < tiny.bundle.symbols and tiny.bundle.table.roles[index] & 4 and word != ",":  # no coin keeps a mark
+        replaced = [share / 4 for share in replaced]
+        replaced[index] += Fraction(3, 4)
+    assert [law.probability(output) for output in tiny.bundle.vocabulary] == replaced
+
+
+@pytest.mark.parametrize("level", ["low", "high"])
+@pytest.mark.parametrize("mechanism", ["santext", "santext+"])
+def test_the_law_of_the_exact_tail_is_the_formula(both: Sanitizer, level: str, mechanism: str) -> None:
+    bundle = both.bundle
+    law = next(entry for entry in bundle.levels if entry.name == level).parameters[mechanism, EXACT]
+    weights = defined_weights(bundle, mechanism, law)
+    unkept = {"deny": WORDS} if mechanism == "santext+" else {}
+    for word in WORDS:
+        row = weights[bundle.ids.get(word.lower(), bundle.symbols)]
+        told = both.distribution(word, mechanism=mechanism, level=level, **unkept)
+        assert dict(zip(told.words, told.weights, strict=True)) == {
+            output: weight for output, weight in zip(bundle.vocabulary, row, strict=True) if weight
+        }
+
+
+def test_the_replacement_probability_is_exact(tiny: Sanitizer) -> None:
+    for p in ("0.3", "0.5", "1", "1e-9", "0.999999"):
+        kept = tiny.distribution("the", replacement_probability=p).probability("the")
+        assert kept == 1 - Fraction(-(-Fraction(p) * 2**64 // 1), 2**64)
+    assert "the" not in tiny.distribution("the", replacement_probability=1).words
+    assert "the" not in tiny.distribution("doctor").words
+    assert "the" in tiny.distribution("doctor", mechanism="santext").words
+
+
+def test_what_is_unknown_has_one_law(tiny: Sanitizer, english: Sanitizer) -> None:
+    for sanitizer, options in ((tiny, {}), (tiny, {"mechanism": "krr", "epsilon": 30}), (english, SANTEXT)):
+        laws = {sanitizer.distribution(word, **options) for word in ("zzyzzx", "17", "a@b.c", "😀", "\0", "x" * 300)}
+        assert len(laws) == 1
+        assert laws.pop().symbol == "<unk>"
+
+
+def test_under_the_staircase_a_string_has_the_law_of_its_kind_or_that_of_the_unknown(english: Sanitizer) -> None:
+    unknown, capital = ("zzyzzx", "x" * 300), ("Zzyzzx", "ZZYZZX")
+    for equal in (unknown, capital, ("17", "2,500.75"), ("a@b.c", "kim@example.com"), ("😀", "x_9")):
+        assert len({english.distribution(word) for word in equal}) == 1
+    assert len({english.distribution(word) for word in (*unknown, *capital, "17", "a@b.c", "😀")}) == 5
+
+
+def test_case_and_spelling_do_not_change_a_law(english: Sanitizer, tiny: Sanitizer) -> None:
+    for options in (SANTEXT, {"case": "drop"}, {"kinds": False}):
+        for other in ("Doctor", "DOCTOR", "ｄoctor"):
+            assert english.distribution(other, **options) == english.distribution("doctor", **options)
+    # Under the staircase with kinds more words come out in lower case than with a capital.
+    for options in ({}, {"consistent": True}, {"fluent": True}):
+        lower, title, upper = (english.distribution(word, **options) for word in ("doctor", "Doctor", "DOCTOR"))
+        assert english.distribution("ｄoctor", **options) == lower != title == upper
+    for other in ("’s", "'S"):
+        assert tiny.distribution(other) == tiny.distribution("'s")
+
+
+def test_never_an_output_never_comes_out(make_bundle, tiny: Sanitizer) -> None:  # type: ignore[no-untyped-def]
+    guarded = Sanitizer.load(make_bundle(never=["zombie", "the"]))
+    for options in ALL:
+        for word in ("zombie", "the", "doctor", "zzz"):
+            law = guarded.distribution(word, **options)
+            assert law.probability("zombie") == 0
+            assert law.probability("the") == 0
+    assert tiny.distribution("zombie").probability("zombie") > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("sanitizer", "options"), BOTH_TAILS, ids=str, indirect=["sanitizer"])
+@pytest.mark.parametrize("word", ["the", "doctor", "zzz"])
+def test_what_is_drawn_is_what_is_told(sanitizer: Sanitizer, word: str, options: dict[str, str]) -> None:
+    """A chi-square statistic that a wrong row, coin or level would exceed by far; the powered test is elsewhere."""
+    draws = 20_000
+    law = sanitizer.distribution(word, **options)
+    counts = Counter(sanitizer.sanitize(f"{word} " * draws, case="drop", **options).text.split())
+    assert set(counts) <= set(law.words)
+    expected = {output: float(law.probability(output)) * draws for output in law.words}
+    likely = [output for output in law.words if expected[output] >= 5]
+    rest = draws - sum(expected[output] for output in likely)
+    statistic = sum((counts[output] - expected[output]) ** 2 / expected[output] for output in likely)
+    if rest >= 5:
+        statistic += (sum(counts[o] for o in law.words if o not in likely) - rest) ** 2 / rest
+    freedom = len(likely)
+    assert statistic < freedom + 8 * (2 * freedom) ** 0.5 + 16  # far beyond any quantile that chance reaches
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@given(st.data())
+def test_the_rows_of_the_sampler_are_the_law(tiny: Sanitizer, data: st.DataObject) -> None:
+    """Every boundary of the cumulative weights falls where the exact distribution has it."""
+    options = data.draw(st.sampled_from(ALL[3:]))
+    index = data.draw(st.integers(0, tiny.bundle.symbols))
+    rows = tiny._plan(options).mechanism.rows(np.array([index]))
+    total = int(rows.totals[0])
+    weights = rows.weights(0)
+    assert int(weights.sum()) == total
+    uniform = data.draw(st.lists(st.integers(0, total - 1), min_size=1, max_size=20))
+    outputs = sampling.select(rows, np.zeros(len(uniform), np.intp), np.array(uniform, np.int64))
+    assert (weights[outputs] > 0).all()

@@ -1,0 +1,146 @@
+"""FBDD: its options, statements, command and errors."""
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from textveil import Sanitizer
+from textveil.errors import OptionError
+from textveil.mechanisms.baselines.fbdd import MAX_FBDD_EPSILON, Fbdd
+from textveil.mechanisms.protocol import WeightedMechanism
+from textveil.text.statement import TEXTBOOK
+
+# --- options and statements ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", ["1", 20, 1e-12, "1e-300", Decimal("0.1"), MAX_FBDD_EPSILON, "12.5"])
+def test_any_epsilon_in_range(tiny: Sanitizer, epsilon: object) -> None:
+    result = tiny.sanitize("The doctor’s note, zzz 17", mechanism="fbdd", epsilon=epsilon)  # type: ignore[arg-type]
+    terms = result.terms
+    assert (terms.mechanism, terms.level, terms.tail) == ("fbdd", None, None)
+    assert (terms.epsilon, terms.epsilon_kind) == (float(str(epsilon)), TEXTBOOK)
+    assert (terms.rounding_slack, terms.epsilon_0, terms.replacement_probability) == (0, 0, None)
+    assert result.tokens == 6
+
+
+@pytest.mark.parametrize(
+    "epsilon",
+    [None, "", "canary", "nan", float("nan"), "inf", float("inf"), "-inf", True, [], b"3", "1e", "1/3"],
+)
+def test_what_is_no_number_is_refused(tiny: Sanitizer, epsilon: object) -> None:
+    typed = epsilon is None or type(epsilon) in (str, float)
+    message = "epsilon is missing or not a number" if typed else "epsilon is a number, or its digits as text"
+    with pytest.raises(OptionError, match=f"^{message}$"):
+        tiny.sanitize("secret", mechanism="fbdd", epsilon=epsilon)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("epsilon", [0, "-0.0", -1, "-1e-9", 1e-400, "1e-400", 100_001, "1e400", 10**400, "9" * 5000])
+def test_what_is_out_of_range_is_refused(tiny: Sanitizer, epsilon: object) -> None:
+    with pytest.raises(OptionError, match=r"^fbdd needs an epsilon above 0 and at most 100000$"):
+        tiny.sanitize("secret", mechanism="fbdd", epsilon=epsilon)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"level": "low"}, "fbdd has no levels and no tail"),
+        ({"tail": "capped"}, "fbdd has no levels and no tail"),
+        ({"tail": "canary"}, "fbdd has no levels and no tail"),
+        ({"replacement_probability": 0.5}, "a replacement probability and denied words belong to santext+ alone"),
+        ({"deny": ["canary"]}, "a replacement probability and denied words belong to santext+ alone"),
+    ],
+)
+def test_options_of_other_mechanisms_are_refused(tiny: Sanitizer, options: dict[str, object], message: str) -> None:
+    with pytest.raises(OptionError) as refused:
+        tiny.sanitize("secret", mechanism="fbdd", epsilon=3, **options)  # type: ignore[arg-type]
+    assert str(refused.value) == message
+
+
+def test_a_bundle_without_rows_is_refused(make_bundle: Callable[..., Path]) -> None:
+    sanitizer = Sanitizer.load(make_bundle(embeddings=False))
+    with pytest.raises(OptionError) as refused:
+        sanitizer.sanitize("secret", mechanism="fbdd", epsilon=3)
+    assert str(refused.value) == "fbdd needs the embedding rows, which this bundle does not carry"
+
+
+def test_there_are_no_weights_to_tell(tiny: Sanitizer) -> None:
+    law = Fbdd.of(tiny.bundle.table, tiny.bundle.metric, Decimal(1))
+    assert not isinstance(law, WeightedMechanism)
+    with pytest.raises(OptionError) as refused:
+        tiny.distribution("doctor", mechanism="fbdd", epsilon=3)
+    assert str(refused.value) == "fbdd has no table of weights: its distribution is known from draws only"
+    with pytest.raises(OptionError, match="not a number"):
+        tiny.distribution("doctor", mechanism="fbdd")
+
+
+def test_the_statement_says_floating_point(tiny: Sanitizer) -> None:
+    statement = tiny.sanitize("the doctor", mechanism="fbdd", epsilon="20").statement
+    assert statement.summary() == (
+        "fbdd: epsilon 20 d per token (textbook metric DP, floating point); 2 tokens: 40 d in all"
+    )
+    assert any("floating point" in item for item in statement.terms.not_protected)
+    assert any("came out unchanged" in item for item in statement.terms.not_protected)
+    assert "certified" not in str(statement)
+    other = tiny.sanitize("the doctor", mechanism="santext").statement
+    assert "floating point" not in str(other)
+
+
+def test_words_of_all_kinds(tiny: Sanitizer, pieces: Sanitizer) -> None:
+    for sanitizer in (tiny, pieces):
+        for strict in (False, True):
+            result = sanitizer.sanitize(
+                "The DOCTOR's café: 19, жук!", mechanism="fbdd", epsilon=9, sanitize_punctuation=strict
+            )
+            assert result.text
+            assert result.terms.sanitize_punctuation is strict
+            assert "<unk>" not in result.text
+
+
+# --- the command ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_command(tiny_path: Path, tiny: Sanitizer, forked: Callable, tmp_path: Path) -> None:
+    note = tmp_path / "note.txt"
+    note.write_text("the doctor in Boston\n\nzzz, 17\n", "utf-8")
+    shared = ["sanitize", "--bundle", tiny_path, "--mechanism", "fbdd", "--epsilon", "12"]
+    ran = forked(*shared, note)
+    assert (ran.code, ran.text.count("\n")) == (0, 3)
+    assert ran.text.split("\n")[1] == ""
+    assert ran.message == (
+        "textveil: input 1 of 1: 3 documents; fbdd: epsilon 12 d per token (textbook metric DP, floating point); "
+        "6 tokens: 72 d in all\n"
+    )
+    said = json.loads(forked(*shared, "--json", "--case", "drop", "--text", "The doctor").text)
+    assert set(said["text"].split()) <= set(tiny.bundle.vocabulary)
+    assert said["statement"]["epsilon_kind"] == "textbook metric DP"
+    assert (said["statement"]["level"], said["statement"]["tail"]) == (None, None)
+    assert forked(*shared[:-1], str(MAX_FBDD_EPSILON), "-q", "--text", "the doctor").text == "the doctor\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ([], "epsilon is missing or not a number"),
+        (["-e", "canary"], "epsilon is missing or not a number"),
+        (["-e", "nan"], "epsilon is missing or not a number"),
+        (["-e", "0"], "fbdd needs an epsilon above 0 and at most 100000"),
+        (["--epsilon=-3"], "fbdd needs an epsilon above 0 and at most 100000"),
+        (["-e", "1e99"], "fbdd needs an epsilon above 0 and at most 100000"),
+        (["-e", "3", "--level", "low"], "fbdd has no levels and no tail"),
+        (["-e", "3", "--tail", "exact"], "fbdd has no levels and no tail"),
+        (["-e", "3", "-p", "0.5"], "a replacement probability and denied words belong to santext+ alone"),
+    ],
+)
+def test_named_errors(tiny_path: Path, here: Callable, arguments: list[str], expected: str) -> None:
+    ran = here("sanitize", "-b", tiny_path, "-m", "fbdd", "--text", "secret", *arguments)
+    assert (ran.code, ran.out) == (1, b"")
+    assert ran.message == f"textveil: option: {expected}\n"
+
+
+def test_inspect_ends_in_a_named_error(tiny_path: Path, here: Callable) -> None:
+    ran = here("inspect", "-b", tiny_path, "-m", "fbdd", "-e", "3", "doctor")
+    assert (ran.code, ran.out) == (1, b"")
+    assert ran.message == "textveil: option: fbdd has no table of weights: its distribution is known from draws only\n"

@@ -1,0 +1,229 @@
+"""No text costs more than twelve times its bytes in memory, whatever sign it is a run of and however it is drawn.
+
+Options and signs are generated: the options of the command, and the classes of Unicode. Memory is counted by
+``tracemalloc``, and work in calls of functions: neither depends on the machine.
+"""
+
+import sys
+import time
+import tracemalloc
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from memory_of_lines import MOST, shrink
+from signs import ASCII, BREAKS, CATEGORIES, GROUPS, JOINED, SIGNS, WORDS, run_of
+from small_context import random_context
+from small_staircase import small_staircase
+from text_options import DRAWN, OTHER, TABLES, WRITTEN, ways
+from textveil import Sanitizer
+from textveil.errors import DocumentTooLong
+from textveil_cli.main import app
+
+GOLDEN = Path(__file__).parents[3] / "docs" / "golden"
+WAYS = ways()
+SIZES = 12_000, 36_000
+
+
+@pytest.fixture(scope="module")
+def bundles(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Sanitizer]:
+    """One of the staircase, and those that mechanisms which draw token by token have."""
+    staircase = small_staircase(tmp_path_factory.mktemp("small"), context=random_context(1))
+    folders = {"staircase": staircase, "words": GOLDEN / "words", "pieces": GOLDEN / "wordpieces"}
+    return {name: Sanitizer.load(folder) for name, folder in folders.items()}
+
+
+@pytest.fixture(autouse=True)
+def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    shrink(monkeypatch.setattr, segments=1 << 11)  # less than the shorter text has, and few chunks
+
+
+def drawn(sanitizer: Sanitizer, content: bytes, options: dict[str, Any]) -> None:
+    """Sanitizes a text that is read, or refuses it for what its skeleton has."""
+    try:
+        sanitizer.sanitize(content.decode("utf-8", "surrogatepass"), **options)
+    except DocumentTooLong:
+        assert options.get("consistent")
+
+
+def content_of(sign: str, size: int) -> bytes:
+    return run_of(sign, size).encode("utf-8", "surrogatepass")
+
+
+def times_its_bytes(sanitizer: Sanitizer, sign: str, options: dict[str, Any]) -> float:
+    """What a text takes at most, over its bytes: of what is more in one text than in a shorter one."""
+    held = []
+    for size in SIZES:
+        content = content_of(sign, size)
+        tracemalloc.start()
+        try:
+            drawn(sanitizer, content, options)
+            held.append((tracemalloc.get_traced_memory()[1], len(content)))
+        finally:
+            tracemalloc.stop()
+    (less, shorter), (more, longer) = held
+    return (more - less) / (longer - shorter)
+
+
+def bundles_of(options: dict[str, Any]) -> tuple[str, ...]:
+    return ("words", "pieces") if "mechanism" in options else ("staircase",)
+
+
+def too_much(bundles: dict[str, Sanitizer], way: str, signs: dict[str, str]) -> dict[str, float]:
+    """What costs more than it may."""
+    options, found = WAYS[way], {}
+    for bundle in bundles_of(options):
+        drawn(bundles[bundle], b"The doctor's, a.\n", options)  # what is imported late, or kept for the next call
+        for name, sign in signs.items():
+            found[f"{bundle}: {name}"] = times_its_bytes(bundles[bundle], sign, options)
+    return {name: times for name, times in found.items() if times > MOST}
+
+
+def test_every_option_of_the_command_is_tried() -> None:
+    command = typer.main.get_command(app).commands["sanitize"]  # type: ignore[attr-defined]
+    there_are = {parameter.name for parameter in command.params} - {"help"}
+    tried = [set(DRAWN), set(WRITTEN), TABLES, OTHER]
+    assert there_are == set.union(*tried)
+    assert len(there_are) == sum(map(len, tried))
+    assert {name for way in WAYS.values() for name in way} == set(DRAWN)
+
+
+def test_every_class_of_signs_is_tried() -> None:
+    """All of ASCII, all general categories, all that UAX #29 tells apart beyond ASCII, and what grows."""
+    assert set(ASCII.values()) == set(map(chr, range(128))) - {"\n"}
+    assert {name[3:5] for name in CATEGORIES} == {
+        *("Cc", "Cf", "Cn", "Co", "Cs", "Ll", "Lm", "Lo", "Lt", "Lu", "Mc", "Me", "Mn", "Nd", "Nl", "No", "Pc", "Pd"),
+        *("Pe", "Pf", "Pi", "Po", "Ps", "Sc", "Sk", "Sm", "So", "Zl", "Zp", "Zs"),
+    }
+    assert {name[3:].split(" ")[0] for name in BREAKS} >= {
+        *("ALetter", "Extend", "ExtendNumLet", "Format", "Hebrew_Letter", "Katakana", "MidLetter", "MidNum"),
+        *("MidNumLet", "Newline", "Numeric", "Regional_Indicator", "WSegSpace", "ZWJ", "Other"),
+    }
+
+
+#: Runs that have cost most: of marks, and of what stands between marks.
+MARKS = ["ASCII: '\"'", "turns: .,", 'turns: " ', "categories: gc=Po U+00A1", "turns: :…"]
+BETWEEN = ["turns: a,", "joined: U+FDFA apart", "ASCII: ':'", "words: clitics", "turns: (1"]
+
+
+#: Under these the full run has a run of each sign, and under all a few of each group.
+MOST_DIFFERENT = [
+    "plain",
+    "sanitize_punctuation True",
+    "fluent True, sanitize_punctuation True",
+    "consistent True, split True, sanitize_punctuation True",
+    "mechanism santext+",
+    "mechanism santext+, sanitize_punctuation True",
+]
+
+
+def _sample() -> list[Any]:
+    """Every way with one sign: of a mark where marks are drawn. Three of four others are for the full run."""
+    marks, between = cycle(MARKS), cycle(BETWEEN)
+    found: list[Any] = []
+    for number, (way, options) in enumerate(WAYS.items()):
+        drawn = "sanitize_punctuation" in options
+        rest = () if way in MOST_DIFFERENT or number % 4 == 0 else (pytest.mark.full,)
+        found.append(pytest.param(way, next(marks if drawn else between), marks=rest))
+    return found
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("sign", ["1(", "(1", '"'])
+@pytest.mark.parametrize("options", [{}, {"mechanism": "krr", "epsilon": 4}, {"mechanism": "santext+"}], ids=str)
+def test_no_text_costs_more_beside_what_comes_out(options: dict[str, Any], sign: str) -> None:
+    """With the bundle that ships, whose words are longer than marks: a mark that is drawn becomes a whole word."""
+    sanitizer = Sanitizer.load()
+    given: Any = {**options, "sanitize_punctuation": True}
+    sanitizer.sanitize(sign, **given)
+    text = sign * (400_000 // len(sign))
+    tracemalloc.start()
+    try:
+        out = sanitizer.sanitize(text, **given).text
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most <= MOST * len(text) + sys.getsizeof(out) + 16_000_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("way", "sign"), _sample())
+def test_no_text_costs_more(bundles: dict[str, Sanitizer], way: str, sign: str) -> None:
+    assert too_much(bundles, way, {sign: SIGNS[sign]}) == {}
+
+
+FEW = {name: sign for each in GROUPS.values() for name, sign in [*each.items()][:: max(1, len(each) // 12)]}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("way", MOST_DIFFERENT)
+def test_no_text_of_any_sign_costs_more(bundles: dict[str, Sanitizer], way: str, group: str) -> None:
+    assert too_much(bundles, way, GROUPS[group]) == {}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("way", WAYS)
+def test_no_text_of_any_option_costs_more(bundles: dict[str, Sanitizer], way: str) -> None:
+    assert too_much(bundles, way, {**FEW, **JOINED, **WORDS}) == {}
+
+
+# --- work ----------------------------------------------------------------------------------------------------------
+
+
+def calls(sanitizer: Sanitizer, content: bytes, options: dict[str, Any]) -> int:
+    """How many functions are called for a text."""
+    count = 0
+
+    def counted(frame: object, event: str, argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(counted)
+    try:
+        drawn(sanitizer, content, options)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize("way", MOST_DIFFERENT)
+def test_a_longer_text_takes_as_much_more_work(bundles: dict[str, Sanitizer], way: str) -> None:
+    """Four times as long, four times the calls, and some for what is drawn anew at random."""
+    for bundle in bundles_of(WAYS[way]):
+        for sign in ('"', ":a", "(1"):
+            drawn(bundles[bundle], content_of(sign, 100), WAYS[way])
+            short, long = (calls(bundles[bundle], content_of(sign, size), WAYS[way]) for size in (6_000, 24_000))
+            assert long <= 6 * short, (bundle, sign)
+
+
+#: Bytes of the shorter text, and how much longer the other is: what is quadratic takes 64 times as long, and more than
+#: three times the limit.
+SHORT, TIMES, SLOWER = 200_000, 8, 24
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("way", MOST_DIFFERENT)
+def test_no_sign_takes_more_than_linear_time(
+    bundles: dict[str, Sanitizer], way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Processor time, with room for a busy machine. What seems slow is measured again."""
+    monkeypatch.undo()
+    slow = {}
+    for bundle in bundles_of(WAYS[way]):
+        for name, sign in {**FEW, **JOINED, **WORDS}.items():
+            spent: list[float] = []
+            for _ in range(3):
+                spent = []
+                for size in (SHORT, TIMES * SHORT):
+                    content = content_of(sign, size)
+                    start = time.process_time()
+                    drawn(bundles[bundle], content, WAYS[way])
+                    spent.append(time.process_time() - start)
+                if spent[1] <= max(0.5, SLOWER * spent[0]):
+                    break
+            else:
+                slow[f"{bundle}: {name}"] = spent
+    assert slow == {}
