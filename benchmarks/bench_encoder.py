@@ -80,7 +80,7 @@ def parts(bundle: str) -> dict[str, Callable[[str], Any]]:
     """Parts of ``Encoder.encode``: all of it, cutting into pieces, and what comes after the model."""
     import numpy as np
     from textveil import Encoder
-    from textveil.mechanisms import WordDropout
+    from textveil.mechanisms.noise import WordDropout
 
     encoder, rest = Encoder.load(bundle), Encoder.load(bundle)
     vectors, none = encoder._session.run(encoder._ids("the market", WordDropout("0"))[0]), WordDropout("0")

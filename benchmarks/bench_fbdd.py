@@ -21,7 +21,8 @@ one_core()
 
 import numpy as np
 from textveil import Sanitizer
-from textveil.mechanisms import Fbdd, entropy, laplace_noise
+from textveil.mechanisms import entropy
+from textveil.mechanisms.baselines import Fbdd, laplace_noise
 from textveil.text import segments
 
 _EPSILON = 120

@@ -28,7 +28,8 @@ from measure import one_core, report
 one_core()
 
 from textveil import Sanitizer
-from textveil.mechanisms import FluentStaircase, Staircase, random_uint64
+from textveil.mechanisms import random_uint64
+from textveil.mechanisms.staircase import FluentStaircase, Staircase
 
 DRAWS = 100_000
 #: Different uniform integers of each branch, and draws of other words before each that is timed.

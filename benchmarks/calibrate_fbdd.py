@@ -34,7 +34,8 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 from textveil.bundle import Bundle
-from textveil.mechanisms import Fbdd, entropy
+from textveil.mechanisms import entropy
+from textveil.mechanisms.baselines import Fbdd
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Calibration of FBDD.")
 BundleFolder = Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle with embedding rows.")]

@@ -26,17 +26,8 @@ import numpy as np
 import torch
 from textveil.audit import CappedAudit, pure_ldp_levels
 from textveil.bundle import Bundle
-from textveil.mechanisms import (
-    CAPPED,
-    EXACT,
-    SANTEXT_OUTPUT,
-    CappedSanText,
-    ExactSanText,
-    Integers,
-    RandomizedResponse,
-    Table,
-    entropy,
-)
+from textveil.mechanisms import CAPPED, EXACT, CappedSanText, ExactSanText, Integers, entropy
+from textveil.mechanisms.baselines import SANTEXT_OUTPUT, RandomizedResponse, Table
 from textveil.text import Lexicon, segments
 from textveil_export.certify import AllScores
 from textveil_export.progress import no_progress

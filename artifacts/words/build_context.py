@@ -24,7 +24,7 @@ from scipy import sparse
 from sklearn.utils.extmath import randomized_svd
 from textveil import Sanitizer
 from textveil.bundle import VOCABULARY
-from textveil.mechanisms import CONTEXT_MARKS, CONTEXT_POSITIONS, Elements
+from textveil.mechanisms.staircase import CONTEXT_MARKS, CONTEXT_POSITIONS, Elements
 from textveil.text.mentions import MentionPlan
 
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ import numpy as np
 from candidates import Candidates
 from numpy.typing import NDArray
 from release import DRAWN, KIND, MARK, SHOWN, Reading, Release, Words, of_mentions
-from textveil.mechanisms import FluentStaircase
+from textveil.mechanisms.staircase import FluentStaircase
 from textveil.mechanisms.staircase.staircase import Staircase
 from textveil.text.fluent_draw import Layout, draw_in_order
 from textveil.text.mentions import MentionPlan

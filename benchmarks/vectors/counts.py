@@ -25,7 +25,7 @@ import labeled
 import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import HeldOut
-from textveil.mechanisms import IndexStaircase
+from textveil.mechanisms.staircase import IndexStaircase
 from textveil_cli.collector import Count, Estimate, count_codes, count_labels
 from textveil_export.index import drawn_epsilon, integer_channel
 from textveil_training.bounds.decisions import counts_channel

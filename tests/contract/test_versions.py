@@ -14,7 +14,8 @@ from small_context import random_context
 from small_staircase import BASE, CASED_ROLES, CASED_WORDS, NEIGHBORS, small_staircase
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import TABLE_MECHANISMS, Bundle
-from textveil.mechanisms import FluentStaircase, Staircase, entropy
+from textveil.mechanisms import entropy
+from textveil.mechanisms.staircase import FluentStaircase, Staircase
 from wrong_staircases import LAWS, TABLES
 
 VERSION_2 = Path(__file__).parents[1] / "fixtures" / "version_2" / "words"

@@ -10,7 +10,7 @@ from overridden import overridden
 from textveil import Sanitizer
 from textveil.audit import verify_text
 from textveil.bundle import DEFAULT_BUNDLE, VOCABULARY, Bundle
-from textveil.mechanisms import ContextTable, FluentStaircase, Staircase
+from textveil.mechanisms.staircase import ContextTable, FluentStaircase, Staircase
 from textveil_cli import run
 from textveil_export import cli
 from textveil_export.cli.staircase import ENGLISH_CONTEXT

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_context import defined_factors, elements, random_context
 from textveil.errors import BundleDamaged
-from textveil.mechanisms import ContextTable, FluentStaircase, Staircase, StaircaseLevel, StaircaseTable
+from textveil.mechanisms.staircase import ContextTable, FluentStaircase, Staircase, StaircaseLevel, StaircaseTable
 
 SYMBOLS, KINDS, UNIT = 7, 2, 2
 #: Epsilon, share, own share, and which symbols come out.

@@ -15,7 +15,8 @@ from small_context import MARKS, random_context
 from small_staircase import CASED_ROLES, CASED_WORDS, KINDS, WORDS, small_staircase
 from textveil import Sanitizer
 from textveil.errors import OptionError
-from textveil.mechanisms import FluentStaircase, entropy
+from textveil.mechanisms import entropy
+from textveil.mechanisms.staircase import FluentStaircase
 from textveil.text import fluent_draw
 from textveil.text.fluent_draw import Layout
 from textveil.text.mention_segments import DRAWN

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_channels import CHANNELS, FAULTS, built, defined, faulty, largest_ratio
 from textveil.errors import BundleDamaged
-from textveil.mechanisms import MAX_CODES, IndexStaircase
+from textveil.mechanisms.staircase import MAX_CODES, IndexStaircase
 from textveil.mechanisms.staircase.staircase import G
 
 

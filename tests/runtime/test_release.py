@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 from textveil import Sanitizer
-from textveil.mechanisms import L1, ReleaseParameters
+from textveil.mechanisms.noise import L1, ReleaseParameters
 from textveil.release import Loss, MixedKinds, PerCoordinate, PerDistance, PerToken, PerWord, Statement, WholeText
 from textveil.vector import vector_statement
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         ReplacementOption,
         SplitOption,
         StrictOption,
-        TailOption,
         VisibleOption,
         staircase_options,
     )
@@ -47,7 +46,6 @@ __all__ = [
     "ReplacementOption",
     "SplitOption",
     "StrictOption",
-    "TailOption",
     "VisibleOption",
     "bound",
     "levels_table",

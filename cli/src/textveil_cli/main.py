@@ -6,9 +6,6 @@ from typing import Annotated
 
 import typer
 from textveil import __version__
-from textveil.audit import verify as audits
-from textveil.audit.index import verify_index
-from textveil.audit.levels import calibrate as find_level
 from textveil.bundle.encoder_bundle import open_encoder
 from textveil.bundle.files import ENCODER_BUNDLE, encoder_version, kind_of
 from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION, open_index
@@ -16,6 +13,7 @@ from textveil.bundle.pins import Pins
 from textveil.errors import OptionError
 from textveil.text.options import Options
 from textveil.text.sanitizer import Sanitizer
+from textveil.verify import PAIRS, verify_encoder, verify_index, verify_text
 
 from textveil_cli import show_encoder, show_index, show_text
 from textveil_cli.commands.classify import classify
@@ -28,6 +26,7 @@ from textveil_cli.commands.sanitize import sanitize
 from textveil_cli.commands.serve import serve
 from textveil_cli.configuration import ConfigOption, say_configured
 from textveil_cli.console import run
+from textveil_cli.find_level import find_level
 from textveil_cli.options import (
     BundleArgument,
     BundleOption,
@@ -37,7 +36,6 @@ from textveil_cli.options import (
     LevelOption,
     MechanismOption,
     ReplacementOption,
-    TailOption,
     VisibleOption,
     one_bundle,
     staircase_options,
@@ -76,7 +74,6 @@ def inspect(
     mechanism: MechanismOption = None,
     epsilon: EpsilonOption = None,
     level: LevelOption = None,
-    tail: TailOption = None,
     replacement_probability: ReplacementOption = None,
     visible: VisibleOption = None,
     kinds: KindsOption = None,
@@ -91,7 +88,6 @@ def inspect(
         mechanism=mechanism,
         epsilon=epsilon,
         level=level,
-        tail=tail,
         replacement_probability=replacement_probability,
         **staircase_options(visible, kinds, False, None, False),
     )
@@ -155,7 +151,6 @@ def calibrate(
         str | None,
         typer.Option("--mechanism", "-m", help="santext+ or santext; the bundle's default of these if left out."),
     ] = None,
-    tail: TailOption = None,
     as_json: JsonOption = False,
     *,
     pins: Pins,
@@ -165,7 +160,7 @@ def calibrate(
     Prints its options and what it promises. Nothing is drawn. The levels of the staircase are in textveil info.
     """
     opened = Sanitizer.load(bundle, **pins).bundle
-    level = find_level(opened, unchanged=unchanged, bayes=bayes, releases=releases, mechanism=mechanism, tail=tail)
+    level = find_level(opened, unchanged=unchanged, bayes=bayes, releases=releases, mechanism=mechanism)
     print(show_text.chosen_level(opened, level, as_json=as_json))
 
 
@@ -175,7 +170,7 @@ def verify(
     folder: BundleArgument = None,
     bundle: BundleOption = None,
     pairs: Annotated[
-        int | None, typer.Option(min=1, help=f"Pairs of words to audit anew; {audits.PAIRS:,} if left out.")
+        int | None, typer.Option(min=1, help=f"Pairs of words to audit anew; {PAIRS:,} if left out.")
     ] = None,
     receipt: Annotated[Path | None, typer.Option("--receipt", help="Check this receipt instead of a bundle.")] = None,
     output: Annotated[
@@ -208,9 +203,9 @@ def verify(
         if encoder_version(bundle) == INDEX_FORMAT_VERSION:
             print(verify_index(open_index(bundle, **pins)))
             return
-        print(audits.verify_encoder(open_encoder(bundle, **pins)[0]))
+        print(verify_encoder(open_encoder(bundle, **pins)[0]))
         return
-    print(audits.verify_text(Sanitizer.load(bundle, **pins).bundle, audits.PAIRS if pairs is None else pairs))
+    print(verify_text(Sanitizer.load(bundle, **pins).bundle, PAIRS if pairs is None else pairs))
 
 
 app.command()(encode)

@@ -33,13 +33,6 @@ EpsilonOption = Annotated[
     ),
 ]
 LevelOption = Annotated[str | None, typer.Option("--level", "-l", help="Privacy level by its name, as info lists it.")]
-TailOption = Annotated[
-    str | None,
-    typer.Option(
-        help="exact: every word has the weight of its own distance. capped: words beyond the stored neighbors share "
-        "one weight; faster, and closer to pure local DP. The bundle's default if left out."
-    ),
-]
 ReplacementOption = Annotated[
     str | None,
     typer.Option("--replacement-probability", "-p", help="santext+: how often a common word is replaced, in (0, 1]."),

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from textveil.audit.levels import LevelSummary, Recovery, summaries, summary
 from textveil.bundle.santext_files import TABLE_MECHANISMS, Level
+from textveil.bundle.statistics import Recovery
 from textveil.bundle.text_bundle import Bundle
 from textveil.release import counted, round_up
+from textveil.text.level_summary import LevelSummary, summaries, summary
 from textveil.text.levels import epsilon_text
 from textveil.text.mention_statement import MentionTerms
 from textveil.text.options import Options
@@ -54,10 +55,7 @@ def information(bundle: Bundle, *, as_json: bool = False) -> str:
         {
             "name": level.name,
             "default": level.name == bundle.default_level,
-            **{
-                mechanism: {tail: _mechanism(bundle, level, mechanism, tail) for tail in bundle.tails}
-                for mechanism in TABLE_MECHANISMS
-            },
+            **{mechanism: _mechanism(bundle, level, mechanism) for mechanism in TABLE_MECHANISMS},
         }
         for level in bundle.levels
     ]
@@ -72,7 +70,6 @@ def information(bundle: Bundle, *, as_json: bool = False) -> str:
         "staircase": None if bundle.staircase is None else staircase_facts(bundle),
         "neighbours": bundle.table.neighbors.shape[1] if bundle.levels else None,
         "default_table_mechanism": bundle.default_table_mechanism,
-        "default_tail": bundle.default_tail,
         "default_level": bundle.default_level,
         "replacement_probability": bundle.default_replacement_probability,
         "levels": levels,
@@ -88,22 +85,20 @@ def information(bundle: Bundle, *, as_json: bool = False) -> str:
         lines += ["", *staircase_lines(bundle)]
     if not bundle.levels:
         return "\n".join(lines)
-    for tail in sorted(bundle.tails, key=lambda tail: tail != bundle.default_tail):
-        lines += [
-            "",
-            f"{bundle.default_table_mechanism} with {tail} tail"
-            + (" (the default)" if tail == bundle.default_tail else ""),
-            "level       epsilon  kind                 textbook  pure LDP  words unchanged (median)",
-        ]
-        for level in levels:
-            found = level[bundle.default_table_mechanism][tail]
-            share = found["unchanged_median"]
-            marker = "   default" if level["default"] else ""
-            bar = "" if share is None else f"{share:6.1%}  {_bar(share)}"
-            lines.append(
-                f"{level['name']:<11} {epsilon_text(found['epsilon']):>7}  {found['epsilon_kind']:<20} "
-                f"{found['epsilon_textbook']:>8.4g}  {bound(found['epsilon_pure_ldp']):>8}  {bar}{marker}"
-            )
+    lines += [
+        "",
+        bundle.default_table_mechanism,
+        "level       epsilon  kind                 textbook  pure LDP  words unchanged (median)",
+    ]
+    for level in levels:
+        found = level[bundle.default_table_mechanism]
+        share = found["unchanged_median"]
+        marker = "   default" if level["default"] else ""
+        bar = "" if share is None else f"{share:6.1%}  {_bar(share)}"
+        lines.append(
+            f"{level['name']:<11} {epsilon_text(found['epsilon']):>7}  {found['epsilon_kind']:<20} "
+            f"{found['epsilon_textbook']:>8.4g}  {bound(found['epsilon_pure_ldp']):>8}  {bar}{marker}"
+        )
     probability = float(bundle.default_replacement_probability)
     lines += [
         "",
@@ -118,27 +113,21 @@ def information(bundle: Bundle, *, as_json: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _marked_default(bundle: Bundle, tail: str) -> str:
-    is_default = tail == bundle.default_tail and bundle.default_mechanism == bundle.default_table_mechanism
-    return " (the default)" if is_default else ""
-
-
 def levels_table(bundle: Bundle, *, as_json: bool = False) -> str:
-    """Returns all levels for each tail and mechanism, the default first: what they promise and what they do."""
+    """Returns all levels for each mechanism, the default first: what they promise and what they do."""
     mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_table_mechanism)
-    tails = sorted(bundle.tails, key=lambda tail: tail != bundle.default_tail)
     if not bundle.levels:
         return json.dumps(staircase_facts(bundle)) if as_json else "\n".join(staircase_lines(bundle))
-    tables = [summaries(bundle, mechanism, tail) for tail in tails for mechanism in mechanisms]
+    tables = [summaries(bundle, mechanism) for mechanism in mechanisms]
     if as_json:
         return json.dumps([asdict(level) for levels in tables for level in levels], ensure_ascii=False)
     lines: list[str] = [] if bundle.staircase is None else [*staircase_lines(bundle), ""]
-    for number, levels in enumerate(tables):
+    for levels in tables:
         does = levels[0].measures
         alone = "" if does is None else f"; guessed without any release: {does.recovery_without_release:.1%}"
-        marked = "" if number else _marked_default(bundle, levels[0].tail)
+        marked = " (the default)" if levels[0].mechanism == bundle.default_mechanism else ""
         lines += [
-            f"{levels[0].mechanism} with {levels[0].tail} tail{marked}{alone}",
+            f"{levels[0].mechanism}{marked}{alone}",
             f"{'level':<10}{'epsilon':>8}  {'kind':<9}{'textbook':>9}{'pure LDP':>9}{'kept 5 %':>10}{'median':>8}"
             f"{'95 %':>7}{'most':>7}{'entropy':>9}{'1 release':>11}{'10 releases':>12}",
             *(_level_line(level, level.level == bundle.default_level) for level in levels),
@@ -225,9 +214,9 @@ def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *,
 
 
 def _distance(sanitizer: Sanitizer, symbol: str, output: str) -> float | None:
-    """The distance of two symbols; ``None`` where there is none: no rows, an unknown word or a kind."""
+    """The distance of two symbols; ``None`` where there is none: no SanText, an unknown word or a kind."""
     known = sanitizer.bundle.ids
-    if sanitizer.bundle.metric is None or symbol not in known or output not in known:
+    if not sanitizer.bundle.levels or symbol not in known or output not in known:
         return None
     return sanitizer.distance(symbol, output)
 
@@ -243,8 +232,8 @@ def share(value: float) -> str:
     return ">99.9%" if text == "100.0%" else text
 
 
-def _mechanism(bundle: Bundle, level: Level, mechanism: str, tail: str) -> dict[str, Any]:
-    found = summary(bundle, level, mechanism, tail)
+def _mechanism(bundle: Bundle, level: Level, mechanism: str) -> dict[str, Any]:
+    found = summary(bundle, level, mechanism)
     return {
         "epsilon": found.epsilon,
         "epsilon_kind": found.epsilon_kind,

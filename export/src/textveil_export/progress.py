@@ -10,13 +10,12 @@ def no_progress(stage: str, done: int, total: int) -> None:
     """Reports nothing."""
 
 
-def part_of(progress: Progress, prefix: str, number: int, parts: int) -> Progress:
+def part_of(progress: Progress, number: int, parts: int) -> Progress:
     """Returns a progress that reports one of several equal parts of every stage.
 
     Args:
         progress: What is reported to.
-        prefix: Put before the name of every stage.
         number: Parts that are done.
         parts: Parts in all.
     """
-    return lambda stage, done, total: progress(prefix + stage, number * total + done, parts * total)
+    return lambda stage, done, total: progress(stage, number * total + done, parts * total)

@@ -8,7 +8,7 @@ from math import exp
 import numpy as np
 import pytest
 from textveil.bundle import HeldOut
-from textveil.mechanisms import IndexStaircase
+from textveil.mechanisms.staircase import IndexStaircase
 from textveil_cli.collector import Estimate, count_codes, count_labels, counts
 
 #: How often the model takes each code for a text of a label.

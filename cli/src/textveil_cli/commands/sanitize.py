@@ -38,7 +38,6 @@ from textveil_cli.options import (
     ScopeOption,
     SplitOption,
     StrictOption,
-    TailOption,
     VisibleOption,
     staircase_options,
 )
@@ -82,7 +81,6 @@ def sanitize(
     mechanism: MechanismOption = None,
     epsilon: EpsilonOption = None,
     level: LevelOption = None,
-    tail: TailOption = None,
     replacement_probability: ReplacementOption = None,
     visible: VisibleOption = None,
     kinds: KindsOption = None,
@@ -172,7 +170,6 @@ def sanitize(
         mechanism=mechanism,
         epsilon=epsilon,
         level=level,
-        tail=tail,
         replacement_probability=replacement_probability,
         deny=read_words(deny, "--deny"),
         case=case,

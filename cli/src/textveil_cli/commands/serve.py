@@ -37,7 +37,6 @@ from textveil_cli.options import (
     ReplacementOption,
     ScopeOption,
     SplitOption,
-    TailOption,
     VisibleOption,
     staircase_options,
 )
@@ -66,7 +65,6 @@ def serve(
     mechanism: MechanismOption = None,
     epsilon: EpsilonOption = None,
     level: LevelOption = None,
-    tail: TailOption = None,
     replacement_probability: ReplacementOption = None,
     visible: VisibleOption = None,
     kinds: KindsOption = None,
@@ -113,7 +111,6 @@ def serve(
         mechanism=mechanism,
         epsilon=epsilon,
         level=level,
-        tail=tail,
         replacement_probability=replacement_probability,
         deny=read_words(deny, "--deny"),
         case=case,

@@ -100,7 +100,6 @@ def make_component(
     mechanism: str | None = None,
     epsilon: Any = None,
     level: str | None = None,
-    tail: str | None = None,
     replacement_probability: Any = None,
     visible: Any = None,
     kinds: bool | None = None,
@@ -126,7 +125,6 @@ def make_component(
         mechanism: As in ``Sanitizer.sanitize``, like all below; the bundle's default if left out.
         epsilon: Label of a level.
         level: Name of a level.
-        tail: ``"exact"`` or ``"capped"``.
         replacement_probability: SanText+'s ``p``.
         visible: What stays as it is.
         kinds: Whether names and numbers become others of their kind.

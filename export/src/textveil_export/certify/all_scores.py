@@ -1,14 +1,13 @@
 """The scores of all pairs of words in one temporary file: every stage that needs them is then a look-up."""
 
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.audit import ExactAudit
-from textveil.mechanisms import ExactSanText, Integers, Metric
+from textveil.mechanisms import Integers, Metric
 from textveil.mechanisms import Progress as Steps
 
 from textveil_export.errors import ExportError
@@ -88,10 +87,6 @@ class AllScores:
                 progress(done, total)
 
         return np.concatenate(self.each("", lambda block: np.take(weights, self.from_inputs(block)) @ base, told))
-
-    def audits(self, mechanisms: Sequence[ExactSanText]) -> list[ExactAudit]:
-        """Returns the audits of some mechanisms, with the normalizers of all inputs."""
-        return [ExactAudit(each, each.channel_on(self).log_totals) for each in mechanisms]
 
     def once(self, key: bytes, make: Callable[[], Any]) -> Any:
         """Returns what was made under a key before, or makes it: what is about distances alone serves every level."""

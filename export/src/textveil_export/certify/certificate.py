@@ -2,8 +2,8 @@
 
     eps* = max over ordered pairs x != x' of loss(x, x') / d(x, x'),
 
-on finished integers, distances rounded down and log-ratios up. Where the tail is exact, losses are bounded from above
-so closely that the value attained, printed beside it, is next to nothing less (docs/proofs/exact-tail.md).
+on finished integers, distances rounded down and log-ratios up. Losses are bounded from above so closely that the value
+attained, printed beside it, is next to nothing less (docs/proofs/santext.md).
 """
 
 from dataclasses import asdict, dataclass
@@ -11,24 +11,23 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.audit import CappedAudit, pure_ldp_levels
-from textveil.bundle import Bundle, Level
-from textveil.mechanisms import CAPPED, EXACT, SANTEXT_OUTPUT, UNKNOWN, CappedSanText, ExactSanText, Metric, Table
+from textveil.bundle import Bundle
+from textveil.mechanisms import UNKNOWN
+from textveil.mechanisms.baselines import SANTEXT_OUTPUT, LevelParameters, SanText, Table
 from textveil.release import round_down, round_up
 
 from textveil_export.certify.all_scores import AllScores
-from textveil_export.certify.capped import worst_ratios
-from textveil_export.certify.exact import worst_exact_ratios
-from textveil_export.certify.worst_pair import Worst, Worsts, sensitive_inputs
+from textveil_export.certify.losses import Losses, pure_ldp_levels
+from textveil_export.certify.worst_pair import Worst, Worsts
+from textveil_export.certify.worst_ratios import worst_ratios
 from textveil_export.errors import CertificationError
 from textveil_export.progress import Progress, no_progress
 
-ANY_OTHER = "any word stored for neither"
-#: Certificates by level name, mechanism and tail.
-Certificates = dict[str, dict[str, dict[str, "LevelCertificate"]]]
+#: Certificates by level name and mechanism.
+Certificates = dict[str, dict[str, "LevelCertificate"]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Attained:
     """A pair and an output at which a bound is attained, in words; ``epsilon`` is the log-ratio there over ``d``."""
 
@@ -39,9 +38,9 @@ class Attained:
     epsilon: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LevelCertificate:
-    """What was proven about one level, mechanism and tail.
+    """What was proven about one level and mechanism.
 
     Attributes:
         exponent: ``alpha``.
@@ -74,30 +73,28 @@ def certify(bundle: Bundle, progress: Progress = no_progress) -> Certificates:
     """Certifies every mechanism of every level of a bundle.
 
     Args:
-        bundle: A bundle that carries its embedding rows.
+        bundle: A bundle with SanText.
         progress: Called with rows done.
 
     Raises:
-        CertificationError: The bundle has no rows, two inputs with different rows lie at distance 0, or a mechanism
-            with an exact tail would be drawn from rows that lack a near output.
+        CertificationError: The bundle has no SanText, or would draw from rows that lack a near output.
     """
-    if bundle.metric is None:
-        raise CertificationError("this bundle carries no embedding rows, so there is no metric to certify in")
-    certificates: Certificates = {
-        level.name: {mechanism: {} for mechanism, _ in level.parameters} for level in bundle.levels
-    }
-    for tail in bundle.tails:
-        finished = [
-            (level, mechanism, CappedSanText.of(bundle.table, mechanism, parameters))
-            for level in bundle.levels
-            for (mechanism, its_tail), parameters in level.parameters.items()
-            if its_tail == tail
-        ]
-        certify_tail = _certify_exact if tail == EXACT else _certify_capped
-        for (level, mechanism, _), proven in zip(
-            finished, certify_tail(bundle, bundle.metric, finished, progress), strict=True
-        ):
-            certificates[level.name][mechanism][tail] = proven
+    if not bundle.levels:
+        raise CertificationError("this bundle has no SanText: its staircase is certified whenever it is opened")
+    every = AllScores.of(bundle.metric, progress)
+    _check_rows(bundle.table, every, progress)
+    laws = [(level, mechanism) for level in bundle.levels for mechanism in level.parameters]
+    losses = [
+        Losses(SanText.of(bundle.table, bundle.metric, mechanism, level.parameters[mechanism]).channel_on(every))
+        for level, mechanism in laws
+    ]
+    worsts = worst_ratios(every, bundle.table, losses, progress)
+    pure = pure_ldp_levels([of_one.channel for of_one in losses])
+    certificates: Certificates = {level.name: {} for level in bundle.levels}
+    for (level, mechanism), of_one, worst, found in zip(laws, losses, worsts, pure, strict=True):
+        attained = _attained(bundle, worst.over_all, *of_one.loss(worst.over_all.first, worst.over_all.second))
+        parameters = level.parameters[mechanism]
+        certificates[level.name][mechanism] = _certificate(bundle, parameters, worst, attained, found)
     return certificates
 
 
@@ -105,50 +102,20 @@ def false_labels(bundle: Bundle, certificates: Certificates) -> list[str]:
     """Returns what the bundle calls certified and is not: labels below what was proven now, one line for each."""
     found = []
     for level in bundle.levels:
-        for mechanism, tail in level.parameters:
-            said, proven = bundle.certified_epsilon(level, mechanism, tail), certificates[level.name][mechanism][tail]
+        for mechanism in level.parameters:
+            said, proven = bundle.certified_epsilon(level, mechanism), certificates[level.name][mechanism]
             if said is not None and said < proven.epsilon_certified:
                 found.append(
-                    f"false label: level {level.name}, {mechanism}, {tail} tail says {said:g}; "
-                    f"proven is {proven.epsilon_certified:g}"
+                    f"false label: level {level.name}, {mechanism} says {said:g}; proven is "
+                    f"{proven.epsilon_certified:g}"
                 )
     return found
-
-
-_Finished = list[tuple[Level, str, CappedSanText]]
-
-
-def _certify_capped(bundle: Bundle, metric: Metric, finished: _Finished, progress: Progress) -> list[LevelCertificate]:
-    audits = [CappedAudit(capped) for _, _, capped in finished]
-    certificates: list[LevelCertificate] = []
-    worsts = worst_ratios(metric, audits, sensitive_inputs(bundle.table), progress)
-    for number, ((level, mechanism, _), audit, worst) in enumerate(zip(finished, audits, worsts, strict=True), 1):
-        first, second = np.array([worst.over_all.first]), np.array([worst.over_all.second])
-        losses, outputs = audit.losses(first, second)
-        attained = _attained(bundle, worst.over_all, float(losses[0]), int(outputs[0]))
-        certificates.append(_certificate(bundle, level, (mechanism, CAPPED), worst, attained, audit.pure_loss()))
-        progress("certifying pure LDP levels of capped tails", number, len(finished))
-    return certificates
-
-
-def _certify_exact(bundle: Bundle, metric: Metric, finished: _Finished, progress: Progress) -> list[LevelCertificate]:
-    every = AllScores.of(metric, progress)
-    _check_rows(bundle.table, every, progress)
-    exact = [ExactSanText(capped, metric) for _, _, capped in finished]
-    audits = every.audits(exact)
-    worsts = worst_exact_ratios(every, audits, sensitive_inputs(bundle.table), progress)
-    pure = pure_ldp_levels([each.channel_on(every) for each in exact])
-    certificates: list[LevelCertificate] = []
-    for (level, mechanism, _), audit, worst, loss in zip(finished, audits, worsts, pure, strict=True):
-        attained = _attained(bundle, worst.over_all, *audit.loss(worst.over_all.first, worst.over_all.second))
-        certificates.append(_certificate(bundle, level, (mechanism, EXACT), worst, attained, loss))
-    return certificates
 
 
 def _check_rows(table: Table, every: AllScores, progress: Progress) -> None:
     """Refuses a table that does not store the nearest outputs of every input at their right scores.
 
-    A draw with an exact tail proposes from the table and thins by the metric: only then is its output
+    A draw proposes from the table and thins by the metric: only then is its output
     distribution the one of the metric, which is certified.
     """
     candidates = np.flatnonzero(table.roles & SANTEXT_OUTPUT)
@@ -168,18 +135,17 @@ def _check_rows(table: Table, every: AllScores, progress: Progress) -> None:
 def _attained(bundle: Bundle, worst: Worst, loss: float, output: int) -> Attained:
     names = [*bundle.vocabulary, UNKNOWN]
     return Attained(
-        names[worst.first],
-        names[worst.second],
-        ANY_OTHER if output < 0 else names[output],
-        round(worst.distance, 6),
-        round_down(loss / worst.distance - 1e-9),
+        input=names[worst.first],
+        other_input=names[worst.second],
+        output=names[output],
+        distance=round(worst.distance, 6),
+        epsilon=round_down(loss / worst.distance - 1e-9),
     )
 
 
 def _certificate(
-    bundle: Bundle, level: Level, key: tuple[str, str], worst: Worsts, attained: Attained, pure: tuple[float, int]
+    bundle: Bundle, parameters: LevelParameters, worst: Worsts, attained: Attained, pure: tuple[float, int]
 ) -> LevelCertificate:
-    parameters = level.parameters[key]
     inputs = bundle.symbols + 1
     return LevelCertificate(
         exponent=str(parameters.exponent),

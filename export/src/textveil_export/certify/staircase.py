@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil.errors import BundleDamaged
-from textveil.mechanisms import Staircase, StaircaseLevel, StaircaseTable
+from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable
 
 from textveil_export.errors import CertificationError
 from textveil_export.parallel import Run, here, row_spans

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms import KEPT, Floats, Table
+from textveil.mechanisms import Floats
+from textveil.mechanisms.baselines import KEPT, Table
 
 _SEED_NEIGHBORS = 4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Worst:
     """The largest loss per unit of distance found so far, and where.
 
@@ -34,7 +35,12 @@ class Worst:
         index = int(ratios.argmax())
         if ratios[index] <= self.ratio:
             return self
-        return Worst(float(ratios[index]), int(first[index]), int(second[index]), float(distances[index]))
+        return Worst(
+            ratio=float(ratios[index]),
+            first=int(first[index]),
+            second=int(second[index]),
+            distance=float(distances[index]),
+        )
 
 
 class Worsts:

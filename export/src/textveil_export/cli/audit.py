@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 import typer
 from textveil.bundle import INDEX_FORMAT_VERSION, Bundle, Pins, encoder_version, open_index
-from textveil.mechanisms import Staircase
+from textveil.mechanisms.staircase import Staircase
 from textveil_cli import pinned
 
 from textveil_export.errors import SamplerFault

@@ -20,7 +20,7 @@ BundleArgument = Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder o
 
 @pinned()
 def certify(
-    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle with embedding rows.")],
+    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle with SanText.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the certificate, change nothing.")] = False,
     *,
     pins: Pins,
@@ -95,17 +95,16 @@ def report(
 def _certificate_table(certificates: certificate.Certificates) -> str:
     """Certificates as a table for a terminal."""
     lines = [
-        f"{'level':<11}{'mechanism':<11}{'tail':<8}{'alpha':>8}{'textbook':>10}{'certified':>11}{'attained':>10}"
+        f"{'level':<11}{'mechanism':<11}{'alpha':>8}{'textbook':>10}{'certified':>11}{'attained':>10}"
         f"{'sensitive':>11}{'pure LDP':>10}  at"
     ]
     for name, mechanisms in certificates.items():
-        for mechanism, tails in mechanisms.items():
-            for tail, proven in tails.items():
-                pair = proven.attained
-                where = f"{pair.input}, {pair.other_input} -> {pair.output} (d {pair.distance:.3f})"
-                lines.append(
-                    f"{name:<11}{mechanism:<11}{tail:<8}{proven.exponent:>8}{proven.epsilon_textbook:>10g}"
-                    f"{proven.epsilon_certified:>11.4f}{pair.epsilon:>10.4f}{proven.epsilon_certified_sensitive:>11.4f}"
-                    f"{proven.epsilon_pure_ldp:>10.4f}  {where}"
-                )
+        for mechanism, proven in mechanisms.items():
+            pair = proven.attained
+            where = f"{pair.input}, {pair.other_input} -> {pair.output} (d {pair.distance:.3f})"
+            lines.append(
+                f"{name:<11}{mechanism:<11}{proven.exponent:>8}{proven.epsilon_textbook:>10g}"
+                f"{proven.epsilon_certified:>11.4f}{pair.epsilon:>10.4f}{proven.epsilon_certified_sensitive:>11.4f}"
+                f"{proven.epsilon_pure_ldp:>10.4f}  {where}"
+            )
     return "\n".join(lines)

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from textveil.bundle import STAIRCASE, TAILS, Bundle
-from textveil.mechanisms import CAPPED, EXACT
+from textveil.bundle import STAIRCASE, Bundle
 from textveil_cli import say
 
 from textveil_export.certify.certificate import certify
@@ -41,7 +40,6 @@ from textveil_export.text.staircase import StaircaseSettings
 from textveil_export.text.word_sets import LISTS, Policy, english_lists
 from textveil_export.text.write import write_bundle, write_certificate, write_statistics
 
-DEFAULT_TAILS = "exact,capped"
 DEFAULT_MECHANISMS = "staircase,santext"
 ENGLISH_WORDS = LISTS / "words" / "english-3.txt"
 
@@ -79,10 +77,6 @@ def table(
             "epsilon, certified over all pairs, is at most that; the certificate is written too. Takes minutes."
         ),
     ] = None,
-    certified_epsilon_capped: Annotated[
-        str | None,
-        typer.Option(help="Targets of capped tails, as many, where they are to differ from --certified-epsilon."),
-    ] = None,
     flatten_to: Annotated[
         float,
         typer.Option(
@@ -92,10 +86,6 @@ def table(
             "can be. Where some words are crowded (WordPieces: 1.25) more starves fewer of them.",
         ),
     ] = 1.0,
-    tails: Annotated[
-        str,
-        typer.Option(help="Comma-separated tails, the default one first: exact (needs the embedding rows), capped."),
-    ] = DEFAULT_TAILS,
     default_level: Annotated[str, typer.Option(help="Level used when a user names none.")] = DEFAULT_LEVEL,
     share: Annotated[float, typer.Option(help="w: share of the rarest words that is sensitive.")] = 0.9,
     lists: Annotated[
@@ -112,7 +102,6 @@ def table(
     kind: KindOption = None,
     word_frequencies: WordFrequenciesOption = None,
     context: ContextOption = None,
-    embeddings: Annotated[bool, typer.Option(help="Ship int8 embedding rows (distances on the device).")] = True,
     statistics: Annotated[
         bool, typer.Option(help="Measure what the levels do to words, for textveil levels and calibrate; minutes.")
     ] = True,
@@ -167,11 +156,10 @@ def table(
     built_in = SKELETON_LICENSE if english_lists_used else "Apache-2.0"
     license = license or (built_in if default_encoder else "not stated")
     levels = _levels(level)
-    chosen_tails = _tails(tails, embeddings)
-    targets = _targets(certified_epsilon, certified_epsilon_capped, chosen_tails)
+    targets = None if certified_epsilon is None else _levels(_named(certified_epsilon))
     if levels is not None and targets is not None:
         raise ExportError("--level and --certified-epsilon exclude each other")
-    only_level = list(levels or (targets or {}).get(chosen_tails[0], {}))
+    only_level = list(levels or targets or {})
     if len(only_level) == 1:
         default_level = only_level[0]
     if vectors is not None and (encoder != sources.MINILM or vocabulary != "english"):
@@ -183,9 +171,7 @@ def table(
         levels=levels,
         certified_epsilons=targets,
         flatten_to=flatten_to,
-        tails=chosen_tails,
         default_level=default_level,
-        embeddings=embeddings,
         santext="santext" in chosen,
         staircase=staircase,
         license=license,
@@ -223,7 +209,7 @@ def table(
         for option, words in (("deny", deny), ("allow", allow), ("never-output", never_output)):
             _tell_found(option, _entries(words), bundle)
         if targets is not None and "santext" in chosen:
-            labels = {tail: {name: float(t) for name, t in levels.items()} for tail, levels in targets.items()}
+            labels = {name: float(target) for name, target in targets.items()}
             bundle = write_certificate(bundle, certify(bundle, progress), labels)
         if statistics and "santext" in chosen:
             bundle = write_statistics(bundle, measure(bundle, progress))
@@ -261,32 +247,6 @@ def _tell_found(option: str, words: frozenset[str], bundle: Bundle) -> None:
 
 def _entries(paths: list[Path] | None) -> frozenset[str]:
     return frozenset(word for path in paths or [] for word in sources.read_lines(path))
-
-
-def _tails(names: str, embeddings: bool) -> tuple[str, ...]:
-    tails = tuple(name.strip() for name in names.split(","))
-    if set(tails) - set(TAILS) or len(set(tails)) != len(tails):
-        raise ExportError(f"--tails takes some of {', '.join(TAILS)}, each once")
-    if not embeddings and names == DEFAULT_TAILS:
-        return (CAPPED,)
-    if not embeddings and EXACT in tails:
-        raise ExportError("an exact tail needs the embedding rows: leave out --no-embeddings")
-    return tails
-
-
-def _targets(
-    everywhere: str | None, capped: str | None, tails: tuple[str, ...]
-) -> dict[str, dict[str, Decimal]] | None:
-    if everywhere is None:
-        if capped is not None:
-            raise ExportError("--certified-epsilon-capped goes with --certified-epsilon")
-        return None
-    targets = {tail: _levels(_named(everywhere)) or {} for tail in tails}
-    if capped is not None and CAPPED in targets:
-        targets[CAPPED] = _levels(_named(capped)) or {}
-        if list(targets[CAPPED]) != list(targets[tails[0]]):
-            raise ExportError("capped and exact tails need targets for the same levels")
-    return targets
 
 
 def _named(targets: str) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from textveil.bundle import CLASSIFIER, MODEL, PIECES
-from textveil.mechanisms import BOX, ReleaseParameters, Releaser
+from textveil.mechanisms.noise import BOX, ReleaseParameters, Releaser
 
 from textveil_export import __version__
 from textveil_export.encoder.candidates import MIN_SAMPLE, by_preference, measure

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms import BOX, L1, ReleaseParameters, Releaser
+from textveil.mechanisms.noise import BOX, L1, ReleaseParameters, Releaser
 
 from textveil_export.encoder.checkpoint import Arrays
 from textveil_export.encoder.evaluation import classify

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import DECISION, HeldOut, OnnxParts, StaticParts
-from textveil.mechanisms import IndexStaircase
+from textveil.mechanisms.staircase import IndexStaircase
 from textveil_cli.collector import condition
 
 Floats = NDArray[np.float32]

@@ -11,7 +11,8 @@ from math import log1p
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from textveil.mechanisms import Floats, IndexStaircase, Integers, realized_ratio
+from textveil.mechanisms import Floats, Integers
+from textveil.mechanisms.staircase import IndexStaircase, realized_ratio
 
 from textveil_export.errors import ExportError
 

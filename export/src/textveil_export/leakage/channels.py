@@ -5,42 +5,37 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import Bundle
-from textveil.mechanisms import EXACT, KEPT, CappedSanText, Channel, ReplacementCoin, ScoreChannel, Scores, StoredScores
+from textveil.mechanisms import Channel, ReplacementCoin, ScoreChannel
+from textveil.mechanisms.baselines import KEPT, SanText
 
 from textveil_export.certify.all_scores import AllScores
-from textveil_export.errors import ExportError
 from textveil_export.progress import Progress, no_progress
 
 
-def channels(bundle: Bundle, tail: str, progress: Progress = no_progress) -> dict[tuple[str, str], ScoreChannel]:
-    """Returns the channels of one tail of a bundle, by level name and mechanism. They share their scores.
+def channels(bundle: Bundle, progress: Progress = no_progress) -> dict[tuple[str, str], ScoreChannel]:
+    """Returns the channels of SanText in a bundle, by level name and mechanism. They share their scores.
 
     Those of ``santext+`` mix in the coin: common words are kept with the default probability of the bundle.
 
     Args:
         bundle: The bundle.
-        tail: ``"capped"`` or ``"exact"``.
         progress: Called as the scores are computed.
 
     Raises:
-        ExportError: There is no space for the scores of all pairs, or the bundle carries no embedding rows.
+        ExportError: There is no space for the scores of all pairs.
+        UnknownMechanism: The bundle has no SanText.
     """
-    if tail == EXACT:
-        if bundle.metric is None:
-            raise ExportError("an exact tail needs the embedding rows")
-        scores: Scores = AllScores.of(bundle.metric, progress)
-    else:
-        scores = StoredScores(bundle.table)
-    keepable = np.append((bundle.table.roles & KEPT) != 0, False)
+    table, metric = bundle.table, bundle.metric
+    scores = AllScores.of(metric, progress)
+    keepable = np.append((table.roles & KEPT) != 0, False)
     kept = 2**64 - ReplacementCoin.of(bundle.default_replacement_probability).threshold
     found: dict[tuple[str, str], ScoreChannel] = {}
     for level in bundle.levels:
-        for (mechanism, its_tail), parameters in level.parameters.items():
-            if its_tail == tail:
-                channel = CappedSanText.of(bundle.table, mechanism, parameters).channel_on(scores)
-                if mechanism == "santext+":
-                    channel = replace(channel, keepable=keepable, kept_of_2_64=kept)
-                found[level.name, mechanism] = channel
+        for mechanism, parameters in level.parameters.items():
+            channel = SanText.of(table, metric, mechanism, parameters).channel_on(scores)
+            if mechanism == "santext+":
+                channel = replace(channel, keepable=keepable, kept_of_2_64=kept)
+            found[level.name, mechanism] = channel
     return found
 
 

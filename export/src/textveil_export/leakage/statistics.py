@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import TAILS, Bundle
+from textveil.bundle import Bundle
 from textveil.mechanisms import Floats
 
 from textveil_export.leakage.bayes import TRIALS, among, recovery_rates, zipf
@@ -26,6 +26,8 @@ PRIOR = (
     "restricted to the candidates of the mechanism; with kept words, over all inputs"
 )
 _BINS = 50
+#: Beside the seed: that of the figures that ship.
+_STREAM = 1
 
 
 def measure(
@@ -42,25 +44,19 @@ def measure(
     Raises:
         ExportError: There is no space for the scores of all pairs.
     """
-    levels: dict[str, Any] = {
-        level.name: {mechanism: {} for mechanism, _ in level.parameters} for level in bundle.levels
-    }
+    levels: dict[str, dict[str, Any]] = {level.name: {} for level in bundle.levels}
     mechanisms: dict[str, Any] = {}
-    for tail in bundle.tails:
-        found = channels(bundle, tail, progress)
-        for number, ((level, mechanism), channel) in enumerate(found.items()):
-            told = part_of(progress, f"{tail} tails: ", number, len(found))
-            inputs, stream = candidates(channel), (seed, TAILS.index(tail), number)
-            rates = recovery_rates(channel, inputs, trials=trials, stream=stream, progress=told)
-            levels[level][mechanism][tail] = {
-                **_summary(measure_spread(channel, inputs, told), channel.inputs),
-                **rates,
-            }
-            mechanisms[mechanism] = {
-                "words": len(channel.outputs),
-                "candidates": int(inputs.sum()),
-                "recovery_without_release": round(float(among(zipf(channel.inputs), inputs).max()), 6),
-            }
+    found = channels(bundle, progress)
+    for number, ((level, mechanism), channel) in enumerate(found.items()):
+        told = part_of(progress, number, len(found))
+        inputs = candidates(channel)
+        rates = recovery_rates(channel, inputs, trials=trials, stream=(seed, _STREAM, number), progress=told)
+        levels[level][mechanism] = {**_summary(measure_spread(channel, inputs, told), channel.inputs), **rates}
+        mechanisms[mechanism] = {
+            "words": len(channel.outputs),
+            "candidates": int(inputs.sum()),
+            "recovery_without_release": round(float(among(zipf(channel.inputs), inputs).max()), 6),
+        }
     constants = {
         "likely_mass": 1 - 1 / LEFT_OUT,
         "likely_share": LIKELY_SHARE,

@@ -12,8 +12,8 @@ from html import escape
 from typing import Any
 
 import numpy as np
-from textveil.audit import RELEASES, LevelSummary, Measures, summaries
-from textveil.bundle import TABLE_MECHANISMS, Bundle
+from textveil.bundle import RELEASES, TABLE_MECHANISMS, Bundle, Measures
+from textveil.text import LevelSummary, summaries
 from textveil_cli import share
 
 from textveil_export.errors import ExportError
@@ -47,9 +47,9 @@ _STYLE: dict[str, Any] = {
     **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), COLORS["ink"]),
 }
 _COLOR_OF = {"santext+": COLORS["first"], "santext": COLORS["second"]}
-_MARKERS = {"exact": ("-", "o"), "capped": ("--", "s")}
+_MARKERS = {"santext+": "o", "santext": "s"}
 
-Summaries = dict[tuple[str, str], list[LevelSummary]]
+Summaries = dict[str, list[LevelSummary]]
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,11 @@ class Picture:
 def pictures(bundle: Bundle) -> list[Picture]:
     """Draws all figures of a bundle with statistics."""
     mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_table_mechanism)
-    of_each: Summaries = {(m, t): summaries(bundle, m, t) for m in mechanisms for t in _tails(bundle)}
-    default = of_each[bundle.default_table_mechanism, bundle.default_tail]
+    of_each: Summaries = {mechanism: summaries(bundle, mechanism) for mechanism in mechanisms}
+    default = of_each[bundle.default_table_mechanism]
     ends = [(f"{level.level} (epsilon {level.epsilon:g})", _of(level)) for level in (default[0], default[-1])]
     (first, strict), (last, light) = ends
-    shown = f"{default[0].mechanism} with {default[0].tail} tail"
+    shown = default[0].mechanism
     axis = f"{default[0].epsilon_kind.split()[0]} epsilon, per unit of distance"
     curves = (
         f"Medians over words at each level. For {shown}, at {first} and at {last}: N {strict.unchanged:.1%} and "
@@ -91,7 +91,7 @@ def pictures(bundle: Bundle) -> list[Picture]:
         f"{share(light.recovery[1].rate)} of the time, from ten {share(strict.recovery[10].rate)} and "
         f"{share(light.recovery[10].rate)}. Bars at points that were simulated are 95 % intervals."
     )
-    rows = "Rows are levels, strictest first; columns are tails. Each panel shows what share of words has which value."
+    rows = "Rows are levels, strictest first. Each panel shows what share of words has which value."
     return [
         _picture("curves", "What the levels do to words", curves, lambda: _curves(bundle, of_each, axis)),
         _picture("guessing", "How often a word is guessed", guessing, lambda: _guessing(bundle, of_each, axis)),
@@ -164,7 +164,7 @@ def _guessing(bundle: Bundle, of_each: Summaries, axis: str) -> Figure:
         _lines(panels[2], of_each, lambda level: level.epsilon_pure_ldp)
         panels[2].set_title("Pure LDP: largest log-ratio whatever the distance")
         panels[2].set_ylim(bottom=0)
-        levels = of_each[bundle.default_table_mechanism, bundle.default_tail]
+        levels = of_each[bundle.default_table_mechanism]
         for number, releases in enumerate(RELEASES):
             rates = [_of(level).recovery[releases] for level in levels]
             middle = np.array([rate.rate for rate in rates])
@@ -180,7 +180,7 @@ def _guessing(bundle: Bundle, of_each: Summaries, axis: str) -> Figure:
                 capsize=2,
                 label=label,
             )
-        panels[3].set_title(f"{levels[0].mechanism}, {levels[0].tail} tail: guessed from several releases")
+        panels[3].set_title(f"{levels[0].mechanism}: guessed from several releases")
         panels[3].legend(loc="upper left", handlelength=1.5)
     for panel in (panels[0], panels[1], *panels[3:]):
         panel.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
@@ -192,60 +192,54 @@ def _guessing(bundle: Bundle, of_each: Summaries, axis: str) -> Figure:
 
 
 def _histograms(bundle: Bundle, of_each: Summaries, key: str) -> Figure:
-    tails = _tails(bundle)
     names = [level.name for level in bundle.levels]
     figure = Figure(figsize=(9, 0.9 + 1.15 * len(names)), layout="constrained")
-    panels = figure.subplots(len(names), len(tails), sharex=True, squeeze=False)
+    panels = figure.subplots(len(names), sharex=True, squeeze=False)[:, 0]
     statistics: dict[str, Any] = bundle.statistics or {}
     few = key == "likely_outputs" and _few_words(of_each)
     drawn = "hartley_entropy" if few else key  # its bins are those of S on a logarithmic scale
-    for row, name in enumerate(names):
-        for column, tail in enumerate(tails):
-            panel = panels[row, column]
-            for mechanism, color in _COLOR_OF.items():
-                histogram = statistics["levels"][name][mechanism][tail][drawn]["histogram"]
-                edges = np.exp(histogram["edges"]) if few else np.array(histogram["edges"], dtype=float)
-                shares = np.array(histogram["counts"]) / sum(histogram["counts"])
-                panel.stairs(shares, edges, color=color, alpha=0.25, fill=True)
-                panel.stairs(shares, edges, color=color, linewidth=1.2, label=mechanism)
-            epsilons = {f"{of_each[mechanism, tail][row].epsilon:g}" for mechanism in _COLOR_OF}
-            panel.set_title(f"{name} (epsilon {', '.join(sorted(epsilons))})", pad=2)
-            panel.yaxis.set_major_locator(MaxNLocator(2))
-            panel.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-            panel.set_ylim(bottom=0)
-            if key == "unchanged":
-                panel.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-                panel.set_xlim(0, 1)
-            elif few:
-                _logarithmic(panel, "x")
-            else:
-                panel.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-                panel.xaxis.set_major_formatter(FuncFormatter(_whole))
-                panel.set_xlim(left=0)
+    for row, (panel, name) in enumerate(zip(panels, names, strict=True)):
+        for mechanism, color in _COLOR_OF.items():
+            histogram = statistics["levels"][name][mechanism][drawn]["histogram"]
+            edges = np.exp(histogram["edges"]) if few else np.array(histogram["edges"], dtype=float)
+            shares = np.array(histogram["counts"]) / sum(histogram["counts"])
+            panel.stairs(shares, edges, color=color, alpha=0.25, fill=True)
+            panel.stairs(shares, edges, color=color, linewidth=1.2, label=mechanism)
+        epsilons = {f"{of_each[mechanism][row].epsilon:g}" for mechanism in _COLOR_OF}
+        panel.set_title(f"{name} (epsilon {', '.join(sorted(epsilons))})", pad=2)
+        panel.yaxis.set_major_locator(MaxNLocator(2))
+        panel.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        panel.set_ylim(bottom=0)
+        if key == "unchanged":
+            panel.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+            panel.set_xlim(0, 1)
+        elif few:
+            _logarithmic(panel, "x")
+        else:
+            panel.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+            panel.xaxis.set_major_formatter(FuncFormatter(_whole))
+            panel.set_xlim(left=0)
     meaning = "words that hold 95 %" if key == "likely_outputs" else "probability that a word stays unchanged"
-    for panel, tail in zip(panels[-1], tails, strict=True):
-        panel.set_xlabel(f"{meaning}, {tail} tail")
+    panels[-1].set_xlabel(meaning)
     figure.supylabel("share of words", fontsize=9)
-    _legend(figure, panels[0, 0])
+    _legend(figure, panels[0])
     return figure
 
 
 def _band(panel: Axes, bundle: Bundle, levels: Sequence[LevelSummary], key: str) -> None:
-    """Draws the middle 90 % of words for one mechanism and tail."""
-    mechanism, tail = levels[0].mechanism, levels[0].tail
+    """Draws the middle 90 % of words for one mechanism."""
+    mechanism = levels[0].mechanism
     measured = (bundle.statistics or {})["levels"]
-    quantiles = [measured[level.level][mechanism][tail][key]["quantiles"] for level in levels]
+    quantiles = [measured[level.level][mechanism][key]["quantiles"] for level in levels]
     low, high = ([of[q] for of in quantiles] for q in ("0.05", "0.95"))
     epsilons = [level.epsilon for level in levels]
     panel.fill_between(epsilons, low, high, color=_COLOR_OF[mechanism], alpha=0.12, linewidth=0)
 
 
 def _lines(panel: Axes, of_each: Summaries, value: Callable[[LevelSummary], Any]) -> None:
-    for (mechanism, tail), levels in of_each.items():
-        style, marker = _MARKERS[tail]
+    for mechanism, levels in of_each.items():
         epsilons, values = [level.epsilon for level in levels], [value(level) for level in levels]
-        label = f"{mechanism}, {tail} tail"
-        panel.plot(epsilons, values, style, marker=marker, color=_COLOR_OF[mechanism], label=label)
+        panel.plot(epsilons, values, marker=_MARKERS[mechanism], color=_COLOR_OF[mechanism], label=mechanism)
 
 
 def _few_words(of_each: Summaries) -> bool:
@@ -256,10 +250,6 @@ def _few_words(of_each: Summaries) -> bool:
 
 def _whole(value: float, _: int | None = None) -> str:
     return f"{value:,.0f}"
-
-
-def _tails(bundle: Bundle) -> list[str]:
-    return sorted(bundle.tails, key=lambda tail: tail != bundle.default_tail)
 
 
 def _of(level: LevelSummary) -> Measures:

@@ -5,10 +5,9 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from textveil.audit import LevelSummary, Measures, summaries
-from textveil.bundle import TABLE_MECHANISMS, Bundle, atomic_bytes, atomic_output
+from textveil.bundle import TABLE_MECHANISMS, Bundle, Measures, atomic_bytes, atomic_output
 from textveil.errors import NoStatistics, OutputError
-from textveil.text import Sanitizer
+from textveil.text import LevelSummary, Sanitizer, summaries
 from textveil_cli import bound, share
 
 from textveil_export import __version__
@@ -68,8 +67,7 @@ def page(bundle: Bundle, drawn: Sequence[Picture], examples: Examples) -> str:
     """Returns the page as HTML."""
     draws = Draws(Sanitizer(bundle))
     mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_table_mechanism)
-    tails = sorted(bundle.tails, key=lambda tail: tail != bundle.default_tail)
-    of_each = [summaries(bundle, mechanism, tail) for tail in tails for mechanism in mechanisms]
+    of_each = [summaries(bundle, mechanism) for mechanism in mechanisms]
     parts = {
         "name": escape(str(bundle.manifest.get("name"))),
         "identity": bundle.identity,
@@ -81,7 +79,6 @@ def page(bundle: Bundle, drawn: Sequence[Picture], examples: Examples) -> str:
         "sentences": "\n".join(_sentence(sentence, of_each, draws) for sentence in examples.sentences),
         "worked": "\n".join(_worked(text, of_each[0], bundle.default_level, draws) for text in examples.worked),
         "mechanism": bundle.default_table_mechanism,
-        "tail": bundle.default_tail,
         "draws": f"{draws.count:,}",
     }
     return Template((FILES / "page.html").read_text(encoding="utf-8")).substitute(parts)
@@ -95,8 +92,7 @@ def _table(levels: Sequence[LevelSummary], default: str) -> str:
         rows.append(f'<tr><th scope="row">{name}</th>{cells}</tr>')
     alone = _of(levels[0]).recovery_without_release
     kinds = " and ".join(sorted({level.epsilon_kind.split()[0] for level in levels}))
-    what = f"{levels[0].mechanism} with {levels[0].tail} tail"
-    caption = f"{what}; epsilon is {kinds}; guessed without any release: {alone:.1%}"
+    caption = f"{levels[0].mechanism}; epsilon is {kinds}; guessed without any release: {alone:.1%}"
     head = "".join(f'<th scope="col">{escape(column)}</th>' for column in _COLUMNS)
     table = f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     return _scrolling(table, caption)
@@ -128,8 +124,8 @@ def _figure(picture: Picture) -> str:
 
 
 def _sentence(sentence: str, of_each: Sequence[Sequence[LevelSummary]], draws: Draws) -> str:
-    """Returns a sentence at every level under every mechanism and tail, each drawn once."""
-    heads = ["level", *(f"{levels[0].mechanism}, {levels[0].tail} tail" for levels in of_each)]
+    """Returns a sentence at every level under every mechanism, each drawn once."""
+    heads = ["level", *(levels[0].mechanism for levels in of_each)]
     head = "".join(f'<th scope="col">{name}</th>' for name in heads)
     rows: list[str] = []
     for levels in zip(*of_each, strict=True):
@@ -158,7 +154,7 @@ def _worked(example: Worked, levels: Sequence[LevelSummary], default: str, draws
 
 
 def _drawn(text: str, level: LevelSummary, draws: Draws) -> str:
-    after = pieces(text, draws(text, level.mechanism, level.level, level.tail))
+    after = pieces(text, draws(text, level.mechanism, level.level))
     return "".join(f"<mark>{escape(piece)}</mark>" if changed else escape(piece) for piece, changed in after)
 
 

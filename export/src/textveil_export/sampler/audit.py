@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from textveil.mechanisms import Integers, Staircase, random_uint64, uniform_below
-
-from textveil_export.sampler.clopper_pearson import lower, tail, upper
+from scipy.stats import binom, binomtest
+from textveil.mechanisms import Integers, random_uint64, uniform_below
+from textveil.mechanisms.staircase import Staircase
 
 DRAWS = 1_000_000
 _AT_ONCE = 1 << 18
@@ -29,7 +29,7 @@ ALPHA = 1e-6
 _SIDE = 0.025
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Finding:
     """What the draws of one level say.
 
@@ -70,16 +70,21 @@ def audit_sampler(staircase: Staircase, draws: int = DRAWS) -> Finding:
     faults += unlike_uniform(staircase.total, draws)
     if shared_by_fork():
         faults.append("two processes draw the same")
-    beyond = lower(int(first[output]), draws, ALPHA), upper(int(second[output]), draws, ALPHA)
+    counts = int(first[output]), int(second[output])
     promised = float(staircase.level.epsilon)
-    if beyond[0] > 0 and math.log(beyond[0] / beyond[1]) > promised:
+    if _realized(*counts, draws, ALPHA) > promised:
         faults.append("an output favors one input by more than is promised")
-    bounds = lower(int(first[output]), draws, _SIDE), upper(int(second[output]), draws, _SIDE)
-    realized = math.log(bounds[0] / bounds[1]) if bounds[0] > 0 else 0.0
     # A deviate of ALPHA shared by all comparisons (its Chernoff bound), and 2.4 for 99 %.
     deviates = math.sqrt(-2 * math.log(ALPHA / (2 * _GROUPS))) + 2.4
     smallest = deviates / math.sqrt(max(1.0, draws * q))
-    return Finding(staircase.level.name, promised, math.log(p / q), max(0.0, realized), tuple(faults), smallest)
+    return Finding(
+        level=staircase.level.name,
+        promised=promised,
+        exact=math.log(p / q),
+        realized=_realized(*counts, draws, _SIDE),
+        faults=tuple(faults),
+        smallest=smallest,
+    )
 
 
 def tight_pair(staircase: Staircase) -> tuple[int, int, int]:
@@ -174,9 +179,17 @@ def _unlike(staircase: Staircase, one: int, counts: Integers, draws: int) -> Seq
     return []
 
 
+def _realized(likely: int, rare: int, draws: int, side: float) -> float:
+    """A lower bound of the log-ratio of two probabilities, each wrong with a chance of ``side`` (Clopper, Pearson)."""
+
+    def interval(count: int) -> tuple[float, float]:
+        found = binomtest(count, draws).proportion_ci(1 - 2 * side, method="exact")
+        return float(found.low), float(found.high)
+
+    low, high = interval(likely)[0], interval(rare)[1]
+    return max(0.0, math.log(low / high)) if low > 0 else 0.0
+
+
 def _plausible(found: int, draws: int, share: float, alpha: float) -> bool:
-    if not 0 < share < 1:
-        return found == share * draws
-    at_least = tail(share, found, draws) if found else 1.0
-    at_most = 1 - tail(share, found + 1, draws) if found < draws else 1.0
-    return min(at_least, at_most) >= alpha / 2
+    at_least, at_most = binom.sf(found - 1, draws, share), binom.cdf(found, draws, share)
+    return bool(min(at_least, at_most) >= alpha / 2)

@@ -10,21 +10,12 @@ from textveil.bundle import (
     EMBEDDINGS,
     TABLE,
     TABLE_MECHANISMS,
-    TAILS,
     TEXT_BUNDLE,
     TEXT_FORMAT_VERSION,
     VOCABULARY,
 )
-from textveil.mechanisms import (
-    CAPPED,
-    EXACT,
-    KEPT,
-    SANTEXT_OUTPUT,
-    SANTEXT_PLUS_OUTPUT,
-    Metric,
-    Table,
-    squared_distances,
-)
+from textveil.mechanisms import Metric, squared_distances
+from textveil.mechanisms.baselines import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT, Table
 
 from textveil_export import __version__
 from textveil_export.errors import ExportError
@@ -45,7 +36,7 @@ DEFAULT_REPLACEMENT_PROBABILITY = "0.3"
 DEFAULT_K = 64
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Recipe:
     """Everything that decides a bundle besides its source.
 
@@ -54,11 +45,9 @@ class Recipe:
         policy: Sets of SanText+.
         k: Stored neighbors per input.
         levels: Exponent ``alpha`` by level name, strictest first; if ``None`` the default levels are fitted.
-        certified_epsilons: Certified epsilon by tail and by level name, strictest first, instead of exponents.
+        certified_epsilons: Certified epsilon by level name, strictest first, instead of exponents.
         flatten_to: Certified epsilon over exponent that flattening aims for (``flatten.flat_base``), with them.
-        tails: Tails that every level has, the default one first.
         default_level: The level used when a user names none.
-        embeddings: Whether the int8 rows ship, so that a device can tell distances.
         license: SPDX expression of the bundle.
         attribution: Whose work it is derived from.
         lists: Names of the lists in the policy, for the manifest.
@@ -70,11 +59,9 @@ class Recipe:
     policy: Policy
     k: int = DEFAULT_K
     levels: dict[str, Decimal] | None = None
-    certified_epsilons: dict[str, dict[str, Decimal]] | None = None
+    certified_epsilons: dict[str, Decimal] | None = None
     flatten_to: float = 1.0
-    tails: tuple[str, ...] = (CAPPED,)
     default_level: str = DEFAULT_LEVEL
-    embeddings: bool = True
     license: str = "Apache-2.0"
     attribution: str = ""
     lists: dict[str, Any] = field(default_factory=dict)
@@ -82,7 +69,7 @@ class Recipe:
     staircase: StaircaseRecipe | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Contents:
     """A bundle in memory.
 
@@ -142,7 +129,6 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
         law["santext"] = constants
         law["defaults"]["santext"] = {
             "mechanism": "santext+",
-            "tail": recipe.tails[0],
             "level": recipe.default_level,
             "replacement_probability": DEFAULT_REPLACEMENT_PROBABILITY,
         }
@@ -180,7 +166,7 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
             "lists": recipe.lists,
         },
     }
-    return Contents(tensors, texts, law, manifest, statistics)
+    return Contents(tensors=tensors, texts=texts, law=law, manifest=manifest, statistics=statistics)
 
 
 def _build_santext(
@@ -197,7 +183,7 @@ def _build_santext(
     unknown_near, unknown_squares = smallest(to_unknown + extra, outputs, recipe.k)
     near = np.concatenate([near, unknown_near])
     all_rows = np.concatenate([rows, unknown[None]])
-    distances = Metric(all_rows, GRID, median, extra)
+    distances = Metric(rows=all_rows, grid=GRID, median_squared=median, unknown_extra=extra)
     near_scores = distances.scores(np.concatenate([squares, unknown_squares]))
     if near_scores.max() > np.iinfo(np.uint16).max:
         raise ExportError("a neighbor is more than ten times the median distance away")
@@ -216,50 +202,37 @@ def _build_santext(
     }
     table = Table.from_tensors(tensors, {**constants, "symbols": symbols})
     settings = _settings(table, distances, recipe, progress)
-    names = list(dict.fromkeys(name for name, _, _ in settings))
+    names = list(dict.fromkeys(name for name, _ in settings))
     if recipe.default_level not in names:
         raise ExportError("the default level is not one of the levels")
     law_levels: list[dict[str, Any]] = []
-    labels: dict[str, dict[str, dict[str, Any]]] = {}
-    largest = _largest_score(distances, outputs) if EXACT in recipe.tails else 0
+    labels: dict[str, dict[str, Any]] = {}
+    largest = _largest_score(distances, outputs)
     for number, name in enumerate(names):
-        of_mechanisms: dict[str, dict[str, Any]] = {mechanism: {} for mechanism in TABLE_MECHANISMS}
-        labels[name] = {mechanism: {} for mechanism in TABLE_MECHANISMS}
-        for tail in TAILS:
-            for mechanism in TABLE_MECHANISMS if tail in recipe.tails else ():
-                level = level_parameters(table, tail, settings[name, mechanism, tail], largest)
-                of_mechanisms[mechanism][tail] = {
-                    "exponent": str(level.exponent),
-                    "weights": _named(tensors, f"weights.{name}.{mechanism}.{tail}", level.weights),
-                    "base": None
-                    if level.base is None
-                    else _named(tensors, f"base.{name}.{mechanism}.{tail}", level.base),
-                }
-                labels[name][mechanism][tail] = {
-                    "epsilon_textbook": float(2 * level.exponent),
-                    "epsilon_certified": None,
-                }
-        law_levels.append({"name": name, "laws": of_mechanisms})
+        laws: dict[str, Any] = {}
+        labels[name] = {}
+        for mechanism in TABLE_MECHANISMS:
+            level = level_parameters(table, settings[name, mechanism], largest)
+            base = None if level.base is None else _named(tensors, f"base.{name}.{mechanism}", level.base)
+            weights = _named(tensors, f"weights.{name}.{mechanism}", level.weights)
+            laws[mechanism] = {"exponent": str(level.exponent), "weights": weights, "base": base}
+            labels[name][mechanism] = {"epsilon_textbook": float(2 * level.exponent), "epsilon_certified": None}
+        law_levels.append({"name": name, "laws": laws})
         progress("weighing levels", number + 1, len(names))
-
-    files = {TABLE: tensors}
-    if recipe.embeddings:
-        files[EMBEDDINGS] = {"rows": all_rows}
+    files = {TABLE: tensors, EMBEDDINGS: {"rows": all_rows}}
     return files, {**constants, "levels": law_levels}, labels, roles
 
 
 def _settings(table: Table, distances: Metric, recipe: Recipe, progress: Progress) -> dict[Key, Setting]:
-    """Returns exponent and base measure, by level name, mechanism and tail; levels in order."""
+    """Returns exponent and base measure, by level name and mechanism; levels in order."""
     if recipe.certified_epsilons is not None:
-        targets = {tail: recipe.certified_epsilons[tail] for tail in recipe.tails}
-        return by_certified_epsilon(table, distances, targets, progress, flatten_to=recipe.flatten_to)
+        return by_certified_epsilon(table, distances, recipe.certified_epsilons, progress, flatten_to=recipe.flatten_to)
     if recipe.levels is None:
-        return by_unchanged_share(table, recipe.tails, distances)
+        return by_unchanged_share(table, distances)
     return {
-        (name, mechanism, tail): Setting(exponent)
+        (name, mechanism): Setting(exponent)
         for name, exponent in recipe.levels.items()
         for mechanism in TABLE_MECHANISMS
-        for tail in recipe.tails
     }
 
 

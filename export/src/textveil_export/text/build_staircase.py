@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import CONTEXT, STAIRCASE
-from textveil.mechanisms import StaircaseLevel, output_role
+from textveil.mechanisms.staircase import StaircaseLevel, output_role
 from textveil.text import Rule
 
 from textveil_export.errors import ExportError

@@ -10,15 +10,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.audit import CappedAudit
 from textveil.bundle import TABLE_MECHANISMS
-from textveil.mechanisms import EXACT, OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT, CappedSanText, ExactSanText, Metric, Table
+from textveil.mechanisms import Metric
+from textveil.mechanisms.baselines import OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT, SanText, Table
 from textveil.release import round_up
 
 from textveil_export.certify.all_scores import AllScores
-from textveil_export.certify.capped import worst_ratios
-from textveil_export.certify.exact import worst_exact_ratios
-from textveil_export.certify.worst_pair import sensitive_inputs
+from textveil_export.certify.losses import Losses
+from textveil_export.certify.worst_ratios import worst_ratios
 from textveil_export.errors import ExportError
 from textveil_export.progress import Progress, no_progress
 from textveil_export.text.flatten import flat_base, in_steps
@@ -42,12 +41,12 @@ _MAX_PASSES = 14
 _BYTES, _FINER = (255,), (4095, 1023, 255, 127)
 #: An exponent may grow by this from the first guess on.
 _ROOM = 1.05
-#: Certified epsilon over exponent: the first guess, by tail.
-_FIRST_RATIO = {"capped": 1.17, "exact": 1.02}
+#: Certified epsilon over exponent: the first guess.
+_FIRST_RATIO = 1.02
 _SAMPLED_WORDS = 256
 
-#: Level name, mechanism and tail.
-Key = tuple[str, str, str]
+#: Level name and mechanism.
+Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -58,12 +57,11 @@ class _Point:
     certified: float
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Searched:
     """A mechanism whose exponent is searched."""
 
     mechanism: str
-    tail: str
     target: float
     guess: float
     base: NDArray[Any] | None = None
@@ -96,7 +94,7 @@ class _Searched:
 def by_certified_epsilon(
     table: Table,
     metric: Metric,
-    targets: dict[str, dict[str, Decimal]],
+    targets: dict[str, Decimal],
     progress: Progress = no_progress,
     *,
     mechanisms: Sequence[str] = TABLE_MECHANISMS,
@@ -105,14 +103,14 @@ def by_certified_epsilon(
 ) -> dict[Key, Setting]:
     """Finds settings whose certified epsilon is at most the target and within tolerance of it.
 
-    ``eps*(alpha)`` has no closed form: every guess is certified over all pairs. All levels of a tail are guessed
-    anew in each pass, by secants: where words are close to one another ``eps*`` is nearly linear in ``alpha``. A level
-    with an exact tail has its base measure flattened first, and keeps it if it is certified lower with it than without.
+    ``eps*(alpha)`` has no closed form: every guess is certified over all pairs. All levels are guessed anew in each
+    pass, by secants: where words are close to one another ``eps*`` is nearly linear in ``alpha``. A level has its base
+    measure flattened first, and keeps it if it is certified lower with it than without.
 
     Args:
         table: Neighbors, scores and roles.
         metric: Distances of all inputs.
-        targets: Certified epsilon by tail and level name.
+        targets: Certified epsilon by level name.
         progress: Called with rows done, and passes.
         mechanisms: Which mechanisms to calibrate.
         flatten_to: What flattening aims for (``flatten.flat_base``), or ``None``: base measures stay uniform.
@@ -121,70 +119,43 @@ def by_certified_epsilon(
     Raises:
         ExportError: A target cannot be met with this table.
     """
-    settings: dict[Key, Setting] = {}
-    sensitive = sensitive_inputs(table)
-    for tail, levels in targets.items():
-        ratio = _FIRST_RATIO[tail] * (flatten_to or 1 if tail == EXACT else 1)
-        searched = {
-            (name, mechanism, tail): _Searched(mechanism, tail, float(target), float(target) / ratio)
-            for name, target in levels.items()
-            for mechanism in mechanisms
-        }
-        if tail == EXACT:
-            every = every or AllScores.of(metric, progress)
-            certified = _exact(table, every, sensitive, progress)
-            if flatten_to is not None:
-                _flatten(table, every, list(searched.values()), certified, flatten_to, progress)
-        else:
-            certified = _capped(table, metric, sensitive, progress)
-        for number in range(1, _MAX_PASSES + 1):
-            still_open = [one for one in searched.values() if one.open]
-            if not still_open:
-                break
-            progress(f"turning the dial of {tail} tails: passes", number, _MAX_PASSES)
-            for one, found in zip(still_open, certified(still_open), strict=True):
-                one.learn(found)
-        if any(one.open for one in searched.values()):
-            raise ExportError("a certified epsilon cannot be met with this table: try other targets")
-        settings |= {key: Setting(_decimal(one.low.exponent), one.base) for key, one in searched.items()}
-    return settings
+    ratio = _FIRST_RATIO * (flatten_to or 1)
+    searched = {
+        (name, mechanism): _Searched(mechanism=mechanism, target=float(target), guess=float(target) / ratio)
+        for name, target in targets.items()
+        for mechanism in mechanisms
+    }
+    every = every or AllScores.of(metric, progress)
 
-
-#: The certified epsilons of some settings, rounded up as certificates state them: a label is never below its proof.
-_Certified = Callable[[Sequence[_Searched]], list[float]]
-
-
-def _capped(table: Table, metric: Metric, sensitive: NDArray[np.bool_], progress: Progress) -> _Certified:
-    def certified(searched: Sequence[_Searched]) -> list[float]:
-        finished = [
-            CappedSanText.of(table, one.mechanism, level_parameters(table, one.tail, one.setting, 0))
-            for one in searched
+    def certified(some: Sequence[_Searched]) -> list[float]:
+        """The certified epsilons, rounded up as certificates state them: a label is never below its proof."""
+        laws = [
+            SanText.of(table, metric, one.mechanism, level_parameters(table, one.setting, every.largest))
+            for one in some
         ]
-        worsts = worst_ratios(
-            metric, [CappedAudit(mechanism) for mechanism in finished], sensitive, progress, trusted=True
-        )
-        return [round_up(worst.over_all.ratio) for worst in worsts]
+        losses = [Losses(law.channel_on(every)) for law in laws]
+        return [round_up(worst.over_all.ratio) for worst in worst_ratios(every, table, losses, progress)]
 
-    return certified
-
-
-def _exact(table: Table, every: AllScores, sensitive: NDArray[np.bool_], progress: Progress) -> _Certified:
-    def certified(searched: Sequence[_Searched]) -> list[float]:
-        finished = [
-            CappedSanText.of(table, one.mechanism, level_parameters(table, one.tail, one.setting, every.largest))
-            for one in searched
-        ]
-        audits = every.audits([ExactSanText(capped, every.metric) for capped in finished])
-        return [round_up(worst.over_all.ratio) for worst in worst_exact_ratios(every, audits, sensitive, progress)]
-
-    return certified
+    if flatten_to is not None:
+        _flatten(table, every, list(searched.values()), certified, flatten_to=flatten_to, progress=progress)
+    for number in range(1, _MAX_PASSES + 1):
+        still_open = [one for one in searched.values() if one.open]
+        if not still_open:
+            break
+        progress("turning the dial: passes", number, _MAX_PASSES)
+        for one, found in zip(still_open, certified(still_open), strict=True):
+            one.learn(found)
+    if any(one.open for one in searched.values()):
+        raise ExportError("a certified epsilon cannot be met with this table: try other targets")
+    return {key: Setting(_decimal(one.low.exponent), one.base) for key, one in searched.items()}
 
 
 def _flatten(
     table: Table,
     every: AllScores,
     searched: Sequence[_Searched],
-    certified: _Certified,
+    certified: Callable[[Sequence[_Searched]], list[float]],
+    *,
     flatten_to: float,
     progress: Progress,
 ) -> None:
@@ -196,7 +167,7 @@ def _flatten(
         coarsest, *finer = _BYTES if flatten_to == 1 else _FINER
         base = in_steps(q, outputs, table.symbols, coarsest)
         for largest in finer:
-            if fits(table, one.tail, Setting(_decimal(one.guess * _ROOM), base), every.largest):
+            if fits(table, Setting(_decimal(one.guess * _ROOM), base), every.largest):
                 break
             base = in_steps(q, outputs, table.symbols, largest)
         flattened.append(replace(one, base=base))
@@ -206,7 +177,7 @@ def _flatten(
             one.base = other.base
 
 
-def by_unchanged_share(table: Table, tails: Sequence[str], metric: Metric) -> dict[Key, Setting]:
+def by_unchanged_share(table: Table, metric: Metric) -> dict[Key, Setting]:
     """Finds exponents of the default levels for this metric, rounded to quarters.
 
     For each name in ``DEFAULT_LEVELS`` the exponent at which the median over the outputs of SanText+ of
@@ -216,27 +187,24 @@ def by_unchanged_share(table: Table, tails: Sequence[str], metric: Metric) -> di
         ExportError: The metric is too flat for that many different levels.
     """
     settings: dict[Key, Setting] = {}
-    for tail in tails:
-        median_unchanged = _median_unchanged(table, tail, metric)
-        for name, share in DEFAULT_LEVELS.items():
-            low, high = 0.0, 64.0
-            while high - low > 1e-3:
-                middle = (low + high) / 2
-                low, high = (middle, high) if median_unchanged(middle) < share else (low, middle)
-            exponent = Decimal(max(1, round(4 * high))) / 4
-            settings |= {(name, mechanism, tail): Setting(exponent) for mechanism in TABLE_MECHANISMS}
-        if len({settings[name, TABLE_MECHANISMS[0], tail].exponent for name in DEFAULT_LEVELS}) < len(DEFAULT_LEVELS):
-            raise ExportError("the default levels coincide for this vocabulary: name levels yourself")
+    median_unchanged = _median_unchanged(table, metric)
+    for name, share in DEFAULT_LEVELS.items():
+        low, high = 0.0, 64.0
+        while high - low > 1e-3:
+            middle = (low + high) / 2
+            low, high = (middle, high) if median_unchanged(middle) < share else (low, middle)
+        exponent = Decimal(max(1, round(4 * high))) / 4
+        settings |= {(name, mechanism): Setting(exponent) for mechanism in TABLE_MECHANISMS}
+    if len({settings[name, TABLE_MECHANISMS[0]].exponent for name in DEFAULT_LEVELS}) < len(DEFAULT_LEVELS):
+        raise ExportError("the default levels coincide for this vocabulary: name levels yourself")
     return settings
 
 
-def _median_unchanged(table: Table, tail: str, metric: Metric) -> Callable[[float], float]:
+def _median_unchanged(table: Table, metric: Metric) -> Callable[[float], float]:
     """Returns the median unchanged share by exponent, in real arithmetic, over a sample of SanText+'s outputs."""
     outputs = np.flatnonzero(table.roles & SANTEXT_PLUS_OUTPUT)
     sample = outputs[:: max(1, len(outputs) // _SAMPLED_WORDS)]
     distances = np.concatenate([metric.scaled(squared[:, outputs]) for _, squared in metric.squared_to_all(sample)])
-    if tail != EXACT:
-        distances = np.minimum(distances, table.scores[sample, -1:] / table.grid)
 
     def median_unchanged(exponent: float) -> float:
         return float(np.median(1 / np.exp(-exponent * distances).sum(axis=1)))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from textveil.bundle import CONTEXT, EMBEDDINGS
+from textveil.bundle import CONTEXT
 
 from textveil_export.text.build import Contents
 
@@ -81,19 +81,14 @@ def _santext(contents: Contents) -> str:
     manifest, numbers = contents.manifest, contents.statistics
     santext, defaults = contents.law["santext"], contents.law["defaults"]["santext"]
     levels = "\n".join(
-        f"| {name} | {mechanism} | {tail} | {label['epsilon_textbook']:g} |"
+        f"| {name} | {mechanism} | {label['epsilon_textbook']:g} |"
         for name, mechanisms in manifest["levels"].items()
-        for mechanism, tails in mechanisms.items()
-        for tail, label in tails.items()
-    )
-    rows = (
-        f"Int8 embedding rows of {numbers['dimension']} dimensions ship with it: a device can tell distances."
-        if EMBEDDINGS in contents.tensors
-        else "Embedding rows are not included: a device cannot tell distances."
+        for mechanism, label in mechanisms.items()
     )
     return f"""## SanText and SanText+
 
-{rows} {numbers["k"]} stored neighbors per word.
+Int8 embedding rows of {numbers["dimension"]} dimensions ship with it: a device can tell distances. {numbers["k"]} \
+stored neighbors per word.
 
 Every token of a text is replaced by a random one. For the mechanism `santext` at exponent alpha the probabilities of
 any output under two words at scaled distance d differ by a factor of at most exp(2 alpha d), up to integer rounding
@@ -105,12 +100,11 @@ Where the folder holds a `certificate.json`, an epsilon was also computed over a
 are called by it, and `textveil info` lists both. Where it holds a `statistics.json`, `textveil levels` and
 `textveil calibrate` tell what each level does to words.
 
-| level | mechanism | tail | textbook epsilon |
-|---|---|---|---|
+| level | mechanism | textbook epsilon |
+|---|---|---|
 {levels}
 
-Tail `exact`: every word has the weight of its own distance. Tail `capped`: words beyond the stored neighbors share
-one weight. The default is `{defaults["level"]}` with `{defaults["mechanism"]}` and `{defaults["tail"]}` tail.
+The default is `{defaults["level"]}` with `{defaults["mechanism"]}`.
 
 - {numbers["kept_words"]:,} common words that `santext+` may keep
 - {numbers["santext_plus_outputs"]:,} words that it may draw

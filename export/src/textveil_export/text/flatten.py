@@ -27,7 +27,7 @@ def flat_base(
     *,
     flatten_to: float = 1.0,
 ) -> NDArray[np.float32]:
-    """Computes a base measure under which ``ln Z`` varies little over all inputs, for the exact tail.
+    """Computes a base measure under which ``ln Z`` varies little over all inputs.
 
     Multiplicative updates ``q <- q (Phi' 1) / (Phi' Phi q)`` with ``Phi(x, y) = exp(-alpha d(x, y)) / T(x)`` and a row
     for every input: least squares of ``Z = Phi q = T`` under ``q > 0``, in relative error (Daube-Witherspoon and

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import load_file
 from textveil.bundle import CERTIFICATE, EMBEDDINGS, LAW, MANIFEST, STATISTICS, TABLE, VOCABULARY, Bundle
-from textveil.mechanisms import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
+from textveil.mechanisms.baselines import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 
 from textveil_export.atomic import whole_folder
 from textveil_export.errors import ExportError
@@ -60,7 +60,7 @@ def renew_staircase(
     manifest["attribution"] = manifest["attribution"] if attribution is None else attribution
     if recipe.context is not None:
         manifest["attribution"] = with_credit(manifest["attribution"], recipe.context)
-    tables = [name for name in (TABLE, EMBEDDINGS) if name in law["files"]]
+    tables = [TABLE, EMBEDDINGS]
     law |= part.law
     law["defaults"] = {**law["defaults"], "mechanism": "staircase", "staircase": part.defaults}
     contents = Contents(
@@ -85,7 +85,7 @@ def _statistics(bundle: Bundle) -> dict[str, Any]:
         "symbols": bundle.symbols,
         "spellings": sum(map(len, lines)),
         "merged": dict(sorted((spelling, line[0]) for line in lines for spelling in line[1:])),
-        "dimension": 0 if bundle.metric is None else bundle.metric.rows.shape[1],
+        "dimension": bundle.metric.rows.shape[1],
         "kept_words": int(np.count_nonzero(roles & KEPT)),
         "santext_plus_outputs": int(np.count_nonzero(roles & SANTEXT_PLUS_OUTPUT)),
         "never_output": int(np.count_nonzero(roles & SANTEXT_OUTPUT == 0)),

@@ -6,20 +6,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms import EXACT, MAX_TOTAL, SMALLEST_EXACT_WEIGHT, Integers, LevelParameters, Table
+from textveil.mechanisms import MAX_TOTAL, Integers
+from textveil.mechanisms.baselines import SMALLEST_WEIGHT, LevelParameters, Table
 
 from textveil_export.errors import ExportError
 
 #: Score steps per unit of scaled distance.
 GRID = 6000
-#: Weights below this would be rounded too coarsely to be a fair copy of the real ones.
-_SMALLEST_WEIGHT = 1 << 16
 _LARGEST_SHIFT = 60
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What is chosen for one level, mechanism and tail.
+    """What is chosen for one level and mechanism.
 
     Attributes:
         exponent: ``alpha`` per unit of scaled distance.
@@ -49,37 +48,30 @@ def score_weights(exponent: Decimal, largest_score: int, shift: int, grid: int =
     return np.array(weights, dtype=np.int64)
 
 
-def level_parameters(table: Table, tail: str, setting: Setting, largest_score: int) -> LevelParameters:
+def level_parameters(table: Table, setting: Setting, largest_score: int) -> LevelParameters:
     """Returns the integer weights of one level at the largest scale that keeps every total below ``MAX_TOTAL``.
 
     Args:
         table: Neighbors and scores.
-        tail: ``"capped"`` or ``"exact"``.
         setting: Exponent and base measure.
-        largest_score: The largest score of any input and output; an exact tail has weights up to there.
+        largest_score: The largest score of any input and output: weights go up to there.
 
     Raises:
         ExportError: ``alpha`` is so large that the rarest outcomes fall below what integers can hold.
     """
-    shift = _largest_shift(table, tail, setting, largest_score)
+    shift = _largest_shift(table, setting, largest_score)
     if shift is None:
         raise ExportError(f"exponent {setting.exponent} is too large for this metric: the tail of a row would vanish")
-    weights = score_weights(setting.exponent, _last_score(table, tail, largest_score), shift, table.grid)
-    return LevelParameters(tail, setting.exponent, weights, setting.base)
+    weights = score_weights(setting.exponent, largest_score, shift, table.grid)
+    return LevelParameters(setting.exponent, weights, setting.base)
 
 
-def fits(table: Table, tail: str, setting: Setting, largest_score: int) -> bool:
+def fits(table: Table, setting: Setting, largest_score: int) -> bool:
     """Tells whether ``level_parameters`` finds a scale."""
-    return _largest_shift(table, tail, setting, largest_score) is not None
+    return _largest_shift(table, setting, largest_score) is not None
 
 
-def _last_score(table: Table, tail: str, largest_score: int) -> int:
-    return largest_score if tail == EXACT else int(table.scores[:, -1].max())
-
-
-def _largest_shift(table: Table, tail: str, setting: Setting, largest_score: int) -> int | None:
-    last = _last_score(table, tail, largest_score)
-    smallest = SMALLEST_EXACT_WEIGHT if tail == EXACT else _SMALLEST_WEIGHT
+def _largest_shift(table: Table, setting: Setting, largest_score: int) -> int | None:
     base = setting.base
     base_sum, largest_base = (table.symbols, 1) if base is None else (int(base.sum(dtype=np.int64)), int(base.max()))
     step = -float(setting.exponent) / table.grid
@@ -87,5 +79,5 @@ def _largest_shift(table: Table, tail: str, setting: Setting, largest_score: int
         one = np.float64(2.0**shift)
         first = np.ceil(one * np.exp(step * int(table.scores[:, -1].min())) * (1 + 1e-9)) + 1
         if first * base_sum + one * largest_base * table.scores.shape[1] < MAX_TOTAL:
-            return shift if one * np.exp(step * last) * (1 - 1e-9) >= smallest else None
+            return shift if one * np.exp(step * largest_score) * (1 - 1e-9) >= SMALLEST_WEIGHT else None
     return None

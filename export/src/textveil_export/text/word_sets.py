@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
+from textveil.mechanisms.baselines import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 
 from textveil_export.errors import ExportError
 from textveil_export.text.sources import lookup_key, read_lines

@@ -61,14 +61,14 @@ def write_bundle(contents: Contents, folder: Path, *, force: bool = False) -> Bu
 def write_certificate(
     bundle: Bundle,
     certificates: Certificates,
-    labels: dict[str, dict[str, float]] | None = None,
+    labels: dict[str, float] | None = None,
 ) -> Bundle:
     """Writes ``certificate.json`` and labels the levels with what was proven.
 
     Args:
         bundle: The bundle that was certified.
-        certificates: By level name, mechanism and tail.
-        labels: What to call the levels by, by tail and level name, no less than what was proven; the proven value
+        certificates: By level name and mechanism.
+        labels: What to call the levels by, by level name, no less than what was proven; the proven value
             itself if left out.
 
     Returns:
@@ -78,10 +78,7 @@ def write_certificate(
         WriteError: The disk is full or not writable.
     """
     levels = {
-        name: {
-            mechanism: {tail: certificate.to_dict() for tail, certificate in tails.items()}
-            for mechanism, tails in mechanisms.items()
-        }
+        name: {mechanism: certificate.to_dict() for mechanism, certificate in mechanisms.items()}
         for name, mechanisms in certificates.items()
     }
     content = _headed(bundle, CERTIFICATE_FORMAT, CERTIFICATE_VERSION, {"levels": levels})
@@ -157,14 +154,11 @@ def _write(bundle: Bundle, name: str, text: str, label: Callable[[dict[str, Any]
     return Bundle(bundle.path, max_bytes=bundle.max_bytes)
 
 
-def _label(
-    manifest: dict[str, Any], certificates: Certificates | None, names: dict[str, dict[str, float]] | None
-) -> None:
+def _label(manifest: dict[str, Any], certificates: Certificates | None, names: dict[str, float] | None) -> None:
     manifest["label"] = "textbook" if certificates is None else "certified"
     for level, mechanisms in manifest["levels"].items():
-        for mechanism, tails in mechanisms.items():
-            for tail, labels in tails.items():
-                labels["epsilon_certified"] = None
-                if certificates is not None:
-                    proven = certificates[level][mechanism][tail].epsilon_certified
-                    labels["epsilon_certified"] = proven if names is None else names[tail][level]
+        for mechanism, labels in mechanisms.items():
+            labels["epsilon_certified"] = None
+            if certificates is not None:
+                proven = certificates[level][mechanism].epsilon_certified
+                labels["epsilon_certified"] = proven if names is None else names[level]

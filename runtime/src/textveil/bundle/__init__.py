@@ -49,8 +49,9 @@ if TYPE_CHECKING:
     from textveil.bundle.maker import SIGNATURE, signed_message
     from textveil.bundle.pins import Pins
     from textveil.bundle.safetensors_reader import unique_keys
-    from textveil.bundle.santext_files import EMBEDDINGS, TABLE, TABLE_MECHANISMS, TAILS, Level
+    from textveil.bundle.santext_files import EMBEDDINGS, TABLE, TABLE_MECHANISMS, Level
     from textveil.bundle.staircase_files import CONTEXT, LAW, STAIRCASE, KindFile, SkeletonFiles
+    from textveil.bundle.statistics import RELEASES, Measures
     from textveil.bundle.text_bundle import (
         CERTIFICATE,
         CERTIFICATE_FORMAT,
@@ -90,6 +91,7 @@ __all__ = [
     "ONNX",
     "PIECES",
     "RELEASE",
+    "RELEASES",
     "ROWS",
     "SIGNATURE",
     "STAIRCASE",
@@ -99,7 +101,6 @@ __all__ = [
     "STATISTICS_VERSION",
     "TABLE",
     "TABLE_MECHANISMS",
-    "TAILS",
     "TEXT_BUNDLE",
     "TEXT_FORMAT_VERSION",
     "VISIBLE",
@@ -111,6 +112,7 @@ __all__ = [
     "IndexBundle",
     "KindFile",
     "Level",
+    "Measures",
     "OnnxParts",
     "Pins",
     "SkeletonFiles",
@@ -146,5 +148,6 @@ __getattr__ = lazy_names(
     "safetensors_reader",
     "santext_files",
     "staircase_files",
+    "statistics",
     "text_bundle",
 )

@@ -28,7 +28,6 @@ from textveil.bundle.santext_files import (
     SANTEXT_KEYS,
     TABLE,
     TABLE_MECHANISMS,
-    TAILS,
     Level,
     open_santext,
 )
@@ -44,6 +43,7 @@ from textveil.bundle.staircase_files import (
 )
 from textveil.errors import BundleDamaged, BundleVersion, OldFormat, UnknownMechanism
 from textveil.mechanisms.baselines.table import Table
+from textveil.mechanisms.metric import Metric
 from textveil.mechanisms.staircase.context import ContextTable
 from textveil.mechanisms.staircase.staircase import StaircaseLevel
 from textveil.mechanisms.staircase.table import StaircaseTable
@@ -83,14 +83,13 @@ class Bundle:
         tokens: ``"word"`` or ``"wordpiece"``.
         vocabulary: Symbols by id, most frequent first; the spelling that is printed.
         ids: Id by spelling, merged spellings included.
-        metric: Distances of all inputs, or ``None`` where the bundle does not carry the embedding rows.
         levels: Privacy levels of SanText, strictest first; none where the bundle has no SanText.
         staircase: Neighbors and base of the staircase, or ``None``.
         staircase_levels: Levels of the staircase, strictest first.
         context: What the base makes of a context, or ``None`` where it cannot follow the text.
         skeleton: What the rule of the skeleton is made from, or ``None``.
         default_mechanism: The mechanism of a call that names none.
-        default_table_mechanism, default_tail, default_level, default_replacement_probability: The same for SanText.
+        default_table_mechanism, default_level, default_replacement_probability: The same for SanText.
         default_staircase_level, default_visible: The same for the staircase.
         certificate: The parsed certificate, or ``None``.
         statistics: The parsed statistics of the levels, or ``None``.
@@ -183,11 +182,22 @@ class Bundle:
             raise UnknownMechanism(f"this bundle carries {', '.join(self.mechanisms)} only")
         return self._table
 
+    @property
+    def metric(self) -> Metric:
+        """Distances of all inputs of SanText.
+
+        Raises:
+            UnknownMechanism: The bundle has none.
+        """
+        if self._metric is None:
+            raise UnknownMechanism(f"this bundle carries {', '.join(self.mechanisms)} only")
+        return self._metric
+
     def _check_decisive(self, definition: dict[str, Any]) -> None:
         """Refuses a definition whose files are not those that the manifest lists with their hashes."""
         named = _lists(definition)
         if definition["santext"] is not None:
-            named += [TABLE, *([EMBEDDINGS] if EMBEDDINGS in self.manifest["files"] else [])]
+            named += [TABLE, EMBEDDINGS]
         if definition["staircase"] is not None:
             named += [STAIRCASE, *([CONTEXT] if CONTEXT in self.manifest["files"] else [])]
         listed = self.manifest["files"]
@@ -199,9 +209,9 @@ class Bundle:
 
     def _open_santext(self, definition: dict[str, Any], contents: Mapping[str, bytes]) -> None:
         part = open_santext(contents, definition)
-        self._table, self.metric, self.levels = part.table, part.metric, part.levels
-        self.default_table_mechanism, self.default_tail = part.mechanism, part.tail
-        self.default_level, self.default_replacement_probability = part.level, part.replacement_probability
+        self._table, self._metric, self.levels = part.table, part.metric, part.levels
+        self.default_table_mechanism, self.default_level = part.mechanism, part.level
+        self.default_replacement_probability = part.replacement_probability
 
     def _open_staircase(self, definition: dict[str, Any], contents: Mapping[str, bytes]) -> None:
         constants, skeleton = definition["staircase"], definition["skeleton"]
@@ -238,21 +248,14 @@ class Bundle:
         require_maker(self.path, self.manifest_sha256, key)
         self.pinned = True
 
-    @property
-    def tails(self) -> tuple[str, ...]:
-        """The tails that every level of this bundle has."""
-        return tuple(
-            tail for tail in TAILS if self.levels and (self.default_table_mechanism, tail) in self.levels[0].parameters
-        )
-
-    def certified_epsilon(self, level: Level, mechanism: str, tail: str) -> float | None:
+    def certified_epsilon(self, level: Level, mechanism: str) -> float | None:
         """Returns the certified epsilon that the manifest carries for a level, or ``None`` before certification."""
-        return self._certified[level.name][mechanism, tail]
+        return self._certified[level.name][mechanism]
 
     def _read_certificate(self, content: bytes) -> dict[str, Any]:
         certificate = self._read_record(content, CERTIFICATE, CERTIFICATE_FORMAT, CERTIFICATE_VERSION)
         for mechanisms in certificate["levels"].values():
-            for proven in (proven for tails in mechanisms.values() for proven in tails.values()):
+            for proven in mechanisms.values():
                 if type(proven["epsilon_certified"]) not in (int, float):
                     raise BundleDamaged(f"{CERTIFICATE}: an epsilon is not a number")
         return certificate
@@ -260,8 +263,8 @@ class Bundle:
     def _read_statistics(self, content: bytes) -> dict[str, Any]:
         statistics = self._read_record(content, STATISTICS, STATISTICS_FORMAT, STATISTICS_VERSION)
         for level in self.levels:
-            for mechanism, tail in level.parameters:
-                if not isinstance(statistics["levels"][level.name][mechanism][tail], dict):
+            for mechanism in level.parameters:
+                if not isinstance(statistics["levels"][level.name][mechanism], dict):
                     raise BundleDamaged(f"{STATISTICS}: a mechanism has no statistics")
         return statistics
 
@@ -274,19 +277,19 @@ class Bundle:
             raise BundleDamaged(f"{name}: belongs to another table")
         return record
 
-    def _labels(self, level: Level) -> dict[tuple[str, str], float | None]:
+    def _labels(self, level: Level) -> dict[str, float | None]:
         labels = self.manifest.get("levels", {}).get(level.name, {})
-        certified: dict[tuple[str, str], float | None] = {}
-        for mechanism, tail in level.parameters:
-            value = labels.get(mechanism, {}).get(tail, {}).get("epsilon_certified")
+        certified: dict[str, float | None] = {}
+        for mechanism in level.parameters:
+            value = labels.get(mechanism, {}).get("epsilon_certified")
             if value is None:
-                certified[mechanism, tail] = None
+                certified[mechanism] = None
                 continue
             if type(value) not in (int, float) or not 0 < value < 1e6 or self.certificate is None:
                 raise BundleDamaged(f"{MANIFEST}: a certified epsilon is not a number, or there is no certificate")
-            if value < self.certificate["levels"][level.name][mechanism][tail]["epsilon_certified"]:
+            if value < self.certificate["levels"][level.name][mechanism]["epsilon_certified"]:
                 raise BundleDamaged(f"{MANIFEST}: a level is labeled with less than what was proven")
-            certified[mechanism, tail] = float(value)
+            certified[mechanism] = float(value)
         return certified
 
 

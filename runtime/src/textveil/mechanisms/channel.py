@@ -79,7 +79,7 @@ class Channel(ABC):
             yield outputs[start : start + size], self.columns(outputs[start : start + size])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ScoreChannel(Channel):
     """The output distribution of a mechanism with integer weights that depend on scores.
 

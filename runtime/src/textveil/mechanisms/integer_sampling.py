@@ -32,7 +32,7 @@ MAX_ROUNDS = 1 << 15
 _NOT_RANDOM = "the operating system's bytes are not random: nothing is released until its generator is repaired"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Rows:
     """The weights of some inputs, ready to draw from.
 

@@ -21,7 +21,7 @@ BLOCK = 256
 _PAIRS_AT_ONCE = 512
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Metric:
     """Distances of all inputs of a bundle: the symbols by id, then ``<unk>``.
 

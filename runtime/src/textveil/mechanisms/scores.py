@@ -1,18 +1,15 @@
 """The scores ``c(x, y)`` of pairs of words, which a look-up turns into weights.
 
-* ``santext``, exact tail: ``c = floor(grid d(x, y))`` (``MetricScores``);
-* ``santext``, capped tail: ``c = min(floor(grid d(x, y)), last stored score of x)`` (``StoredScores``);
+* ``santext``: ``c = floor(grid d(x, y))`` (``MetricScores``);
 * ``krr`` and ``random``: ``c = 0`` if ``x = y``, else ``1`` (``EqualityScores``).
 """
 
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.mechanisms.baselines.table import Table
 from textveil.mechanisms.integer_sampling import Integers
 from textveil.mechanisms.metric import Metric
 
@@ -66,7 +63,7 @@ class Scores(Protocol):
 
 
 class MetricScores:
-    """The scores of SanText without a cap: ``floor(grid d(x, y))`` for every pair, from the shipped rows.
+    """The scores of SanText: ``floor(grid d(x, y))`` for every pair, from the shipped rows.
 
     Args:
         metric: Distances of all inputs.
@@ -112,69 +109,6 @@ class MetricScores:
         if self._of_squared is None:
             return self.metric.scores(squared)
         return np.take(self._of_squared, squared)
-
-
-class StoredScores:
-    """The scores of SanText with a capped tail: a word that an input does not store has the last score it stores.
-
-    Args:
-        table: Neighbors and scores.
-    """
-
-    def __init__(self, table: Table) -> None:
-        self.table, self.symbols = table, table.symbols
-        self._last = table.scores[:, -1].astype(np.intp)
-        self.largest = int(self._last.max())
-
-    def from_inputs(self, inputs: Ids) -> Ids:
-        """Returns the scores of some inputs to all symbols, shape ``(n, symbols)``."""
-        scores = np.repeat(self._last[inputs, None], self.symbols, axis=1)
-        stored = self.table.neighbors[inputs].astype(np.intp)
-        np.put_along_axis(scores, stored, self.table.scores[inputs].astype(np.intp), axis=1)
-        return scores
-
-    def to_outputs(self, outputs: Ids) -> Ids:
-        """Returns the scores of all inputs to some outputs, shape ``(n, symbols + 1)``."""
-        by_output, starts = self._storing
-        scores = np.repeat(self._last[None, :], len(outputs), axis=0)
-        counts = starts[outputs + 1] - starts[outputs]
-        row = np.repeat(np.arange(len(outputs)), counts)
-        entry = by_output[starts[outputs][row] + np.arange(len(row)) - (np.cumsum(counts) - counts)[row]]
-        scores[row, entry // self.table.neighbors.shape[1]] = self.table.scores.ravel()[entry]
-        return scores
-
-    def of_pairs(self, inputs: Ids, outputs: Ids) -> Ids:
-        """Returns the score of each pair; the arguments are broadcast against each other."""
-        keys, scores = self._by_pair
-        inputs, outputs = np.broadcast_arrays(inputs, outputs)
-        wanted = inputs.astype(np.int64) * (self.symbols + 1) + outputs
-        position = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where(keys[position] == wanted, scores[position], self._last[inputs])
-
-    def totals(self, weights: Integers, base: Integers, progress: Progress | None = None) -> Integers:
-        """Returns ``Z(x)`` of every input, exact, shape ``(symbols + 1,)``."""
-        totals = np.empty(self.symbols + 1, dtype=np.int64)
-        mass = base.sum()
-        for part in np.array_split(np.arange(len(totals)), max(1, len(totals) // 4096)):
-            tail = weights[self._last[part]]
-            excess = (weights[self.table.scores[part]] - tail[:, None]) * base[self.table.neighbors[part]]
-            totals[part] = tail * mass + excess.sum(axis=1)
-        return totals
-
-    @cached_property
-    def _storing(self) -> tuple[Ids, Ids]:
-        """Entries of the table in order of the output they store, and where each output's entries begin."""
-        flat = self.table.neighbors.ravel()
-        order = np.argsort(flat, kind="stable")
-        return order, np.searchsorted(flat[order], np.arange(self.symbols + 1))
-
-    @cached_property
-    def _by_pair(self) -> tuple[Integers, Ids]:
-        """Keys ``input * (symbols + 1) + output`` in ascending order, and the score of each, to find by bisection."""
-        stored = self.table.neighbors.astype(np.int64)
-        order = np.argsort(stored, axis=1)
-        keys = np.arange(len(stored))[:, None] * (self.symbols + 1) + np.take_along_axis(stored, order, axis=1)
-        return keys.ravel(), np.take_along_axis(self.table.scores.astype(np.intp), order, axis=1).ravel()
 
 
 class EqualityScores:

@@ -9,11 +9,12 @@ from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
     from textveil.text.kinds import SHAPES, Kinds, read_kind
+    from textveil.text.level_summary import LevelSummary, summaries
     from textveil.text.lexicon import Lexicon
     from textveil.text.mention_options import Mentions
     from textveil.text.mention_statement import MentionStatement, MentionTerms
     from textveil.text.mentions import MentionPlan
-    from textveil.text.options import Options, Plan, make_plan, table_mechanism
+    from textveil.text.options import Options, Plan, make_plan
     from textveil.text.restore import Restorer
     from textveil.text.result import Result
     from textveil.text.sanitizer import Sanitizer
@@ -30,6 +31,7 @@ __all__ = [
     "SHAPES",
     "TEXTBOOK",
     "Kinds",
+    "LevelSummary",
     "Lexicon",
     "MentionPlan",
     "MentionStatement",
@@ -53,13 +55,14 @@ __all__ = [
     "read_kind",
     "segments",
     "split_clitic",
-    "table_mechanism",
+    "summaries",
 ]
 
 __getattr__ = lazy_names(
     __name__,
     __all__,
     "kinds",
+    "level_summary",
     "lexicon",
     "mention_options",
     "mention_statement",

@@ -1,8 +1,8 @@
-"""Finds the level, the tail and the epsilon that a call asks for, by name or by label."""
+"""Finds the level and the epsilon that a call asks for, by name or by label."""
 
 from decimal import Decimal, InvalidOperation
 
-from textveil.bundle.santext_files import TAILS, Level
+from textveil.bundle.santext_files import Level
 from textveil.bundle.text_bundle import Bundle
 from textveil.errors import OptionError, UnknownLevel
 from textveil.text.statement import CERTIFIED, TEXTBOOK
@@ -18,27 +18,12 @@ FORMER_LEVELS = {
 }
 
 
-def label(bundle: Bundle, level: Level, mechanism: str, tail: str) -> tuple[float, str]:
+def label(bundle: Bundle, level: Level, mechanism: str) -> tuple[float, str]:
     """Returns the epsilon by which a level is called, and its kind: certified where there is one, else textbook."""
-    certified = bundle.certified_epsilon(level, mechanism, tail)
+    certified = bundle.certified_epsilon(level, mechanism)
     if certified is not None:
         return certified, CERTIFIED
-    return float(2 * level.parameters[mechanism, tail].exponent), TEXTBOOK
-
-
-def find_tail(bundle: Bundle, tail: str | None) -> str:
-    """Returns the tail of that name; the bundle's default for ``None``.
-
-    Raises:
-        OptionError: There is none, or this bundle does not have it.
-    """
-    if tail is None:
-        return bundle.default_tail
-    if tail not in TAILS:
-        raise OptionError(f"tail must be one of {', '.join(TAILS)}")
-    if tail not in bundle.tails:
-        raise OptionError(f"this bundle has no {tail} tail")
-    return tail
+    return float(2 * level.parameters[mechanism].exponent), TEXTBOOK
 
 
 def epsilon_text(epsilon: float) -> str:
@@ -46,7 +31,7 @@ def epsilon_text(epsilon: float) -> str:
     return repr(epsilon).removesuffix(".0")
 
 
-def find_level(bundle: Bundle, mechanism: str, tail: str, epsilon: float | str | None, name: str | None) -> Level:
+def find_level(bundle: Bundle, mechanism: str, epsilon: float | str | None, name: str | None) -> Level:
     """Returns the level with that label and that name; the bundle's default if both are ``None``.
 
     Raises:
@@ -56,11 +41,11 @@ def find_level(bundle: Bundle, mechanism: str, tail: str, epsilon: float | str |
         name = bundle.default_level
     wanted = None if epsilon is None else float(number(epsilon))
     for level in bundle.levels:
-        if name in (None, level.name) and wanted in (None, label(bundle, level, mechanism, tail)[0]):
+        if name in (None, level.name) and wanted in (None, label(bundle, level, mechanism)[0]):
             return level
-    labels = [(lv.name, epsilon_text(label(bundle, lv, mechanism, tail)[0])) for lv in bundle.levels]
+    labels = [(lv.name, epsilon_text(label(bundle, lv, mechanism)[0])) for lv in bundle.levels]
     there_are = ", ".join(f"{level} ({value})" for level, value in labels)
-    raise UnknownLevel(f"{no_such_level(name)}; {mechanism} with {tail} tail has the levels (epsilon) {there_are}")
+    raise UnknownLevel(f"{no_such_level(name)}; {mechanism} has the levels (epsilon) {there_are}")
 
 
 def no_such_level(name: str | None) -> str:

@@ -20,7 +20,7 @@ def _is_number(value: object) -> bool:
 
 
 _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
-    **dict.fromkeys(("mechanism", "level", "tail", "case"), (_is_text, "text")),
+    **dict.fromkeys(("mechanism", "level", "case"), (_is_text, "text")),
     **dict.fromkeys(("epsilon", "replacement_probability"), (_is_number, "a number, or its digits as text")),
     **dict.fromkeys(("kinds", "consistent", "split", "fluent", "sanitize_punctuation"), (_is_flag, "true or false")),
 }

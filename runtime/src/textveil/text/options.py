@@ -15,12 +15,13 @@ from textveil.errors import OptionError, UnknownMechanism
 from textveil.mechanisms import entropy
 from textveil.mechanisms.baselines.fbdd import Fbdd
 from textveil.mechanisms.baselines.randomized_response import RandomizedResponse
-from textveil.mechanisms.baselines.santext import CappedSanText, ExactSanText, rounding_slack
-from textveil.mechanisms.baselines.santext_plus import ReplacementCoin, mixture_epsilon
-from textveil.mechanisms.baselines.table import EXACT, KEPT, LevelParameters
+from textveil.mechanisms.baselines.santext import SanText, rounding_slack
+from textveil.mechanisms.baselines.santext_plus import mixture_epsilon
+from textveil.mechanisms.baselines.table import KEPT
 from textveil.mechanisms.channel import Channel, ScoreChannel
+from textveil.mechanisms.coin import ReplacementCoin
 from textveil.mechanisms.protocol import MECHANISMS, Mechanism, WeightedMechanism
-from textveil.text.levels import find_level, find_tail, label, number
+from textveil.text.levels import find_level, label, number
 from textveil.text.lexicon import Lexicon
 from textveil.text.option_types import check_types
 from textveil.text.pure_level import pure_level
@@ -48,8 +49,6 @@ class Options(TypedDict, total=False):
         fluent: Whether the base follows the text (``staircase``): words are drawn to fit the visible words around them
             and what was drawn before, for the same nats. The bundle needs a table of contexts.
         level: The name of a level, instead of ``epsilon``; the bundle's default if both are left out.
-        tail: ``"exact"`` or ``"capped"``: whether words that a row does not store have the weight of their own distance
-            or share that of the last stored one; the bundle's default if left out (``santext``, ``santext+``).
         replacement_probability: SanText+'s ``p`` in (0, 1]: how often a common word is replaced.
         deny: Words that are sensitive in this call even if they are common (``santext+``), or unknown words even if
             they would be visible or in the vocabulary (``staircase``). There is no allow list: nothing that depends on
@@ -61,7 +60,6 @@ class Options(TypedDict, total=False):
     mechanism: str | None
     epsilon: float | str | None
     level: str | None
-    tail: str | None
     replacement_probability: float | str | None
     visible: Collection[str] | str | None
     kinds: bool
@@ -156,7 +154,6 @@ def make_plan(
     mechanism: str | None = None,
     epsilon: float | str | None = None,
     level: str | None = None,
-    tail: str | None = None,
     replacement_probability: float | str | None = None,
     deny: Collection[str] = (),
     case: str = "carry",
@@ -185,21 +182,20 @@ def make_plan(
         raise OptionError(f"{mechanism} does not take {', '.join(foreign)}: that is for the staircase")
     if mechanism != "santext+" and (replacement_probability is not None or deny):
         raise OptionError("a replacement probability and denied words belong to santext+ alone")
-    if mechanism not in TABLE_MECHANISMS and (level is not None or tail is not None):
-        raise OptionError(f"{mechanism} has no levels and no tail")
+    if mechanism not in TABLE_MECHANISMS and level is not None:
+        raise OptionError(f"{mechanism} has no levels")
     keepable = np.zeros(bundle.table.symbols + 1, dtype=bool)
     coin: ReplacementCoin | None = None
     slack = epsilon_0 = 0.0
     kind = PURE_LDP
     pure: Decimal | None = None
     if mechanism in TABLE_MECHANISMS:
-        tail = find_tail(bundle, tail)
-        chosen = find_level(bundle, mechanism, tail, epsilon, level)
-        parameters = chosen.parameters[mechanism, tail]
-        drawn_by: Mechanism = table_mechanism(bundle, mechanism, parameters)
-        level, value, kind = chosen.name, *label(bundle, chosen, mechanism, tail)
+        chosen = find_level(bundle, mechanism, epsilon, level)
+        parameters = chosen.parameters[mechanism]
+        drawn_by: Mechanism = SanText.of(bundle.table, bundle.metric, mechanism, parameters)
+        level, value, kind = chosen.name, *label(bundle, chosen, mechanism)
         if mechanism == "santext":
-            pure = pure_level(bundle, chosen, mechanism, tail)
+            pure = pure_level(bundle, chosen, mechanism)
         if kind == TEXTBOOK:
             slack = rounding_slack(parameters.exponent, bundle.table.grid, int(parameters.weights[-1]))
         if mechanism == "santext+":
@@ -221,7 +217,6 @@ def make_plan(
     terms = Terms(
         mechanism=mechanism,
         level=level,
-        tail=tail,
         epsilon=value,
         epsilon_kind=kind,
         rounding_slack=slack,
@@ -238,12 +233,3 @@ def make_plan(
 
 def _unknown_option() -> str:
     return f"unknown option; there are {', '.join(Options.__annotations__)}"
-
-
-def table_mechanism(bundle: Bundle, mechanism: str, parameters: LevelParameters) -> CappedSanText | ExactSanText:
-    """Returns the mechanism of one level of ``santext`` or ``santext+``."""
-    capped = CappedSanText.of(bundle.table, mechanism, parameters)
-    if parameters.tail != EXACT:
-        return capped
-    assert bundle.metric is not None  # a bundle with exact tails is refused without its rows
-    return ExactSanText(capped, bundle.metric)

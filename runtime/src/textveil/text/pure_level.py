@@ -8,7 +8,7 @@ from textveil.bundle.santext_files import Level
 from textveil.bundle.text_bundle import Bundle
 
 
-def pure_level(bundle: Bundle, level: Level, mechanism: str, tail: str) -> Decimal:
+def pure_level(bundle: Bundle, level: Level, mechanism: str) -> Decimal:
     """Returns the pure LDP level of what a mechanism draws: that of the bundle's certificate, else a bound of it.
 
     ``ln Pr[M(x) = y] - ln Pr[M(x') = y] <= 2 ln (max W / min W)``: with ``Pr[M(x) = y] = q(y) W[c] / Z(x)`` both the
@@ -18,14 +18,13 @@ def pure_level(bundle: Bundle, level: Level, mechanism: str, tail: str) -> Decim
         bundle: The bundle.
         level: One of its levels.
         mechanism: ``"santext"``.
-        tail: ``"capped"`` or ``"exact"``.
     """
     proven: Any = (bundle.certificate or {}).get("levels")
-    for key in (level.name, mechanism, tail, "epsilon_pure_ldp"):
+    for key in (level.name, mechanism, "epsilon_pure_ldp"):
         proven = proven.get(key) if isinstance(proven, dict) else None
     if type(proven) in (int, float) and math.isfinite(proven) and proven >= 0:
         return Decimal(proven)
-    weights = level.parameters[mechanism, tail].weights
+    weights = level.parameters[mechanism].weights
     with localcontext(prec=50, rounding=ROUND_CEILING):
         ratio = Decimal(int(weights.max())) / int(weights.min())
         return 2 * (ratio.ln() + Decimal("1e-40"))  # more than the logarithm can lose

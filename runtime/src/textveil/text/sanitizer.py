@@ -11,7 +11,7 @@ import numpy as np
 from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
 from textveil.bundle.files import MAX_BUNDLE_BYTES
 from textveil.bundle.text_bundle import Bundle
-from textveil.errors import BundleError, InputError, OptionError, UnknownMechanism
+from textveil.errors import InputError, OptionError, UnknownMechanism
 from textveil.mechanisms.distribution import Distribution
 from textveil.sequences import in_order
 from textveil.text import batches, segmentation
@@ -196,10 +196,8 @@ class Sanitizer:
 
         Raises:
             OptionError: A word is more than one token.
-            BundleError: The bundle does not carry the embedding rows.
+            UnknownMechanism: The bundle has no SanText, and so no metric.
         """
-        if self.bundle.metric is None:
-            raise BundleError("this bundle does not carry embedding rows, so it cannot tell distances")
         return self.bundle.metric.distance(self._symbol_or_token(first), self._symbol_or_token(second))
 
     def _plan(self, options: Options) -> Plan | MentionPlan:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from textveil.mechanisms.baselines.table import EXACT
 from textveil.release import UNBOUNDED, Charge, Loss, PerDistance, PerToken, Statement, counted
 
 #: Kinds of epsilon. Two kinds are never compared, added or printed as one another.
@@ -43,7 +42,6 @@ class Terms:
     Attributes:
         mechanism: Name of the mechanism.
         level: Name of the privacy level, or ``None`` for mechanisms that have none.
-        tail: ``"capped"`` or ``"exact"``, or ``None`` for mechanisms that have none.
         epsilon: Loss per token; per unit of scaled distance for metric DP. ``None`` where nothing is learned.
         epsilon_kind: ``TEXTBOOK``, ``CERTIFIED`` or ``PURE_LDP``.
         rounding_slack: Loss per token that integer rounding may add, whatever the distance. 0 for ``fbdd``, of whose
@@ -61,7 +59,6 @@ class Terms:
 
     mechanism: str
     level: str | None
-    tail: str | None
     epsilon: float
     epsilon_kind: str
     rounding_slack: float
@@ -98,7 +95,7 @@ class Terms:
             visible.append(_UNCHANGED_VISIBLE)
         if self.mechanism == "fbdd":
             visible.append(_FLOATING_POINT)
-        if self.tail == EXACT:
+        if self.mechanism in ("santext", "santext+"):
             visible.append(_TIMING_VISIBLE)
         return (*visible, _FRESH)
 
@@ -167,7 +164,6 @@ class PrivacyStatement(Statement):
         return {
             "mechanism": terms.mechanism,
             "level": terms.level,
-            "tail": terms.tail,
             "epsilon": terms.epsilon,
             "epsilon_kind": terms.epsilon_kind,
             "certificate": terms.certificate,
@@ -189,7 +185,7 @@ class PrivacyStatement(Statement):
         tokens = counted(self.tokens, "token")
         if terms.epsilon == 0:
             return f"{terms.mechanism}: every token is replaced by a uniform draw; {tokens}"
-        level = f", level {terms.level}, {terms.tail} tail" if terms.level else ""
+        level = f", level {terms.level}" if terms.level else ""
         distance = "" if terms.epsilon_kind == PURE_LDP else " d"
         kind = terms.epsilon_kind + (", floating point" if terms.mechanism == "fbdd" else "")
         kind += f", {NOT_RECOMPUTED}" if terms.certificate == NOT_RECOMPUTED else ""

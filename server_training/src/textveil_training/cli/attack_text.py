@@ -12,7 +12,6 @@ from textveil_cli import (
     LevelOption,
     MechanismOption,
     ReplacementOption,
-    TailOption,
     pinned,
     say,
 )
@@ -42,7 +41,6 @@ def text(
     mechanism: MechanismOption = None,
     epsilon: EpsilonOption = None,
     level: LevelOption = None,
-    tail: TailOption = None,
     replacement_probability: ReplacementOption = None,
     model: Annotated[
         str | None,
@@ -121,7 +119,6 @@ def text(
         mechanism=mechanism,
         epsilon=epsilon,
         level=level,
-        tail=tail,
         replacement_probability=replacement_probability,
     )
     if split is None and "dev" in available_splits(format_name, data):

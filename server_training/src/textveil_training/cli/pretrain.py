@@ -12,7 +12,6 @@ from textveil_cli import (
     LevelOption,
     MechanismOption,
     ReplacementOption,
-    TailOption,
     pinned,
     say,
 )
@@ -59,7 +58,6 @@ def pretrain(
     mechanism: MechanismOption = None,
     epsilon: EpsilonOption = None,
     level: LevelOption = None,
-    tail: TailOption = None,
     replacement_probability: ReplacementOption = None,
     text_key: TextKeyOption = "text",
     steps: Annotated[
@@ -177,7 +175,6 @@ def pretrain(
         mechanism=mechanism,
         epsilon=epsilon,
         level=level,
-        tail=tail,
         replacement_probability=replacement_probability,
     )
     named = any(value is not None for value in (bundle, pins.get("expect_id"), pins.get("maker"), *options.values()))

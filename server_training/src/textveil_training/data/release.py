@@ -14,7 +14,6 @@ FORMAT = "textveil-corpus"
 _TERMS = (
     "mechanism",
     "level",
-    "tail",
     "epsilon",
     "epsilon_kind",
     "epsilon_0",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from textveil.mechanisms import WordDropout
+from textveil.mechanisms.noise import WordDropout
 from torch import Tensor
 
 from textveil_training.data import ReadOptions

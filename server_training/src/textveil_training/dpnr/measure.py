@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from textveil.mechanisms import BOX, RandomUint64, ReleaseParameters, Releaser
+from textveil.mechanisms import RandomUint64
+from textveil.mechanisms.noise import BOX, ReleaseParameters, Releaser
 from torch import Tensor
 
 from textveil_training.dpnr.checkpoint import Description

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import torch
-from textveil.mechanisms import WordDropout
+from textveil.mechanisms.noise import WordDropout
 from torch import Tensor
 
 from textveil_training.dpnr import checkpoint as files

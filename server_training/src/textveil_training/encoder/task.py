@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms import MAX_CODES
+from textveil.mechanisms.staircase import MAX_CODES
 
 from textveil_training.data import LabeledText
 from textveil_training.encoder.grouped_split import Groups, divide, group_texts

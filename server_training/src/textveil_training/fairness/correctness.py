@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from textveil.mechanisms import WordDropout
+from textveil.mechanisms.noise import WordDropout
 from textveil.vector import vector_statement as statement
 from torch import Tensor
 

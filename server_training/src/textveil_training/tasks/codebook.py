@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import CODEBOOK
-from textveil.mechanisms import IndexStaircase
+from textveil.mechanisms.staircase import IndexStaircase
 from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
 
 from textveil_training.bounds.decisions import counts_channel, label_probabilities

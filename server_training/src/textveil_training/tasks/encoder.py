@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms import IndexStaircase
+from textveil.mechanisms.staircase import IndexStaircase
 from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
 
 from textveil_training.bounds.decisions import accuracy_channel, counts_channel, label_probabilities, recalls

@@ -75,7 +75,7 @@ def laplace_noise(count: int, dimension: int, random_uint64: RandomUint64) -> Fl
     return gaussians * (gamma / length)[:, None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Outputs:
     """The possible outputs as points, to find the nearest one.
 
@@ -106,7 +106,7 @@ class Outputs:
         screen[:-1] = rows.T
         squared = np.concatenate([(part.astype(np.int64) ** 2).sum(axis=1) for part in np.array_split(rows, 64)])
         screen[-1] = squared / -2
-        return cls(table, ids, rows, screen, float(np.sqrt(squared.max())))
+        return cls(table=table, ids=ids, rows=rows, screen=screen, longest=float(np.sqrt(squared.max())))
 
     def nearest(self, points: Floats, scale: float) -> Integers:
         """Returns the nearest output of each point, the smallest id among equals.
@@ -156,17 +156,15 @@ class Fbdd:
     epsilon: float
 
     @classmethod
-    def of(cls, table: Table, metric: Metric | None, epsilon: Decimal) -> "Fbdd":
+    def of(cls, table: Table, metric: Metric, epsilon: Decimal) -> "Fbdd":
         """Returns FBDD over a table; all over one table share their matrix of outputs.
 
         Raises:
-            OptionError: ``epsilon`` is out of range, or there is no metric.
+            OptionError: ``epsilon`` is out of range.
         """
         value = float(epsilon)
         if not 0 < value <= MAX_FBDD_EPSILON:
             raise OptionError(f"fbdd needs an epsilon above 0 and at most {MAX_FBDD_EPSILON}")
-        if metric is None:
-            raise OptionError("fbdd needs the embedding rows, which this bundle does not carry")
         outputs = _OUTPUTS.get(metric)
         if outputs is None or outputs.table is not table:
             outputs = _OUTPUTS[metric] = Outputs.of(table, metric)

@@ -63,13 +63,14 @@ class RandomizedResponse:
         own = np.append(self.is_output, 0)[inputs]
         stored = np.where(own, inputs, 0)[:, None]
         tail = np.full(len(inputs), self.tail, dtype=np.int64)
-        return Rows(stored, (own * self.excess)[:, None], tail, np.cumsum(self.is_output))
+        return Rows(stored=stored, cumulative=(own * self.excess)[:, None], tail=tail, base=np.cumsum(self.is_output))
 
     @cached_property
     def channel(self) -> ScoreChannel:
         """The output distribution of every input."""
         weights = np.array([self.tail + self.excess, self.tail], dtype=np.int64)
-        return ScoreChannel(EqualityScores(len(self.is_output)), weights, self.is_output)
+        scores = EqualityScores(len(self.is_output))
+        return ScoreChannel(scores=scores, score_weights=weights, base=self.is_output)
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
         """Draws one output for every input, independently, shape ``(n,)``."""

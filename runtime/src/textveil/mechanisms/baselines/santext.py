@@ -1,9 +1,8 @@
-"""SanText, the exponential mechanism over word distances (Yue et al. 2021, Eq. 1), exact and capped.
+"""SanText, the exponential mechanism over word distances (Yue et al. 2021, Eq. 1).
 
-    Pr[M(x) = y] = q(y) exp(-alpha s(x, y)) / Z(x),
+    Pr[M(x) = y] = q(y) exp(-alpha d(x, y)) / Z(x)
 
-with ``s = d`` (``ExactSanText``, docs/proofs/exact-tail.md) or the capped score ``s = min(d(x, y), r(x))``
-(``CappedSanText``, docs/proofs/capped-score.md). The exponential is a look-up of integer weights.
+for every output ``y``, near or far. The exponential is a look-up of integer weights. Proof: docs/proofs/santext.md.
 """
 
 import math
@@ -18,84 +17,58 @@ from textveil.mechanisms import integer_sampling
 from textveil.mechanisms.baselines.table import LevelParameters, Table
 from textveil.mechanisms.channel import ScoreChannel
 from textveil.mechanisms.entropy import RandomUint64
-from textveil.mechanisms.integer_sampling import Integers, Rows, draw_rows
+from textveil.mechanisms.integer_sampling import Integers, Rows
 from textveil.mechanisms.metric import Metric
-from textveil.mechanisms.scores import MetricScores, Scores, StoredScores
-
-
-@dataclass(frozen=True)
-class CappedSanText:
-    """SanText with the capped score, from a table (``santext``; the rows of ``santext+``).
-
-    With ``W`` the level's weights, ``s_j`` the scores stored for ``x`` and ``s_k`` the last of them:
-    ``tail(x) = W[s_k]``, ``excess(x, y_j) = q(y_j) (W[s_j] - W[s_k])``. A stored neighbor that is not an output
-    of the mechanism has ``q = 0``. It is ``2 alpha d``-metric-DP up to ``rounding_slack``.
-
-    Attributes:
-        table: Neighbors and scores.
-        weights: ``W``, shape ``(scores,)``.
-        base: ``q``, shape ``(symbols,)``, 0 where a symbol is never an output.
-        base_sums: Running sums of ``base``.
-    """
-
-    table: Table
-    weights: Integers
-    base: Integers
-    base_sums: Integers
-
-    @classmethod
-    def of(cls, table: Table, mechanism: str, parameters: LevelParameters) -> "CappedSanText":
-        """Returns ``mechanism`` (``santext`` or ``santext+``) at one level."""
-        base = table.base_measure(mechanism, parameters)
-        return cls(table, parameters.weights, base, np.cumsum(base))
-
-    def rows(self, inputs: Integers) -> Rows:
-        """Returns the rows of some inputs, in that order."""
-        stored = self.table.neighbors[inputs].astype(np.int64)
-        weights = self.weights[self.table.scores[inputs]]
-        tail = weights[:, -1]
-        excess = (weights - tail[:, None]) * self.base[stored]
-        return Rows(stored, np.cumsum(excess, axis=1), tail, self.base_sums)
-
-    @cached_property
-    def channel(self) -> ScoreChannel:
-        """The output distribution of every input."""
-        return self.channel_on(StoredScores(self.table))
-
-    def channel_on(self, scores: Scores) -> ScoreChannel:
-        """Returns the channel on scores that several levels share."""
-        return ScoreChannel(scores, self.weights, self.base)
-
-    def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
-        """Draws one output for every input, independently, shape ``(n,)``."""
-        return draw_rows(self.rows, inputs, random_uint64)
-
+from textveil.mechanisms.scores import MetricScores, Scores
 
 #: Levels of one bundle share their scores.
 _SCORES: WeakKeyDictionary[Metric, MetricScores] = WeakKeyDictionary()
 
 
-@dataclass(frozen=True)
-class ExactSanText:
-    """SanText without a cap: every output has the weight of its own distance, stored or not.
+@dataclass(frozen=True, kw_only=True)
+class SanText:
+    """SanText from a table and the rows of its metric (``santext``; the draws of ``santext+``).
 
-    ``weight(x, y) = q(y) W[s(x, y)]`` with ``s(x, y) = floor(grid d(x, y))`` from the rows of the metric. A draw
-    proposes from the capped row, which has ``q(y) W[s_k]`` for every word that is not stored, and thins the tail;
-    words that are not stored are no nearer than the last one that is, so ``W[s(x, y)] <= W[s_k]``
-    (docs/proofs/exact-tail.md).
+    ``weight(x, y) = q(y) W[s(x, y)]`` with ``s(x, y) = floor(grid d(x, y))``. A draw proposes from the stored row,
+    which gives every word beyond it the weight of the last stored one, and thins that tail: words that are not stored
+    are no nearer, so ``W[s(x, y)] <= W[s_k]``. It is ``2 alpha d``-metric-DP up to ``rounding_slack``.
 
     Attributes:
-        capped: The capped mechanism of the same weights.
+        table: Neighbors and scores.
         metric: Distances of all inputs.
+        weights: ``W``, shape ``(scores,)``; a score past the end has the last weight.
+        base: ``q``, shape ``(symbols,)``, 0 where a symbol is never an output.
+        base_sums: Running sums of ``base``.
     """
 
-    capped: CappedSanText
+    table: Table
     metric: Metric
+    weights: Integers
+    base: Integers
+    base_sums: Integers
 
-    def tail_weights(self, inputs: Integers, outputs: Integers) -> Integers:
+    @classmethod
+    def of(cls, table: Table, metric: Metric, mechanism: str, parameters: LevelParameters) -> "SanText":
+        """Returns ``mechanism`` (``santext`` or ``santext+``) at one level."""
+        base = table.base_measure(mechanism, parameters)
+        return cls(table=table, metric=metric, weights=parameters.weights, base=base, base_sums=np.cumsum(base))
+
+    def proposals(self, inputs: Integers) -> Rows:
+        """Returns the rows that draws for some inputs propose from, in that order.
+
+        With ``s_j`` the scores stored for ``x`` and ``s_k`` the last of them: ``tail(x) = W[s_k]`` and
+        ``excess(x, y_j) = q(y_j) (W[s_j] - W[s_k])``. A stored neighbor that is not an output has ``q = 0``.
+        """
+        stored = self.table.neighbors[inputs].astype(np.int64)
+        weights = self.weights[self.table.scores[inputs]]
+        tail = weights[:, -1]
+        excess = (weights - tail[:, None]) * self.base[stored]
+        return Rows(stored=stored, cumulative=np.cumsum(excess, axis=1), tail=tail, base=self.base_sums)
+
+    def weights_of(self, inputs: Integers, outputs: Integers) -> Integers:
         """Returns ``W[s(x, y)]`` of pairs, shape ``(n,)``."""
-        weights = self.capped.weights
-        return weights[np.minimum(self.metric.scores(self.metric.squared(inputs, outputs)), len(weights) - 1)]
+        scores = self.metric.scores(self.metric.squared(inputs, outputs))
+        return self.weights[np.minimum(scores, len(self.weights) - 1)]
 
     @cached_property
     def channel(self) -> ScoreChannel:
@@ -107,15 +80,15 @@ class ExactSanText:
 
     def channel_on(self, scores: Scores) -> ScoreChannel:
         """Returns the channel on scores that several levels share."""
-        return ScoreChannel(scores, self.capped.weights, self.capped.base)
+        return ScoreChannel(scores=scores, score_weights=self.weights, base=self.base)
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
         """Draws one output for every input, independently, shape ``(n,)``."""
         unique, row_of = np.unique(inputs, return_inverse=True)
         return integer_sampling.draw_thinned(
-            self.capped.rows(unique),
+            self.proposals(unique),
             row_of,
-            lambda rows, outputs: self.tail_weights(unique[rows], outputs),
+            lambda rows, outputs: self.weights_of(unique[rows], outputs),
             random_uint64,
         )
 

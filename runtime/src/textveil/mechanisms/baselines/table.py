@@ -1,7 +1,7 @@
 """The table of a bundle: near words of every word, possible outputs, and the integer weight of every score.
 
 One list of neighbors serves every level and both mechanisms: a level is a look-up from integer scores to integer
-weights, and a mechanism is the set of words that may come out (docs/proofs/capped-score.md).
+weights, and a mechanism is the set of words that may come out (docs/proofs/santext.md).
 """
 
 from dataclasses import dataclass
@@ -16,32 +16,28 @@ from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers
 
 #: Bits of a symbol's role.
 SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT, KEPT = 1, 2, 4
-CAPPED, EXACT = "capped", "exact"
-#: Weights of an exact tail are at least this, so that rounding changes none by more than 2**-13 of itself.
-SMALLEST_EXACT_WEIGHT = 1 << 12
+#: Weights are at least this, so that rounding changes none by more than 2**-13 of itself.
+SMALLEST_WEIGHT = 1 << 12
 OUTPUT_ROLE = {"santext": SANTEXT_OUTPUT, "santext+": SANTEXT_PLUS_OUTPUT}
 
 
 @dataclass(frozen=True)
 class LevelParameters:
-    """The exponent, weights and base measure of one level, for one mechanism and one tail.
+    """The exponent, weights and base measure of one level, for one mechanism.
 
     Attributes:
-        tail: ``"capped"``: words that are not stored have the weight of the last stored one; ``"exact"``: they have
-            the weight of their own distance.
         exponent: ``alpha`` per unit of scaled distance; the textbook bound is ``2 alpha``.
-        weights: ``weights[s]`` is the integer weight of score ``s``, shape ``(scores,)``, non-increasing, >= 1; a
-            score past the end has the last weight.
+        weights: ``weights[s]`` is the integer weight of score ``s``, shape ``(scores,)``, non-increasing, at
+            least ``SMALLEST_WEIGHT``; a score past the end has the last weight.
         base: Base measure of every symbol, shape ``(symbols,)``, or ``None`` where it is uniform.
     """
 
-    tail: str
     exponent: Decimal
     weights: Integers
     base: NDArray[Any] | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Table:
     """Neighbors of every input. Inputs are the symbols, by id, and ``<unk>``, whose row is the last.
 
@@ -91,25 +87,22 @@ class Table:
             raise BundleDamaged("table.safetensors: the output sets are empty or overlap the kept words")
         if not santext[neighbors].all():
             raise BundleDamaged("table.safetensors: a neighbor is not an output")
-        return cls(neighbors, scores, roles, definition["grid"], tensors)
+        return cls(neighbors=neighbors, scores=scores, roles=roles, grid=definition["grid"], tensors=tensors)
 
     @property
     def symbols(self) -> int:
         """Number of symbols; also the row of ``<unk>``."""
         return len(self.roles)
 
-    def level_parameters(
-        self, tail: str, exponent: Decimal, weights_name: str, base_name: str | None
-    ) -> LevelParameters:
+    def level_parameters(self, exponent: Decimal, weights_name: str, base_name: str | None) -> LevelParameters:
         """Returns the parameters of one level by the names of its arrays; ``BundleDamaged`` where they do not fit."""
         weights = self.tensors[weights_name]
         base = None if base_name is None else self.tensors[base_name]
         if weights.dtype != np.int64 or weights.ndim != 1 or not exponent.is_finite() or exponent <= 0:
             raise BundleDamaged("table.safetensors: a level has no valid weights")
-        smallest = SMALLEST_EXACT_WEIGHT if tail == EXACT else 1
         if (
             len(weights) <= int(self.scores[:, -1].max())
-            or weights[-1] < smallest
+            or weights[-1] < SMALLEST_WEIGHT
             or (weights[1:] > weights[:-1]).any()
         ):
             raise BundleDamaged("table.safetensors: the weights of a level do not cover its scores")
@@ -120,7 +113,7 @@ class Table:
         base_sum, largest_base = (self.symbols, 1) if base is None else (int(base.sum(dtype=np.int64)), int(base.max()))
         if largest_total(weights, self.scores, base_sum, largest_base) >= MAX_TOTAL:
             raise BundleDamaged("table.safetensors: the weights of a level are too large")
-        return LevelParameters(tail, exponent, weights, base)
+        return LevelParameters(exponent, weights, base)
 
     def base_measure(self, mechanism: str, parameters: LevelParameters) -> Integers:
         """Returns the base measure of a mechanism, zero for words that are never its output, shape ``(symbols,)``."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from textveil.errors import OptionError
 from textveil.mechanisms import entropy
-from textveil.mechanisms.baselines.santext_plus import ReplacementCoin
+from textveil.mechanisms.coin import ReplacementCoin
 from textveil.mechanisms.entropy import RandomUint64
 
 L1, L2, BOX = "l1", "l2", "box"

@@ -98,7 +98,7 @@ def describe(settings: Settings, channel: TextChannel) -> dict[str, Any]:
     if terms.mechanism in ("krr", "random"):
         promised["pure_ldp"] = terms.epsilon
     elif channel.plan.coin is None and channel.bundle.certificate is not None and terms.level is not None:
-        proven = channel.bundle.certificate["levels"][terms.level][terms.mechanism][terms.tail]
+        proven = channel.bundle.certificate["levels"][terms.level][terms.mechanism]
         promised["pure_ldp"] = proven.get("epsilon_pure_ldp")
     model = None if settings.model is None else Path(settings.model).name  # not where it lies
     return {"settings": asdict(settings) | {"model": model}, "release": promised, "start": _model_hash(settings.model)}

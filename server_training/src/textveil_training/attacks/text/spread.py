@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms import Fbdd, random_uint64
+from textveil.mechanisms import random_uint64
+from textveil.mechanisms.baselines import Fbdd
 from textveil_export.leakage import LEFT_OUT, measure_spread
 
 from textveil_training.attacks.text.rates import rounded

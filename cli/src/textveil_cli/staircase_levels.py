@@ -1,14 +1,11 @@
-"""The levels of the staircase in numbers, and the checks of its table that opening a bundle does not make."""
+"""The levels of a bundle's staircase in numbers: what each promises, and what it does to drawn words."""
 
 from dataclasses import dataclass
 
 import numpy as np
-
-from textveil.bundle.text_bundle import VISIBLE, Bundle
-from textveil.errors import BundleDamaged
+from textveil.bundle.text_bundle import Bundle
 from textveil.mechanisms.staircase.staircase import Staircase
-from textveil.release import counted, round_up
-from textveil.text.levels import epsilon_text
+from textveil.release import round_up
 from textveil.text.mention_options import Mentions
 from textveil.text.mention_statement import guess_gain, largest_odds
 from textveil.text.slots import Slots
@@ -16,7 +13,7 @@ from textveil.text.slots import Slots
 _AT_ONCE = 4096
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StaircaseSummary:
     """What one level of the staircase promises, and what it does to drawn words.
 
@@ -105,36 +102,3 @@ def kept_shares(staircase: Staircase) -> np.ndarray:
         )
         kept.append((staircase.unit * base + staircase.factor * own) / staircase.total)
     return np.concatenate(kept)
-
-
-def verify_staircase(bundle: Bundle) -> str:
-    """Checks the staircase of an opened bundle under every rule, and returns what was checked.
-
-    Opening it has checked ids, base and totals. Here the certificate is checked again on the outputs of every rule, and
-    the outputs are those that the rule allows: none is a function word where these are visible, a member of a kind, or
-    shaped like one.
-
-    Raises:
-        BundleDamaged: A word comes out that the rule does not allow, or a level does not fulfill its bound.
-    """
-    mentions = Mentions(bundle)
-    assert bundle.staircase is not None
-    for visible in VISIBLE:
-        for kinds in (True, False):
-            rule = mentions.rule(visible=visible, kinds=kinds)
-            for lower in (False, True):
-                for symbol in np.flatnonzero(mentions.outputs(visible=visible, kinds=kinds, lower=lower)).tolist():
-                    if not rule.outputs_allowed(bundle.vocabulary[symbol], lower=lower):
-                        raise BundleDamaged(f"staircase.safetensors: symbol {symbol} may not come out under its rule")
-            for level in bundle.staircase_levels:
-                slots = mentions.slots(level, visible=visible, kinds=kinds)
-                if bundle.context is not None:
-                    mentions.fluent(slots)
-    rows, k = bundle.staircase.neighbors.shape
-    levels = ", ".join(epsilon_text(float(level.epsilon)) for level in bundle.staircase_levels)
-    follows = "" if bundle.context is None else ", also where the base follows the text"
-    its_levels = counted(len(bundle.staircase_levels), "level")
-    return (
-        f"staircase: {rows:,} rows of {counted(k, 'distinct neighbor')}, one base, one budget; at most "
-        f"{levels} nats at its {its_levels}, under all 4 rules of the skeleton{follows}"
-    )

@@ -1,9 +1,8 @@
-"""The largest loss per unit of distance of mechanisms with an exact tail, over all pairs of inputs.
+"""The largest loss per unit of distance of mechanisms of SanText, over all pairs of inputs.
 
-Inputs that are outputs of the mechanism need no look at other outputs (``textveil.audit.ExactAudit``). For the others
+Inputs that are outputs of the mechanism need no look at other outputs (``losses``). For the others
 a pair that is not settled by cheaper bounds has all outputs scanned, once for all levels: the scan is about distances
-alone.
-Proof: docs/proofs/exact-tail.md.
+alone. Proof: docs/proofs/santext.md.
 """
 
 from collections.abc import Sequence
@@ -14,10 +13,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.audit import ExactAudit, largest_differences
+from textveil.mechanisms.baselines import Table
 
 from textveil_export.certify.all_scores import AllScores
-from textveil_export.certify.worst_pair import Worsts, near_pairs
+from textveil_export.certify.losses import Losses, largest_differences
+from textveil_export.certify.worst_pair import Worsts, near_pairs, sensitive_inputs
 from textveil_export.parallel import in_order
 from textveil_export.progress import Progress, no_progress
 
@@ -25,19 +25,20 @@ _NEAREST_OUTPUTS = 1024
 _SCANNED_AT_ONCE = 512
 
 
-def worst_exact_ratios(
-    every: AllScores, audits: Sequence[ExactAudit], sensitive: NDArray[np.bool_], progress: Progress = no_progress
+def worst_ratios(
+    every: AllScores, table: Table, losses: Sequence[Losses], progress: Progress = no_progress
 ) -> list[Worsts]:
-    """Returns ``eps*`` of several mechanisms with an exact tail, over all ordered pairs: it can only overstate.
+    """Returns ``eps*`` of several mechanisms, over all ordered pairs: it can only overstate.
 
     Args:
         every: Scores of all pairs.
-        audits: The mechanisms with their normalizers.
-        sensitive: Which inputs count as sensitive, shape ``(inputs,)``.
+        table: Their table: which inputs are near to one another, and which are sensitive.
+        losses: The mechanisms, on these scores.
         progress: Called with inputs done.
     """
-    searches = [_Search(every, audit, Worsts(sensitive)) for audit in audits]
-    first, second = near_pairs(audits[0].mechanism.capped.table.neighbors)
+    sensitive = sensitive_inputs(table)
+    searches = [_Search(every, of_one, Worsts(sensitive)) for of_one in losses]
+    first, second = near_pairs(table.neighbors)
     for search in searches:
         search.settle(first, second)
 
@@ -61,9 +62,9 @@ def worst_exact_ratios(
 class _Search:
     """The search for the worst pair of one mechanism."""
 
-    def __init__(self, every: AllScores, audit: ExactAudit, worsts: Worsts) -> None:
-        self.every, self.audit, self.worsts = every, audit, worsts
-        self.is_output = np.append(audit.mechanism.capped.base > 0, False)
+    def __init__(self, every: AllScores, losses: Losses, worsts: Worsts) -> None:
+        self.every, self.losses, self.worsts = every, losses, worsts
+        self.is_output = np.append(losses.channel.base > 0, False)
 
     def settle(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> None:
         """Takes the bound of pairs whose first is an output as their loss."""
@@ -75,7 +76,7 @@ class _Search:
         """Takes the bounds of pairs, given their differences of scores, as their losses; distances exact."""
         distances = self.every.metric.scaled(self.every.metric.squared(first, second))
         apart = distances > 0  # inputs at distance 0 have the same distances to all, so the same row
-        losses = self.audit.bounds(first, second, differences)
+        losses = self.losses.bounds(first, second, differences)
         self.worsts.add(losses[apart], first[apart], second[apart], distances[apart])
 
     def scan_outputs(self, block: NDArray[np.intp]) -> None:
@@ -94,9 +95,9 @@ class _Search:
         if of_pairs.size < len(scores):  # as in a small vocabulary: no look at scores that no pair has
             scores = np.unique(of_pairs)
         gain = np.zeros(self.every.largest + 1)
-        gain[scores] = self.audit.bounds(0, 0, scores + 1) - self.worsts.threshold * scores / self.every.metric.grid
-        log_total = self.audit.log_total
-        return gain[of_pairs] > log_total[block][:, None] - log_total[None, :]
+        gain[scores] = self.losses.bounds(0, 0, scores + 1) - self.worsts.threshold * scores / self.every.metric.grid
+        log_totals = self.losses.log_totals
+        return gain[of_pairs] > log_totals[block][:, None] - log_totals[None, :]
 
 
 def _scan_others(differences: "Differences", searches: Sequence[_Search], position: int) -> None:
@@ -107,7 +108,7 @@ def _scan_others(differences: "Differences", searches: Sequence[_Search], positi
     distances = every.scores[x] / every.metric.grid  # rounded down
     open_pairs = np.zeros(len(upper), dtype=bool)
     for search in searches:
-        open_pairs |= search.audit.bounds(x, all_inputs, upper) > search.worsts.threshold * distances
+        open_pairs |= search.losses.bounds(x, all_inputs, upper) > search.worsts.threshold * distances
     open_pairs[x] = False
     seconds = np.flatnonzero(open_pairs)
     exact = differences.exact(position, seconds)

@@ -1,0 +1,94 @@
+"""What ``statistics.json`` says: the measured effects of every level of SanText (docs/levels.md has the meaning)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from textveil.errors import BundleDamaged
+
+#: Numbers of releases of the same word for which a bundle tells recovery rates.
+RELEASES = (1, 2, 5, 10)
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """How often an observer who knows everything public guesses a word from its releases.
+
+    Attributes:
+        rate: Share of right guesses, in [0, 1]; exact for one release, else simulated.
+        low: Lower end of a 95 % interval; ``rate`` itself if exact.
+        high: Upper end.
+    """
+
+    rate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measures:
+    """Measured effects of one mechanism at one level on the words it protects. Medians are over words (types).
+
+    Attributes:
+        unchanged: Median of ``N_x``, the probability that a word stays what it is.
+        unchanged_low: Its 5 % quantile.
+        unchanged_high: Its 95 % quantile.
+        unchanged_most: The largest of any word.
+        rarely_unchanged: Share of words with ``N_x`` below .01.
+        likely_outputs: Median of ``S_x``, the smallest number of words that hold .95 of the mass of a row.
+        likely_inputs: Median of ``S*_y``, the number of inputs that give an output at least .01 times as often as the
+            likeliest one.
+        min_entropy: Median of ``-ln max_y Pr[M(x) = y]``, in nats.
+        recovery: The Bayes-optimal guess of a word under a public prior, by number of releases.
+        recovery_without_release: What the prior alone gives away: the share of its commonest word.
+        recovery_with_kept_words: ``santext+``: the same from one release over all words, those included that the coin
+            keeps; else ``None``.
+    """
+
+    unchanged: float
+    unchanged_low: float
+    unchanged_high: float
+    unchanged_most: float
+    rarely_unchanged: float
+    likely_outputs: float
+    likely_inputs: float
+    min_entropy: float
+    recovery: dict[int, Recovery]
+    recovery_without_release: float
+    recovery_with_kept_words: float | None
+
+
+def measures(statistics: dict[str, Any], level: str, mechanism: str) -> Measures:
+    """Returns what the statistics of a bundle say of one mechanism at one level; ``BundleDamaged`` if they do not."""
+    try:
+        entry = statistics["levels"][level][mechanism]
+        with_kept = entry.get("bayes_recovery_with_kept_words")
+        found = {
+            name: _quantile(entry[name]) for name in ("unchanged", "likely_outputs", "likely_inputs", "min_entropy")
+        }
+        return Measures(
+            **found,
+            unchanged_low=_quantile(entry["unchanged"], "0.05"),
+            unchanged_high=_quantile(entry["unchanged"], "0.95"),
+            unchanged_most=_quantile(entry["unchanged"], "max"),
+            rarely_unchanged=_stated(entry["rarely_unchanged"]),
+            recovery={releases: _recovery(entry["bayes_recovery"][str(releases)]) for releases in RELEASES},
+            recovery_without_release=_stated(statistics["mechanisms"][mechanism]["recovery_without_release"]),
+            recovery_with_kept_words=None if with_kept is None else _stated(with_kept["1"]["rate"]),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise BundleDamaged("statistics.json: a number is missing or malformed") from error
+
+
+def _quantile(distribution: dict[str, Any], name: str = "0.5") -> float:
+    return _stated(distribution["quantiles"][name])
+
+
+def _recovery(entry: dict[str, Any]) -> Recovery:
+    rate = _stated(entry["rate"])
+    return Recovery(rate, _stated(entry.get("low", rate)), _stated(entry.get("high", rate)))
+
+
+def _stated(value: Any) -> float:
+    if type(value) not in (int, float):
+        raise TypeError("not a number")
+    return float(value)

@@ -1,0 +1,46 @@
+"""A coin of an exact probability: an integer threshold for one random 64-bit word."""
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.errors import OptionError
+
+
+@dataclass(frozen=True)
+class ReplacementCoin:
+    """SanText+'s coin for common words: replaced when a random 64-bit word is below ``threshold``.
+
+    Attributes:
+        threshold: An integer in ``[1, 2**64]``; the probability of replacement is ``threshold / 2**64``, exactly.
+    """
+
+    threshold: int
+
+    @classmethod
+    def of(cls, probability: str | float | Fraction) -> "ReplacementCoin":
+        """Returns the coin of probability ``p``, rounded up to a multiple of 2**-64.
+
+        Raises:
+            OptionError: ``p`` is not a number in ``(0, 1]``.
+        """
+        try:
+            exact = probability if isinstance(probability, Fraction) else Decimal(str(probability))
+            in_range = 0 < exact <= 1
+        except InvalidOperation:
+            raise OptionError("the replacement probability is not a number") from None
+        if not in_range:
+            raise OptionError("the replacement probability must be above 0 and at most 1")
+        if exact < 2**-64:  # before an exponent of any size becomes an integer of that size
+            return cls(1)
+        return cls(math.ceil(Fraction(exact) * 2**64))
+
+    def replaced(self, words: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Tells which of the coins, one random word each, say that the common word is replaced."""
+        if self.threshold == 2**64:
+            return np.ones(len(words), dtype=bool)
+        return words < np.uint64(self.threshold)

@@ -1,0 +1,74 @@
+"""The levels of SanText in numbers: what each promises, and what it does to words by the bundle's statistics.
+
+Nothing is drawn and no text is looked at here: a level is a public choice.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from textveil.bundle.santext_files import TABLE_MECHANISMS, Level
+from textveil.bundle.statistics import Measures, measures
+from textveil.bundle.text_bundle import Bundle
+from textveil.errors import UnknownMechanism
+from textveil.text.levels import label
+
+
+@dataclass(frozen=True, kw_only=True)
+class LevelSummary:
+    """One mechanism of one level: what is promised, and what it does.
+
+    Attributes:
+        level, mechanism: Names of the level and the mechanism.
+        epsilon: The epsilon that the level is called by; loss per token and unit of scaled distance.
+        epsilon_kind: ``CERTIFIED`` or ``TEXTBOOK`` of ``textveil.text.statement``.
+        epsilon_textbook: ``2 alpha``.
+        epsilon_pure_ldp: Largest loss whatever the distance; ``None`` without a certificate.
+        measures: What it does to words; ``None`` for a bundle without statistics.
+    """
+
+    level: str
+    mechanism: str
+    epsilon: float
+    epsilon_kind: str
+    epsilon_textbook: float
+    epsilon_pure_ldp: float | None
+    measures: Measures | None
+
+    @property
+    def options(self) -> str:
+        """The options of the command line that choose it."""
+        return f"--mechanism {self.mechanism} --level {self.level}"
+
+
+def summary(bundle: Bundle, level: Level, mechanism: str) -> LevelSummary:
+    """Returns what is known about one mechanism of one level.
+
+    Raises:
+        BundleDamaged: The statistics of the bundle lack a number.
+    """
+    epsilon, kind = label(bundle, level, mechanism)
+    pure: Any = (bundle.certificate or {}).get("levels")
+    for key in (level.name, mechanism, "epsilon_pure_ldp"):
+        pure = pure.get(key) if isinstance(pure, dict) else None
+    return LevelSummary(
+        level=level.name,
+        mechanism=mechanism,
+        epsilon=epsilon,
+        epsilon_kind=kind,
+        epsilon_textbook=float(2 * level.parameters[mechanism].exponent),
+        epsilon_pure_ldp=float(pure) if type(pure) in (int, float) else None,
+        measures=None if bundle.statistics is None else measures(bundle.statistics, level.name, mechanism),
+    )
+
+
+def summaries(bundle: Bundle, mechanism: str | None = None) -> list[LevelSummary]:
+    """Returns the levels of a bundle for one mechanism (the bundle's default if left out), strictest first.
+
+    Raises:
+        UnknownMechanism: The mechanism is unknown or has no levels.
+        BundleDamaged: The statistics of the bundle lack a number.
+    """
+    mechanism = bundle.default_table_mechanism if mechanism is None else mechanism
+    if mechanism not in TABLE_MECHANISMS:
+        raise UnknownMechanism(f"levels belong to the mechanisms {' and '.join(TABLE_MECHANISMS)}")
+    return [summary(bundle, level, mechanism) for level in bundle.levels]

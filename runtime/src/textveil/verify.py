@@ -1,0 +1,270 @@
+"""Checks that a device can make of a bundle that it opened: weights, distances, rules, and a fresh audit of losses.
+
+Opening a bundle has checked hashes and structure. Losses of pairs of words are read from the ``Channel`` of the
+mechanism, whichever it is: the distribution that is drawn from, over every output. The full search over all pairs of
+SanText is ``textveil-export certify``.
+"""
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.bundle.encoder_bundle import EncoderBundle
+from textveil.bundle.index_bundle import IndexBundle
+from textveil.bundle.santext_files import Level
+from textveil.bundle.text_bundle import VISIBLE, Bundle
+from textveil.errors import BundleDamaged, OptionError
+from textveil.mechanisms import entropy
+from textveil.mechanisms.baselines.santext import SanText, rounding_slack
+from textveil.mechanisms.baselines.table import SANTEXT_OUTPUT, Table, wrong_weight
+from textveil.mechanisms.channel import Channel
+from textveil.mechanisms.metric import Floats, Metric
+from textveil.mechanisms.noise.parameters import L2
+from textveil.release import counted
+from textveil.text.levels import epsilon_text, label
+from textveil.text.mention_options import Mentions
+from textveil.text.statement import TEXTBOOK
+from textveil.vector.statement import vector_statement
+
+PAIRS = 1_000_000
+#: Inputs of the staircase whose rows are compared, all with all, at every level and under every rule.
+_STAIRCASE_INPUTS = 24
+#: Entries of rows that are compared at a time: what a processor keeps close.
+_AT_ONCE = 1 << 16
+_FAR = np.iinfo(np.int64).max
+#: Stands for the logarithm of 0, so that two of them differ by nothing.
+_NEVER = -1e300
+#: More than the logarithms of doubles lose, less than anybody can see.
+_MARGIN = 1e-9
+
+
+def largest_losses(channel: Channel, inputs: NDArray[np.intp]) -> Floats:
+    """Returns ``max over y of ln Pr[M(x) = y] - ln Pr[M(x') = y]`` for all pairs of some inputs.
+
+    Args:
+        channel: The output distribution of any mechanism.
+        inputs: Ids, shape ``(n,)``.
+
+    Returns:
+        Shape ``(n, n)``, by ``x`` and ``x'``.
+    """
+    logs = np.maximum(channel.log_rows(inputs)[:, channel.outputs], _NEVER)
+    losses = np.full((len(inputs), len(inputs)), -np.inf)
+    size = max(1, _AT_ONCE // len(inputs))
+    for start in range(0, logs.shape[1], size):
+        part = np.ascontiguousarray(logs[:, start : start + size])
+        for row, of_row in zip(losses, part, strict=True):
+            np.maximum(row, (of_row - part).max(axis=1), out=row)
+    return losses
+
+
+def verify_text(bundle: Bundle, pairs: int = PAIRS) -> str:
+    """Checks an opened bundle of texts, and returns what was checked.
+
+    Of SanText: the weight of every score, every stored distance, that no nearer word is missing, and the losses of all
+    pairs of a random sample of inputs, half of them stored neighbors of the other half, drawn from the operating
+    system's entropy. Of the staircase: what may come out under every rule, and the losses of a smaller sample.
+
+    Args:
+        bundle: An opened bundle.
+        pairs: How many pairs of SanText to audit, shared over all levels and mechanisms.
+
+    Raises:
+        BundleDamaged: A weight does not follow its exponent, a stored distance is not that of the rows, a neighbor is
+            missing, a word may not come out, or a loss is above its bound. The level, the score or the row is named.
+    """
+    lines = [f"{counted(len(bundle.manifest['files']), 'file')} with the right size and hash, structure sound"]
+    if bundle.staircase is not None:
+        lines.append(_verify_staircase(bundle))
+    if bundle.levels:
+        lines += _verify_santext(bundle, pairs)
+    return "\n".join(lines)
+
+
+def verify_encoder(bundle: EncoderBundle) -> str:
+    """Checks an opened bundle of an encoder, and returns what was checked.
+
+    Opening it has checked the model. Here the finished noise of every level is audited: its exact distribution gives
+    the realized loss between any two texts, which must not be above the stated one.
+
+    Raises:
+        BundleDamaged: There is no noise for a level, or it loses more than is stated. The level is named.
+    """
+    for level in bundle.levels:
+        try:
+            statement = vector_statement(level, "0", bundle.identity)
+            sound = statement.whole_text.covers(statement.realized)
+        except OptionError as error:
+            raise BundleDamaged(f"level {level.epsilon}: {error}") from error
+        if not sound:
+            raise BundleDamaged(f"level {level.epsilon}: the noise loses more than the stated epsilon")
+    files, model = len(bundle.manifest["files"]), bundle.model
+    levels, tensors = counted(len(bundle.levels), "level"), counted(model.tensors, "tensor")
+    operators = counted(sum(model.operators.values()), "operator")
+    kind = "a bound on delta" if bundle.default_level.mode == L2 else "in exact rationals"
+    return "\n".join(
+        [
+            f"{counted(files, 'file')} with the right size and hash, structure sound",
+            f"model: {operators}, all known; {tensors}, all inside",
+            f"finished noise of {levels} audited, {kind}: within the stated epsilon",
+        ]
+    )
+
+
+def verify_index(bundle: IndexBundle) -> str:
+    """Checks an opened bundle of an index, and returns what was checked.
+
+    Opening it has certified every channel. Here every row of every channel is computed in exact rationals; the largest
+    ratio of two probabilities of one index must not be above ``exp(epsilon)``, and the certificate in the manifest must
+    have these very integers.
+
+    Raises:
+        BundleDamaged: A channel loses more than it states, or the certificate is another one's. The level is named.
+    """
+    told = bundle.manifest.get("certificate")
+    entries: list[Any] = told if isinstance(told, list) else []
+    stated = [
+        tuple(entry.get(key) for key in ("channel", "epsilon", "base_sum", "budget", "factor"))
+        for entry in entries
+        if isinstance(entry, dict)
+    ]
+    found = []
+    for name, levels in bundle.channels.items():
+        for staircase in levels:
+            epsilon = f"{staircase.level.epsilon:f}"
+            rows = [staircase.channel.exact_row(code) for code in range(staircase.codes)]
+            if exceeds(rows, staircase.level.epsilon):
+                raise BundleDamaged(f"channel {name}, level {epsilon}: loses more than the stated epsilon")
+            found.append((name, epsilon, staircase.base_sum, staircase.budget, staircase.factor))
+    if told is not None and stated != found:
+        raise BundleDamaged("the certificate in the manifest is not that of these channels")
+    return "\n".join(
+        [
+            f"{counted(len(bundle.manifest['files']), 'file')} with the right size and hash, structure sound",
+            "no certificate" if told is None else "certificate for these very channels",
+            f"{counted(len(found), 'level')} of {counted(len(bundle.channels), 'channel')} computed in exact "
+            "rationals: all within the stated epsilon",
+        ]
+    )
+
+
+def exceeds(rows: Sequence[Sequence[int]], epsilon: Decimal) -> bool:
+    """Tells whether two rows differ by more than ``exp(epsilon)`` at one output, in exact rationals.
+
+    Args:
+        rows: Exact weights of the outputs, one row for each input.
+        epsilon: What the rows are said to lose at most.
+    """
+    totals = [sum(row) for row in rows]
+    ratio = Fraction(0)
+    for column in zip(*rows, strict=True):
+        shares = [Fraction(weight, total) for weight, total in zip(column, totals, strict=True)]
+        if max(shares) and not min(shares):
+            return True
+        ratio = max(ratio, max(shares) / min(shares)) if max(shares) else ratio
+    with localcontext(prec=60):
+        bound = Fraction(epsilon.exp() * (1 - Decimal(10) ** -50))
+    return ratio > bound
+
+
+def _verify_santext(bundle: Bundle, pairs: int) -> list[str]:
+    table, metric = bundle.table, bundle.metric
+    laws = [(level, mechanism) for level in bundle.levels for mechanism in level.parameters]
+    for level, mechanism in laws:
+        parameters = level.parameters[mechanism]
+        score = wrong_weight(parameters.weights, parameters.exponent, table.grid)
+        if score is not None:
+            raise BundleDamaged(f"level {level.name}: the weight of score {score} does not follow its exponent")
+    inputs = _sample(table, -(-pairs // len(laws)))
+    squared = np.concatenate([block for _, block in metric.squared_to_all(inputs)])[:, inputs]
+    for level, mechanism in laws:
+        channel = SanText.of(table, metric, mechanism, level.parameters[mechanism]).channel
+        over = largest_losses(channel, inputs) - _allowed(bundle, level, mechanism, metric.scaled(squared))
+        np.fill_diagonal(over, -np.inf)
+        if (over > 0).any():
+            row = int(inputs[int(over.argmax()) // len(inputs)])
+            raise BundleDamaged(f"level {level.name}, {mechanism}: row {row} exceeds the stated epsilon")
+    _check_scores(table, metric)
+    audited = len(laws) * len(inputs) * (len(inputs) - 1)
+    return [
+        "no certificate: textbook bounds" if bundle.certificate is None else "certificate for this very table",
+        f"all {table.scores.size:,} stored distances recomputed from the rows: equal, no nearer word missing",
+        f"{counted(audited, 'random pair')} of words audited at all levels: all within the stated epsilon",
+    ]
+
+
+def _allowed(bundle: Bundle, level: Level, mechanism: str, distances: Floats) -> Floats:
+    epsilon, kind = label(bundle, level, mechanism)
+    parameters = level.parameters[mechanism]
+    slack = 0.0
+    if kind == TEXTBOOK:
+        slack = rounding_slack(parameters.exponent, bundle.table.grid, int(parameters.weights[-1]))
+    return epsilon * distances * (1 + 1e-12) + slack + _MARGIN
+
+
+def _sample(table: Table, pairs: int) -> NDArray[np.intp]:
+    """Some inputs and a stored neighbor of each, which make about so many pairs."""
+    half = _random_below(table.symbols + 1, max(1, math.isqrt(pairs) // 2))
+    column = _random_below(table.neighbors.shape[1], len(half))
+    return np.unique(np.concatenate([half, table.neighbors[half, column]])).astype(np.intp)
+
+
+def _check_scores(table: Table, metric: Metric) -> None:
+    """Every stored distance, and of every row that no candidate nearer than the last stored one is missing.
+
+    A draw proposes from the stored rows: a neighbor that is missing would come out too seldom.
+    """
+    no_candidate = np.append((table.roles & SANTEXT_OUTPUT) == 0, True)
+    for rows, squared in metric.squared_to_all(np.arange(len(table.neighbors))):
+        stored = table.neighbors[rows].astype(np.intp)
+        wrong = (metric.scores(np.take_along_axis(squared, stored, axis=1)) != table.scores[rows]).any(axis=1)
+        if wrong.any():
+            raise BundleDamaged(f"table.safetensors: row {rows[wrong.argmax()]} stores a wrong distance")
+        np.put_along_axis(squared, stored, _FAR, axis=1)
+        squared[:, no_candidate] = _FAR
+        nearest = squared.min(axis=1)
+        lacks = (metric.scores(np.where(nearest < _FAR, nearest, 0)) < table.scores[rows, -1]) & (nearest < _FAR)
+        if lacks.any():
+            raise BundleDamaged(f"table.safetensors: row {rows[lacks.argmax()]} lacks a neighbor")
+
+
+def _verify_staircase(bundle: Bundle) -> str:
+    """The certificate on the outputs of every rule, and that these are what the rule allows.
+
+    None is a function word where these are visible, a member of a kind, or shaped like one.
+    """
+    mentions = Mentions(bundle)
+    assert bundle.staircase is not None
+    inputs = np.unique(_random_below(bundle.symbols + 1, _STAIRCASE_INPUTS))
+    for visible in VISIBLE:
+        for kinds in (True, False):
+            rule = mentions.rule(visible=visible, kinds=kinds)
+            for lower in (False, True):
+                for symbol in np.flatnonzero(mentions.outputs(visible=visible, kinds=kinds, lower=lower)).tolist():
+                    if not rule.outputs_allowed(bundle.vocabulary[symbol], lower=lower):
+                        raise BundleDamaged(f"staircase.safetensors: symbol {symbol} may not come out under its rule")
+            for level in bundle.staircase_levels:
+                slots = mentions.slots(level, visible=visible, kinds=kinds)
+                for staircase in {slots.strict, slots.lower}:
+                    if largest_losses(staircase.channel, inputs).max() > float(level.epsilon) + _MARGIN:
+                        raise BundleDamaged(f"level {level.name}: the staircase loses more than the stated epsilon")
+                if bundle.context is not None:
+                    mentions.fluent(slots)
+    rows, k = bundle.staircase.neighbors.shape
+    levels = ", ".join(epsilon_text(float(level.epsilon)) for level in bundle.staircase_levels)
+    follows = "" if bundle.context is None else ", also where the base follows the text"
+    its_levels = counted(len(bundle.staircase_levels), "level")
+    return (
+        f"staircase: {rows:,} rows of {counted(k, 'distinct neighbor')}, one base, one budget; at most "
+        f"{levels} nats at its {its_levels}, under all 4 rules of the skeleton{follows}"
+    )
+
+
+def _random_below(limit: int, count: int) -> NDArray[np.intp]:
+    # Which pairs are looked at; a bias of limit / 2**64 does not matter here.
+    return (entropy.random_uint64(count) % np.uint64(limit)).astype(np.intp)
