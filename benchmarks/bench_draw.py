@@ -2,7 +2,7 @@
 
     python benchmarks/bench_draw.py
 
-Ours draws 200,000 tokens of 5,000 different words with ``sampling.draw``, rows prepared from the table included. The
+Ours draws 200,000 tokens of 5,000 different words with SanText at its default level, all rounds of its draws included. The
 baseline is SanText's reference way: one ``np.random.choice`` per token over a dense float64 row, the row given. The
 limit is the operating system's entropy for one 64-bit word per token.
 """
@@ -13,8 +13,8 @@ one_core()
 
 import numpy as np
 from textveil import Sanitizer
-from textveil.mechanisms import CappedSanText, entropy
-from textveil.mechanisms import integer_sampling as sampling
+from textveil.mechanisms import entropy
+from textveil.mechanisms.baselines import SanText
 
 _TOKENS, _WORDS, _DENSE_TOKENS = 200_000, 5_000, 500
 
@@ -23,16 +23,14 @@ def main() -> None:
     """Runs the benchmark."""
     bundle = Sanitizer.load().bundle
     level = next(level for level in bundle.levels if level.name == bundle.default_level)
-    capped = CappedSanText.of(bundle.table, "santext", level.parameters["santext", "capped"])
+    santext = SanText.of(bundle.table, bundle.metric, "santext", level.parameters["santext"])
     rng = np.random.default_rng(0)  # which words are drawn for: not the draws
     inputs = rng.choice(bundle.symbols, _WORDS, replace=False)[rng.integers(0, _WORDS, _TOKENS)]
 
     def ours() -> None:
-        unique, row_of = np.unique(inputs, return_inverse=True)
-        sampling.draw(capped.rows(unique), row_of, entropy.random_uint64)
+        santext.draw(inputs, entropy.random_uint64)
 
-    dense = capped.rows(inputs[:1]).weights(0).astype(np.float64)
-    dense /= dense.sum()
+    (dense,) = santext.channel.rows(inputs[:1])
 
     def reference() -> None:
         for _ in range(_DENSE_TOKENS):
@@ -42,7 +40,7 @@ def main() -> None:
     reference_us = median_seconds(reference) / _DENSE_TOKENS * 1e6
     limit_us = median_seconds(lambda: entropy.random_uint64(_TOKENS)) / _TOKENS * 1e6
     rows = [
-        ["ours: sampling.draw", ours_us, reference_us / ours_us],
+        ["ours: SanText", ours_us, reference_us / ours_us],
         ["baseline: dense np.random.choice", reference_us, 1.0],
         ["limit: 8 bytes of entropy", limit_us, reference_us / limit_us],
     ]

@@ -1,9 +1,9 @@
-"""Words per second of FBDD beside SanText's exact and capped tails, on one core, in one run.
+"""Words per second of FBDD beside SanText's, on one core, in one run.
 
     python benchmarks/bench_fbdd.py FILE [BUNDLE]
 
-Every line of the file is a document; BUNDLE is the built-in one if left out. Rows, text in to text out: SanText with
-capped and with exact tail (default level), and FBDD. Then FBDD's draw alone: drawn for all tokens at once; the same
+Every line of the file is a document; BUNDLE is the built-in one if left out. Rows, text in to text out: SanText
+(default level), and FBDD. Then FBDD's draw alone: drawn for all tokens at once; the same
 with one matrix product in double precision instead of the screen in single precision; by one call per word; and the
 way a reference implementation does it, word by word with the distance of the noisy vector to every row. The limit is
 the matrix product of the screen, and nothing else.
@@ -42,12 +42,7 @@ def main() -> None:
         seconds = median_seconds(function, 3)
         rows.append([way, count, seconds, count / seconds, seconds / count * 1e6])
 
-    for tail in sanitizer.bundle.tails:
-        measure(
-            f"sanitize_batch, santext, {tail} tail",
-            tokens,
-            lambda tail=tail: sanitizer.sanitize_batch(lines, mechanism="santext", tail=tail),
-        )
+    measure("sanitize_batch, santext", tokens, lambda: sanitizer.sanitize_batch(lines, mechanism="santext"))
     measure(
         "sanitize_batch, fbdd",
         tokens,

@@ -8,7 +8,7 @@ For an output, two inputs that it may come from: one whose budget favors it (the
 does not (the draw is a base one). Draws of one mention at a time, in turns. The advantage is the largest difference of
 the two distribution functions of time: by how much the best threshold tells near from base. Its 95 % limit is that of
 Dvoretzky, Kiefer and Wolfowitz (with Massart's constant), printed beside it: the more draws, the nearer. As controls:
-one draw twice, and SanText with an exact tail, whose draws are rejected more or less often.
+one draw twice, and SanText, whose draws are rejected more or less often.
 
 Draws whose base follows the text (``--fluent``) are timed in the same way, in one context.
 
@@ -184,7 +184,7 @@ def main() -> None:
     draws = int(sys.argv[1]) if len(sys.argv) > 1 else DRAWS
     sanitizer = Sanitizer.load()
     staircase, ids = staircase_of(sanitizer), sanitizer.bundle.ids
-    exact = sanitizer._plan({"mechanism": "santext", "tail": "exact"}).mechanism
+    exact = sanitizer._plan({"mechanism": "santext"}).mechanism
     middle = {word: np.median([timed(exact, ids[word])(0) for _ in range(200)]) for word in ("the", "doctor", "zebra")}
     fast, slow = min(middle, key=middle.__getitem__), max(middle, key=middle.__getitem__)
     doctor = ids["doctor"]
@@ -199,7 +199,7 @@ def main() -> None:
         selected(staircase, doctor, doctor, near=True),
         selected(staircase, doctor, doctor, near=True),
     )
-    pairs[f"SanText, exact tail: {fast}; {slow}"] = timed(exact, ids[fast]), timed(exact, ids[slow])
+    pairs[f"SanText: {fast}; {slow}"] = timed(exact, ids[fast]), timed(exact, ids[slow])
     assert sanitizer.bundle.context is not None
     fluent = FluentStaircase(staircase, sanitizer.bundle.context)
     context = context_of(sanitizer, fluent)

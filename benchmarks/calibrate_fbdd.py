@@ -12,7 +12,7 @@ Other dimensions do not need the published GloVe files: vectors in *GloVe's text
 bundle by principal components, and a bundle is built from them:
 
     python benchmarks/calibrate_fbdd.py vectors BUNDLE pca50.txt --dimension 50
-    textveil-export table --vectors pca50.txt --tails capped --lists none --level any=10 \
+    textveil-export table --vectors pca50.txt --lists none --level any=10 \
         --name "MiniLM words, PCA to 50 dimensions (GloVe format)" -o pca50
 
 These are the same words and the same encoder with fewer dimensions. They are NOT GloVe vectors, and a figure drawn
@@ -124,8 +124,6 @@ def ranks(
 
 def _sample(bundle: Path, epsilons: str, words: int) -> tuple[Bundle, list[Fbdd], NDArray[np.intp]]:
     opened = Bundle(bundle)
-    if opened.metric is None:
-        raise SystemExit("this bundle does not carry embedding rows")
     mechanisms = [Fbdd.of(opened.table, opened.metric, Decimal(epsilon)) for epsilon in epsilons.split(",")]
     # Which words are looked at is fixed; what is drawn for them is not.
     return opened, mechanisms, np.random.default_rng(0).permutation(mechanisms[0].outputs.ids)[:words]
@@ -144,8 +142,6 @@ def vectors(
 ) -> None:
     """Write the words of a bundle in GloVe's text format, their vectors reduced to principal components."""
     opened = Bundle(bundle)
-    if opened.metric is None:
-        raise SystemExit("this bundle does not carry embedding rows")
     rows = opened.metric.rows[:-1].astype(np.float64)
     rows -= rows.mean(axis=0)
     variances, axes = np.linalg.eigh(rows.T @ rows)

@@ -9,7 +9,6 @@ All are SanText's (every word drawn, mechanism ``santext``) on the same vocabula
   diameter);
 * full, q = 1: the full mechanism, exponent calibrated on the finished integers;
 * full: the same with the base measure flattened (``--flatten-to``);
-* capped k: k stored neighbors, calibrated;
 * k-RR: k-ary randomized response; its metric epsilon is its pure LDP level over the smallest distance.
 """
 
@@ -17,43 +16,38 @@ import argparse
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from textveil.audit import CappedAudit, pure_ldp_levels
 from textveil.bundle import Bundle
-from textveil.mechanisms import CAPPED, EXACT, CappedSanText, ExactSanText, Integers, entropy
-from textveil.mechanisms.baselines import SANTEXT_OUTPUT, RandomizedResponse, Table
+from textveil.mechanisms import Integers, entropy
+from textveil.mechanisms.baselines import SANTEXT_OUTPUT, RandomizedResponse, SanText
 from textveil.text import Lexicon, segments
-from textveil_export.certify import AllScores
+from textveil_export.certify import AllScores, pure_ldp_levels
 from textveil_export.progress import no_progress
 from textveil_export.text.calibrate_epsilon import by_certified_epsilon
 from textveil_export.text.flatten import flat_base, in_steps
-from textveil_export.text.neighbors import smallest
 from textveil_export.text.weights import Setting, level_parameters
 from textveil_training.data import load
 
-KS = (16, 64, 256, 1024)
 CERTIFIED, PURE = "certified", "pure LDP"
 TRAINING_SENTENCES = 20_000
+NAMES = ("textbook", "full, q = 1", "full", "k-RR")
 _PURE_TOLERANCE = 0.02
-AnyMechanism = CappedSanText | ExactSanText | RandomizedResponse
+AnyMechanism = SanText | RandomizedResponse
 
 
 class Comparison:
-    """One vocabulary: its tables, the classifier's data, and the measurements of a mechanism."""
+    """One vocabulary: its table, the classifier's data, and the measurements of a mechanism."""
 
-    def __init__(self, bundle: Bundle, sst2: Path, flatten_to: float, ks: Sequence[int]) -> None:
-        assert bundle.metric is not None
+    def __init__(self, bundle: Bundle, sst2: Path, flatten_to: float) -> None:
         self.flatten_to = flatten_to
         self.bundle, self.metric = bundle, bundle.metric
         self.every = AllScores.of(self.metric)
         self.outputs = np.flatnonzero(bundle.table.roles & SANTEXT_OUTPUT)
-        self.tables = {k: self._table(k) for k in ks if k <= len(self.outputs)}
         ranks = np.arange(len(self.every.scores)) + 2.7
         self.prior = (1 / ranks) / (1 / ranks).sum()  # Zipf-Mandelbrot over the ranks, <unk> last
         rows = self.metric.rows.astype(np.float32)
@@ -114,16 +108,8 @@ class Comparison:
         }
 
     def _probabilities(self, mechanism: AnyMechanism, block: Any) -> np.ndarray:
-        if isinstance(mechanism, ExactSanText):
-            weights = mechanism.capped.weights.astype(np.float64)
-            scores = np.minimum(self.every.scores[block][:, :-1], len(weights) - 1)
-            dense = weights[scores] * mechanism.capped.base
-        else:
-            rows = mechanism.rows(block)
-            dense = rows.tail[:, None] * np.diff(rows.base, prepend=0).astype(np.float64)
-            excess = np.diff(rows.cumulative, axis=1, prepend=0)
-            np.add.at(dense, (np.arange(len(block))[:, None], rows.stored), excess)
-        return dense / dense.sum(axis=1, keepdims=True)
+        channel = mechanism.channel_on(self.every) if isinstance(mechanism, SanText) else mechanism.channel
+        return channel.rows(block)
 
     def accuracy(self, mechanism: AnyMechanism | None) -> float:
         """SST-2 dev accuracy of a logistic regression on mean word vectors, trained and tested on sanitized text."""
@@ -156,39 +142,34 @@ class Comparison:
 
     # Mechanisms at a target.
 
-    def finished(self, tail: str, setting: Setting, table: Table | None = None) -> CappedSanText | ExactSanText:
+    def finished(self, setting: Setting) -> SanText:
         """The integer mechanism of a setting."""
-        table = table or self.bundle.table
-        parameters = level_parameters(table, tail, setting, self.every.largest)
-        capped = CappedSanText.of(table, "santext", parameters)
-        return ExactSanText(capped, self.metric) if tail == EXACT else capped
+        parameters = level_parameters(self.bundle.table, setting, self.every.largest)
+        return SanText.of(self.bundle.table, self.metric, "santext", parameters)
 
-    def pure(self, mechanism: CappedSanText | ExactSanText) -> float:
+    def pure(self, mechanism: SanText) -> float:
         """The pure LDP level."""
-        if isinstance(mechanism, ExactSanText):
-            return pure_ldp_levels([mechanism.channel_on(self.every)])[0][0]
-        return CappedAudit(mechanism).pure_loss()[0]
+        return pure_ldp_levels([mechanism.channel_on(self.every)])[0][0]
 
     def at_certified(self, name: str, targets: Sequence[float]) -> list[tuple[AnyMechanism, float]]:
         """A mechanism with each of these certified epsilons, and its exponent."""
         if name == "textbook":
-            return [(self.finished(EXACT, Setting(Decimal(str(target)) / 2)), target / 2) for target in targets]
+            return [(self.finished(Setting(Decimal(str(target)) / 2)), target / 2) for target in targets]
         if name == "k-RR":
             near = min(int(np.sort(self.every.scores[block], axis=1)[:, 1].min()) for block in self.every.blocks(512))
             epsilons = [Decimal(str(target)) * near / self.metric.grid for target in targets]
             return [(RandomizedResponse.of(self.bundle.table, e), float(e)) for e in epsilons]
-        tail, table = (CAPPED, self.tables[int(name.split()[1])]) if name.startswith("capped") else (EXACT, None)
         settings = by_certified_epsilon(
-            table or self.bundle.table,
+            self.bundle.table,
             self.metric,
-            {tail: {str(target): Decimal(str(target)) for target in targets}},
+            {str(target): Decimal(str(target)) for target in targets},
             mechanisms=["santext"],
             flatten_to=self.flatten_to if name == "full" else None,
             every=self.every,
         )
         return [
-            (self.finished(tail, setting, table), float(setting.exponent))
-            for setting in (settings[str(target), "santext", tail] for target in targets)
+            (self.finished(setting), float(setting.exponent))
+            for setting in (settings[str(target), "santext"] for target in targets)
         ]
 
     def at_pure(self, name: str, targets: Sequence[float]) -> list[tuple[AnyMechanism, float]]:
@@ -200,24 +181,18 @@ class Comparison:
             return RandomizedResponse.of(self.bundle.table, Decimal(str(target))), target
         if name == "textbook":  # what SanText's analysis gives for any two words: 2 alpha times the diameter
             alpha = Decimal(str(round(target / 2 / (self.every.largest / self.metric.grid), 4)))
-            return self.finished(EXACT, Setting(alpha)), float(alpha)
-        tail, table = (CAPPED, self.tables[int(name.split()[1])]) if name.startswith("capped") else (EXACT, None)
+            return self.finished(Setting(alpha)), float(alpha)
         alpha, base = target / 1.2, None
         for step in range(8):
             if name == "full" and step < 2:
                 q = flat_base(self.every, self.outputs, alpha, flatten_to=self.flatten_to)
                 base = in_steps(q, self.outputs, self.bundle.symbols, 255 if self.flatten_to == 1 else 1023)
-            mechanism = self.finished(tail, Setting(Decimal(str(round(alpha, 4))), base), table)
+            mechanism = self.finished(Setting(Decimal(str(round(alpha, 4))), base))
             found = self.pure(mechanism)
             if target - _PURE_TOLERANCE <= found <= target:
                 break
             alpha *= (target - _PURE_TOLERANCE / 2) / found
         return mechanism, alpha
-
-
-def names(comparison: Comparison) -> list[str]:
-    """All mechanisms that are compared."""
-    return ["textbook", "full, q = 1", "full", "k-RR", *(f"capped {k}" for k in comparison.tables)]
 
 
 def run(
@@ -227,11 +202,10 @@ def run(
     certified: Sequence[float],
     pure: Sequence[float],
     flatten_to: float = 1.0,
-    ks: Sequence[int] = KS,
 ) -> None:
     """Measures everything that the output does not have yet."""
     done = {(r["criterion"], r["target"], r["mechanism"]) for r in records(output)} if output.exists() else set()
-    comparison = Comparison(Bundle(bundle), sst2, flatten_to, ks)
+    comparison = Comparison(Bundle(bundle), sst2, flatten_to)
     with output.open("a", encoding="utf-8") as file:
 
         def write(record: dict[str, Any]) -> None:
@@ -242,7 +216,7 @@ def run(
         if ("none", 0, "unsanitized") not in done:
             write({"criterion": "none", "target": 0, "mechanism": "unsanitized", **comparison.measure(None)})
         for criterion, targets in ((CERTIFIED, certified), (PURE, pure)):
-            for name in names(comparison):
+            for name in NAMES:
                 left = [target for target in targets if (criterion, target, name) not in done]
                 at = comparison.at_certified if criterion == CERTIFIED else comparison.at_pure
                 for target, (mechanism, parameter) in zip(left, at(name, left) if left else [], strict=True):
@@ -276,18 +250,17 @@ def records(path: Path) -> Iterator[dict[str, Any]]:
 def main() -> None:
     """Parses the command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("bundle", type=Path, nargs="?", help="a bundle with embedding rows")
+    parser.add_argument("bundle", type=Path, nargs="?", help="a bundle with SanText")
     parser.add_argument("--sst2", type=Path, help="folder with train.tsv and dev.tsv of SST-2 (GLUE)")
     parser.add_argument("-o", "--output", type=Path, help="records, one JSON object a line")
     parser.add_argument("--certified", type=float, nargs="*", default=[10, 12, 14])
     parser.add_argument("--pure", type=float, nargs="*", default=[10, 12])
     parser.add_argument("--flatten-to", type=float, default=1.0, help="as for textveil-export table")
-    parser.add_argument("--capped", type=int, nargs="*", default=KS, help="neighbors of the capped mechanisms")
     arguments = parser.parse_args()
     if not (arguments.bundle and arguments.sst2 and arguments.output):
         parser.error("BUNDLE, --sst2 and --output are needed")
     a = arguments
-    run(a.bundle, a.sst2, a.output, a.certified, a.pure, a.flatten_to, a.capped)
+    run(a.bundle, a.sst2, a.output, a.certified, a.pure, a.flatten_to)
 
 
 if __name__ == "__main__":

@@ -24,10 +24,10 @@ from typing import Any
 
 import numpy as np
 from nlp_recipes import MINILM, RECIPES, Attack, Cell, Release, bundles, releases, runs_of
-from textveil.audit import CappedAudit, LevelSummary, pure_ldp_levels, summaries
 from textveil.bundle import DEFAULT_BUNDLE, TABLE_MECHANISMS, Bundle
-from textveil.mechanisms import CAPPED, CappedSanText, ExactSanText
-from textveil_export.certify import AllScores
+from textveil.mechanisms.baselines import SanText
+from textveil.text import LevelSummary, summaries
+from textveil_export.certify import AllScores, pure_ldp_levels
 from textveil_training.data import share_of
 from textveil_training.pretrain import settings as pretraining
 
@@ -236,7 +236,7 @@ class Workshop:
         if mechanism not in TABLE_MECHANISMS:
             return {}
         bundle = Bundle(DEFAULT_BUNDLE if release.bundle is None else self.bundle(release.bundle))
-        levels = summaries(bundle, mechanism, release.options.get("tail"))
+        levels = summaries(bundle, mechanism)
         known = next(level for level in levels if level.level == release.options["level"])
         found: dict[str, float] = {}
         if mechanism == "santext+":
@@ -244,7 +244,6 @@ class Workshop:
         else:  # what SanText+ keeps reveals its input
             found["pure_ldp"] = known.epsilon_pure_ldp or self._pure_level(bundle, known)
         if release.bundle == "nominal":
-            assert bundle.metric is not None
             lengths = np.linalg.norm(bundle.metric.rows[:-1].astype(float), axis=1)
             unit = math.sqrt(bundle.metric.median_squared) / float(lengths.mean())
             found["nominal_epsilon"] = round(known.epsilon_textbook / unit, 2)
@@ -252,17 +251,13 @@ class Workshop:
 
     def _pure_level(self, bundle: Bundle, known: LevelSummary) -> float:
         """As ``textveil-export certify`` computes it, for a bundle without a certificate; kept beside the bundles."""
-        path = self.work / "bundles" / f"{bundle.identity[:16]}.{known.level}.{known.mechanism}.{known.tail}.pure"
+        path = self.work / "bundles" / f"{bundle.identity[:16]}.{known.level}.{known.mechanism}.pure"
         with self._lock(path):
             if not path.exists():
                 level = next(level for level in bundle.levels if level.name == known.level)
-                capped = CappedSanText.of(bundle.table, known.mechanism, level.parameters[known.mechanism, known.tail])
-                if known.tail == CAPPED:
-                    loss, _ = CappedAudit(capped).pure_loss()
-                else:
-                    assert bundle.metric is not None
-                    every = AllScores.of(bundle.metric)
-                    ((loss, _),) = pure_ldp_levels([ExactSanText(capped, bundle.metric).channel_on(every)])
+                parameters = level.parameters[known.mechanism]
+                santext = SanText.of(bundle.table, bundle.metric, known.mechanism, parameters)
+                ((loss, _),) = pure_ldp_levels([santext.channel_on(AllScores.of(bundle.metric))])
                 path.write_text(f"{loss}\n", encoding="utf-8")
         return float(path.read_text(encoding="utf-8"))
 
@@ -272,12 +267,11 @@ class Workshop:
         if not (path.exists() and json.loads(path.read_text(encoding="utf-8"))["finished"]):
             path.parent.mkdir(parents=True, exist_ok=True)
             again = ("--resume",) if path.exists() else ()
-            runs, capped = attack.runs, attack.release.options.get("tail") == CAPPED
-            more = () if capped and runs.attacks == "all" else ("--statistics",)
+            runs = attack.runs
             self._run(
                 *("textveil-train", "attack", "text", self.data / "sst2", "--format", "sst2", "--split", "dev"),
                 *(*self._options(attack.release), "--model", self.masked_lm(runs.model), "--tokens", runs.tokens),
-                *("--attacks", runs.attacks, *more, "--threads", 1, "-o", path, *again),
+                *("--attacks", runs.attacks, "--statistics", "--threads", 1, "-o", path, *again),
             )
         return {"name": attack.name} | json.loads(path.read_text(encoding="utf-8"))
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from release import NOTHING, Release, Words
 from textveil import Sanitizer
 from textveil.bundle import CONTEXT, EMBEDDINGS, LAW, TABLE, VOCABULARY, Bundle
-from textveil.mechanisms import EXACT, CappedSanText, ExactSanText
+from textveil.mechanisms.baselines import SanText
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
 from textveil.mechanisms.staircase.table import StaircaseTable, output_role
 from textveil.text import Lexicon, make_plan, segments
@@ -131,11 +131,9 @@ class Releases:
         mechanism = "santext+" if name == "santext-plus" else "santext"
         plan = make_plan(bundle, lexicon, mechanism=mechanism, epsilon=str(SANTEXT_EPSILON))
         if name == "santext-textbook":
-            assert bundle.metric is not None
-            largest = _largest_score(plan.mechanism)
             setting = Setting(Decimal(SANTEXT_EPSILON) / 2)
-            law = CappedSanText.of(bundle.table, "santext", level_parameters(bundle.table, EXACT, setting, largest))
-            plan = replace(plan, mechanism=ExactSanText(law, bundle.metric))
+            parameters = level_parameters(bundle.table, setting, _largest_score(plan.mechanism))
+            plan = replace(plan, mechanism=SanText.of(bundle.table, bundle.metric, "santext", parameters))
         return release.of_words(self.words, lexicon, plan, bundle.vocabulary)
 
 
@@ -176,5 +174,5 @@ def _staircase_source(bundle: Bundle, *, kinds: bool) -> str:
 
 
 def _largest_score(mechanism: Any) -> int:
-    """The last score that the weights of an exact tail reach: that of the farthest pair."""
-    return len(mechanism.capped.weights) - 1
+    """The last score that the weights of SanText reach: that of the farthest pair."""
+    return len(mechanism.weights) - 1

@@ -31,7 +31,7 @@ from textveil.text.mention_options import Mentions
 from textveil.text.statement import TEXTBOOK
 from textveil.vector.statement import vector_statement
 
-PAIRS = 1_000_000
+PAIRS = 250_000
 #: Inputs of the staircase whose rows are compared, all with all, at every level and under every rule.
 _STAIRCASE_INPUTS = 24
 #: Entries of rows that are compared at a time: what a processor keeps close.

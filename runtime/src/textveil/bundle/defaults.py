@@ -9,7 +9,7 @@ from pathlib import Path
 from textveil.errors import BundleNotFound
 
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v3"
-DEFAULT_BUNDLE_ID = "9f8c31ba83a091a34e4ecc48e5aab3fd16029c872b8026b9e2dc15e697a9edee"
+DEFAULT_BUNDLE_ID = "a868bb24803a6b2bcdb9e7a044484bf5ebd64046221a8eb0e4ebc5c09ee3b4eb"
 DEFAULT_ENCODER = "ag-static"
 DEFAULT_ENCODER_ID = "b4df594a0688de707e94b377438ebd145436833a16953c530d0dd7aaab0bafdd"
 _PLACE = ("runtime", "src", "textveil", "bundle")
