@@ -2,7 +2,7 @@
 
     python benchmarks/bench_draw.py
 
-Ours draws 200,000 tokens of 5,000 different words with SanText at its default level, all rounds of its draws included. The
+Ours draws 200,000 tokens of 5,000 different words with SanText at its default level, all rounds included. The
 baseline is SanText's reference way: one ``np.random.choice`` per token over a dense float64 row, the row given. The
 limit is the operating system's entropy for one 64-bit word per token.
 """

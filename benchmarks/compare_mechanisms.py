@@ -54,16 +54,6 @@ class Comparison:
         self.unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
         self.sets = {name: self._sentences(sst2, name) for name in ("train", "dev")}
 
-    def _table(self, k: int) -> Table:
-        table = self.bundle.table
-        if k == table.neighbors.shape[1]:
-            return table
-        near = np.empty((len(self.every.scores), k), dtype=np.int64)
-        for block in self.every.blocks(512):
-            near[block] = smallest(self.every.scores[block][:, self.outputs].astype(np.int64), self.outputs, k)[0]
-        scores = np.take_along_axis(np.asarray(self.every.scores), near, axis=1)
-        return replace(table, neighbors=near, scores=scores)
-
     def _sentences(self, folder: Path, name: str) -> tuple[list[Integers], np.ndarray]:
         lexicon = Lexicon(self.bundle)
         sentences, labels = [], []

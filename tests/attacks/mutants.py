@@ -128,7 +128,7 @@ def small_bundles(place: Path) -> dict[str, Path]:
 
     vectors = np.random.default_rng(3).integers(-127, 128, (24, 3))
     vectors[0, 0] = 127
-    text = contents(vectors, k=5, exponents=("4",), tails=("exact",))
+    text = contents(vectors, k=5, exponents=("4",))
     bundles = {
         "staircase": small_staircase(place / "staircase"),
         "staircase that follows the text": small_staircase(place / "fluent", context=random_context(1)),

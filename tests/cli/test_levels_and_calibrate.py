@@ -24,7 +24,7 @@ RECOVERY = (0.05, 0.2, 0.4, 0.8)
 @pytest.fixture(scope="session")
 def measured_path(make_bundle, tmp_path_factory):
     """A certified bundle with four levels, both tails, and statistics."""
-    made = Bundle(make_bundle(levels=LEVELS, tails=("exact", "capped")))
+    made = Bundle(make_bundle(levels=LEVELS))
     return write_statistics(write_certificate(made, certify(made)), measure(made, trials=100)).path
 
 
@@ -118,7 +118,7 @@ def test_what_is_said_of_a_level_is_what_the_files_say(bundle):
     for mechanism in ("santext", "santext+"):
         for tail in ("exact", "capped"):
             for name, found in zip(LEVELS, summaries(bundle, mechanism, tail), strict=True):
-                terms = sanitizer.terms(mechanism=mechanism, level=name, tail=tail)
+                terms = sanitizer.terms(mechanism=mechanism, level=name)
                 assert (found.level, found.epsilon, found.epsilon_kind) == (name, terms.epsilon, terms.epsilon_kind)
                 assert found.epsilon_textbook == 2 * float(LEVELS[name])
                 law = bundle.statistics["levels"][name][mechanism][tail]

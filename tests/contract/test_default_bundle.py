@@ -17,8 +17,8 @@ from textveil.bundle import CONTEXT
 from textveil.bundle.defaults import DEFAULT_BUNDLE
 from textveil.bundle.defaults import DEFAULT_BUNDLE_ID as DEFAULT_IDENTITY
 from textveil.bundle.text_bundle import LAW, MANIFEST
-from textveil.mechanisms.baselines.santext import CappedSanText
-from textveil.mechanisms.baselines.table import CAPPED, EXACT, KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
+from textveil.mechanisms.baselines.santext import SanText
+from textveil.mechanisms.baselines.table import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 from textveil.mechanisms.staircase.staircase import Staircase
 from textveil.mechanisms.staircase.table import output_role
 from textveil.text.mention_options import Mentions
@@ -64,7 +64,7 @@ def test_its_vocabulary_and_levels(bundle):
     assert bundle.tails == (CAPPED, EXACT)
     assert bundle.default_tail == EXACT
     for tail in bundle.tails:
-        exponents = [level.parameters["santext+", tail].exponent for level in bundle.levels]
+        exponents = [level.parameters["santext+"].exponent for level in bundle.levels]
         assert exponents == sorted(exponents)
         assert len(set(exponents)) == 6
 
@@ -243,7 +243,7 @@ def stated_median(bundle, mechanism, tail):
 @pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["santext", "santext+"])
 def test_about_half_of_the_sensitive_words_change_at_the_default_level(bundle, mechanism):
-    level_law = default_level(bundle).parameters[mechanism, bundle.default_tail]
+    level_law = default_level(bundle).parameters[mechanism]
     law = table_mechanism(bundle, mechanism, level_law)
     shares = []
     for word in np.flatnonzero(bundle.table.base_measure(mechanism, level_law))[::151]:
@@ -255,13 +255,13 @@ def test_about_half_of_the_sensitive_words_change_at_the_default_level(bundle, m
 
 def test_the_stated_shares_are_those_of_the_law(bundle):
     """Of capped tails all of them, exactly; each share is that of the mechanism of its word."""
-    law = default_level(bundle).parameters["santext", CAPPED]
+    law = default_level(bundle).parameters["santext"]
     shares = unchanged_shares(bundle.table, "santext", law)
     median = np.quantile(shares, 0.5, method="inverted_cdf")
     assert stated_median(bundle, "santext", CAPPED) == pytest.approx(median, rel=1e-5)
     outputs = np.flatnonzero(CappedSanText.of(bundle.table, "santext", law).base)
     for word in ("doctor", "tumor", "boston"):
-        told = Sanitizer(bundle).distribution(word, mechanism="santext", tail=CAPPED)
+        told = Sanitizer(bundle).distribution(word, mechanism="santext")
         position = int(np.searchsorted(outputs, bundle.ids[word]))
         assert shares[position] == pytest.approx(float(told.probability(word)), rel=1e-12)
 

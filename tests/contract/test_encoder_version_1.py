@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from release_audit import audit, laplace_score
 from textveil import Encoder
-from textveil.audit import verify_encoder
+from textveil.verify import verify_encoder
 from textveil.mechanisms.noise.discrete import discrete_laplace
 from textveil.mechanisms.noise.parameters import WordDropout
 from textveil.mechanisms.noise.vector import Noise, Releaser

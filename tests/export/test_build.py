@@ -11,8 +11,7 @@ import pytest
 from overridden import overridden
 from textveil import Sanitizer
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.baselines.santext import CappedSanText, ExactSanText
-from textveil.mechanisms.baselines.table import CAPPED, EXACT
+from textveil.mechanisms.baselines.santext import SanText
 from textveil_cli.console import run
 from textveil_export import cli
 from textveil_export.errors import ExportError, WriteError
@@ -46,8 +45,8 @@ def contents(source):
 
 def median_unchanged(bundle, tail, exponent):
     """Median over SanText+'s outputs of the probability to stay unchanged, from the integers of an exponent."""
-    largest_score = len(bundle.levels[0].parameters["santext+", tail].weights) - 1
-    law = weights.level_parameters(bundle.table, tail, Setting(exponent), largest_score)
+    largest_score = len(bundle.levels[0].parameters["santext+"].weights) - 1
+    law = weights.level_parameters(bundle.table, Setting(exponent), largest_score)
     if tail == CAPPED:
         return float(np.median(unchanged_shares(bundle.table, "santext+", law)))
     exact = ExactSanText(CappedSanText.of(bundle.table, "santext+", law), bundle.metric)
@@ -58,10 +57,10 @@ def median_unchanged(bundle, tail, exponent):
 @pytest.mark.slow
 @pytest.mark.parametrize("tail", [CAPPED, EXACT])
 def test_the_default_levels_meet_their_shares(source, tmp_path, tail):
-    bundle = write_bundle(build_bundle(source, Recipe("made up", POLICY, k=16, tails=(tail,))), tmp_path / "bundle")
+    bundle = write_bundle(build_bundle(source, Recipe("made up", POLICY, k=16)), tmp_path / "bundle")
     assert [level.name for level in bundle.levels] == list(DEFAULT_LEVELS)
     for level in bundle.levels:
-        exponent = level.parameters["santext+", tail].exponent
+        exponent = level.parameters["santext+"].exponent
         assert exponent * 4 == int(exponent * 4)
         nearby = [median_unchanged(bundle, tail, exponent + change) for change in (Decimal("-0.25"), Decimal("0.25"))]
         assert nearby[0] < DEFAULT_LEVELS[level.name] < nearby[1]
@@ -198,7 +197,7 @@ class TestCommand:
         bundle = Sanitizer.load(target).bundle
         assert bundle.identity in capsys.readouterr().out
         for tail in ("exact", "capped"):
-            assert [(level.name, level.parameters["santext", tail].exponent) for level in bundle.levels] == [
+            assert [(level.name, level.parameters["santext"].exponent) for level in bundle.levels] == [
                 ("low", Decimal(3)),
                 ("high", Decimal("9.5")),
             ]

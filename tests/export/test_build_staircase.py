@@ -8,7 +8,7 @@ import pytest
 import small_bundles
 from overridden import overridden
 from textveil import Sanitizer
-from textveil.audit import verify_text
+from textveil.verify import verify_text
 from textveil.bundle import DEFAULT_BUNDLE, VOCABULARY, Bundle
 from textveil.mechanisms.staircase import ContextTable, FluentStaircase, Staircase
 from textveil_cli import run

@@ -16,9 +16,8 @@ from brute_force import Losses, sensitive_inputs
 from defined_weights import defined_weights, outputs, squared_distances
 from textveil.audit.capped import Envelope
 from textveil.audit.exact import ExactAudit, largest_differences, log_totals
-from textveil.audit.verify import verify_text as verify
+from textveil.verify import verify_text as verify
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.baselines.table import EXACT
 from textveil.text.options import table_mechanism
 from textveil_export.certify import all_scores
 from textveil_export.certify import exact as exact_search
@@ -42,7 +41,7 @@ MECHANISMS = ("santext", "santext+")
 @cache
 def small_contents(geometry, k, base):
     vectors, exponents = GEOMETRIES[geometry]
-    built = small_bundles.contents(vectors, k=k, exponents=exponents, tails=(EXACT,))
+    built = small_bundles.contents(vectors, k=k, exponents=exponents)
     if base:
         chance = np.random.default_rng(81)
         for mechanism in MECHANISMS:
@@ -60,7 +59,7 @@ def assert_certified(bundle, certificates, close=True):
     names = [*bundle.vocabulary, "<unk>"]
     for level in bundle.levels:
         for mechanism in MECHANISMS:
-            law = level.parameters[mechanism, EXACT]
+            law = level.parameters[mechanism]
             losses = Losses.of(bundle, mechanism, defined_weights(bundle, mechanism, law))
             certificate = certificates[level.name][mechanism][EXACT]
             attained = certificate.attained
@@ -129,7 +128,7 @@ def test_the_attaining_pair_and_output_attain(tmp_path):
         certificates = certify(bundle)
         for level in bundle.levels:
             attained = certificates[level.name]["santext"][EXACT].attained
-            weights = defined_weights(bundle, "santext", level.parameters["santext", EXACT])
+            weights = defined_weights(bundle, "santext", level.parameters["santext"])
             x, other, y = (names.index(name) for name in (attained.input, attained.other_input, attained.output))
             ratio = Fraction(weights[x][y], sum(weights[x])) / Fraction(weights[other][y], sum(weights[other]))
             distance = np.sqrt(squared_distances(bundle)[x][other] / bundle.metric.median_squared)
@@ -151,7 +150,7 @@ def test_bounds_hold_for_every_pair(tmp_path, geometry):
     first, second = (index.ravel() for index in np.indices(scores.shape))
     for level in bundle.levels:
         for mechanism in MECHANISMS:
-            level_law = level.parameters[mechanism, EXACT]
+            level_law = level.parameters[mechanism]
             law = table_mechanism(bundle, mechanism, level_law)
             audit = ExactAudit(law, log_totals([law], scores)[0])
             true = np.array(Losses.of(bundle, mechanism, defined_weights(bundle, mechanism, level_law)).losses).ravel()
@@ -200,18 +199,18 @@ def certified(bundle, level=1):
 def test_a_weight_one_per_cent_off(bundle):
     """``verify`` names the score; a certificate of the faulty integers is higher, and still right."""
     before = certified(bundle)
-    law = bundle.levels[1].parameters["santext", EXACT]
+    law = bundle.levels[1].parameters["santext"]
     names = [*bundle.vocabulary, "<unk>"]
     x, other = names.index(before.attained.input), names.index(before.attained.other_input)
     ((score,),) = (bundle.metric.scores(bundle.metric.squared(np.array([x]), np.array([other]))),)
     weights = law.weights.copy()
     weights[score:] = np.minimum(weights[score:], weights[score] - weights[score] // 100)  # stays non-increasing
-    bundle.levels[1].parameters["santext", EXACT] = replace(law, weights=weights)
+    bundle.levels[1].parameters["santext"] = replace(law, weights=weights)
     with pytest.raises(BundleDamaged, match=f"level l1: the weight of score {score} does not follow"):
         verify(bundle, pairs=100)
     after = certified(bundle)
     assert after.epsilon_certified >= before.epsilon_certified + 0.005
-    faulty = defined_weights(bundle, "santext", bundle.levels[1].parameters["santext", EXACT])
+    faulty = defined_weights(bundle, "santext", bundle.levels[1].parameters["santext"])
     assert Losses.of(bundle, "santext", faulty).per_distance() <= after.epsilon_certified
 
 

@@ -10,8 +10,8 @@ from brute_force import Losses
 from defined_weights import defined_weights
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import TABLE_MECHANISMS
-from textveil.mechanisms.baselines.santext import CappedSanText, ExactSanText
-from textveil.mechanisms.baselines.table import CAPPED, EXACT, KEPT, OUTPUT_ROLE, SMALLEST_EXACT_WEIGHT
+from textveil.mechanisms.baselines.santext import SanText
+from textveil.mechanisms.baselines.table import KEPT, OUTPUT_ROLE, SMALLEST_WEIGHT
 from textveil_cli.console import run
 from textveil_export import cli
 from textveil_export.certify.all_scores import AllScores
@@ -47,7 +47,7 @@ def table_and_scores(geometry, k=5):
 
 def certified(table, every, mechanism, setting):
     """What is certified for a mechanism with an exact tail."""
-    law = CappedSanText.of(table, mechanism, level_parameters(table, EXACT, setting, every.largest))
+    law = CappedSanText.of(table, mechanism, level_parameters(table, setting, every.largest))
     audits = every.audits([ExactSanText(law, every.metric)])
     (worst,) = worst_exact_ratios(every, audits, np.append((table.roles & KEPT) == 0, True))
     return worst.over_all.ratio
@@ -287,10 +287,10 @@ def test_steps_are_as_fine_as_totals_allow():
             setting = Setting(Decimal(exponent), in_steps(q, symbols, table.symbols, largest))
             possible.append(fits(table, EXACT, setting, every.largest))
             if possible[-1]:
-                assert level_parameters(table, EXACT, setting, every.largest).weights[-1] >= SMALLEST_EXACT_WEIGHT
+                assert level_parameters(table, setting, every.largest).weights[-1] >= SMALLEST_EXACT_WEIGHT
             else:
                 with pytest.raises(ExportError, match="too large"):
-                    level_parameters(table, EXACT, setting, every.largest)
+                    level_parameters(table, setting, every.largest)
         assert possible == sorted(possible)
         finest.append(sum(possible))
     assert finest == sorted(finest, reverse=True)

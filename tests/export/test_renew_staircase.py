@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from textveil.audit import verify_text
+from textveil.verify import verify_text
 from textveil.bundle import Bundle
 from textveil_cli import run
 from textveil_export import cli

@@ -12,7 +12,6 @@ from interruption import interrupted
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import Bundle
 from textveil.errors import BundleDamaged, BundleVersion
-from textveil.mechanisms.baselines.table import CAPPED, EXACT
 from textveil_cli.console import run
 from textveil_export import cli
 from textveil_export.certify.certificate import certify

@@ -10,7 +10,6 @@ from drawn_words import Sample, samples_of
 from privacy_bound import GEOMETRIES
 from textveil import Sanitizer
 from textveil.bundle import Bundle
-from textveil.mechanisms.baselines.table import CAPPED, EXACT
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +20,7 @@ def sanitizer() -> Sanitizer:
 
 @pytest.fixture(scope="module")
 def samples(sanitizer: Sanitizer) -> Callable[..., Sample]:
-    """Its samples by kind and tail."""
+    """Its samples by kind."""
     return samples_of(sanitizer)
 
 
@@ -41,11 +40,10 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bundle]:
 
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
-    """A bundle of 18 words with both tails, small enough to draw from it by hand."""
+    """A bundle of 18 words, small enough to draw from it by hand."""
     return small_bundles.small_bundle(
         tmp_path_factory.mktemp("bundles") / "bundle",
         small_bundles.scattered(18, 6, seed=41),
         k=6,
         exponents=("4",),
-        tails=(CAPPED, EXACT),
     )

@@ -1,7 +1,7 @@
 """``Channel`` is the distribution that draws have: equal to the sampler's rows, to the definition, and to itself.
 
 Rows, columns, pairs and logs are held against plain loops over the definition in Python's integers, for every mechanism
-with weights and both tails, with and without SanText+'s coin. Planted faults must be seen.
+with weights, with and without SanText+'s coin. Planted faults must be seen.
 """
 
 import math
@@ -12,11 +12,11 @@ import pytest
 import small_bundles
 from defined_weights import defined_weights
 from textveil.mechanisms.baselines.randomized_response import RandomizedResponse
-from textveil.mechanisms.baselines.table import SANTEXT_OUTPUT
+from textveil.mechanisms.baselines.santext import SanText
 from textveil.mechanisms.channel import ScoreChannel
-from textveil.mechanisms.scores import EqualityScores, MetricScores, StoredScores
+from textveil.mechanisms.scores import EqualityScores, MetricScores
 from textveil.text.lexicon import Lexicon
-from textveil.text.options import Options, make_plan, table_mechanism
+from textveil.text.options import Options, make_plan
 from textveil_export.text import write_bundle
 
 
@@ -24,17 +24,17 @@ from textveil_export.text import write_bundle
 def bundle(tmp_path_factory):
     folder = tmp_path_factory.mktemp("channel") / "b"
     vectors = small_bundles.scattered(24, 8, seed=71)
-    built = small_bundles.contents(vectors, k=5, exponents=("1.5", "4"), tails=("capped", "exact"))
+    built = small_bundles.contents(vectors, k=5, exponents=("1.5", "4"))
     measure = np.random.default_rng(72).integers(1, 256, built.law["symbols"]).astype(np.uint8)
-    for mechanism, tail in (("santext", "capped"), ("santext+", "exact")):
-        built = small_bundles.with_base(built, 1, mechanism, tail, measure)
+    built = small_bundles.with_base(built, 1, "santext+", measure)
     return write_bundle(built, folder)
 
 
 def channels(bundle):
     for level in bundle.levels:
-        for (mechanism, _), parameters in level.parameters.items():
-            yield table_mechanism(bundle, mechanism, parameters), defined_weights(bundle, mechanism, parameters)
+        for mechanism, parameters in level.parameters.items():
+            drawn = SanText.of(bundle.table, bundle.metric, mechanism, parameters)
+            yield drawn, defined_weights(bundle, mechanism, parameters)
 
 
 def everybody(bundle):
@@ -69,19 +69,9 @@ def assert_is(channel: ScoreChannel, wanted: list[list[int]]) -> None:
     assert pairs.tolist() == wanted
 
 
-def test_both_tails_are_the_definition(bundle):
+def test_santext_is_the_definition(bundle):
     for mechanism, wanted in channels(bundle):
         assert_is(mechanism.channel, wanted)
-
-
-def test_the_sampler_draws_from_the_same_rows(bundle):
-    """What a capped draw deals its integers by, entry for entry; an exact draw thins those very rows."""
-    for mechanism, _ in channels(bundle):
-        capped = getattr(mechanism, "capped", mechanism)
-        rows = capped.rows(everybody(bundle))
-        dealt = [rows.weights(x).tolist() for x in everybody(bundle)]
-        assert capped.channel.weights_from(everybody(bundle)).tolist() == dealt
-        assert capped.channel.totals.tolist() == rows.totals.tolist()
 
 
 @pytest.mark.parametrize(("tail", "excess"), [(1, 0), (3, 50)])
@@ -94,10 +84,9 @@ def test_randomized_response(tail, excess):
 
 
 @pytest.mark.parametrize("options", [{}, {"replacement_probability": "0.5"}, {"replacement_probability": "1"}])
-@pytest.mark.parametrize("tail", ["capped", "exact"])
-def test_the_coin_is_mixed_in(bundle, tail, options: Options):
-    plan = make_plan(bundle, Lexicon(bundle), mechanism="santext+", tail=tail, **options)
-    parameters = bundle.levels[0].parameters["santext+", tail]
+def test_the_coin_is_mixed_in(bundle, options: Options):
+    plan = make_plan(bundle, Lexicon(bundle), mechanism="santext+", **options)
+    parameters = bundle.levels[0].parameters["santext+"]
     wanted = defined_weights(bundle, "santext+", parameters)
     assert plan.keepable.any()
     assert_is(plan.channel, wanted)
@@ -105,34 +94,26 @@ def test_the_coin_is_mixed_in(bundle, tail, options: Options):
     assert not plan.channel.drawn.kept.any()
 
 
-def test_scores_are_those_of_the_metric_and_of_the_table(bundle):
-    exact, capped = MetricScores(bundle.metric), StoredScores(bundle.table)
-    ids, table = everybody(bundle), bundle.table
-    for x in ids:
-        for y in ids[:-1]:
-            pair = np.array([x]), np.array([y])
-            score = int(bundle.metric.scores(bundle.metric.squared(*pair))[0])
-            assert exact.of_pairs(*pair)[0] == score
-            stored = np.flatnonzero(table.neighbors[x] == y)
-            cap = int(table.scores[x, -1])
-            assert capped.of_pairs(*pair)[0] == (int(table.scores[x, stored[0]]) if len(stored) else cap)
-            if table.roles[y] & SANTEXT_OUTPUT:  # what is never drawn is never stored
-                assert capped.of_pairs(*pair)[0] == min(score, cap)
-    assert exact.from_inputs(ids[:0]).shape == (0, table.symbols)
+def test_scores_are_those_of_the_metric(bundle):
+    scores, ids = MetricScores(bundle.metric), everybody(bundle)
+    first, second = (index.ravel() for index in np.meshgrid(ids, ids[:-1], indexing="ij"))
+    expected = bundle.metric.scores(bundle.metric.squared(first, second))
+    assert scores.of_pairs(first, second).tolist() == expected.tolist()
+    assert scores.from_inputs(ids[:0]).shape == (0, bundle.symbols)
 
 
 FAULTS = {
-    "the last score is forgotten": (StoredScores, "of_pairs", lambda self, x, y: np.zeros_like(x + y)),
-    "the tail is one step nearer": (
-        StoredScores,
+    "the last score is forgotten": (MetricScores, "of_pairs", lambda self, x, y: np.zeros_like(x + y)),
+    "words are one step nearer": (
+        MetricScores,
         "from_inputs",
-        lambda self, x, keep=StoredScores.from_inputs: np.maximum(keep(self, x) - 1, 0),
+        lambda self, x, keep=MetricScores.from_inputs: np.maximum(keep(self, x) - 1, 0),
     ),
     "columns are rows": (MetricScores, "to_outputs", lambda self, y: np.pad(self.from_inputs(y), ((0, 0), (0, 1)))),
     "totals lack the base measure": (
-        StoredScores,
+        MetricScores,
         "totals",
-        lambda self, w, q, progress=None, keep=StoredScores.totals: keep(self, w, np.ones_like(q)),
+        lambda self, w, q, progress=None, keep=MetricScores.totals: keep(self, w, np.ones_like(q)),
     ),
     "kept words are drawn too": (
         ScoreChannel,
@@ -152,6 +133,6 @@ def test_a_planted_fault_is_seen(bundle, monkeypatch, fault):
 
 
 def assert_all(bundle):
-    test_both_tails_are_the_definition(bundle)
+    test_santext_is_the_definition(bundle)
     test_randomized_response(3, 50)
-    test_the_coin_is_mixed_in(bundle, "capped", {"replacement_probability": "0.5"})
+    test_the_coin_is_mixed_in(bundle, {"replacement_probability": "0.5"})

@@ -13,7 +13,8 @@ from small_index import write_index
 from textveil import Encoder, Sanitizer
 from textveil.bundle import Bundle
 from textveil.errors import EntropyFailed
-from textveil.mechanisms import CappedSanText, entropy, integer_sampling, uniform_below
+from textveil.mechanisms import entropy, integer_sampling, uniform_below
+from textveil.mechanisms.baselines import SanText
 from textveil.mechanisms.integer_sampling import MAX_ROUNDS, MAX_WORDS, Rows, draw_thinned
 from textveil.vector import IndexEncoder
 
@@ -22,7 +23,7 @@ TEXT = "Dr. Mary Smith (born 3 May 1981) wrote 'call 555-0199' to kim@example.co
 OPTIONS: list[dict[str, Any]] = [
     *({"mechanism": "staircase", **more} for more in ({}, {"fluent": True}, {"consistent": True}, {"kinds": False})),
     {"mechanism": "staircase", "sanitize_punctuation": True, "visible": "none"},
-    *({"mechanism": name, "tail": tail} for name in ("santext", "santext+") for tail in ("capped", "exact")),
+    *({"mechanism": name} for name in ("santext", "santext+")),
     {"mechanism": "krr", "epsilon": 8},
     {"mechanism": "fbdd", "epsilon": 8},
     {"mechanism": "random"},
@@ -102,7 +103,8 @@ def test_the_last_word_of_an_integer_counts() -> None:
 def test_the_last_round_of_a_thinned_draw_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a tail of 4, one in four proposals is kept: that of threshold 0. Each round takes two words."""
     monkeypatch.setattr(integer_sampling, "MAX_ROUNDS", 20)
-    rows = Rows(np.array([[0]]), np.array([[0]]), np.array([4]), np.array([1, 2]))
+    stored, tail, base = np.array([[0]]), np.array([4]), np.array([1, 2])
+    rows = Rows(stored=stored, cumulative=np.array([[0]]), tail=tail, base=base)
 
     def thinned(times: int) -> list[int]:
         words = rejected_at_first(times, 7, 4)
@@ -114,12 +116,12 @@ def test_the_last_round_of_a_thinned_draw_counts(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_true_source_never_meets_the_bounds(sanitizer: Sanitizer) -> None:
-    """What docs/proofs/exact-tail.md says of the default bundle: all words, levels and both mechanisms."""
+    """What docs/proofs/santext.md says of the default bundle: all words, levels and both mechanisms."""
     assert 4**-MAX_WORDS <= 2**-256
     bundle: Bundle = sanitizer.bundle
     for level in bundle.levels:
         for mechanism in ("santext", "santext+"):
-            law = CappedSanText.of(bundle.table, mechanism, level.parameters[mechanism, "exact"])
-            rows = law.rows(np.arange(bundle.symbols + 1))
+            law = SanText.of(bundle.table, bundle.metric, mechanism, level.parameters[mechanism])
+            rows = law.proposals(np.arange(bundle.symbols + 1))
             kept = rows.cumulative[:, -1] + law.weights[-1] * rows.base[-1]
             assert MAX_ROUNDS * (kept / rows.totals).min() > 179 * math.log(2)

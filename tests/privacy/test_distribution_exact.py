@@ -11,9 +11,11 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
+from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import faulty_sampling
@@ -26,12 +28,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from textveil import Sanitizer
+from textveil.bundle import Bundle
 from textveil.mechanisms import entropy
 from textveil.mechanisms import integer_sampling as sampling
-from textveil.mechanisms.baselines.santext import CappedSanText
-from textveil.mechanisms.baselines.santext_plus import ReplacementCoin
-from textveil.mechanisms.baselines.table import CAPPED, KEPT
+from textveil.mechanisms.baselines.santext import SanText
+from textveil.mechanisms.baselines.table import LevelParameters
+from textveil.mechanisms.coin import ReplacementCoin
 from textveil.mechanisms.integer_sampling import MAX_TOTAL, Rows
+from textveil_export.text.weights import Setting, level_parameters, score_weights
 
 Words = NDArray[np.uint64]
 
@@ -40,37 +44,46 @@ GEOMETRIES = {
     "lattice": small_bundles.lattice(),
     "clusters": small_bundles.clusters(seed=12),
 }
+EXPONENTS = ("1.5", "3")
 CASES = [(name, k) for name in GEOMETRIES for k in (1, 2, 7, None)]
 
 
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Sanitizer]:
-    """Bundles by geometry, ``k`` and scale of the weights; each is written once."""
-
-    @cache
-    def open_bundle(geometry: str, k: int | None, shift: int | None) -> Sanitizer:
-        folder: Path = tmp_path_factory.mktemp("bundles") / "bundle"
-        options: dict[str, Any] = {"k": k, "exponents": ("1.5", "3"), "shift": shift}
-        return Sanitizer(small_bundles.small_bundle(folder, GEOMETRIES[geometry], **options))
-
-    return open_bundle
+@cache
+def in_memory(geometry: str, k: int | None) -> SimpleNamespace:
+    """Table and metric of a bundle in memory, where weights may be as small as a test needs them."""
+    built = small_bundles.contents(GEOMETRIES[geometry], k=k, exponents=EXPONENTS)
+    table = small_bundles.table_of(built)
+    return SimpleNamespace(table=table, symbols=table.symbols, metric=small_bundles.metric_of(built))
 
 
-def laws(sanitizer: Sanitizer) -> Iterator[tuple[Rows, list[list[int]]]]:
-    """Rows of all inputs as drawn from, and their weights by definition.
+def laws(geometry: str, k: int | None, shift: int | None) -> Iterator[tuple[Rows, list[list[int]]]]:
+    """What draws of all inputs propose, and its weights by definition; score 0 weighs ``2**shift``, or what ships.
 
-    Every mechanism and level; and the first level once more with a base measure of its own.
+    Every mechanism and exponent; and the first exponent once more with a base measure of its own.
     """
-    bundle = sanitizer.bundle
+    bundle = in_memory(geometry, k)
     everyone = np.arange(bundle.symbols + 1)
+    largest = int(bundle.metric.scores(np.concatenate([d for _, d in bundle.metric.squared_to_all(everyone)])).max())
+    found = []
+    for exponent in map(Decimal, EXPONENTS):
+        if shift is None:
+            found.append(level_parameters(bundle.table, Setting(exponent), largest))
+        else:
+            weights = np.maximum(1, score_weights(exponent, largest, shift))
+            found.append(LevelParameters(exponent, weights, None))
     base = np.random.default_rng(13).integers(1, 4, bundle.symbols).astype(np.uint32)
-    found = [item for level in bundle.levels for item in level.parameters.items()]
-    found += [
-        (key, replace(law, base=base, weights=-(-law.weights // 4))) for key, law in bundle.levels[0].parameters.items()
-    ]
-    for (mechanism, _), level_law in found:
-        law = CappedSanText.of(bundle.table, mechanism, level_law)
-        yield law.rows(everyone), defined_weights(bundle, mechanism, level_law)
+    found.append(replace(found[0], base=base, weights=-(-found[0].weights // 4)))
+    for mechanism, level_law in product(("santext", "santext+"), found):
+        law = SanText.of(bundle.table, bundle.metric, mechanism, level_law)
+        yield law.proposals(everyone), proposed(bundle, law, defined_weights(bundle, mechanism, level_law))
+
+
+def proposed(bundle: SimpleNamespace, law: SanText, weights: list[list[int]]) -> list[list[int]]:
+    """What a draw proposes: a word that is not stored as often as the last stored one says, which is no less."""
+    last = law.weights[bundle.table.scores[:, -1]].tolist()
+    rows = zip(weights, bundle.table.neighbors.tolist(), last, strict=True)
+    base = law.base.tolist()
+    return [[w if y in stored else tail * base[y] for y, w in enumerate(row)] for row, stored, tail in rows]
 
 
 # One row, one integer.
@@ -78,8 +91,8 @@ def laws(sanitizer: Sanitizer) -> Iterator[tuple[Rows, list[list[int]]]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("geometry", "k"), CASES)
-def test_every_integer_of_every_row(opened: Callable[..., Sanitizer], geometry: str, k: int | None) -> None:
-    for rows, weights in laws(opened(geometry, k, 8)):
+def test_every_integer_of_every_row(geometry: str, k: int | None) -> None:
+    for rows, weights in laws(geometry, k, 8):
         assert rows.totals.tolist() == [sum(row) for row in weights]
         assert [rows.weights(row).tolist() for row in range(len(weights))] == weights
         assert deals_exactly(sampling.select, rows, weights)
@@ -87,15 +100,13 @@ def test_every_integer_of_every_row(opened: Callable[..., Sanitizer], geometry: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("geometry", "k"), CASES)
-def test_every_boundary_of_the_weights_that_ship(
-    opened: Callable[..., Sanitizer], geometry: str, k: int | None
-) -> None:
+def test_every_boundary_of_the_weights_that_ship(geometry: str, k: int | None) -> None:
     """At full width the integers are too many; here it is the first and the last that each word owns.
 
     The order of the blocks is that of docs/format.md: stored words first, nearest first, then one block of ``tail``
     for every output by id. In between the answer cannot change: it is a count of sums that are at most ``u``.
     """
-    for rows, weights in laws(opened(geometry, k, None)):
+    for rows, weights in laws(geometry, k, None):
         assert rows.totals.tolist() == [sum(row) for row in weights]
         assert int(rows.totals.max()) < MAX_TOTAL
         for row, expected in enumerate(weights):
@@ -114,8 +125,8 @@ def test_every_boundary_of_the_weights_that_ship(
 
 
 @pytest.mark.parametrize("fault", faulty_sampling.SELECT)
-def test_a_fault_in_select_is_seen(opened: Callable[..., Sanitizer], fault: str) -> None:
-    rows, weights = next(laws(opened("scattered", 7, 8)))
+def test_a_fault_in_select_is_seen(fault: str) -> None:
+    rows, weights = next(laws("scattered", 7, 8))
     assert deals_exactly(sampling.select, rows, weights)
     assert deals_exactly(faulty_sampling.select(None), rows, weights)
     assert not deals_exactly(faulty_sampling.select(fault), rows, weights)
@@ -135,10 +146,10 @@ def test_any_rows(data: st.DataObject) -> None:
     for place in range(count * k):
         weights[place // k][stored[place]] += excess[place]
     rows = Rows(
-        np.array(stored).reshape(count, k),
-        np.cumsum(np.array(excess).reshape(count, k), axis=1),
-        np.array(tail),
-        np.cumsum(base),
+        stored=np.array(stored).reshape(count, k),
+        cumulative=np.cumsum(np.array(excess).reshape(count, k), axis=1),
+        tail=np.array(tail),
+        base=np.cumsum(base),
     )
     assert [rows.weights(row).tolist() for row in range(count)] == weights
     assert deals_exactly(sampling.select, rows, weights)
@@ -208,10 +219,10 @@ def test_the_last_accepted_word_at_full_width(totals: list[int]) -> None:
     assert again.tolist() == [total - 1 if i in beyond else 0 for i, total in enumerate(totals)]
 
 
-def test_words_to_outputs_whole(opened: Callable[..., Sanitizer]) -> None:
+def test_words_to_outputs_whole() -> None:
     """The two steps together: every word of 12 bits through ``uniform_below`` and ``select``, for every row."""
     bits = 12
-    for rows, weights in laws(opened("scattered", 7, 8)):
+    for rows, weights in laws("scattered", 7, 8):
         for row, expected in enumerate(weights):
             total = sum(expected)
             assert total <= 1 << bits
@@ -246,54 +257,15 @@ def unseen(sanitizer: Sanitizer) -> str:
     return next(word for word in ("quokka", "zebra") if word not in sanitizer.bundle.ids)
 
 
-@pytest.mark.parametrize(
-    "options", [{"mechanism": "santext"}, {"mechanism": "santext", "level": "l1"}, {"mechanism": "random"}]
-)
-@pytest.mark.parametrize("k", [1, 7, None])
-def test_every_integer_through_the_sanitizer(
-    opened: Callable[..., Sanitizer], monkeypatch: pytest.MonkeyPatch, k: int | None, options: Any
-) -> None:
+def test_every_integer_through_the_sanitizer(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:
     """A text that repeats one word as often as its row has integers, drawn from each integer once."""
-    sanitizer = opened("scattered", k, 8)
+    sanitizer = Sanitizer(bundle)
     for word in [*sanitizer.bundle.vocabulary, unseen(sanitizer)]:
-        law = sanitizer.distribution(word, **options)
+        law = sanitizer.distribution(word, mechanism="random")
         scripted(monkeypatch, list(range(law.total)))
-        result = sanitizer.sanitize(" ".join([word] * law.total), **options)
+        result = sanitizer.sanitize(" ".join([word] * law.total), mechanism="random")
         assert result.tokens == law.total
         assert Counter(result.text.split(" ")) == dict(zip(law.words, law.weights, strict=True))
-
-
-@pytest.mark.parametrize("level", ["l0", "l1"])
-def test_every_integer_and_every_quarter_of_the_coin(
-    opened: Callable[..., Sanitizer], monkeypatch: pytest.MonkeyPatch, level: str
-) -> None:
-    """SanText+ with p = 1/4: four coins, one in each quarter of the words, for every integer of the row.
-
-    A common word is kept for three of the four; any other word has no coin, and asks for no word.
-    """
-    sanitizer = opened("scattered", 7, 8)
-    bundle = sanitizer.bundle
-    kept_words = 0
-    for word in [*bundle.vocabulary, unseen(sanitizer)]:
-        options: Any = {"mechanism": "santext+", "level": level, "replacement_probability": "0.25"}
-        law = sanitizer.distribution(word, **options)
-        index = bundle.ids.get(word, bundle.symbols)
-        common = word in bundle.ids and bool(bundle.table.roles[index] & KEPT)
-        kept_words += common
-        level_law = next(lv for lv in bundle.levels if lv.name == level).parameters["santext+", CAPPED]
-        total = int(CappedSanText.of(bundle.table, "santext+", level_law).rows(np.array([index])).totals[0])
-        if common:
-            coins = [quarter << 62 for quarter in range(4) for _ in range(total)]
-            coins[-1] = 2**64 - 1
-            scripted(monkeypatch, coins, list(range(total)))
-            counted = Counter(sanitizer.sanitize(" ".join([word] * 4 * total), **options).text.split(" "))
-            assert counted[word] == 3 * total
-            assert {y: n * 2**62 for y, n in counted.items()} == dict(zip(law.words, law.weights, strict=True))
-        else:
-            scripted(monkeypatch, [], list(range(total)))
-            counted = Counter(sanitizer.sanitize(" ".join([word] * total), **options).text.split(" "))
-            assert counted == dict(zip(law.words, law.weights, strict=True))
-    assert 0 < kept_words < len(bundle.vocabulary)
 
 
 @given(st.one_of(st.fractions(Fraction(1, 2**70), 1), st.integers(1, 10**6).map(lambda n: Fraction(n, 10**6))))

@@ -60,7 +60,7 @@ from pathlib import Path
 from textveil import Sanitizer
 sanitizer = Sanitizer.load(Path(sys.argv[1]))
 texts = [" ".join(sanitizer.bundle.vocabulary[i::3]) + " quokka, Unseen" for i in range(3)] * 40
-calls = [{"mechanism": name, "tail": tail} for name in ("santext", "santext+") for tail in ("capped", "exact")]
+calls = [{"mechanism": name} for name in ("santext", "santext+")]
 for options in (*calls, {"mechanism": "krr", "epsilon": 3}, {"mechanism": "random"}):
     for result in sanitizer.sanitize_batch(texts, **options):
         print(result.text)
@@ -79,4 +79,4 @@ def test_the_same_bytes_give_the_same_text_in_every_process(bundle: Bundle) -> N
         for seed in ("1", "2")
     ]
     assert printed[0] == printed[1]
-    assert len(set(printed[0].split(b"\n"))) > 450
+    assert len(set(printed[0].split(b"\n"))) > 300

@@ -1,6 +1,6 @@
 """The promise of SanText+ as a whole, with its coin: for every two inputs in every state, and every output.
 
-The bound of its rows, with ``ln(1/p)`` added, in rational arithmetic as in ``test_guarantee_exact.py``. Faults in the
+The bound of its rows, with ``ln(1/p)`` added, in rational arithmetic as in ``test_guarantee_santext.py``. Faults in the
 whole are planted, and the same check must find them.
 """
 
@@ -16,7 +16,7 @@ from mpmath import iv, mpf
 from privacy_bound import GEOMETRIES, Weights, claimed, findings
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import Bundle, Level
-from textveil.mechanisms.baselines.table import CAPPED, KEPT, LevelParameters
+from textveil.mechanisms.baselines.table import KEPT, LevelParameters
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def test_santext_plus_as_a_whole(opened: Callable[..., Bundle], geometry: str, t
             )
         assert [
             line
-            for line in wrong_with(whole, bundle, level.parameters["santext+", CAPPED], epsilon_0)
+            for line in wrong_with(whole, bundle, level.parameters["santext+"], epsilon_0)
             if probability != "1" or "never comes" not in line
         ] == []
         terms = Sanitizer(bundle).terms(mechanism="santext+", level=level.name, replacement_probability=probability)
@@ -119,7 +119,7 @@ def test_santext_plus_as_a_whole(opened: Callable[..., Bundle], geometry: str, t
 def test_faults_in_the_whole_of_santext_plus_are_found(opened: Callable[..., Bundle]) -> None:
     bundle = opened("twins", 6)
     level = bundle.levels[0]
-    law = level.parameters["santext+", CAPPED]
+    law = level.parameters["santext+"]
     whole, epsilon_0 = release(bundle, level, "0.3"), coin_epsilon("0.3")
     assert not wrong_with(whole, bundle, law, epsilon_0)
 

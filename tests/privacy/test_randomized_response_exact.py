@@ -31,7 +31,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
     """A small bundle, in which some words are never an output."""
     folder = tmp_path_factory.mktemp("bundles") / "bundle"
     points = small_bundles.scattered(18, 6, seed=11)
-    return Sanitizer(small_bundles.small_bundle(folder, points, k=2, exponents=("1.5", "3"), shift=8)).bundle
+    return Sanitizer(small_bundles.small_bundle(folder, points, k=2, exponents=("1.5", "3"))).bundle
 
 
 def at_most_exponential(ratio: Fraction, epsilon: Decimal) -> bool:
@@ -115,7 +115,7 @@ def krr(integer_of: Callable[[Decimal, int], Decimal]) -> Callable[..., Randomiz
         tail = 1 << 15
         with localcontext(prec=60, rounding=ROUND_FLOOR):
             own = int(integer_of(epsilon, tail))
-        return replace(cls.uniform(table), tail=tail, excess=max(own - tail, 0))
+        return replace(cls.uniform(table), excess=max(own - tail, 0))
 
     return randomized_response
 

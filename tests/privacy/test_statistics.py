@@ -13,6 +13,7 @@ with that fault, from a seeded generator, and must reject them.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,58 +22,51 @@ from drawn_words import KINDS, Sample
 from numpy.typing import NDArray
 from textveil import Sanitizer
 from textveil.mechanisms import integer_sampling as sampling
-from textveil.mechanisms.baselines.santext import CappedSanText
-from textveil.mechanisms.baselines.table import CAPPED, EXACT
+from textveil.mechanisms.baselines.santext import SanText
 from textveil.mechanisms.integer_sampling import Rows
 
 pytestmark = pytest.mark.statistical
 
-#: Draws of an exact tail take several rounds: every kind of word, but fewer of each.
-EXACT_KINDS = [kind for kind in KINDS if kind.partition("-")[2] not in ("1", "3", "5", "7", "s")]
-CASES = [(kind, CAPPED) for kind in KINDS] + [(kind, EXACT) for kind in EXACT_KINDS]
 #: Through text, the default run draws one word of every kind.
 FIRST = {"kept-2", "sensitive-2", "sensitive-4", "never-output-0", "clitic-not", "mark", "unknown"}
 OF_TEXT = [
-    *((kind, tail, 0.08) for kind, tail in CASES if kind in FIRST),
-    *(pytest.param(kind, tail, 0.02, marks=pytest.mark.full) for kind, tail in CASES),
+    *((kind, 0.08) for kind in KINDS if kind in FIRST),
+    *(pytest.param(kind, 0.02, marks=pytest.mark.full) for kind in KINDS),
 ]
 OF_PLAN = [
-    *((kind, tail, 0.04) for kind, tail in CASES if tail == CAPPED or kind in FIRST),
-    *(pytest.param(kind, tail, 0.02, marks=pytest.mark.full) for kind, tail in CASES),
+    *((kind, 0.04) for kind in KINDS if kind in FIRST),
+    *(pytest.param(kind, 0.02, marks=pytest.mark.full) for kind in KINDS),
 ]
 
 
-@pytest.mark.parametrize(("kind", "tail", "fault"), OF_TEXT)
-def test_the_law_of_a_word(
-    sanitizer: Sanitizer, samples: Callable[..., Sample], kind: str, tail: str, fault: float
-) -> None:
-    tested = samples(kind, tail, fault)
+@pytest.mark.parametrize(("kind", "fault"), OF_TEXT)
+def test_the_law_of_a_word(sanitizer: Sanitizer, samples: Callable[..., Sample], kind: str, fault: float) -> None:
+    tested = samples(kind, fault)
     assert not rejects(tested.counts(sanitizer), tested.law)
 
 
-@pytest.mark.parametrize(("kind", "tail", "fault"), OF_PLAN)
+@pytest.mark.parametrize(("kind", "fault"), OF_PLAN)
 def test_the_law_of_a_word_without_its_text(
-    sanitizer: Sanitizer, samples: Callable[..., Sample], kind: str, tail: str, fault: float
+    sanitizer: Sanitizer, samples: Callable[..., Sample], kind: str, fault: float
 ) -> None:
     """By the plan that a text is drawn with: words take no time, and smaller faults are seen."""
-    tested = samples(kind, tail, fault)
+    tested = samples(kind, fault)
     assert not rejects(tested.counts_without_text(sanitizer), tested.law)
 
 
 def test_enough_draws(samples: Callable[..., Sample]) -> None:
-    """More than a million with each tail, and for most words enough to see 2 % in one weight."""
-    for tail, kinds in ((CAPPED, KINDS), (EXACT, EXACT_KINDS)):
-        tested = [samples(kind, tail) for kind in kinds]
-        assert len({one.word for one in tested}) == len(kinds)
-        assert sum(one.draws for one in tested) > 1_000_000
-        assert all(power(one.law, one.faulty, one.draws) > POWER for one in tested)
-        assert sum(np.count_nonzero(one.faulty > one.law) == 1 for one in tested) >= len(kinds) - 4
+    """More than a million, and for most words enough to see 2 % in one weight."""
+    tested = [samples(kind) for kind in KINDS]
+    assert len({one.word for one in tested}) == len(KINDS)
+    assert sum(one.draws for one in tested) > 1_000_000
+    assert all(power(one.law, one.faulty, one.draws) > POWER for one in tested)
+    assert sum(np.count_nonzero(one.faulty > one.law) == 1 for one in tested) >= len(KINDS) - 4
 
 
-@pytest.mark.parametrize(("kind", "tail"), CASES)
-def test_a_fault_in_the_law_is_seen(samples: Callable[..., Sample], kind: str, tail: str) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fault_in_the_law_is_seen(samples: Callable[..., Sample], kind: str) -> None:
     """As many draws with the fault are rejected; draws without it, by the same generator, are not."""
-    tested = samples(kind, tail)
+    tested = samples(kind)
     chance = np.random.default_rng(51)
     assert rejects(chance.multinomial(tested.draws, tested.faulty), tested.law)
     assert not rejects(chance.multinomial(tested.draws, tested.law / tested.law.sum()), tested.law)
@@ -81,24 +75,28 @@ def test_a_fault_in_the_law_is_seen(samples: Callable[..., Sample], kind: str, t
 def test_a_fault_in_the_table_is_seen(sanitizer: Sanitizer, samples: Callable[..., Sample]) -> None:
     """The same through the sampler: integers of a row with 2 % more for the word itself, drawn and rejected."""
     tested = samples("sensitive-4")
-    bundle = sanitizer.bundle
+    bundle, word = sanitizer.bundle, sanitizer.bundle.ids[tested.word]
     level = next(level for level in bundle.levels if level.name == bundle.default_level)
-    rows = CappedSanText.of(bundle.table, "santext+", level.parameters["santext+", CAPPED]).rows(
-        np.array([bundle.ids[tested.word]])
-    )
+    law = SanText.of(bundle.table, bundle.metric, "santext+", level.parameters["santext+"])
+    rows = law.proposals(np.array([word]))
     chance = np.random.default_rng(52)
 
     def words(count: int) -> NDArray[np.uint64]:
         return chance.integers(0, 2**64, count, dtype=np.uint64)
 
     def counts(drawn_from: Rows) -> NDArray[np.int64]:
-        outputs = sampling.draw(drawn_from, np.zeros(tested.draws, dtype=np.intp), words)
+        outputs = sampling.draw_thinned(
+            drawn_from,
+            np.zeros(tested.draws, np.intp),
+            lambda row, y: law.weights_of(np.full(len(row), word), y),
+            words,
+        )
         return np.bincount(outputs, minlength=len(tested.law))
 
-    assert rows.stored[0, 0] == bundle.ids[tested.word]
-    more = int(rows.weights(0)[rows.stored[0, 0]]) // 50
+    assert rows.stored[0, 0] == word
+    more = int(law.channel.weights_from(np.array([word]))[0, word]) // 50
     assert not rejects(counts(rows), tested.law)
-    assert rejects(counts(Rows(rows.stored, rows.cumulative + more, rows.tail, rows.base)), tested.law)
+    assert rejects(counts(replace(rows, cumulative=rows.cumulative + more)), tested.law)
 
 
 def test_an_impossible_output_is_seen(samples: Callable[..., Sample]) -> None:

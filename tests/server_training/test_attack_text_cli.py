@@ -26,7 +26,7 @@ NO_MODEL = "nearest,bayes,repeated"
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("place")
     options: dict[str, Any] = {"k": 6, "exponents": ("4", "9")}
-    small_bundle(folder / "words", scattered(COUNT, 12, 3), tails=("exact", "capped"), **options)
+    small_bundle(folder / "words", scattered(COUNT, 12, 3), **options)
     small_bundle(folder / "pieces", scattered(COUNT, 12, 4), words=pieces(COUNT), tokens="wordpiece", **options)
     bare = contents(scattered(COUNT, 12, 3), **options)
     del bare.tensors[EMBEDDINGS]

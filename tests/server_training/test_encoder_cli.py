@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from overridden import overridden
-from textveil.audit import verify_index
+from textveil.verify import verify_index
 from textveil.bundle import StaticParts
 from textveil.vector import IndexEncoder
 from textveil_cli.collector import IndexServer

@@ -153,7 +153,7 @@ def read_labels(
         law["levels"], ("santext", "santext+"), law["levels"][0]["laws"]["santext"]
     ):
         place = level["name"], mechanism, tail
-        label = 2 * Decimal(level["laws"][mechanism][tail]["exponent"])
+        label = 2 * Decimal(level["laws"][mechanism]["exponent"])
         shown = at(manifest.get("levels", {}), place).get("epsilon_certified")
         if shown is not None:
             check(type(shown) in (int, Decimal) and shown > 0 and certificate is not None, "a label without proof")

@@ -47,7 +47,7 @@ def find_law(bundle: Bundle, mechanism: str, options: dict[str, Any]) -> Law:
     called = [name for (*of, name), label in bundle.labels.items() if of == [mechanism, tail] and label == epsilon]
     check(called or epsilon is None, "no level has this label")
     named = called[0] if called else options.get("level", bundle.defaults["level"])
-    laws = [level["laws"][mechanism][tail] for level in bundle.law["levels"] if level["name"] == named]
+    laws = [level["laws"][mechanism] for level in bundle.law["levels"] if level["name"] == named]
     check(laws, "no such level")
     if laws[0]["base"] is not None:
         base = [stored * output for stored, output in zip(bundle.arrays[laws[0]["base"]].values, base, strict=True)]

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import small_bundles
 from textveil import Sanitizer
-from textveil.audit.verify import verify_text as verify
+from textveil.verify import verify_text as verify
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.baselines.table import CAPPED, EXACT
 from textveil_cli import main as cli
 from textveil_cli.console import run
 from textveil_export.certify.certificate import certify
@@ -111,7 +110,7 @@ def test_a_single_row_that_lacks_a_neighbor_is_seen(either, row):
 def test_a_loss_above_the_stated_epsilon(either):
     """Rows that reach much further than their distances allow, and a bundle that claims they do not."""
     level, tail = either.levels[1], either.default_tail
-    law = replace(level.parameters["santext", tail], exponent=level.parameters["santext", tail].exponent / 16)
+    law = replace(level.parameters["santext"], exponent=level.parameters["santext"].exponent / 16)
     either.levels = (replace(level, parameters=dict.fromkeys(level.parameters, law)),)
     with pytest.raises(BundleDamaged, match="exponent"):
         verify(either, pairs=1000)

@@ -14,7 +14,6 @@ from small_staircase import BASE, FUNCTION_WORDS, KINDS, LEVELS, NEIGHBORS, smal
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import TABLE_MECHANISMS, Bundle
 from textveil.errors import BundleDamaged, IdentityMismatch, UnknownMechanism
-from textveil.mechanisms.baselines.table import CAPPED
 from wrong_staircases import LAWS, TABLES, level
 
 # --- the identity --------------------------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ from safetensors.numpy import load, save
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import TABLE_MECHANISMS, Bundle
 from textveil.errors import BundleVersion
-from textveil.mechanisms.baselines.table import CAPPED, EXACT
 
 HIGH = "weights.high.santext.exact"
 
@@ -75,7 +74,7 @@ def renamed(law: JSON, tail: str) -> None:
 def of_version_1(law: JSON) -> None:
     for level in (0, 1):
         for mechanism in TABLE_MECHANISMS:
-            law["santext"]["levels"][level]["laws"][mechanism] = {**laws(law, level, mechanism)[CAPPED], "tail": CAPPED}
+            law["santext"]["levels"][level]["laws"][mechanism] = {**laws(law, level, mechanism)[CAPPED]}
     del law["defaults"]["santext"]["tail"]
 
 
@@ -143,7 +142,7 @@ def test_version_1_is_another_version(copy: Path) -> None:
 def test_the_smallest_weight_of_an_exact_tail(copy: Path) -> None:
     """2^12 is enough and one less is not; the same weights would do for a capped tail."""
     weights = weights_of(copy, HIGH)
-    exponent = float(Bundle(copy).levels[1].parameters["santext", EXACT].exponent)
+    exponent = float(Bundle(copy).levels[1].parameters["santext"].exponent)
     shape = np.exp(-exponent * np.arange(len(weights)) / Bundle(copy).table.grid)
     for smallest in (1 << 12, (1 << 12) - 1):
         scaled = np.rint(shape * (smallest / shape[-1])).astype(np.int64)
@@ -155,7 +154,7 @@ def test_the_smallest_weight_of_an_exact_tail(copy: Path) -> None:
             assert "weights" in refused(copy)
     change_weights(copy, HIGH, weights)
     change_weights(copy, "weights.high.santext.capped", scaled)
-    assert Bundle(copy).levels[1].parameters["santext", CAPPED].weights[-1] == (1 << 12) - 1
+    assert Bundle(copy).levels[1].parameters["santext"].weights[-1] == (1 << 12) - 1
 
 
 def test_a_score_past_the_end_has_the_last_weight(copy: Path) -> None:
@@ -165,7 +164,7 @@ def test_a_score_past_the_end_has_the_last_weight(copy: Path) -> None:
     assert reach + 1 < len(weights)
     change_weights(copy, HIGH, weights[: reach + 1])
     bundle = Bundle(copy)
-    law = bundle.levels[1].parameters["santext", EXACT]
+    law = bundle.levels[1].parameters["santext"]
     assert law.weights[-1] == weights[reach] > weights[-1]
     rows = defined_weights(bundle, "santext", law)
     assert any(row.count(int(weights[reach])) > 2 for row in rows)

@@ -11,7 +11,7 @@ from small_context import random_context
 from small_staircase import CASED_ROLES, CASED_WORDS, LEVELS, ROLES, WORDS, small_staircase
 from textveil import Sanitizer
 from textveil.audit.staircase import staircase_summaries, verify_staircase
-from textveil.audit.verify import verify_text
+from textveil.verify import verify_text
 from textveil.bundle.text_bundle import Bundle
 from textveil.errors import BundleDamaged, OptionError, UnknownLevel, UnknownMechanism
 from textveil.release import round_up

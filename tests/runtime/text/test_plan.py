@@ -17,9 +17,8 @@ from small_staircase import LEVELS, small_staircase
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import TABLE_MECHANISMS, Bundle
 from textveil.errors import OptionError, UnknownLevel
-from textveil.mechanisms.baselines.santext import CappedSanText, ExactSanText
-from textveil.mechanisms.baselines.santext_plus import ReplacementCoin
-from textveil.mechanisms.baselines.table import CAPPED, EXACT
+from textveil.mechanisms.baselines.santext import SanText
+from textveil.mechanisms.coin import ReplacementCoin
 from textveil.mechanisms.protocol import MECHANISMS
 from textveil.text import is_gap
 from textveil.text.levels import FORMER_LEVELS, find_level, label
@@ -69,7 +68,7 @@ def test_a_level_goes_by_its_name_and_by_its_epsilon(english: Sanitizer) -> None
                 {"epsilon": Decimal(str(epsilon))},
                 {"epsilon": epsilon, "level": level.name},
             ):
-                terms = plan(english, mechanism=mechanism, tail=tail, **options).terms
+                terms = plan(english, mechanism=mechanism, **options).terms
                 assert (terms.level, terms.epsilon, terms.epsilon_kind) == (level.name, epsilon, CERTIFIED)
                 assert terms.tail == tail
                 assert terms.bundle == english.bundle.identity
@@ -179,31 +178,31 @@ def test_a_tail_goes_by_its_name(both: Sanitizer, tiny: Sanitizer) -> None:
     assert (plan(both).terms.tail, plan(tiny).terms.tail) == (EXACT, CAPPED)
     for tail, law in ((EXACT, ExactSanText), (CAPPED, CappedSanText)):
         for level in ("low", "high"):
-            made = plan(both, tail=tail, level=level)
+            made = plan(both, level=level)
             assert (made.terms.tail, made.terms.level) == (tail, level)
             assert isinstance(made.mechanism, law)
     assert plan(both, tail=None).terms.tail == EXACT
     for mechanism, level in (("santext", "low"), ("santext+", "high")):
         chosen = {"mechanism": mechanism, "level": level}
-        assert both.distribution("doctor", tail=CAPPED, **chosen) == tiny.distribution("doctor", **chosen)
-        assert both.distribution("doctor", tail=EXACT, **chosen) != tiny.distribution("doctor", **chosen)
+        assert both.distribution("doctor", **chosen) == tiny.distribution("doctor", **chosen)
+        assert both.distribution("doctor", **chosen) != tiny.distribution("doctor", **chosen)
 
 
 def test_what_is_no_tail_is_refused(both: Sanitizer, tiny: Sanitizer) -> None:
     for tail in ("", "canary", "EXACT", "exact ", 5, True):
         with pytest.raises(OptionError, match=r"^tail must be one of capped, exact$"):
-            plan(both, tail=tail)
+            plan(both)
     with pytest.raises(OptionError, match=r"^this bundle has no exact tail$"):
-        plan(tiny, tail=EXACT)
+        plan(tiny)
     for options in ({"mechanism": "random"}, {"mechanism": "krr", "epsilon": 1}):
         assert plan(both, **options).terms.tail is None
         with pytest.raises(OptionError, match="no tail"):
-            plan(both, tail=EXACT, **options)
+            plan(both, **options)
 
 
 def test_only_the_exact_tail_tells_by_its_time(both: Sanitizer) -> None:
     """The number of its rounds depends on the words; statements say so, and differ in nothing else."""
-    capped, exact = plan(both, tail=CAPPED).terms.not_protected, plan(both, tail=EXACT).terms.not_protected
+    capped, exact = plan(both).terms.not_protected, plan(both).terms.not_protected
     (told,) = set(exact) - set(capped)
     assert "time" in told
     assert set(capped) < set(exact)
@@ -213,12 +212,12 @@ def test_only_the_exact_tail_tells_by_its_time(both: Sanitizer) -> None:
 def test_tails_are_labeled_apart(both_path: Path, tmp_path: Path) -> None:
     """The same level may be certified lower with one tail than with the other, and goes by that."""
     sanitizer = certified(both_path, tmp_path / "bundle", {"low": 2.5})
-    assert plan(sanitizer, tail=CAPPED, epsilon=2.5).terms.epsilon_kind == CERTIFIED
-    assert plan(sanitizer, tail=EXACT, level="low").terms.epsilon_kind == TEXTBOOK
+    assert plan(sanitizer, epsilon=2.5).terms.epsilon_kind == CERTIFIED
+    assert plan(sanitizer, level="low").terms.epsilon_kind == TEXTBOOK
     with pytest.raises(
         UnknownLevel, match=r"santext\+ with exact tail has the levels \(epsilon\) low \(4\), high \(16\)"
     ):
-        plan(sanitizer, tail=EXACT, epsilon=2.5)
+        plan(sanitizer, epsilon=2.5)
 
 
 # --- the coin ------------------------------------------------------------------------------------------------------

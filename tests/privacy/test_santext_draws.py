@@ -1,4 +1,4 @@
-"""Draws with an exact tail, counted: every kind of word, whatever is stored and whatever the base measure.
+"""Draws of SanText, counted: every kind of word, whatever is stored and whatever the base measure.
 
 The random words are the operating system's. A faultless distribution is rejected with probability 1e-9 per case; one
 with a fault, drawn with a seeded generator, must be rejected by the same function.
@@ -18,9 +18,8 @@ from scipy.stats import chi2
 from textveil.bundle.text_bundle import Bundle
 from textveil.mechanisms import entropy
 from textveil.mechanisms import integer_sampling as sampling
-from textveil.mechanisms.baselines.santext import CappedSanText, ExactSanText
-from textveil.mechanisms.baselines.table import EXACT, OUTPUT_ROLE
-from textveil.text.options import table_mechanism
+from textveil.mechanisms.baselines.santext import SanText
+from textveil.mechanisms.baselines.table import OUTPUT_ROLE
 from textveil_export.text.write import write_bundle
 
 pytestmark = pytest.mark.statistical
@@ -43,12 +42,12 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bundle]:
     @cache
     def open_bundle(k: int | None) -> Bundle:
         vectors = small_bundles.scattered(40, 16, seed=71)
-        built = small_bundles.contents(vectors, k=k, exponents=("4", "4"), tails=(EXACT,))
+        built = small_bundles.contents(vectors, k=k, exponents=("4", "4"))
         roles = built.tensors["table.safetensors"]["roles"]
         chance = np.random.default_rng(72)
         for mechanism, bit in OUTPUT_ROLE.items():
             base = np.where(roles & bit, chance.integers(1, 256, len(roles)), 0).astype(np.uint8)
-            built = small_bundles.with_base(built, 1, mechanism, EXACT, base)
+            built = small_bundles.with_base(built, 1, mechanism, base)
         folder: Path = tmp_path_factory.mktemp("bundles") / "bundle"
         return write_bundle(built, folder)
 
@@ -88,10 +87,9 @@ def counted(outputs_drawn: NDArray[np.int64], symbols: int) -> NDArray[np.int64]
     return np.bincount(outputs_drawn, minlength=symbols)
 
 
-def law_of(bundle: Bundle, level: int, mechanism: str) -> tuple[ExactSanText, list[list[int]]]:
-    level_law = bundle.levels[level].parameters[mechanism, EXACT]
-    law = table_mechanism(bundle, mechanism, level_law)
-    assert isinstance(law, ExactSanText)
+def law_of(bundle: Bundle, level: int, mechanism: str) -> tuple[SanText, list[list[int]]]:
+    level_law = bundle.levels[level].parameters[mechanism]
+    law = SanText.of(bundle.table, bundle.metric, mechanism, level_law)
     return law, defined_weights(bundle, mechanism, level_law)
 
 
@@ -140,12 +138,12 @@ def test_a_fault_in_the_sampler_is_seen(
 
 
 def test_faults_in_the_law_are_seen(opened: Callable[..., Bundle]) -> None:
-    """The capped distribution, the one without its base measure, the one of a level five per cent away."""
+    """The distribution of proposals, the one without its base measure, the one of a level five per cent away."""
     bundle = opened(5)
     x = example(bundle, "output")
     law, weights = law_of(bundle, 1, "santext")
-    capped = CappedSanText.of(bundle.table, "santext", bundle.levels[1].parameters["santext", EXACT])
-    assert rejects(counted(capped.draw(np.full(DRAWS, x), seeded(74)), bundle.symbols), weights[x])
+    proposed = sampling.draw_rows(law.proposals, np.full(DRAWS, x), seeded(74))
+    assert rejects(counted(proposed, bundle.symbols), weights[x])
     without_base, _ = law_of(bundle, 0, "santext")
     assert rejects(counted(without_base.draw(np.full(DRAWS, x), seeded(75)), bundle.symbols), weights[x])
     drawn = counted(law.draw(np.full(DRAWS, x), seeded(76)), bundle.symbols)

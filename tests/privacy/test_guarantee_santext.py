@@ -1,8 +1,8 @@
-"""The promise with an exact tail: ``2 alpha d`` and the rounding slack, for every two inputs and every output.
+"""The promise of SanText: ``2 alpha d`` and the rounding slack, for every two inputs and every output.
 
-The same check as for capped rows (``privacy_bound``), on the weights that ``ExactSanText`` draws by. What is stored
-must not matter, nor the base measure, nor weights that end before the largest score. Faults are planted where they
-break the promise, and the check must find them.
+The check of ``privacy_bound`` on the weights that ``SanText`` draws by. What is stored must not
+matter, nor the base measure, nor weights that end before the largest score. Faults are planted where they break the
+promise, and the check must find them.
 """
 
 from collections.abc import Callable
@@ -22,8 +22,8 @@ from privacy_bound import GEOMETRIES, Finding, Weights, claimed, findings
 from textveil import Sanitizer
 from textveil.bundle.text_bundle import Bundle
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.baselines.santext import CappedSanText, ExactSanText, rounding_slack
-from textveil.mechanisms.baselines.table import EXACT, LevelParameters, Table
+from textveil.mechanisms.baselines.santext import SanText, rounding_slack
+from textveil.mechanisms.baselines.table import LevelParameters, Table
 from textveil.mechanisms.metric import Metric
 from textveil.text.statement import TEXTBOOK
 from textveil_export.errors import ExportError
@@ -40,15 +40,15 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bundle]:
     def open_bundle(geometry: str, k: int | None) -> Bundle:
         vectors, exponents = GEOMETRIES[geometry]
         folder: Path = tmp_path_factory.mktemp("bundles") / "bundle"
-        return small_bundles.small_bundle(folder, vectors, k=k, exponents=exponents, tails=(EXACT,))
+        return small_bundles.small_bundle(folder, vectors, k=k, exponents=exponents)
 
     return open_bundle
 
 
 def exact_rows(table: Table, metric: Metric, mechanism: str, law: LevelParameters) -> Weights:
     """Weights of the possible outputs under every input."""
-    exact = ExactSanText(CappedSanText.of(table, mechanism, law), metric)
-    allowed = np.flatnonzero(exact.capped.base)
+    exact = SanText.of(table, metric, mechanism, law)
+    allowed = np.flatnonzero(exact.base)
     return [exact.channel.weights_from(np.array([x]))[0][allowed].tolist() for x in range(table.symbols + 1)]
 
 
@@ -56,7 +56,6 @@ def found(
     bundle: Bundle, law: LevelParameters, mechanism: str = "santext", weights: Weights | None = None
 ) -> list[Finding]:
     """What the check finds for a mechanism, or for other weights in its place."""
-    assert bundle.metric is not None
     weights = weights or exact_rows(bundle.table, bundle.metric, mechanism, law)
     bound = claimed(law, bundle.table.grid)
     return list(findings(weights, squared_distances(bundle), bundle.metric.median_squared, bound))
@@ -69,7 +68,7 @@ def found(
 def test_every_pair_of_every_level(opened: Callable[..., Bundle], geometry: str, k: int | None, mechanism: str) -> None:
     bundle = opened(geometry, k)
     for level in bundle.levels:
-        assert found(bundle, level.parameters[mechanism, EXACT], mechanism) == []
+        assert found(bundle, level.parameters[mechanism], mechanism) == []
 
 
 @pytest.mark.slow
@@ -80,8 +79,8 @@ def test_any_base_measure_and_weights_that_end(opened: Callable[..., Bundle], ge
     bundle = opened(geometry, 4)
     base = np.random.default_rng(6).integers(1, 256, bundle.symbols).astype(np.uint8)
     for level in bundle.levels[:2]:
-        law = level.parameters[mechanism, EXACT]
-        weighted = level_parameters(bundle.table, EXACT, Setting(law.exponent, base), len(law.weights) - 1)
+        law = level.parameters[mechanism]
+        weighted = level_parameters(bundle.table, Setting(law.exponent, base), len(law.weights) - 1)
         assert found(bundle, weighted, mechanism) == []
         ended = replace(weighted, weights=weighted.weights[: int(bundle.table.scores.max()) + 1])
         assert found(bundle, ended, mechanism) == []
@@ -102,11 +101,11 @@ def test_any_small_vocabulary(points: list[list[int]], exponent: str) -> None:
     vectors = np.array([[*point, 127] for point in points])
     lists = small_bundles.Lists(share=0.7, never_output=(1,))
     try:
-        built = small_bundles.contents(vectors, k=1, exponents=(exponent,), tails=(EXACT,), lists=lists)
+        built = small_bundles.contents(vectors, k=1, exponents=(exponent,), lists=lists)
     except (ExportError, BundleDamaged):
         reject()  # a word too far from all others for its weights, or all of them merged
     table, metric = small_bundles.table_of(built), small_bundles.metric_of(built)
-    law = table.level_parameters(EXACT, Decimal(exponent), "weights.l0.santext.exact", None)
+    law = table.level_parameters(Decimal(exponent), "weights.l0.santext", None)
     everyone = np.arange(table.symbols + 1)
     squared = np.concatenate([block for _, block in metric.squared_to_all(everyone)]).tolist()
     for mechanism in MECHANISMS:
@@ -118,7 +117,7 @@ def test_statements_carry_the_bound(opened: Callable[..., Bundle]) -> None:
     """Twice the exponent, and the slack of the smallest weight there is, which is at least 2^12."""
     bundle = opened("scattered", 4)
     for level in bundle.levels:
-        law = level.parameters["santext", EXACT]
+        law = level.parameters["santext"]
         terms = Sanitizer(bundle).terms(mechanism="santext", level=level.name)
         assert (terms.epsilon, terms.epsilon_kind) == (float(2 * law.exponent), TEXTBOOK)
         assert terms.rounding_slack == rounding_slack(law.exponent, bundle.table.grid, int(law.weights[-1]))
@@ -129,8 +128,7 @@ def test_statements_carry_the_bound(opened: Callable[..., Bundle]) -> None:
 def test_the_check_has_no_room_to_spare(opened: Callable[..., Bundle]) -> None:
     """Beyond a crowd the textbook bound is nearly met: an epsilon ten per cent lower is refused."""
     bundle = opened("lopsided", 4)
-    assert bundle.metric is not None
-    law = bundle.levels[0].parameters["santext", EXACT]
+    law = bundle.levels[0].parameters["santext"]
     bound = claimed(law, bundle.table.grid)
     lower = replace(bound, epsilon=bound.epsilon * Fraction(9, 10))
     weights = exact_rows(bundle.table, bundle.metric, "santext", law)
@@ -143,8 +141,7 @@ def test_the_check_has_no_room_to_spare(opened: Callable[..., Bundle]) -> None:
 def test_one_raised_weight_is_found(opened: Callable[..., Bundle]) -> None:
     """A quarter more for one output of one row, where the bound is nearly met."""
     bundle = opened("lopsided", 4)
-    assert bundle.metric is not None
-    law = bundle.levels[0].parameters["santext", EXACT]
+    law = bundle.levels[0].parameters["santext"]
     weights = exact_rows(bundle.table, bundle.metric, "santext", law)
     last = outputs(bundle, "santext")[-1]
     weights[last][-1] += weights[last][-1] // 4
@@ -155,12 +152,11 @@ def test_one_raised_weight_is_found(opened: Callable[..., Bundle]) -> None:
 def test_rows_that_are_capped_beside_rows_that_are_not_are_found(opened: Callable[..., Bundle], geometry: str) -> None:
     """What a device would do that draws some words without thinning, to save time: two mechanisms in one."""
     bundle = opened(geometry, 4)
-    assert bundle.metric is not None
-    law = bundle.levels[2].parameters["santext", EXACT]
+    law = bundle.levels[2].parameters["santext"]
     weights = exact_rows(bundle.table, bundle.metric, "santext", law)
-    capped = CappedSanText.of(bundle.table, "santext", law)
+    santext, allowed = SanText.of(bundle.table, bundle.metric, "santext", law), outputs(bundle, "santext")
     for x in range(0, bundle.symbols, 2):
-        weights[x] = capped.channel.weights_from(np.array([x]))[0][outputs(bundle, "santext")].tolist()
+        weights[x] = santext.proposals(np.array([x])).weights(0)[allowed].tolist()
     assert found(bundle, law, weights=weights)
 
 
@@ -168,8 +164,7 @@ def test_rows_that_are_capped_beside_rows_that_are_not_are_found(opened: Callabl
 def test_a_tail_that_ends_is_found(opened: Callable[..., Bundle], geometry: str) -> None:
     """Weights past the end are the last weight, not nothing: else far words are impossible for some inputs only."""
     bundle = opened(geometry, 4)
-    assert bundle.metric is not None
-    law = bundle.levels[1].parameters["santext", EXACT]
+    law = bundle.levels[1].parameters["santext"]
     ended = replace(law, weights=law.weights[: int(bundle.table.scores.max()) + 1])
     weights = exact_rows(bundle.table, bundle.metric, "santext", ended)
     full = exact_rows(bundle.table, bundle.metric, "santext", law)
@@ -178,3 +173,15 @@ def test_a_tail_that_ends_is_found(opened: Callable[..., Bundle], geometry: str)
         for row, exact_row in zip(weights, full, strict=True)
     ]
     assert any(finding.infinite for finding in found(bundle, ended, weights=dropped))
+
+
+@pytest.mark.parametrize("geometry", ["twins", "clusters"])
+def test_renormalized_top_k_is_refused(opened: Callable[..., Bundle], geometry: str) -> None:
+    """Keeping the k likeliest outputs and dropping the rest: rows have different supports, and ratios are infinite."""
+    bundle = opened(geometry, 4)
+    law = bundle.levels[1].parameters["santext"]
+    weights = exact_rows(bundle.table, bundle.metric, "santext", law)
+    allowed = outputs(bundle, "santext")
+    for row, stored in zip(weights, bundle.table.neighbors.tolist(), strict=True):
+        row[:] = [weight if y in stored else 0 for weight, y in zip(row, allowed, strict=True)]
+    assert sum(finding.infinite for finding in found(bundle, law, weights=weights)) > bundle.symbols

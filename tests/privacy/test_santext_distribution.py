@@ -1,4 +1,4 @@
-"""The exact tail: every output has the weight of its own distance, and a draw by rejection has just that distribution.
+"""SanText: every output has the weight of its own distance, and a draw by rejection has just that distribution.
 
 The weights are held against their definition in Python's integers. ``draw_thinned`` is enumerated: every proposal with
 every threshold, and after a rejection every proposal with every threshold again, so that each output must come out as
@@ -22,9 +22,9 @@ from defined_weights import defined_weights
 from numpy.typing import NDArray
 from textveil.mechanisms import entropy
 from textveil.mechanisms import integer_sampling as sampling
-from textveil.mechanisms.baselines.santext import CappedSanText, ExactSanText
-from textveil.mechanisms.baselines.santext_plus import ReplacementCoin
-from textveil.mechanisms.baselines.table import EXACT, KEPT, LevelParameters
+from textveil.mechanisms.baselines.santext import SanText
+from textveil.mechanisms.baselines.table import KEPT, LevelParameters
+from textveil.mechanisms.coin import ReplacementCoin
 from textveil.mechanisms.integer_sampling import Rows
 from textveil.text.options import Plan
 
@@ -58,15 +58,15 @@ def level_law(
     largest = max(int(bundle.metric.scores(block).max()) for _, block in bundle.metric.squared_to_all(_all(bundle)))
     scores = np.arange(max(largest - past_end, int(bundle.table.scores.max())) + 1)
     weights = np.maximum(1, np.rint(scale * np.exp(-exponent * scores / bundle.table.grid))).astype(np.int64)
-    return LevelParameters(EXACT, Decimal(exponent), weights, base)
+    return LevelParameters(Decimal(exponent), weights, base)
 
 
 def _all(bundle: SimpleNamespace) -> NDArray[np.intp]:
     return np.arange(bundle.symbols + 1)
 
 
-def exact_law(bundle: SimpleNamespace, mechanism: str, law: LevelParameters) -> ExactSanText:
-    return ExactSanText(CappedSanText.of(bundle.table, mechanism, law), bundle.metric)
+def exact_law(bundle: SimpleNamespace, mechanism: str, law: LevelParameters) -> SanText:
+    return SanText.of(bundle.table, bundle.metric, mechanism, law)
 
 
 # The weights.
@@ -88,9 +88,6 @@ def test_weights_are_those_of_the_definition(geometry: str, k: int | None, mecha
         found = exact_law(bundle, mechanism, law)
         expected = defined_weights(bundle, mechanism, law)
         assert [found.channel.weights_from(np.array([x]))[0].tolist() for x in _all(bundle)] == expected
-        if k is None and law.base is None:
-            capped = [found.capped.channel.weights_from(np.array([x]))[0].tolist() for x in _all(bundle)]
-            assert capped == expected  # a row that stores every output has no tail
 
 
 def test_words_that_are_not_stored_are_never_heavier_than_the_tail() -> None:
@@ -100,7 +97,7 @@ def test_words_that_are_not_stored_are_never_heavier_than_the_tail() -> None:
             bundle = in_memory(geometry, k)
             law = exact_law(bundle, "santext", level_law(bundle, 1 << 40, 3))
             for x in _all(bundle):
-                weights, row = law.channel.weights_from(np.array([x]))[0], law.capped.rows(np.array([x]))
+                weights, row = law.channel.weights_from(np.array([x]))[0], law.proposals(np.array([x]))
                 stored = np.isin(np.arange(len(weights)), row.stored[0])
                 assert (weights[stored] >= row.tail[0]).all()
                 assert (weights[~stored] <= row.tail[0]).all()
@@ -110,7 +107,7 @@ def test_words_that_are_not_stored_are_never_heavier_than_the_tail() -> None:
 
 
 def blocks(rows: Rows, row: int) -> list[int]:
-    """Who owns each integer of a capped row, by docs/format.md: stored words, then the tail by id."""
+    """Who owns each integer of a row of proposals, by docs/format.md: stored words, then the tail by id."""
     excess = np.diff(rows.cumulative[row], prepend=0).tolist()
     owner = [y for y, size in zip(rows.stored[row].tolist(), excess, strict=True) for _ in range(size)]
     for y, units in enumerate(np.diff(rows.base, prepend=0).tolist()):
@@ -118,7 +115,7 @@ def blocks(rows: Rows, row: int) -> list[int]:
     return owner
 
 
-def thins_exactly(draw_thinned: Callable[..., Any], law: ExactSanText, weights: list[list[int]]) -> bool:
+def thins_exactly(draw_thinned: Callable[..., Any], law: SanText, weights: list[list[int]]) -> bool:
     """Whether every output comes out just as often as its weight says, over all words of two rounds.
 
     A row has ``Z`` proposals and ``T`` thresholds, so ``N = Z T`` ways through a round, of which ``T weight(x, y)`` end
@@ -126,13 +123,13 @@ def thins_exactly(draw_thinned: Callable[..., Any], law: ExactSanText, weights: 
     ``T weight(x, y) (N + R)`` times; the ``R^2`` ways that are rejected twice get words of 0 and become the owner of 0.
     All rows are drawn side by side, and each call must ask for as many words as docs/format.md says.
     """
-    rows = law.capped.rows(np.arange(len(weights)))
+    rows = law.proposals(np.arange(len(weights)))
     sizes = [(int(z), int(t)) for z, t in zip(rows.totals, rows.tail, strict=True)]
     ways = [np.indices((z, t, z, t)).reshape(4, -1) for z, t in sizes]
     row = np.repeat(np.arange(len(weights)), [way.shape[1] for way in ways])
     first_proposal, first_threshold, second_proposal, second_threshold = np.concatenate(ways, axis=1)
     owners = [np.array(blocks(rows, x)) for x in range(len(weights))]
-    heavy = np.array(weights) // np.maximum(law.capped.base, 1)
+    heavy = np.array(weights) // np.maximum(law.base, 1)
     script: list[Any] = []
     pending = np.arange(len(row))
     for proposals, thresholds in ((first_proposal, first_threshold), (second_proposal, second_threshold)):
@@ -155,7 +152,7 @@ def thins_exactly(draw_thinned: Callable[..., Any], law: ExactSanText, weights: 
         return turn[:count].astype(np.uint64)
 
     try:
-        drawn = draw_thinned(rows, row, lambda r, y: law.tail_weights(r, y), words)
+        drawn = draw_thinned(rows, row, lambda r, y: law.weights_of(r, y), words)
     except (LookupError, ValueError):  # it asks for other words, or does not fit its own arrays
         return False
     counts = np.zeros_like(expected)
@@ -163,7 +160,7 @@ def thins_exactly(draw_thinned: Callable[..., Any], law: ExactSanText, weights: 
     return not script and np.array_equal(counts, expected)
 
 
-def enumerable(k: int, mechanism: str, base: Any = None, past_end: int = 0) -> tuple[ExactSanText, list[list[int]]]:
+def enumerable(k: int, mechanism: str, base: Any = None, past_end: int = 0) -> tuple[SanText, list[list[int]]]:
     bundle = in_memory("few", k)
     law = level_law(bundle, 5, 1.2, past_end, base)
     return exact_law(bundle, mechanism, law), defined_weights(bundle, mechanism, law)
@@ -208,7 +205,7 @@ def test_an_exact_law_draws_from_its_own_rows() -> None:
 
 
 def sample_plan() -> tuple[Plan, list[int]]:
-    """SanText+ with an exact tail and a coin of one half, and its common words."""
+    """SanText+ with a coin of one half, and its common words."""
     bundle = in_memory("scattered", 2)
     law = exact_law(bundle, "santext+", level_law(bundle, 1 << 40, 3))
     keepable = np.append((bundle.table.roles & KEPT) != 0, False)
