@@ -48,11 +48,17 @@ def onnx_way(graph: str) -> Callable[[Any], Any]:
     return Session(Path(graph))
 
 
+def pinned(bundle: str) -> Any:
+    """The encoder of a bundle, pinned to the identity that it has."""
+    from textveil import Encoder
+    from textveil.bundle import open_encoder
+
+    return Encoder.load(bundle, expect_id=open_encoder(Path(bundle))[0].identity)
+
+
 def encoder_way(bundle: str) -> Callable[[Any], Any]:
     """All of ``Encoder.encode``; ids are turned into nothing here, the text goes in."""
-    from textveil import Encoder
-
-    encoder = Encoder.load(bundle)
+    encoder = pinned(bundle)
     return lambda ids: encoder.encode(text_of(len(ids)))
 
 
@@ -79,16 +85,15 @@ def show_resident(way: str, path: str) -> None:
 def parts(bundle: str) -> dict[str, Callable[[str], Any]]:
     """Parts of ``Encoder.encode``: all of it, cutting into pieces, and what comes after the model."""
     import numpy as np
-    from textveil import Encoder
-    from textveil.mechanisms.noise import WordDropout
 
-    encoder, rest = Encoder.load(bundle), Encoder.load(bundle)
-    vectors, none = encoder._session.run(encoder._ids("the market", WordDropout("0"))[0]), WordDropout("0")
-    rest._session.run = lambda ids: np.array(vectors)  # type: ignore[method-assign]
-    rest._ids = lambda text, dropout: ([], False)  # type: ignore[method-assign]
+    encoder, rest = pinned(bundle), pinned(bundle)
+    cut, after = encoder._extractor.ids, rest._extractor
+    vectors = encoder._extractor.session.run(cut("the market")[0])
+    after.session.run = lambda ids: np.array(vectors)
+    after.ids = lambda text, dropped: ([], False)
     return {
         "textveil: Encoder.encode": encoder.encode,
-        "  of it: words to pieces": lambda text: encoder._ids(text, none),
+        "  of it: words to pieces": cut,
         "  of it: after the model": rest.encode,
     }
 

@@ -25,7 +25,12 @@ def filled(folder: Path, releases: int) -> Path:
     """A ledger with so many releases of one scope, and as many of others."""
     path = folder / "ledger"
     ledger = Ledger(path)
-    ledger.charge([Entry("scope", b"first", "staircase", Charge(1)), Entry("other", b"", "staircase", Charge(1))])
+    ledger.post(
+        [
+            Entry(scope="scope", request=b"first", mechanism="staircase", charge=Charge(1)),
+            Entry(scope="other", request=b"", mechanism="staircase", charge=Charge(1)),
+        ]
+    )
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TEMP TABLE n (n)")
         connection.executemany("INSERT INTO n VALUES (?)", [(number,) for number in range(releases)])
@@ -49,7 +54,7 @@ def milliseconds(work: Callable[[int], object]) -> float:
 
 
 def charge(ledger: Ledger, number: int) -> None:
-    ledger.charge([Entry("scope", b"%d" % number, "staircase", Charge(1))])
+    ledger.post([Entry(scope="scope", request=b"%d" % number, mechanism="staircase", charge=Charge(1))])
 
 
 def main() -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from textveil import Encoder, IndexEncoder, Sanitizer
+from small_encoders import load_encoder
+from textveil import IndexEncoder, Sanitizer
 from textveil.bundle import encoder_version, kind_of
 from textveil.mechanisms.staircase.staircase import Staircase
 from textveil_cli import show_encoder, show_index, show_text
@@ -52,7 +53,7 @@ def _use_encoder(folder: Path) -> None:
             for staircase in levels:
                 check_staircase(staircase, staircase.level.epsilon)
         return
-    encoder = Encoder.load(folder)
+    encoder = load_encoder(folder)
     check_printable(show_encoder.information(encoder.bundle))
     encoder.encode(_TEXT)
 

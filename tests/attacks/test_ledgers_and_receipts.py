@@ -14,7 +14,7 @@ from textveil.ledger import Entry, crypto, read_receipt
 from textveil.ledger.receipt import FORMAT, NOTE, VERSION, _signed_bytes
 from textveil.release import Charge
 
-ENTRY = Entry("scope", b"request", "staircase", Charge(3))
+ENTRY = Entry(scope="scope", request=b"request", mechanism="staircase", charge=Charge(3))
 #: Points of small order, for which a signature can be made without any key, of any message.
 SMALL_ORDER = [
     "01" + "00" * 31,
@@ -40,11 +40,11 @@ SMALL_ORDER = [
 def test_a_ledger_that_was_told_to_do_something_else_is_refused(tmp_path: Path, change: str) -> None:
     """A trigger would take charges back as they are made, and no budget would ever be spent."""
     ledger = Ledger(tmp_path / "ledger")
-    ledger.charge([ENTRY])
+    ledger.post([ENTRY])
     with sqlite3.connect(ledger.path) as other:
         other.execute(change)
     other.close()
-    for use in (lambda: Ledger(tmp_path / "ledger"), lambda: ledger.charge([ENTRY]), ledger.accounts):
+    for use in (lambda: Ledger(tmp_path / "ledger"), lambda: ledger.post([ENTRY]), ledger.accounts):
         with pytest.raises(LedgerDamaged, match=r"^this file is not a textveil ledger$"):
             use()
 

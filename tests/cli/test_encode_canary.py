@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from small_encoders import LINE, SECRET
+from overridden import overridden
+from small_encoders import LINE, SECRET, pinned
 
 
 def test_what_was_cut_is_told_on_standard_error_alone(encode: Callable, tmp_path: Path) -> None:
@@ -47,8 +48,7 @@ def test_nothing_tells(forked: Callable, tiny_encoder: Path, tmp_path: Path, arg
     home.mkdir()
     places = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_STATE_HOME")
     environment = {**os.environ, **dict.fromkeys(places, str(home)), "PYTHONDONTWRITEBYTECODE": "1"}
-    chosen = [] if "--bundle" in arguments else ["--bundle", tiny_encoder]
-    ran = forked("encode", *chosen, *arguments, environment=environment)
+    ran = forked("encode", *overridden(pinned(tiny_encoder), arguments), environment=environment)
     assert ran.code == code
     assert "orblaxia" not in ran.text + ran.message
     assert "48213977" not in ran.text + ran.message

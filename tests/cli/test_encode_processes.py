@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 from processes import TIMEOUT, answer, start, writes_below
-from small_encoders import LINE, WARNING
+from small_encoders import LINE, WARNING, pinned
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and pipes as POSIX has them")
 
 
 @posix
 def test_every_line_is_answered_before_the_next_is_read(tiny_encoder: Path) -> None:
-    with start("encode", "--bundle", tiny_encoder) as process:
+    with start("encode", *pinned(tiny_encoder)) as process:
         assert process.stdin is not None
         for line in (b"the doctor\n", b"\n", b"zzz\r\n"):
             process.stdin.write(line)
@@ -31,7 +31,7 @@ def test_a_closed_pipe_ends_quietly(tiny_encoder: Path, tmp_path: Path) -> None:
     """``textveil encode FILE | head -1``"""
     path = tmp_path / "long.txt"
     path.write_bytes(b"the doctor said\n" * 20_000)
-    with start("encode", "--bundle", tiny_encoder, path, stdin=subprocess.DEVNULL) as process:
+    with start("encode", *pinned(tiny_encoder), path, stdin=subprocess.DEVNULL) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         assert re.fullmatch(LINE, process.stdout.readline())
@@ -42,7 +42,7 @@ def test_a_closed_pipe_ends_quietly(tiny_encoder: Path, tmp_path: Path) -> None:
 
 @posix
 def test_an_interrupt_leaves_no_half_of_a_file(tiny_encoder: Path, tmp_path: Path) -> None:
-    with start("encode", "--bundle", tiny_encoder, "-o", tmp_path / "out.tsv") as process:
+    with start("encode", *pinned(tiny_encoder), "-o", tmp_path / "out.tsv") as process:
         assert process.stdin is not None
         assert process.stderr is not None
         process.stdin.write(b"the doctor\n" * 4000)

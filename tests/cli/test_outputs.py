@@ -16,7 +16,7 @@ from textveil.ledger import Entry
 from textveil.release import Charge
 
 HERE = Callable[..., Any]
-ENTRY = Entry("scope", b"request", "staircase", Charge(3))
+ENTRY = Entry(scope="scope", request=b"request", mechanism="staircase", charge=Charge(3))
 POSIX = pytest.mark.skipif(os.name != "posix", reason="links as POSIX has them")
 
 
@@ -34,8 +34,8 @@ def place(bundles: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     monkeypatch.chdir(tmp_path)
     shutil.copytree(bundles, tmp_path, dirs_exist_ok=True)
     (tmp_path / "books").mkdir()
-    Ledger("books/ledger").charge([ENTRY])
-    Ledger("books/other", key="books/named").charge([ENTRY])
+    Ledger("books/ledger").post([ENTRY])
+    Ledger("books/other", key="books/named").post([ENTRY])
     for name in ("memo", "receiver"):
         (tmp_path / name).write_bytes(os.urandom(31) + b"\xff")
         (tmp_path / name).chmod(0o600)
@@ -98,7 +98,7 @@ def test_a_file_of_the_ledger_is_never_an_output(here: HERE, place: Path, way: s
     said = refused(here, place, WAYS[way], f"books/{target}", "--ledger", "books/ledger")
     role = {"ledger": "--ledger", "ledger.key": "the key of the ledger"}.get(target, "the journal of the ledger")
     assert said == f"textveil: output: {OPTION.get(way, '--output')} is also {role}; nothing was written\n"
-    assert Ledger("books/ledger").account("scope").epsilon == 3
+    assert Ledger("books/ledger").account("scope").epsilon_units == 3
 
 
 @pytest.mark.parametrize(

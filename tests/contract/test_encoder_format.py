@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from small_encoders import write_encoder
+from small_encoders import load_encoder, write_encoder
 from textveil import Encoder
 from textveil.mechanisms.noise.discrete import discrete_laplace
 from textveil.mechanisms.noise.vector import noise_for
@@ -87,7 +87,7 @@ def test_a_release_by_the_document(
 ) -> None:
     grid, dimension, epsilon, mu = 16, 3, 4, Fraction(3, 10)
     folder = write_encoder(tmp_path / mode, mode=mode, delta=delta, grid=grid, dimension=dimension)
-    encoder = Encoder.load(folder)
+    encoder = load_encoder(folder)
     counts, margin = table_of(mode, dimension, grid, epsilon, encoder)
     low = 0 if mode == "box" else -grid
     generator = np.random.default_rng(3)
@@ -101,7 +101,7 @@ def test_a_release_by_the_document(
         return words
 
     monkeypatch.setattr("textveil.mechanisms.entropy.random_uint64", scripted)
-    run = encoder._session.run
+    run = encoder._extractor.session.run
     given: list[tuple[list[int], list[float]]] = []
 
     def watched(ids: list[int]) -> NDArray[np.float32]:
@@ -109,7 +109,7 @@ def test_a_release_by_the_document(
         given.append((ids, vectors[0].tolist()))
         return vectors
 
-    monkeypatch.setattr(encoder._session, "run", watched)
+    monkeypatch.setattr(encoder._extractor.session, "run", watched)
     vocabulary = encoder.bundle.vocabulary
     for text in ("the doctor said", "", "unaffable nurse , of boston", "broken", "the of and " * 9) * 4:
         script.clear()

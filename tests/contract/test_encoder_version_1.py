@@ -10,7 +10,6 @@ from release_audit import audit, laplace_score
 from textveil import Encoder
 from textveil.verify import verify_encoder
 from textveil.mechanisms.noise.discrete import discrete_laplace
-from textveil.mechanisms.noise.parameters import WordDropout
 from textveil.mechanisms.noise.vector import Noise, Releaser
 from textveil_cli.collector import VectorClassifier
 
@@ -57,8 +56,8 @@ def test_a_server_reads_its_releases(encoder):
 
 def before_noise(encoder, text):
     """The vector of a text in units, shape ``(k,)``."""
-    ids, _ = encoder._ids(text, WordDropout())
-    return encoder._session.run(ids)[0].astype(np.float64)
+    ids, _ = encoder._extractor.ids(text)
+    return encoder._extractor.session.run(ids)[0].astype(np.float64)
 
 
 def proven(releaser, first, second, releases=RELEASES):

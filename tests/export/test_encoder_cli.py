@@ -10,9 +10,8 @@ import onnx
 import pytest
 from onnx import numpy_helper
 from small_checkpoints import LABELS, LETTERS, export, sign, texts
+from small_encoders import load_encoder
 from textveil.bundle.encoder_bundle import open_encoder
-from textveil.mechanisms.noise.parameters import WordDropout
-from textveil.vector.encoder import Encoder
 from textveil_export.encoder import build as encoder_build
 from textveil_export.encoder import int8 as encoder_int8
 from textveil_export.encoder.checkpoint import SPECIAL, Checkpoint
@@ -41,7 +40,7 @@ def test_a_checkpoint_becomes_a_bundle(
     folder = tmp_path / "tiny"
     assert export(checkpoint_folder, folder, encoder_data, *options, "--measured", str(measured)) == 0
     assert {path.name for path in folder.iterdir()} == FILES
-    encoder = Encoder.load(folder)
+    encoder = load_encoder(folder)
     assert f"identity {encoder.bundle.identity}" in capsys.readouterr().out
     assert [level.epsilon for level in encoder.bundle.levels] == ["2", "8"]
     assert encoder.bundle.default_level.epsilon == "2"
@@ -71,21 +70,21 @@ def test_the_device_reads_and_computes_what_was_evaluated(
     encoder_bundle: Path, encoder_data: Path, checkpoint: Checkpoint
 ) -> None:
     """Ids and vectors of the gates are those of ``textveil.Encoder``, bit by bit."""
-    encoder, session = Encoder.load(encoder_bundle), Session(encoder_bundle / "model.onnx")
+    encoder, session = load_encoder(encoder_bundle), Session(encoder_bundle / "model.onnx")
     rows = [*read_labeled(encoder_data, LABELS)[:60], (0, ""), (0, "Straße, TEAM's 中 " * 40), (1, "[SEP] [UNK]")]
     prepared = prepare(rows, checkpoint.vocabulary, checkpoint)
     assert prepared.truncated == 1
     for (_, text), ids in zip(rows, prepared.ids, strict=True):
-        read, _ = encoder._ids(text, WordDropout("0"))
+        read, _ = encoder._extractor.ids(text)
         assert read == ids.tolist()
-        assert np.array_equal(encoder._session.run(read)[0], session(ids))
+        assert np.array_equal(encoder._extractor.session.run(read)[0], session(ids))
 
 
 @pytest.mark.slow
 def test_an_encoder_releases_vectors(encoder_bundle: Path) -> None:
-    release = Encoder.load(encoder_bundle).encode("team goal match", epsilon="8")
+    release = load_encoder(encoder_bundle).encode("team goal match", epsilon="8")
     assert release.vector.shape == (3,)
-    assert release.statement.to_dict()["bundle"] == Encoder.load(encoder_bundle).bundle.identity
+    assert release.statement.to_dict()["bundle"] == load_encoder(encoder_bundle).bundle.identity
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ CLASSIFIER = {
     "out.weight": np.array([[0, 0, 0], [1, 0, 0]], dtype=np.float32),
     "out.bias": np.zeros(2, dtype=np.float32),
 }
-LEVELS = [ReleaseParameters("l1", 2, 1024, level) for level in ("1", "4")]
+LEVELS = [ReleaseParameters(mode="l1", dimension=2, grid=1024, epsilon=level) for level in ("1", "4")]
 LABELS = np.arange(TEXTS) % 2
 #: Vectors in the ball that the classifier gets right.
 SOUND = np.stack([np.where(LABELS == 1, 0.7, -0.7), np.full(TEXTS, 0.2)], axis=1).astype(np.float32)
@@ -28,7 +28,9 @@ def flipped(count: int) -> np.ndarray:
 
 
 def level(mode: str, dimension: int = 3) -> ReleaseParameters:
-    return ReleaseParameters(mode, dimension, 64, "4", "1e-6" if mode == "l2" else None)
+    return ReleaseParameters(
+        mode=mode, dimension=dimension, grid=64, epsilon="4", delta="1e-6" if mode == "l2" else None
+    )
 
 
 def test_what_is_the_same_passes() -> None:

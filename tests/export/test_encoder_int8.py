@@ -51,7 +51,7 @@ def test_every_recipe_makes_a_graph_that_devices_run(
     recipe: Int8Recipe, folder: Path, graph: Path, checkpoint: Checkpoint, real: Texts
 ) -> None:
     path = folder / graph_name(recipe)
-    operators = check_model(path.read_bytes(), checkpoint.dimension, checkpoint.max_tokens).operators
+    operators = check_model(path.read_bytes(), checkpoint.dimension).operators
     assert operators["MatMulInteger"] == 6 * LAYERS + 2 * LAYERS * recipe.attention
     assert operators["MatMul"] == 2 * LAYERS * (not recipe.attention) + HEAD
     off = np.abs(vectors(Session(path), real) - vectors(Session(graph), real)).sum(1)

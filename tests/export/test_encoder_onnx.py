@@ -34,7 +34,7 @@ def test_every_mode_exports(tmp_path: Path, mode: str, dimension: int, head_hidd
     folder = write_checkpoint(tmp_path / "checkpoint", mode, dimension, head_hidden=head_hidden)
     checkpoint, path = load_checkpoint(folder), tmp_path / "model.onnx"
     assert export_graph(checkpoint, path) <= TOLERANCE
-    check_model(path.read_bytes(), dimension, MAX_TOKENS)
+    check_model(path.read_bytes(), dimension)
     found = np.stack([Session(path)(ids(tokens)) for tokens in (1, 7, MAX_TOKENS)]).astype(np.float64)
     if mode == "box":
         assert found.min() == 0
@@ -44,7 +44,7 @@ def test_every_mode_exports(tmp_path: Path, mode: str, dimension: int, head_hidd
 
 
 def test_the_graph_has_the_signature_and_the_operators_of_a_device(graph: Path, checkpoint: Checkpoint) -> None:
-    outline = check_model(graph.read_bytes(), checkpoint.dimension, MAX_TOKENS)
+    outline = check_model(graph.read_bytes(), checkpoint.dimension)
     assert outline.operators["MatMul"] == 2 * (6 + 2)
     model = onnx.load(graph)
     assert {entry.domain for entry in model.opset_import} == {""}

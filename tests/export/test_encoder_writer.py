@@ -26,7 +26,7 @@ def contents(encoder_bundle: Path, monkeypatch: pytest.MonkeyPatch) -> EncoderCo
     release = json.loads((encoder_bundle / "release.json").read_text("utf-8"))
     release.pop("files")
     manifest = json.loads((encoder_bundle / "manifest.json").read_text("utf-8"))
-    monkeypatch.setattr(encoder_writer, "footprint", lambda _: manifest["measured"]["device"])
+    monkeypatch.setattr(encoder_writer, "footprint", lambda *_: manifest["measured"]["device"])
     return EncoderContents(files, release, manifest)
 
 

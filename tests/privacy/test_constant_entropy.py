@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_encoders import write_encoder
+from small_encoders import load_encoder, write_encoder
 from small_index import write_index
-from textveil import Encoder, Sanitizer
+from textveil import IndexEncoder, Sanitizer
 from textveil.bundle import Bundle
 from textveil.errors import EntropyFailed
 from textveil.mechanisms import entropy, integer_sampling, uniform_below
 from textveil.mechanisms.baselines import SanText
 from textveil.mechanisms.integer_sampling import MAX_ROUNDS, MAX_WORDS, Rows, draw_thinned
-from textveil.vector import IndexEncoder
 
 BYTES = (0x00, 0x01, 0x55, 0x7F, 0x80, 0xAA, 0xFE, 0xFF)
 TEXT = "Dr. Mary Smith (born 3 May 1981) wrote 'call 555-0199' to kim@example.com: the zorblax hurts, really."
@@ -75,7 +74,7 @@ def test_integers_below_a_total(source: int, total: int) -> None:
 
 def test_vectors_and_decisions_end(source: int, tmp_path: Path) -> None:
     """One word for one value: no source makes them fail."""
-    encoder = Encoder.load(write_encoder(tmp_path / "encoder"))
+    encoder = load_encoder(write_encoder(tmp_path / "encoder"))
     assert ends(lambda: encoder.encode("hello world", epsilon=4, word_dropout="0.5"))
     index = IndexEncoder.load(write_index(tmp_path / "index"))
     ends(lambda: index.encode("hello world", epsilon=4))

@@ -21,7 +21,7 @@ from textveil.mechanisms.staircase.table import StaircaseTable, output_role
 DRAWING = ("integer_sampling", "staircase.staircase", "staircase.table", "staircase.context")
 
 
-@pytest.mark.parametrize("name", [f"mechanisms.{module}" for module in DRAWING] + ["ledger.rows", "ledger.charging"])
+@pytest.mark.parametrize("name", [f"mechanisms.{module}" for module in DRAWING] + ["ledger.rows", "ledger.posting"])
 def test_what_is_drawn_from_cannot_be_changed(name: str) -> None:
     module = importlib.import_module(f"textveil.{name}")
     ours = [value for value in vars(module).values() if isclass(value) and value.__module__ == module.__name__]

@@ -27,9 +27,9 @@ FEWER = DRAWS[96]
 FAULTS = [96, pytest.param(98, marks=pytest.mark.full)]
 _CELLS = 16
 
-L1 = ReleaseParameters("l1", 4, 1024, "4")
-L2 = ReleaseParameters("l2", 4, 1024, "4", "1e-6")
-BOX = ReleaseParameters("box", 4, 16, "4")
+L1 = ReleaseParameters(mode="l1", dimension=4, grid=1024, epsilon="4")
+L2 = ReleaseParameters(mode="l2", dimension=4, grid=1024, epsilon="4", delta="1e-6")
+BOX = ReleaseParameters(mode="box", dimension=4, grid=16, epsilon="4")
 MODES = [pytest.param(parameters, id=parameters.mode) for parameters in (L1, L2, BOX)]
 
 Integers = NDArray[np.int64]

@@ -17,9 +17,17 @@ from textveil.mechanisms.noise.vector import Noise, noise_for
 iv.prec = 256
 
 EPSILONS = ("0.5", "1", "2", "3", "4", "6", "8", "12")
-L1 = [ReleaseParameters("l1", k, 1024, epsilon) for epsilon in EPSILONS for k in (1, 2, 4, 8, 16)]
-BOX = [ReleaseParameters("box", 384, 16, epsilon) for epsilon in (*EPSILONS, "384", "1920")]
-L2 = [ReleaseParameters("l2", k, 1024, epsilon, "1e-6") for epsilon in EPSILONS for k in (2, 384)]
+L1 = [
+    ReleaseParameters(mode="l1", dimension=k, grid=1024, epsilon=epsilon)
+    for epsilon in EPSILONS
+    for k in (1, 2, 4, 8, 16)
+]
+BOX = [ReleaseParameters(mode="box", dimension=384, grid=16, epsilon=epsilon) for epsilon in (*EPSILONS, "384", "1920")]
+L2 = [
+    ReleaseParameters(mode="l2", dimension=k, grid=1024, epsilon=epsilon, delta="1e-6")
+    for epsilon in EPSILONS
+    for k in (2, 384)
+]
 ALL = [*L1[::5], *BOX, *L2]
 
 

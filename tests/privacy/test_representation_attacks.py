@@ -28,12 +28,24 @@ def corner(k: int, *steps: float) -> Reals:
 
 #: Parameters and two vectors as far apart as the mode allows, or almost.
 PAIRS: dict[str, tuple[ReleaseParameters, Reals, Reals]] = {
-    "l1-2": (ReleaseParameters("l1", 4, 1024, "2"), corner(4, 1), corner(4, -1)),
-    "l1-4": (ReleaseParameters("l1", 4, 1024, "4"), corner(4, 1), corner(4, -1)),
-    "l1-4-spread": (ReleaseParameters("l1", 4, 1024, "4"), corner(4, 0.5, -0.5), corner(4, 0, 0, 0.75, 0.25)),
-    "box-4": (ReleaseParameters("box", 2, 16, "4"), np.array([1.0, 0]), np.array([0.0, 1])),
-    "l2-4": (ReleaseParameters("l2", 4, 1024, "4", "1e-6"), corner(4, 1), corner(4, -1)),
-    "l2-2-spread": (ReleaseParameters("l2", 4, 1024, "2", "1e-6"), np.full(4, 0.5), np.full(4, -0.5)),
+    "l1-2": (ReleaseParameters(mode="l1", dimension=4, grid=1024, epsilon="2"), corner(4, 1), corner(4, -1)),
+    "l1-4": (ReleaseParameters(mode="l1", dimension=4, grid=1024, epsilon="4"), corner(4, 1), corner(4, -1)),
+    "l1-4-spread": (
+        ReleaseParameters(mode="l1", dimension=4, grid=1024, epsilon="4"),
+        corner(4, 0.5, -0.5),
+        corner(4, 0, 0, 0.75, 0.25),
+    ),
+    "box-4": (ReleaseParameters(mode="box", dimension=2, grid=16, epsilon="4"), np.array([1.0, 0]), np.array([0.0, 1])),
+    "l2-4": (
+        ReleaseParameters(mode="l2", dimension=4, grid=1024, epsilon="4", delta="1e-6"),
+        corner(4, 1),
+        corner(4, -1),
+    ),
+    "l2-2-spread": (
+        ReleaseParameters(mode="l2", dimension=4, grid=1024, epsilon="2", delta="1e-6"),
+        np.full(4, 0.5),
+        np.full(4, -0.5),
+    ),
 }
 
 
@@ -91,7 +103,7 @@ def test_the_releases_are_enough() -> None:
 
 def test_an_audit_catches_one_draw_for_all_coordinates() -> None:
     """The published code's noise: differences of coordinates are not covered at all."""
-    parameters = ReleaseParameters("box", 4, 16, "4")
+    parameters = ReleaseParameters(mode="box", dimension=4, grid=16, epsilon="4")
     first, second = np.array([1.0, 1, 1, 0]), np.array([0.0, 0, 0, 1])
     releaser = Releaser(parameters)
 
@@ -110,7 +122,7 @@ def test_an_audit_catches_one_draw_for_all_coordinates() -> None:
 @pytest.mark.slow
 def test_an_audit_catches_an_l2_ball_with_laplace_noise() -> None:
     """ADePT's error (Habernal 2021): vectors of L2 norm 1 are 2 sqrt(k) apart in L1, and the noise is for 2."""
-    parameters = ReleaseParameters("l1", 16, 1024, "2")
+    parameters = ReleaseParameters(mode="l1", dimension=16, grid=1024, epsilon="2")
     releaser = Releaser(parameters)
     first, second = np.full(16, 0.25), np.full(16, -0.25)
 
@@ -222,7 +234,7 @@ def test_the_attack_on_the_published_code() -> None:
     assert np.abs(recovered - recovered.min(axis=1, keepdims=True) - vectors).max() < 1e-12
     assert guesses_right(recovered, candidates, true) == 2_000
 
-    releaser = Releaser(ReleaseParameters("box", 32, 64, "2"))
+    releaser = Releaser(ReleaseParameters(mode="box", dimension=32, grid=64, epsilon="2"))
     ours = releaser.dequantize(releaser.release(vectors)).astype(np.float64)
     hits = guesses_right(ours, candidates, true)
     # No attack on an epsilon-LDP release of 50 equally likely texts is right more often than this.
@@ -234,7 +246,9 @@ def test_the_attack_on_the_published_code() -> None:
 @pytest.mark.parametrize("mode", ["l1", "l2", "box"])
 def test_no_coordinate_tells_the_noise_of_another(mode: str) -> None:
     """Differences of coordinates of one release are not those of its vector: the noise is not one scalar."""
-    parameters = ReleaseParameters(mode, 8, 256, "4", "1e-6" if mode == "l2" else None)
+    parameters = ReleaseParameters(
+        mode=mode, dimension=8, grid=256, epsilon="4", delta="1e-6" if mode == "l2" else None
+    )
     releaser = Releaser(parameters)
     vector, _ = releaser.quantize(np.full((1, 8), 0.1))
     first, second = (releaser.release(np.full((500, 8), 0.1)) - vector for _ in range(2))

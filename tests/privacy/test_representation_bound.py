@@ -18,11 +18,11 @@ from textveil.mechanisms.noise.vector import Releaser, noise_for
 
 K = 5
 MODES = {
-    "l1": ReleaseParameters("l1", K, 1024, "4"),
-    "l2": ReleaseParameters("l2", K, 1024, "4", "1e-6"),
-    "box": ReleaseParameters("box", K, 64, "4"),
-    "l1-odd": ReleaseParameters("l1", K, 37, "1"),
-    "l2-odd": ReleaseParameters("l2", K, 37, "1", "1e-4"),
+    "l1": ReleaseParameters(mode="l1", dimension=K, grid=1024, epsilon="4"),
+    "l2": ReleaseParameters(mode="l2", dimension=K, grid=1024, epsilon="4", delta="1e-6"),
+    "box": ReleaseParameters(mode="box", dimension=K, grid=64, epsilon="4"),
+    "l1-odd": ReleaseParameters(mode="l1", dimension=K, grid=37, epsilon="1"),
+    "l2-odd": ReleaseParameters(mode="l2", dimension=K, grid=37, epsilon="1", delta="1e-4"),
 }
 EVERY_MODE = pytest.mark.parametrize("parameters", MODES.values(), ids=MODES)
 
@@ -156,7 +156,9 @@ def test_infinities_and_nan_become_the_fixed_point(parameters: ReleaseParameters
 def test_the_largest_numbers_do_not_overflow(parameters: ReleaseParameters) -> None:
     """As many coordinates, as fine a grid and as large numbers as there can be."""
     grid = 16 if parameters.mode == "box" else MAX_GRID
-    widest = ReleaseParameters(parameters.mode, MAX_DIMENSION, grid, "8", parameters.delta)
+    widest = ReleaseParameters(
+        mode=parameters.mode, dimension=MAX_DIMENSION, grid=grid, epsilon="8", delta=parameters.delta
+    )
     batch = np.stack([np.full(MAX_DIMENSION, value) for value in (np.finfo(np.float64).max, -1e30, 255.9, 1e-300)])
     assert in_ball(widest, Releaser(widest).quantize(batch)[0])
 
@@ -250,6 +252,6 @@ def test_parameters_out_of_range_are_refused(changed: dict[str, Any], message: s
 
 def test_noise_that_does_not_fit_is_refused() -> None:
     with pytest.raises(OptionError, match="coarser grid"):
-        noise_for(ReleaseParameters("box", 384, 1024, "0.5"))
+        noise_for(ReleaseParameters(mode="box", dimension=384, grid=1024, epsilon="0.5"))
     with pytest.raises(OptionError, match="delta is too small"):
-        noise_for(ReleaseParameters("l2", 384, 1024, "16", "1e-15"))
+        noise_for(ReleaseParameters(mode="l2", dimension=384, grid=1024, epsilon="16", delta="1e-15"))

@@ -39,7 +39,7 @@ class Tiny:
     @classmethod
     def of(cls, mode: str, dimension: int, grid: int, epsilon: str, *, margin: int = 3, scale: str = "1") -> "Tiny":
         """Its noise is ``scale`` times what the parameters ask for."""
-        parameters = ReleaseParameters(mode, dimension, grid, epsilon)
+        parameters = ReleaseParameters(mode=mode, dimension=dimension, grid=grid, epsilon=epsilon)
         reach = grid - parameters.lowest + margin
         return cls(parameters, margin, discrete_laplace(parameters.scale * Fraction(scale), reach, BITS))
 
@@ -258,7 +258,7 @@ def gaussian_law(releaser: Releaser, value: int) -> Law:
 @pytest.mark.slow
 @pytest.mark.parametrize(("grid", "epsilon", "delta"), [(2, "1", "0.01"), (2, "4", "1e-6")])
 def test_gaussian_noise_keeps_its_delta_for_every_pair(grid: int, epsilon: str, delta: str) -> None:
-    parameters = ReleaseParameters("l2", 2, grid, epsilon, delta)
+    parameters = ReleaseParameters(mode="l2", dimension=2, grid=grid, epsilon=epsilon, delta=delta)
     releaser = Releaser(parameters)
     vectors = ball(parameters)
     assert set(vectors) == set(reached(releaser))

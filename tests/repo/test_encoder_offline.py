@@ -10,7 +10,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from small_encoders import write_encoder
+from small_encoders import identity_of, pinned, write_encoder
 
 #: Calls that reach the network, or leave something in the file system.
 _NAMES = """
@@ -89,7 +89,7 @@ def test_the_trace_sees_what_it_is_for(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_encoding_opens_no_socket_and_writes_no_file(bundle: Path, tmp_path: Path) -> None:
     """The whole command, from the first instruction of the interpreter to the last, all threads."""
-    trace, place = traced(tmp_path, "-m", "textveil", "encode", "--bundle", bundle, "--text", "The doctor said.")
+    trace, place = traced(tmp_path, "-m", "textveil", "encode", *pinned(bundle), "--text", "The doctor said.")
     assert f"{bundle}/model.onnx" in trace
     assert "onnxruntime" in trace
     assert suspicious(trace) == []
@@ -100,7 +100,7 @@ def test_two_threads_and_a_failure_stay_offline(bundle: Path, tmp_path: Path) ->
     code = """
         import sys
         from textveil import Encoder, TextveilError
-        encoder = Encoder.load(sys.argv[1], threads=2)
+        encoder = Encoder.load(sys.argv[1], expect_id=sys.argv[2], threads=2)
         for _ in range(3):
             encoder.encode("the doctor said", word_dropout=0.5)
         try:
@@ -108,7 +108,7 @@ def test_two_threads_and_a_failure_stay_offline(bundle: Path, tmp_path: Path) ->
         except TextveilError:
             pass
     """
-    trace, place = traced(tmp_path, "-c", textwrap.dedent(code), bundle)
+    trace, place = traced(tmp_path, "-c", textwrap.dedent(code), bundle, identity_of(bundle))
     assert suspicious(trace) == []
     assert list(place.iterdir()) == []
 
@@ -141,10 +141,10 @@ def test_onnxruntime_is_imported_when_an_encoder_is_opened_and_not_before(bundle
             Encoder.load(sys.argv[2])
         except textveil.TextveilError:
             look()
-        Encoder.load(sys.argv[1]); look()
+        Encoder.load(sys.argv[1], expect_id=sys.argv[3]); look()
         print(json.dumps(seen))
     """
-    assert child(code, bundle, tmp_path) == [False, False, False, False, False, False, True]
+    assert child(code, bundle, tmp_path, identity_of(bundle)) == [False, False, False, False, False, False, True]
 
 
 def test_no_other_module_names_onnxruntime() -> None:
@@ -175,10 +175,10 @@ def test_what_encoding_loads_holds_no_client(bundle: Path) -> None:
         import numpy, regex, onnxruntime
         before = set(sys.modules)
         from textveil import Encoder
-        Encoder.load(sys.argv[1]).encode("the")
+        Encoder.load(sys.argv[1], expect_id=sys.argv[2]).encode("the")
         print(json.dumps(sorted(set(sys.modules) - before)))
     """
-    loaded = child(code, bundle)
+    loaded = child(code, bundle, identity_of(bundle))
     assert "textveil.vector.encoder" in loaded
     clients = ("socket", "ssl", "http", "urllib", "requests", "asyncio", "huggingface_hub", "torch", "onnx", "sqlite3")
     assert {name for name in loaded if name.split(".")[0] in clients} <= {"urllib", "urllib.parse"}

@@ -4,8 +4,9 @@ from decimal import Decimal
 
 import pytest
 from textveil import Sanitizer
+from textveil.errors import MixedKinds
 from textveil.mechanisms.noise import L1, ReleaseParameters
-from textveil.release import Loss, MixedKinds, PerCoordinate, PerDistance, PerToken, PerWord, Statement, WholeText
+from textveil.release import Loss, PerCoordinate, PerDistance, PerToken, PerWord, Statement, WholeText
 from textveil.vector import vector_statement
 
 
@@ -16,7 +17,7 @@ def statements() -> dict[str, Statement]:
         "santext+": sanitizer.sanitize("My doctor said", mechanism="santext+").statement,
         "santext": sanitizer.sanitize("My doctor said", mechanism="santext").statement,
         "krr": sanitizer.sanitize("My doctor said", mechanism="krr", epsilon="3.5").statement,
-        "l1": vector_statement(ReleaseParameters(L1, 2, 64, "2"), "0.5", "an identity"),
+        "l1": vector_statement(ReleaseParameters(mode=L1, dimension=2, grid=64, epsilon="2"), "0.5", "an identity"),
     }
 
 

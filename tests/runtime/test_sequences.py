@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from canaries import SECRET
+from small_encoders import load_encoder
 from small_index import write_index
-from textveil import Encoder, IndexEncoder, Ledger, Sanitizer
+from textveil import IndexEncoder, Ledger, Sanitizer
 from textveil.errors import InputError, OptionError, ReleaseError
 from textveil.sequences import in_order
 from textveil_cli.collector import IndexServer
@@ -50,7 +51,7 @@ IMPOSTORS = {
 
 @pytest.fixture
 def doors(english: Sanitizer, tiny_encoder: Path, tmp_path: Path) -> dict[str, Door]:
-    encoder, index = Encoder.load(tiny_encoder), IndexEncoder.load(write_index(tmp_path / "index"))
+    encoder, index = load_encoder(tiny_encoder), IndexEncoder.load(write_index(tmp_path / "index"))
     ledger, rewriter = Ledger(tmp_path / "ledger"), Rewriter()
     return {
         "sanitize_batch": english.sanitize_batch,

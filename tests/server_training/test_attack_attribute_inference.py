@@ -152,7 +152,7 @@ def attacked(epsilon: float, stated: float) -> tuple[Floats, Floats]:
     """Accuracies at best guessing of an attacker on vectors that hold the attributes, and their ceilings."""
     generator = np.random.default_rng(9)
     present = {split: generator.random((size, 1)) < 0.5 for split, size in SIZES.items()}
-    release = Releaser(ReleaseParameters("l1", 1, 1024, str(epsilon)))
+    release = Releaser(ReleaseParameters(mode="l1", dimension=1, grid=1024, epsilon=str(epsilon)))
     found = infer(
         lambda split: release.dequantize(release.release(2.0 * present[split] - 1)), present, Settings(num_epochs=3)
     )

@@ -25,7 +25,11 @@ def bounded(mode: str) -> Vectors:
 
 
 def releaser(mode: str, epsilon: str) -> Releaser:
-    return Releaser(ReleaseParameters(mode, DIMENSION, 64, epsilon, "1e-6" if mode == "l2" else None))
+    return Releaser(
+        ReleaseParameters(
+            mode=mode, dimension=DIMENSION, grid=64, epsilon=epsilon, delta="1e-6" if mode == "l2" else None
+        )
+    )
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.05, 1.0])

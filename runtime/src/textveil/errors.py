@@ -59,6 +59,12 @@ class ModelRefused(BundleError):
     code = "model-refused"
 
 
+class ModelNotPinned(BundleError):
+    """A bundle runs a model, and its user named neither its identity nor its maker."""
+
+    code = "model-not-pinned"
+
+
 class NoStatistics(BundleError):
     """The bundle is sound, but does not tell what its levels do to words."""
 
@@ -305,3 +311,7 @@ class ResumeError(OutputError):
 
 class OldFormat(UserWarning):
     """A bundle of an older format was opened: its identity does not cover all of it. The message names the rest."""
+
+
+class MixedKinds(TypeError):
+    """One kind of privacy loss was compared with, or used as, another: a mistake in a program, never in its input."""

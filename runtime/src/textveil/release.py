@@ -17,12 +17,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, ClassVar, Self
 
+from textveil.errors import MixedKinds
+
 #: Charges are counted in units: so many are a nat, and so many a delta of 1.
 NAT_UNITS, DELTA_UNITS = 1 << 20, 1 << 50
-
-
-class MixedKinds(TypeError):
-    """One kind of privacy loss was compared with, or used as, another."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,12 +117,12 @@ class Charge:
     Units are rounded up once for each release, and their sums are exact (docs/proofs/ledger.md).
 
     Attributes:
-        epsilon: In units of 2**-20 nat; ``None`` where no finite bound is proven.
-        delta: In units of 2**-50.
+        epsilon_units: In units of 2**-20 nat; ``None`` where no finite bound is proven.
+        delta_units: In units of 2**-50.
     """
 
-    epsilon: int | None
-    delta: int = 0
+    epsilon_units: int | None
+    delta_units: int = 0
 
     @classmethod
     def of(cls, loss: Loss, times: int = 1) -> "Charge":

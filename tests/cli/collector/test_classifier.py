@@ -51,8 +51,8 @@ def line(folder: Path, first: float = 0.5, **statement: object) -> str:
 def test_what_the_device_writes_the_server_reads(bundle: Path, run: Run, tmp_path: Path) -> None:
     (tmp_path / "texts.txt").write_text("a b\nb a\n\n")
     released = tmp_path / "released.jsonl"
-    arguments = ["encode", str(tmp_path / "texts.txt"), "-b", str(bundle), "-e", "8", "--json", "-o", str(released)]
-    assert console.run(app, "textveil", [*arguments, "--quiet"]) == 0
+    arguments = [str(tmp_path / "texts.txt"), "-e", "8", "--json", "-o", str(released), "--quiet"]
+    assert console.run(app, "textveil", ["encode", *small_encoders.pinned(bundle), *arguments]) == 0
     vectors = [json.loads(row)["vector"] for row in released.read_text().splitlines()]
     code, out, _ = run("classify", bundle, released)
     assert code == 0

@@ -17,7 +17,7 @@ from textveil import Ledger, Sanitizer
 from textveil.errors import LedgerError
 from textveil_cli.console import run
 from textveil_cli.files import streams
-from textveil_cli.files.charges import Charges
+from textveil_cli.files.posted import BlockLedger
 from textveil_cli.main import app
 
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -120,7 +120,7 @@ def test_a_budget_that_is_spent_ends_the_run_and_nothing_is_charged(
     out = tmp_path / "out.csv"
 
     def charged() -> list[tuple[int, int]]:
-        return [(account.epsilon, releases) for account, releases in Ledger(path).accounts()]
+        return [(account.epsilon_units, releases) for account, releases in Ledger(path).accounts()]
 
     for to in (["-o", out], []):
         ran = tables(people, "--scope-column", "who", "--budget", "20", *to)
@@ -190,7 +190,7 @@ def test_nothing_is_written_before_it_is_charged(
     """A ledger that fails at the third block: rows of two blocks left."""
     monkeypatch.setattr(streams, "_READ_BYTES", 24)
     (tmp_path / "t.csv").write_text("id,note\n" + "".join(f"{number:03},doctor nurse\n" for number in range(50)))
-    real, calls = Ledger.charge_groups, [0]
+    real, calls = Ledger.post_groups, [0]
 
     def charge(*arguments: Any, **options: Any) -> Any:
         calls[0] += 1
@@ -198,7 +198,7 @@ def test_nothing_is_written_before_it_is_charged(
             raise LedgerError("no")
         return real(*arguments, **options)
 
-    monkeypatch.setattr(Ledger, "charge_groups", charge)
+    monkeypatch.setattr(Ledger, "post_groups", charge)
     ran = tables(tmp_path / "t.csv")
     assert (ran.code, calls) == (1, [3])
     assert [line.split(",")[0] for line in ran.text.splitlines()] == ["id", "000", "001"]
@@ -311,12 +311,12 @@ def test_three_hundred_kills(bundle: Path, tmp_path: Path, monkeypatch: pytest.M
 def test_rows_that_are_not_charged_are_found(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A planted fault: blocks of one row are not charged."""
     monkeypatch.setattr(streams, "_READ_BYTES", 16)
-    real = Charges.charge
+    real = BlockLedger.post
 
-    def charge(self: Charges, block: Any, drawn: Any, *, whole: bool) -> Any:
+    def charge(self: BlockLedger, block: Any, drawn: Any, *, whole: bool) -> Any:
         return drawn if len(block.texts) == 1 else real(self, block, drawn, whole=whole)
 
-    monkeypatch.setattr(Charges, "charge", charge)
+    monkeypatch.setattr(BlockLedger, "post", charge)
     assert killed_runs(bundle, tmp_path, kills=1)[1] > 0
 
 

@@ -74,10 +74,12 @@ def test_the_example_runs(tmp_path: Path) -> None:
 def test_vectors_are_released(tmp_path: Path) -> None:
     if find_spec("onnxruntime") is None or find_spec("onnx") is None:
         pytest.skip("needs the extra encoder, and onnx to make a model")
-    from small_encoders import write_encoder
+    from small_encoders import identity_of, write_encoder
 
     model = write_encoder(tmp_path / "tiny")
-    with served(tmp_path, *START, "--bundle", SMALL, "--encoder", model) as server:
+    with served(
+        tmp_path, *START, "--bundle", SMALL, "--encoder", model, "--encoder-expect-id", identity_of(model)
+    ) as server:
         assert server.ask("GET", "/info")[1]["encode"] is not None
         status, said, _ = server.ask("POST", "/encode", {"text": SECRET})
         assert status == 200

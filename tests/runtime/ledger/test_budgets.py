@@ -18,15 +18,15 @@ def test_every_draw_is_charged_and_said_to_be_a_further_one(small: Sanitizer, le
     before = [ledger.sanitize(small, TEXT, scope="letter").before for _ in range(3)]
     assert before == [0, 1, 2]
     assert [c.before for c in ledger.sanitize_batch(small, [TEXT, "doctor", "doctor"], scope="letter")] == [3, 0, 1]
-    assert ledger.account("letter").epsilon == (4 * 51 // 2 + 17) * NAT_UNITS
+    assert ledger.account("letter").epsilon_units == (4 * 51 // 2 + 17) * NAT_UNITS
     assert ledger.sanitize(small, TEXT, scope="another").before == 0
-    assert ledger.account("unknown").epsilon == 0
+    assert ledger.account("unknown").epsilon_units == 0
     assert ledger.sanitize(small, TEXT, scope="letter", level="strong").before == 0
 
 
 def test_each_text_can_have_a_scope_of_its_own(small: Sanitizer, ledger: Ledger) -> None:
     ledger.sanitize_batch(small, ["doctor", "nurse flu", "clinic"], scope=["a", "b", "a"])
-    assert [ledger.account(scope).epsilon / NAT_UNITS for scope in "ab"] == [17, 17]
+    assert [ledger.account(scope).epsilon_units / NAT_UNITS for scope in "ab"] == [17, 17]
     with pytest.raises(OptionError, match=r"one scope for all texts, or one for each$"):
         ledger.sanitize_batch(small, ["doctor"], scope=["a", "b"])
     with pytest.raises(OptionError, match=r"^the name of a scope is a string$"):
@@ -43,8 +43,8 @@ def test_a_budget_is_met_to_the_last_unit_and_not_beyond(small: Sanitizer, ledge
         ledger.sanitize(small, "doctor", scope="a")
     with pytest.raises(BudgetError, match=r"0 of 25.49 nats are spent$"):
         ledger.sanitize(small, TEXT, scope="b", budget=Budget("25.49"))
-    assert ledger.account("a").epsilon == budget.units[0]
-    assert ledger.account("b").epsilon == 0
+    assert ledger.account("a").epsilon_units == budget.units[0]
+    assert ledger.account("b").epsilon_units == 0
     ledger.sanitize(small, "the 5", scope="a")  # costs nothing
     with pytest.raises(OptionError, match=r"^a budget is a Budget: Budget\(60\) is 60 nats$"):
         ledger.sanitize(small, TEXT, scope="a", budget=60)  # type: ignore[arg-type]
@@ -53,7 +53,7 @@ def test_a_budget_is_met_to_the_last_unit_and_not_beyond(small: Sanitizer, ledge
 def test_a_refused_batch_releases_and_charges_nothing(small: Sanitizer, ledger: Ledger) -> None:
     with pytest.raises(BudgetError):
         ledger.sanitize_batch(small, ["doctor", "nurse", "flu"], scope=["a", "a", "b"], budget=Budget(10))
-    assert [(account.epsilon, releases) for account, releases in ledger.accounts()] == [(0, 0), (0, 0)]
+    assert [(account.epsilon_units, releases) for account, releases in ledger.accounts()] == [(0, 0), (0, 0)]
     ledger.sanitize(small, "doctor", scope="a")
     before = ledger.export()
     with pytest.raises(BudgetError):
@@ -79,7 +79,7 @@ def test_a_budget_is_kept_whatever_is_refused(ledger: Ledger) -> None:
     def refused(*scopes: str, budget: float, nats: int = 1) -> None:
         groups = [[entry(scope, Charge(nats * NAT_UNITS))] for scope in scopes]
         for together in (True, False):
-            outcomes = ledger.charge_groups(groups, budget=Budget(budget), together=together)
+            outcomes = ledger.post_groups(groups, budget=Budget(budget), together=together)
             assert any(isinstance(outcome, BudgetError) for outcome in outcomes)
 
     def budgets() -> list[Budget | None]:
@@ -87,15 +87,15 @@ def test_a_budget_is_kept_whatever_is_refused(ledger: Ledger) -> None:
 
     refused("a", budget=0.5)
     assert budgets() == [Budget(0.5), None, None]
-    ledger.charge([entry("b")], budget=Budget(9))
+    ledger.post([entry("b")], budget=Budget(9))
     refused("b", budget=7, nats=8)
     assert budgets() == [Budget(0.5), Budget(7), None]
     refused("c", "a", "b", budget=0.75)  # that of a is smaller already, and stays
     assert budgets() == [Budget(0.5), Budget(0.75), Budget(0.75)]
     with pytest.raises(BudgetError, match=r"a budget can only be lowered$"):
-        ledger.charge([entry("a"), entry("b")], budget=Budget(0.625))
+        ledger.post([entry("a"), entry("b")], budget=Budget(0.625))
     assert budgets() == [Budget(0.5), Budget(0.625), Budget(0.75)]
-    assert ledger.account("a").epsilon == 0
+    assert ledger.account("a").epsilon_units == 0
 
 
 def test_a_refusal_says_what_was_spent_of_which_budget_in_which_scope(small: Sanitizer, ledger: Ledger) -> None:
@@ -112,14 +112,14 @@ def test_a_refusal_says_what_was_spent_of_which_budget_in_which_scope(small: San
     assert (str(of_a_row), vars(of_a_row)) == ("people.csv, row 3", vars(error))
     for shown in (str(error), repr(error), "".join(traceback.format_exception(error))):
         assert "Anna" not in shown.replace('scope="Anna"', "")
-    for wrong in (lambda: ledger.charge([entry("Anna")], budget=Budget(99)), lambda: unbounded(ledger, "Anna")):
+    for wrong in (lambda: ledger.post([entry("Anna")], budget=Budget(99)), lambda: unbounded(ledger, "Anna")):
         with pytest.raises(BudgetError) as caught:
             wrong()
         assert (caught.value.scope, caught.value.spent, caught.value.budget) == ("Anna", Decimal("8.5"), error.budget)
 
 
 def unbounded(ledger: Ledger, scope: str) -> None:
-    ledger.charge([entry(scope, Charge(None))])
+    ledger.post([entry(scope, Charge(None))])
 
 
 def test_a_budget_is_in_nats(ledger: Ledger) -> None:
@@ -139,14 +139,14 @@ def test_a_budget_is_in_nats(ledger: Ledger) -> None:
 
 def test_delta_has_a_column_and_a_budget_of_its_own(ledger: Ledger) -> None:
     charge = Charge.of(WholeText(Decimal(1), Decimal("1e-6")))
-    ledger.charge([entry("free", charge), entry("free", charge)])
+    ledger.post([entry("free", charge), entry("free", charge)])
     account = ledger.account("free")
     assert (account.spent, account.spent_delta) == ("2", "0.00000201")
     with pytest.raises(BudgetError):
-        ledger.charge([entry("a", charge)], budget=Budget(100))
-    ledger.charge([entry("b", charge)], budget=Budget(100, delta="1.5e-6"))
+        ledger.post([entry("a", charge)], budget=Budget(100))
+    ledger.post([entry("b", charge)], budget=Budget(100, delta="1.5e-6"))
     with pytest.raises(BudgetError):
-        ledger.charge([entry("b", charge)])
+        ledger.post([entry("b", charge)])
 
 
 def test_what_has_no_finite_charge_is_recorded_and_refused_under_a_budget(tiny: Sanitizer, ledger: Ledger) -> None:
@@ -167,7 +167,7 @@ def test_what_is_no_budget_is_refused(wrong: Any) -> None:
 
 
 def test_sums_that_would_not_fit_are_refused(ledger: Ledger) -> None:
-    ledger.charge([entry(charge=Charge(1 << 62))])
+    ledger.post([entry(charge=Charge(1 << 62))])
     with pytest.raises(LedgerError, match=r"beyond what a ledger counts$"):
-        ledger.charge([entry()])
-    assert ledger.account("scope").epsilon == 1 << 62
+        ledger.post([entry()])
+    assert ledger.account("scope").epsilon_units == 1 << 62

@@ -1,6 +1,5 @@
 """What a release is charged: staircase, SanText, randomized response, vectors and indices."""
 
-from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -9,9 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_encoders import write_encoder
+from small_encoders import load_encoder, write_encoder
 from small_index import write_index
-from textveil import Budget, Encoder, IndexEncoder, Ledger, Sanitizer
+from textveil import Budget, IndexEncoder, Ledger, Sanitizer
 from textveil.audit import pure_ldp_levels
 from textveil.ledger import Account
 from textveil.mechanisms.noise.parameters import ReleaseParameters
@@ -36,7 +35,7 @@ TEXT = "The doctor, John's zorblax: the Doctor wasn't 5."
 def test_the_staircase_is_charged_by_drawn_mentions(small: Sanitizer, options: Any, nats: str) -> None:
     result = small.sanitize(TEXT, **options)
     assert result.statement.charge == Charge(int(Decimal(nats) * NAT_UNITS))
-    assert result.statement.charge.epsilon == result.statement.epsilon_document * NAT_UNITS
+    assert result.statement.charge.epsilon_units == result.statement.epsilon_document * NAT_UNITS
 
 
 def test_santext_is_charged_its_pure_level_for_all_tokens(tiny: Sanitizer, english: Sanitizer) -> None:
@@ -44,12 +43,12 @@ def test_santext_is_charged_its_pure_level_for_all_tokens(tiny: Sanitizer, engli
     for sanitizer in (tiny, english):
         plan = sanitizer._plan({"mechanism": "santext"})
         charge = sanitizer.sanitize(text, mechanism="santext").statement.charge
-        assert charge.epsilon is not None
+        assert charge.epsilon_units is not None
         if sanitizer is tiny:  # no certificate: the bound of any table
-            assert charge.epsilon >= 4 * pure_ldp_levels([plan.channel])[0][0] * NAT_UNITS  # type: ignore[list-item]
+            assert charge.epsilon_units >= 4 * pure_ldp_levels([plan.channel])[0][0] * NAT_UNITS  # type: ignore[list-item]
         else:
             level = english.bundle.certificate["levels"]["moderate"]["santext"]["exact"]["epsilon_pure_ldp"]  # type: ignore[index]
-            assert charge.epsilon == -(-4 * Fraction(level) * NAT_UNITS // 1)
+            assert charge.epsilon_units == -(-4 * Fraction(level) * NAT_UNITS // 1)
 
 
 def test_randomized_response_is_charged_exactly(tiny: Sanitizer) -> None:
@@ -67,7 +66,9 @@ def test_what_has_no_finite_bound_says_so(tiny: Sanitizer) -> None:
 
 
 def test_vectors_and_indices_are_charged_for_the_whole_text(tmp_path: Path) -> None:
-    statement = vector_statement(ReleaseParameters("l2", 3, 8, "2", "1e-6"), "0.5", "bundle")
+    statement = vector_statement(
+        ReleaseParameters(mode="l2", dimension=3, grid=8, epsilon="2", delta="1e-6"), "0.5", "bundle"
+    )
     assert statement.charge == Charge(2 * NAT_UNITS, -(-DELTA_UNITS // 10**6))
     assert statement.mechanism == "vector l2"
     index = IndexEncoder.load(write_index(tmp_path / "index")).statement()
@@ -78,20 +79,20 @@ def test_vectors_and_indices_are_charged_for_the_whole_text(tmp_path: Path) -> N
     st.lists(st.tuples(st.decimals("0", "100", places=9), st.decimals("0", ".1", places=14), st.integers(0, 50))),
 )
 def test_sums_of_charges_are_no_less_than_the_losses(losses: list[tuple[Decimal, Decimal, int]]) -> None:
-    account, epsilon, delta = Account(b""), Fraction(0), Fraction(0)
+    account, epsilon, delta = Account(scope=b""), Fraction(0), Fraction(0)
     for loss, its_delta, times in losses:
-        account = account.charged(Charge.of(WholeText(loss, its_delta), times), "")
+        account = account.after(Charge.of(WholeText(loss, its_delta), times), "")
         epsilon += Fraction(loss) * times
         delta += Fraction(its_delta) * times
-    assert 0 <= account.epsilon - epsilon * NAT_UNITS <= len(losses)
-    assert 0 <= account.delta - delta * DELTA_UNITS <= len(losses)
+    assert 0 <= account.epsilon_units - epsilon * NAT_UNITS <= len(losses)
+    assert 0 <= account.delta_units - delta * DELTA_UNITS <= len(losses)
     said = account.to_dict()
-    assert Fraction(said["nats"]) * NAT_UNITS == account.epsilon
-    assert Fraction(said["delta"]) * DELTA_UNITS == account.delta
-    assert Decimal(account.spent.replace(",", "")) * NAT_UNITS >= account.epsilon
-    assert Decimal(account.spent_delta) * DELTA_UNITS >= account.delta
-    limited = Account(b"").limited(Budget(account.spent.replace(",", ""), delta=account.spent_delta))
-    assert limited.charged(Charge(account.epsilon, account.delta), "").epsilon == account.epsilon
+    assert Fraction(said["nats"]) * NAT_UNITS == account.epsilon_units
+    assert Fraction(said["delta"]) * DELTA_UNITS == account.delta_units
+    assert Decimal(account.spent.replace(",", "")) * NAT_UNITS >= account.epsilon_units
+    assert Decimal(account.spent_delta) * DELTA_UNITS >= account.delta_units
+    limited = Account(scope=b"").limited(Budget(account.spent.replace(",", ""), delta=account.spent_delta))
+    assert limited.after(Charge(account.epsilon_units, account.delta_units), "").epsilon_units == account.epsilon_units
 
 
 def test_a_charge_that_is_rounded_down_would_be_seen() -> None:
@@ -102,10 +103,9 @@ def test_a_charge_that_is_rounded_down_would_be_seen() -> None:
 
 
 def test_encoders_are_charged(tiny_encoder: Path, ledger: Ledger, tmp_path: Path) -> None:
-    encoder: Callable[..., Any] = Encoder.load
-    charged = ledger.encode_batch(encoder(tiny_encoder), ["a", "b"], scope=["x", "y"])
+    charged = ledger.encode_batch(load_encoder(tiny_encoder), ["a", "b"], scope=["x", "y"])
     statement = charged[0].release.statement
-    assert ledger.account("x").epsilon == statement.charge.epsilon
-    l2 = encoder(write_encoder(tmp_path / "l2", mode="l2", delta="1e-6"))
+    assert ledger.account("x").epsilon_units == statement.charge.epsilon_units
+    l2 = load_encoder(write_encoder(tmp_path / "l2", mode="l2", delta="1e-6"))
     ledger.encode_batch(l2, ["a"], scope="z")
-    assert ledger.account("z").delta == l2.statement().charge.delta > 0
+    assert ledger.account("z").delta_units == l2.statement().charge.delta_units > 0

@@ -19,7 +19,7 @@ from textveil.release import Charge
 resource = pytest.importorskip("resource")
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
-ENTRY = Entry("scope", b"request", "staircase", Charge(3))
+ENTRY = Entry(scope="scope", request=b"request", mechanism="staircase", charge=Charge(3))
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ atomic.unnamed_file = lambda folder: None  # so that the trace sees names
 database._PRAGMAS = tuple(p.replace("EXTRA", sys.argv[2]) for p in database._PRAGMAS)
 ledger = Ledger(sys.argv[1] + "/ledger")
 for number in range(3):
-    ledger.charge([Entry("scope", b"%d" % number, "staircase", Charge(1))])
+    ledger.post([Entry(scope="scope", request=b"%d" % number, mechanism="staircase", charge=Charge(1))])
     os.write(1, b"%d\\n" % number)
 """
 
@@ -186,23 +186,23 @@ def test_a_full_disk_at_the_first_use_is_a_named_error(folder: Path) -> None:
 
         _, status = os.waitpid(in_a_copy(work), 0)
         assert status == 0
-    Ledger(folder / "ledger").charge([ENTRY])
+    Ledger(folder / "ledger").post([ENTRY])
 
 
 def test_a_journal_from_before_takes_the_ledger_back_and_is_not_noticed(folder: Path) -> None:
     """What SQLite gives for files that were restored to an earlier state: docs/privacy.md says that none is noticed."""
     ledger = Ledger(folder / "ledger")
-    ledger.charge([ENTRY])
+    ledger.post([ENTRY])
     before = ledger.path.read_bytes()
-    ledger.charge([ENTRY])
+    ledger.post([ENTRY])
     ledger.path.write_bytes(before)
-    assert ledger.account("scope").epsilon == 3
+    assert ledger.account("scope").epsilon_units == 3
 
 
 @pytest.mark.parametrize("damage", ["cut", "header", "page", "text", "version"])
 def test_a_damaged_ledger_is_refused(folder: Path, damage: str) -> None:
     ledger = Ledger(folder / "ledger")
-    ledger.charge([ENTRY])
+    ledger.post([ENTRY])
     content = bytearray(ledger.path.read_bytes())
     if damage == "cut":
         del content[5000:]
@@ -215,7 +215,7 @@ def test_a_damaged_ledger_is_refused(folder: Path, damage: str) -> None:
     else:
         content[60:64] = (2).to_bytes(4, "big")
     ledger.path.write_bytes(content)
-    for use in (lambda: Ledger(folder / "ledger"), lambda: ledger.charge([ENTRY]), ledger.accounts):
+    for use in (lambda: Ledger(folder / "ledger"), lambda: ledger.post([ENTRY]), ledger.accounts):
         with pytest.raises(LedgerDamaged) as caught:
             use()
         assert re.match(r"^(this file is not a textveil ledger|the ledger is of version 2)", str(caught.value))
@@ -254,13 +254,13 @@ def test_sums_that_do_not_fit_are_found_before_anything_is_released(
 ) -> None:
     """Also by a ledger that has looked at them before, and has two more releases since."""
     ledger, other = Ledger(folder / "ledger"), Ledger(folder / "ledger")
-    ledger.charge([ENTRY])
+    ledger.post([ENTRY])
     for _ in range(2):
-        other.charge([ENTRY])
+        other.post([ENTRY])
     changed(ledger, statement)
     ledger = Ledger(folder / "ledger") if open_again else ledger
     before = ledger.path.read_bytes()
-    for use in (lambda: ledger.sanitize(small, "doctor", scope="scope"), lambda: ledger.charge([ENTRY])):
+    for use in (lambda: ledger.sanitize(small, "doctor", scope="scope"), lambda: ledger.post([ENTRY])):
         with pytest.raises(
             LedgerDamaged,
             match=r"^the sums of a scope are not those of its releases: put back",
@@ -272,17 +272,17 @@ def test_sums_that_do_not_fit_are_found_before_anything_is_released(
         match=r"^the sums of a scope are not those of its releases: put back",
     ):
         ledger.accounts()
-    ledger.charge([Entry("another", b"request", "staircase", Charge(3))])  # whose sums fit
+    ledger.post([Entry(scope="another", request=b"request", mechanism="staircase", charge=Charge(3))])  # whose sums fit
 
 
 def test_what_others_forget_and_begin_anew_is_no_damage(folder: Path) -> None:
     """Numbers of releases are given again, below those that were looked at."""
     ledger, other = Ledger(folder / "ledger"), Ledger(folder / "ledger")
-    ledger.charge([ENTRY] * 3)
+    ledger.post([ENTRY] * 3)
     other.delete("scope")
-    other.charge([ENTRY])
-    ledger.charge([ENTRY])
-    assert ledger.account("scope").epsilon == 6
+    other.post([ENTRY])
+    ledger.post([ENTRY])
+    assert ledger.account("scope").epsilon_units == 6
     assert ledger.accounts()[0][1] == 2
 
 
@@ -290,17 +290,17 @@ def test_what_others_forget_and_begin_anew_is_no_damage(folder: Path) -> None:
 def test_a_ledger_that_is_gone_beside_its_key_does_not_begin_anew(folder: Path, left: str | int) -> None:
     path = folder / "ledger"
     ledger = Ledger(path)
-    ledger.charge([ENTRY])
+    ledger.post([ENTRY])
     path.unlink() if left == "nothing" else os.truncate(path, int(left))
     before = sorted((file.name, file.read_bytes()) for file in folder.iterdir())
     with pytest.raises(LedgerDamaged, match=r"^the ledger is missing or empty, .* rotate LEDGER --yes$"):
         Ledger(path)
     with pytest.raises(LedgerError):
-        ledger.charge([ENTRY])
+        ledger.post([ENTRY])
     assert sorted((file.name, file.read_bytes()) for file in folder.iterdir()) == before
     assert Ledger.rotate(path).accounts() == []
     assert (folder / "ledger.key").read_bytes() not in [content for _, content in before]
-    Ledger(path).charge([ENTRY])
+    Ledger(path).post([ENTRY])
 
 
 def test_a_file_of_one_byte_is_no_empty_ledger(folder: Path) -> None:
@@ -321,11 +321,11 @@ def test_a_first_use_that_is_killed_can_be_done_again(folder: Path) -> None:
             Killed.left, Killed.after = statement, after
             real = sqlite3.connect
             database.sqlite3.connect = lambda *given, **options: real(*given, factory=Killed, **options)  # type: ignore[attr-defined]
-            Ledger(place / "ledger").charge([ENTRY])
+            Ledger(place / "ledger").post([ENTRY])
 
         _, status = os.waitpid(in_a_copy(work), 0)
         assert status in (0, 9)
-        Ledger(place / "ledger").charge([ENTRY])
+        Ledger(place / "ledger").post([ENTRY])
     assert case > 20
 
 

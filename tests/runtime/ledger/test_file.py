@@ -23,7 +23,9 @@ def test_no_text_and_no_name_is_in_any_file(small: Sanitizer, memo: Ledger, path
     exported = str(memo.export()) + repr(memo) + repr(memo.accounts())
     assert "orblaxia" not in exported + "uimbleton"[1:]
     assert repr(memo) == "<Ledger>"
-    assert "orblaxia" not in repr(Entry("Zorblaxia", b"Zorblaxia", "m", Charge(1), b"Zorblaxia"))
+    assert "orblaxia" not in repr(
+        Entry(scope="Zorblaxia", request=b"Zorblaxia", mechanism="m", charge=Charge(1), output=b"Zorblaxia")
+    )
 
 
 def test_files_are_their_owners_alone(memo: Ledger, path: Path, tmp_path: Path) -> None:
@@ -44,13 +46,13 @@ def test_tags_differ_by_use_scope_and_ledger(small: Sanitizer, path: Path) -> No
 
 
 def test_names_of_scopes_are_compared_in_nfc(ledger: Ledger) -> None:
-    ledger.charge([entry("caf\u00e9"), entry("cafe\u0301"), entry("\udcff")])
-    assert ledger.account("caf\u00e9").epsilon == 2
+    ledger.post([entry("caf\u00e9"), entry("cafe\u0301"), entry("\udcff")])
+    assert ledger.account("caf\u00e9").epsilon_units == 2
 
 
 def test_export_has_everything_but_outputs(small: Sanitizer, memo: Ledger) -> None:
     memo.sanitize(small, "doctor", scope="a", budget=Budget("20.25"))
-    memo.charge([entry("b", Charge(1))])
+    memo.post([entry("b", Charge(1))])
     exported = memo.export()
     assert [sorted(scope.items()) for scope in exported["scopes"] if scope["budget_nats"]] == [
         sorted(

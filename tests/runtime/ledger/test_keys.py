@@ -46,9 +46,9 @@ def test_a_pipe_is_no_key(path: Path, tmp_path: Path) -> None:
 
 
 def test_the_key_can_be_elsewhere(path: Path, tmp_path: Path) -> None:
-    Ledger(path, key=tmp_path / "device").charge([entry()])
+    Ledger(path, key=tmp_path / "device").post([entry()])
     assert not path.with_name("ledger.key").exists()
-    assert Ledger(path, key=tmp_path / "device").account("scope").epsilon == 1
+    assert Ledger(path, key=tmp_path / "device").account("scope").epsilon_units == 1
 
 
 def test_rotating_forgets_everything(small: Sanitizer, path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from textveil import Ledger
 from textveil.ledger import Entry
-from textveil.ledger.entry import Entered
+from textveil.ledger.entry import Posted
 from textveil.release import Charge
 
 
@@ -18,7 +18,9 @@ def test_a_ledger_that_is_opened_again_has_its_keys_once(path: Path) -> None:
 
 
 def test_what_a_memo_gives_counts_as_no_draw(memo: Ledger) -> None:
-    entry = Entry("a", b"request", "staircase", Charge(1), b"output", b"whole")
-    assert memo.charge([entry]) == [Entered(0)]
-    assert memo.charge([entry]) == [Entered(0, b"output")]
-    assert memo.charge([Entry("a", b"request", "staircase", Charge(1))]) == [Entered(1)]
+    entry = Entry(
+        scope="a", request=b"request", mechanism="staircase", charge=Charge(1), output=b"output", whole=b"whole"
+    )
+    assert memo.post([entry]) == [Posted(0)]
+    assert memo.post([entry]) == [Posted(0, b"output")]
+    assert memo.post([Entry(scope="a", request=b"request", mechanism="staircase", charge=Charge(1))]) == [Posted(1)]

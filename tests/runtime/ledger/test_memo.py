@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from small_encoders import load_encoder
 from small_index import write_index
-from textveil import Encoder, IndexEncoder, Ledger, Sanitizer
+from textveil import IndexEncoder, Ledger, Sanitizer
 from textveil.errors import CryptoUnavailable, KeyFileError
 from textveil.ledger import canonical_bytes, request_bytes
 from textveil.ledger.keys import tag
@@ -130,7 +131,7 @@ def test_a_stored_output_has_no_mapping(small: Sanitizer, memo: Ledger) -> None:
 
 
 def test_vectors_and_indices_come_back_as_they_were(tiny_encoder: Path, memo: Ledger, tmp_path: Path) -> None:
-    encoder = Encoder.load(tiny_encoder)
+    encoder = load_encoder(tiny_encoder)
     first, again = (memo.encode_batch(encoder, ["the doctor"])[0] for _ in range(2))
     assert (first.stored, again.stored) == (False, True)
     assert again.release.vector.tobytes() == first.release.vector.tobytes()

@@ -27,19 +27,22 @@ from textveil.release import Charge
 atomic.unnamed_file = lambda folder: None  # so that the trace sees names
 path = sys.argv[1] + "/ledger"
 def entry(scope, number):
-    return Entry(scope, b"%d" % number, "staircase", Charge(1), output=b"secret %d" % number, whole=b"%d" % number)
+    what = b"%d" % number
+    return Entry(
+        scope=scope, request=what, mechanism="staircase", charge=Charge(1), output=b"secret " + what, whole=what
+    )
 def say(what):
     os.write(1, what + b"\\n")
 """
 STORES = """
 ledger = Ledger(path, memo_key=sys.argv[2])
 for number in range(3):
-    ledger.charge([entry("a", number)])
+    ledger.post([entry("a", number)])
     say(b"%d" % number)
 """
 FORGETS = """
 ledger = Ledger(path, memo_key=sys.argv[2])
-ledger.charge([entry(scope, number) for scope in "ab" for number in range(2)])
+ledger.post([entry(scope, number) for scope in "ab" for number in range(2)])
 say(b"charged")
 ledger.delete("a")
 say(b"deleted")
@@ -48,7 +51,7 @@ say(b"outputs deleted")
 """
 ROTATES = """
 ledger = Ledger(path)
-ledger.charge([entry("a", 1)])
+ledger.post([entry("a", 1)])
 say(b"charged")
 Ledger.rotate(path)
 say(b"rotated")
@@ -91,7 +94,18 @@ def test_an_output_that_left_is_charged_and_given_again(folder: Path, memo_key: 
             continue
         for number in numbers:
             assert ledger.released_before("a", b"%d" % number) == 1
-            (again,) = ledger.charge([Entry("a", b"", "staircase", Charge(1), b"another", b"%d" % number)])
+            (again,) = ledger.post(
+                [
+                    Entry(
+                        scope="a",
+                        request=b"",
+                        mechanism="staircase",
+                        charge=Charge(1),
+                        output=b"another",
+                        whole=b"%d" % number,
+                    )
+                ]
+            )
             assert again.stored == b"secret %d" % number
     assert cases > 50
 
@@ -104,7 +118,7 @@ def test_what_was_forgotten_stays_so_and_nothing_else_is(folder: Path, memo_key:
         if ledger is None:
             assert b"charged" not in said
             continue
-        spent = ledger.account("a").epsilon, ledger.account("b").epsilon
+        spent = ledger.account("a").epsilon_units, ledger.account("b").epsilon_units
         assert spent in {(0, 0), (2, 2), (0, 2)}
         if b"charged" in said:
             assert spent != (0, 0)

@@ -14,7 +14,7 @@ from textveil.errors import BudgetError, LedgerBusy
 from textveil.ledger import Entry, database
 from textveil.release import NAT_UNITS, Charge
 
-ENTRY = Entry("scope", b"request", "staircase", Charge(3))
+ENTRY = Entry(scope="scope", request=b"request", mechanism="staircase", charge=Charge(3))
 
 
 def many(path: Path, processes: int, charges: int) -> None:
@@ -23,7 +23,7 @@ def many(path: Path, processes: int, charges: int) -> None:
     def work() -> None:
         ledger = Ledger(path)
         for _ in range(charges):
-            ledger.charge([ENTRY])
+            ledger.post([ENTRY])
 
     for child in [in_a_copy(work) for _ in range(processes)]:
         assert os.waitpid(child, 0)[1] == 0
@@ -32,15 +32,15 @@ def many(path: Path, processes: int, charges: int) -> None:
 def test_processes_lose_no_charge(path: Path) -> None:
     many(path, 8, 5)
     ((account, releases),) = Ledger(path).accounts()
-    assert (account.epsilon, releases) == (3 * 40, 40)
+    assert (account.epsilon_units, releases) == (3 * 40, 40)
 
 
 @pytest.mark.full
 def test_eight_processes_lose_none_of_many_charges(path: Path) -> None:
     many(path, 8, 250)
     ((account, releases),) = Ledger(path).accounts()
-    print(f"8 processes: {releases:,} charges of 3 units, {account.epsilon:,} units")
-    assert (account.epsilon, releases) == (3 * 2000, 2000)
+    print(f"8 processes: {releases:,} charges of 3 units, {account.epsilon_units:,} units")
+    assert (account.epsilon_units, releases) == (3 * 2000, 2000)
 
 
 def test_processes_stay_within_one_budget(path: Path) -> None:
@@ -51,13 +51,16 @@ def test_processes_stay_within_one_budget(path: Path) -> None:
         ledger = Ledger(path)
         for _ in range(15):  # one more than the budget has room for
             try:
-                ledger.charge([Entry("scope", b"", "staircase", Charge(7 * NAT_UNITS))], budget=budget)
+                ledger.post(
+                    [Entry(scope="scope", request=b"", mechanism="staircase", charge=Charge(7 * NAT_UNITS))],
+                    budget=budget,
+                )
             except BudgetError:
                 os._exit(0)
         os._exit(1)
 
     assert [os.waitpid(child, 0)[1] for child in [in_a_copy(work) for _ in range(4)]] == [0] * 4
-    assert Ledger(path).account("scope").epsilon == 98 * NAT_UNITS
+    assert Ledger(path).account("scope").epsilon_units == 98 * NAT_UNITS
 
 
 THREADS_AND_FORKS = """
@@ -65,18 +68,18 @@ import os, sys, threading
 from textveil.ledger import Entry, Ledger
 from textveil.release import Charge
 ledger, children = Ledger(sys.argv[1]), []
-entry = Entry("scope", b"request", "staircase", Charge(3))
+entry = Entry(scope="scope", request=b"request", mechanism="staircase", charge=Charge(3))
 
 def charges():
     for number in range(12):
-        ledger.charge([entry])
+        ledger.post([entry])
         if number % 4 == 0:  # while other threads have connections open
             child = os.fork()
             if child == 0:
                 status = 1
                 try:
                     for _ in range(3):
-                        ledger.charge([entry])
+                        ledger.post([entry])
                     status = 0
                 finally:
                     os._exit(status)
@@ -94,7 +97,7 @@ sys.exit([os.waitpid(child, 0)[1] for child in children] != [0] * 12)
 def test_threads_and_forks_lose_no_charge(path: Path) -> None:
     """In a process of its own: libraries that other tests bring refuse forks while their threads are at work."""
     subprocess.run([sys.executable, "-W", "ignore", "-c", THREADS_AND_FORKS, path], check=True, timeout=300)
-    assert Ledger(path).account("scope").epsilon == 3 * (4 * 12 + 12 * 3)
+    assert Ledger(path).account("scope").epsilon_units == 3 * (4 * 12 + 12 * 3)
 
 
 def test_a_fork_waits_until_no_transaction_is_open(path: Path) -> None:
@@ -121,7 +124,7 @@ def test_a_ledger_that_stays_locked_is_a_named_error(path: Path) -> None:
     other = sqlite3.connect(ledger.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(LedgerBusy, match=r"^another process holds the ledger; nothing was released$"):
-        ledger.charge([ENTRY])
+        ledger.post([ENTRY])
     other.execute("ROLLBACK")
     other.close()
-    ledger.charge([ENTRY])
+    ledger.post([ENTRY])

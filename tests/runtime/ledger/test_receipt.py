@@ -172,5 +172,14 @@ def test_receipts_need_the_package(small: Sanitizer, key: Path, monkeypatch: pyt
 
 
 def test_numbers_of_a_receipt_are_exact() -> None:
-    receipt = Receipt("b", "vector l2", {}, 1, None, "0.00000095367431640625", str(Decimal("1e-6")), "h")
+    receipt = Receipt(
+        bundle="b",
+        mechanism="vector l2",
+        options={},
+        documents=1,
+        tokens=None,
+        nats="0.00000095367431640625",
+        delta=str(Decimal("1e-6")),
+        output_sha256="h",
+    )
     assert str(receipt) == "vector l2: 1 document, 0.00000095367431640625 nats, delta 1e-06"

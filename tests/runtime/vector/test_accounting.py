@@ -11,18 +11,18 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.stats import norm
-from textveil.errors import OptionError
+from textveil.errors import MixedKinds, OptionError
 from textveil.mechanisms.noise import zcdp
 from textveil.mechanisms.noise.discrete import NoiseTable, discrete_gaussian
 from textveil.mechanisms.noise.parameters import ReleaseParameters, WordDropout
 from textveil.mechanisms.noise.vector import gaussian_delta, noise_for
-from textveil.release import Loss, MixedKinds, PerCoordinate, PerWord, WholeText
+from textveil.release import Loss, PerCoordinate, PerWord, WholeText
 from textveil.vector.statement import realized, vector_statement, word_loss
 
 EPSILONS = ("0.5", "1", "2", "3", "4", "6", "8", "12")
-L1 = ReleaseParameters("l1", 8, 1024, "4")
-L2 = ReleaseParameters("l2", 16, 1024, "4", "1e-6")
-BOX = ReleaseParameters("box", 384, 16, "19.2")
+L1 = ReleaseParameters(mode="l1", dimension=8, grid=1024, epsilon="4")
+L2 = ReleaseParameters(mode="l2", dimension=16, grid=1024, epsilon="4", delta="1e-6")
+BOX = ReleaseParameters(mode="box", dimension=384, grid=16, epsilon="19.2")
 
 
 # Kinds.
@@ -124,7 +124,9 @@ def test_every_statement_says_what_it_does_not_cover(parameters: ReleaseParamete
 def test_what_is_realized_is_covered_by_what_is_promised(mode: str, epsilon: str) -> None:
     """And is not far below it: 1e-6 of epsilon, or a hundredth of delta."""
     dimension, grid, delta = {"l1": (16, 1024, None), "l2": (16, 1024, "1e-6"), "box": (384, 16, None)}[mode]
-    stated = vector_statement(ReleaseParameters(mode, dimension, grid, epsilon, delta), "0", "id")
+    stated = vector_statement(
+        ReleaseParameters(mode=mode, dimension=dimension, grid=grid, epsilon=epsilon, delta=delta), "0", "id"
+    )
     assert stated.whole_text.covers(stated.realized)
     if mode == "l2":
         assert stated.realized.epsilon == Decimal(epsilon)
@@ -134,7 +136,9 @@ def test_what_is_realized_is_covered_by_what_is_promised(mode: str, epsilon: str
 
 
 def test_an_epsilon_of_many_digits_is_covered_too() -> None:
-    stated = vector_statement(ReleaseParameters("l1", 2, 64, "1.00000000000000000001"), "0", "id")
+    stated = vector_statement(
+        ReleaseParameters(mode="l1", dimension=2, grid=64, epsilon="1.00000000000000000001"), "0", "id"
+    )
     assert stated.whole_text.covers(stated.realized)
 
 
@@ -257,7 +261,7 @@ def test_the_inverse_keeps_delta_and_hardly_wastes_any(epsilon: Fraction, delta:
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_bound_is_above_the_true_delta_of_a_gaussian(epsilon: str) -> None:
     """Balle and Wang 2018: what a continuous Gaussian has. The bound is above it, by less than a factor of 20."""
-    parameters = ReleaseParameters("l2", 8, 1024, epsilon, "1e-6")
+    parameters = ReleaseParameters(mode="l2", dimension=8, grid=1024, epsilon=epsilon, delta="1e-6")
     variance = noise_for(parameters).variance
     assert variance is not None
     scale, loss = parameters.sensitivity / math.sqrt(variance), float(epsilon)
@@ -308,7 +312,7 @@ SHIFTS = [(1, 1024), (4, 512), (16, 256)]
 @pytest.mark.parametrize(("coordinates", "edge"), SHIFTS)
 @pytest.mark.parametrize("epsilon", ["1", "4", "8"])
 def test_delta_of_the_finished_table_is_within_the_statement(epsilon: str, coordinates: int, edge: int) -> None:
-    parameters = ReleaseParameters("l2", 16, 1024, epsilon, "1e-6")
+    parameters = ReleaseParameters(mode="l2", dimension=16, grid=1024, epsilon=epsilon, delta="1e-6")
     made = noise_for(parameters)
     found = numeric_delta(made.table, made.margin, 1024, (edge, -edge), coordinates, float(epsilon))
     claim = float(realized(parameters).delta)
@@ -329,7 +333,7 @@ def test_gaussian_noise_ten_percent_too_small_exceeds_it(coordinates: int, edge:
 @pytest.mark.parametrize(("dimension", "epsilon"), [(1, "1"), (384, "16")])
 def test_what_rounding_adds_to_delta(dimension: int, epsilon: str) -> None:
     """``(1 + e^epsilon) k TV`` by floating-point arithmetic of its own."""
-    parameters = ReleaseParameters("l2", dimension, 16, epsilon, "1e-6")
+    parameters = ReleaseParameters(mode="l2", dimension=dimension, grid=16, epsilon=epsilon, delta="1e-6")
     noise = noise_for(parameters)
     assert noise.variance is not None
     added = gaussian_delta(parameters, noise.variance, noise.table.reach) - zcdp.delta_bound(

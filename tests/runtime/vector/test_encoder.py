@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from small_encoders import DIMENSION, SECRET, ids
+from small_encoders import DIMENSION, SECRET, ids, load_encoder
 from textveil import Encoder, VectorRelease
 from textveil.errors import (
     BundleNotFound,
@@ -94,11 +94,11 @@ def test_a_batch_is_one_text_after_the_other(encoder: Encoder, seen: list[list[i
 
 
 def test_two_threads_give_the_same(tiny_encoder: Path, encoder: Encoder) -> None:
-    both = Encoder.load(tiny_encoder, threads=2)
-    assert (both._session.run(ids("the doctor")) == encoder._session.run(ids("the doctor"))).all()
+    both = load_encoder(tiny_encoder, threads=2)
+    assert (both._extractor.session.run(ids("the doctor")) == encoder._extractor.session.run(ids("the doctor"))).all()
     for threads in (0, 3, -1):
         with pytest.raises(OptionError):
-            Encoder.load(tiny_encoder, threads=threads)
+            load_encoder(tiny_encoder, threads=threads)
 
 
 # --- bad input -----------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import helper
-from small_encoders import MISSING_ROW, POSITIONS, SECRET, VOCABULARY, ids, model_of, write_encoder
+from small_encoders import MISSING_ROW, POSITIONS, SECRET, VOCABULARY, ids, load_encoder, model_of, write_encoder
 from textveil import Encoder, TextveilError
 from textveil.errors import EncoderFailed
 from textveil.vector import onnx_session as module
@@ -20,7 +20,7 @@ from textveil.vector import onnx_session as module
 
 def failing(tmp_path: Path, model: onnx.ModelProto | None = None, **options: object) -> str:
     with pytest.raises(EncoderFailed) as caught:
-        Encoder.load(write_encoder(tmp_path / "encoder", model=model, **options))  # type: ignore[arg-type]
+        load_encoder(write_encoder(tmp_path / "encoder", model=model, **options))  # type: ignore[arg-type]
     return str(caught.value)
 
 
@@ -78,7 +78,7 @@ def test_a_text_on_which_the_model_fails_is_released_like_any_other(encoder: Enc
 
 
 def test_a_vector_of_another_length_is_the_fixed_point(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encoder._session, "run", lambda ids: np.ones((1, 99), dtype=np.float32))
+    monkeypatch.setattr(encoder._extractor.session, "run", lambda ids: np.ones((1, 99), dtype=np.float32))
     assert encoder.encode("the nurse").notes.fixed_point
 
 
@@ -90,7 +90,7 @@ def test_onnxruntime_is_not_quoted(
     release = encoder.encode("the poison doctor")
     assert str(MISSING_ROW) not in repr(release)
     with pytest.raises(EncoderFailed) as caught:
-        encoder._session.run(ids("poison"))
+        encoder._extractor.session.run(ids("poison"))
     assert str(MISSING_ROW) not in told(caught.value)
     assert "".join(capfd.readouterr()) == ""
     assert caplog.text == ""

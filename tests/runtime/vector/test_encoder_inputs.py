@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from onnx import numpy_helper
-from small_encoders import DIMENSION, NUMBER, POSITIONS, SECRET, ids, model_of, write_encoder
+from small_encoders import DIMENSION, NUMBER, POSITIONS, SECRET, ids, load_encoder, model_of, write_encoder
 from textveil import Encoder
 
 
@@ -52,7 +52,7 @@ def test_a_text_becomes_its_pieces(encoder: Encoder, seen: list[list[int]], text
 @pytest.mark.parametrize(("mode", "delta"), [("l1", None), ("l2", "1e-6"), ("box", None)])
 @pytest.mark.usefixtures("bare")
 def test_every_mode_is_computed_right(tmp_path: Path, mode: str, delta: str | None) -> None:
-    encoder = Encoder.load(write_encoder(tmp_path / mode, mode=mode, delta=delta, grid=32))
+    encoder = load_encoder(write_encoder(tmp_path / mode, mode=mode, delta=delta, grid=32))
     for text in ("", "the doctor", "of the nurse said un"):
         assert np.abs(encoder.encode(text).integers - by_hand(text, mode, 32)).max() <= 1
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from small_encoders import load_encoder
 from textveil import Encoder
 from textveil.errors import EncoderUnavailable
 from textveil.vector import onnx_session as module
@@ -30,7 +31,7 @@ def fake(version: str) -> ModuleType:
 def test_without_onnxruntime(tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(EncoderUnavailable) as caught:
-        Encoder.load(tiny_encoder)
+        load_encoder(tiny_encoder)
     assert str(caught.value) == (
         "encoding needs onnxruntime: "
         "install textveil with the extra encoder (in a clone: pip install './runtime[encoder]')"
@@ -49,7 +50,7 @@ def test_a_version_that_may_phone_home(
     if told_too_late:
         monkeypatch.setenv("ORT_DISABLE_TELEMETRY", "1")
     with pytest.raises(EncoderUnavailable, match="not known to stay offline"):
-        Encoder.load(tiny_encoder)
+        load_encoder(tiny_encoder)
 
 
 @pytest.mark.usefixtures("forgotten")
@@ -81,7 +82,7 @@ def test_a_version_that_stays_offline(monkeypatch: pytest.MonkeyPatch, version: 
 
 
 def test_the_session_is_as_it_should_be(encoder: Encoder) -> None:
-    session = encoder._session._session
+    session = encoder._extractor.session._session
     assert session.get_providers() == ["CPUExecutionProvider"]
     options = session.get_session_options()
     for key, setting in module._SETTINGS.items():

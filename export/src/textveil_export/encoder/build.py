@@ -205,7 +205,10 @@ def release_levels(checkpoint: Checkpoint, settings: EncoderSettings) -> tuple[R
     grid = settings.grid or default_grid(checkpoint)
     delta = settings.delta or checkpoint.delta
     chosen = settings.levels or checkpoint.levels
-    levels = [ReleaseParameters(checkpoint.mode, checkpoint.dimension, grid, level, delta) for level in chosen]
+    levels = [
+        ReleaseParameters(mode=checkpoint.mode, dimension=checkpoint.dimension, grid=grid, epsilon=level, delta=delta)
+        for level in chosen
+    ]
     levels.sort(key=lambda level: level.exact_epsilon)
     if len({level.exact_epsilon for level in levels}) != len(levels):
         raise ExportError("a level occurs twice")

@@ -23,7 +23,7 @@ _CALLS = 11
 _CHILD = """
 import json, pathlib, resource, sys
 from textveil import Encoder
-encoder = Encoder.load(sys.argv[1])
+encoder = Encoder.load(sys.argv[1], expect_id=sys.argv[3])
 plain = (piece for piece in encoder.bundle.vocabulary if piece.isascii() and piece.isalpha() and piece.islower())
 word = next(plain, "a")
 for tokens in json.loads(sys.argv[2]):
@@ -73,11 +73,12 @@ def speed_by_length(graph: Vector, reference: Vector, checkpoint: Checkpoint) ->
     return found
 
 
-def footprint(bundle: Path) -> dict[str, Any]:
+def footprint(bundle: Path, identity: str) -> dict[str, Any]:
     """Measures a bundle that lies on the disk.
 
     Args:
         bundle: Its folder.
+        identity: The bundle's.
 
     Returns:
         ``resident_mb`` and ``peak_mb``: memory of that process in megabytes (10^6 bytes), Python included.
@@ -85,7 +86,7 @@ def footprint(bundle: Path) -> dict[str, Any]:
     Raises:
         ExportError: The process failed.
     """
-    command = [sys.executable, "-c", _CHILD, str(bundle), json.dumps(LENGTHS)]
+    command = [sys.executable, "-c", _CHILD, str(bundle), json.dumps(LENGTHS), identity]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ExportError("the encoder could not be run in a process of its own")

@@ -17,7 +17,7 @@ from transformers import BertModel, BertPreTrainedModel
 
 from textveil_export.encoder.checkpoint import Arrays
 from textveil_export.encoder.session import Session
-from textveil_export.errors import ExportError, ParityError
+from textveil_export.errors import ExportError, GateError, ParityError
 
 INPUTS, OUTPUT, OPSET = ("input_ids", "attention_mask"), "representation", 18
 #: Largest difference of any coordinate between the graph and torch, both in float32.
@@ -27,6 +27,8 @@ LENGTHS = (1, 2, 3, 5, 8, 16, 32, 64, 100, 127, 128)
 _TINY = 1e-30
 
 
+#: Most multiplications that a device is asked for, for one text.
+MOST_WORK = 1 << 35
 #: The mode of a vector without a bound.
 NONE = "none"
 
@@ -122,6 +124,19 @@ def bounded(vector: torch.Tensor, mode: str) -> torch.Tensor:
     return (vector - low) / (high - low).clamp(min=_TINY)
 
 
+def work(model: Model) -> int:
+    """Bounds the multiplications that the longest text takes: ``tokens (parameters + 2 layers tokens width)``.
+
+    Each parameter of the layers and of the head is multiplied once for every token at most, and attention multiplies
+    the ``width`` numbers of every token with those of every other, twice in each layer. The bound is the exporter's: a
+    device runs a model that its user pinned, and bounds nothing.
+    """
+    config = model.extractor.config
+    parameters = sum(weights.numel() for weights in model.extractor.encoder.parameters())
+    parameters += sum(weights.size for weights in model.head.values())
+    return model.max_tokens * (parameters + 2 * config.num_hidden_layers * model.max_tokens * config.hidden_size)
+
+
 def export_graph(model: Model, path: Path) -> float:
     """Writes the float32 graph of a model and checks it.
 
@@ -133,9 +148,15 @@ def export_graph(model: Model, path: Path) -> float:
         The largest difference of any coordinate between the graph and torch.
 
     Raises:
+        GateError: The longest text would take more than ``MOST_WORK``.
         ExportError: The packages of the ``encoder`` extra are missing, or the exporter refuses the model.
         ParityError: The graph and torch disagree by more than ``TOLERANCE``.
     """
+    if work(model) > MOST_WORK:
+        raise GateError(
+            f"a text of {model.max_tokens} tokens takes {work(model):.1e} multiplications (at most {MOST_WORK:.1e}): "
+            "use a smaller encoder, or fewer tokens"
+        )
     _run_exporter(Representation(model).eval(), path)
     graph = onnx.load(path)
     strip(graph)

@@ -38,10 +38,10 @@ def write_encoder(contents: EncoderContents, folder: Path, *, reproduce: str = "
         entries[RELEASE] = add_file(partial, RELEASE, release)
         manifest = {"format": ENCODER_BUNDLE, "format_version": ENCODER_FORMAT_VERSION, **contents.manifest}
         add_file(partial, MANIFEST, to_json({**manifest, "files": entries}).encode())
-        device = footprint(partial)
+        identity = hashlib.sha256(release).hexdigest()
+        device = footprint(partial, identity)
         (partial / MANIFEST).unlink()
         manifest["measured"] = {**contents.manifest["measured"], "device": device}
-        identity = hashlib.sha256(release).hexdigest()
         sizes = {name: int(str(entry["bytes"])) for name, entry in entries.items()}
         card = encoder_card(contents.release, manifest, sizes, identity, reproduce)
         entries[CARD] = add_file(partial, CARD, card.encode())

@@ -55,10 +55,10 @@ def write_index(contents: IndexContents, folder: Path, *, force: bool = False) -
         manifest = _manifest(contents)
         sizes = {name: int(str(entry["bytes"])) for name, entry in entries.items()}
         entries[CARD] = add_file(partial, CARD, index_card(manifest, sizes, contents.held_out).encode())
-        add_file(partial, MANIFEST, to_json({**manifest, "files": entries}).encode())
-        IndexEncoder.load(partial)
+        identity = str(add_file(partial, MANIFEST, to_json({**manifest, "files": entries}).encode())["sha256"])
+        IndexEncoder.load(partial, expect_id=identity)
         IndexServer(partial)
-    return IndexEncoder.load(folder)
+    return IndexEncoder.load(folder, expect_id=identity)
 
 
 def _files(contents: IndexContents) -> dict[str, bytes]:

@@ -166,7 +166,7 @@ def open_encoder(
         max_tokens=release["max_tokens"],
         levels=levels,
         default_level=default,
-        model=check_model(model, default.dimension, release["max_tokens"], MODEL),
+        model=check_model(model, default.dimension, MODEL),
     )
     warnings.warn(_NOT_COVERED, OldFormat, stacklevel=3)
     pin(bundle, expect_id, maker)
@@ -183,7 +183,9 @@ def _levels(release: dict[str, Any]) -> tuple[ReleaseParameters, ...]:
         raise BundleDamaged(f"{RELEASE}: delta is neither null nor a decimal")
     try:
         levels = tuple(
-            ReleaseParameters(release["mode"], release["dimension"], release["grid"], epsilon, delta)
+            ReleaseParameters(
+                mode=release["mode"], dimension=release["dimension"], grid=release["grid"], epsilon=epsilon, delta=delta
+            )
             for epsilon in texts
         )
     except OptionError as error:

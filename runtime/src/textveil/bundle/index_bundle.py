@@ -190,7 +190,7 @@ def _extractor(contents: Mapping[str, bytes], entry: dict[str, Any]) -> tuple[St
         if not _integer(entry["max_tokens"], 3, _MAX_TOKENS) or type(entry["lowercase"]) is not bool:
             raise BundleDamaged("manifest.json: a constant of the extractor is out of range")
         model, vocabulary = contents[MODEL], read_pieces(contents)
-        check_model(model, dimension, entry["max_tokens"], MODEL)
+        check_model(model, dimension, MODEL)
         return OnnxParts(model, vocabulary, entry["lowercase"], entry["max_tokens"], dimension), dimension
     _exactly(entry, {"kind", "dimension", "pairs", "max_characters"})
     pairs, longest = entry["pairs"], entry["max_characters"]

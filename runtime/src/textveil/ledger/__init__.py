@@ -6,19 +6,19 @@ from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
     from textveil.ledger.account import Account, Budget
-    from textveil.ledger.entry import Entered, Entry
+    from textveil.ledger.entry import Entry, Posted
     from textveil.ledger.ledger import DEFAULT_SCOPE, Ledger
     from textveil.ledger.receipt import Receipt, ReceiptWriter, read_receipt
-    from textveil.ledger.sources import Charged, canonical_bytes, request_bytes
+    from textveil.ledger.sources import Issued, canonical_bytes, request_bytes
 
 __all__ = [
     "DEFAULT_SCOPE",
     "Account",
     "Budget",
-    "Charged",
-    "Entered",
     "Entry",
+    "Issued",
     "Ledger",
+    "Posted",
     "Receipt",
     "ReceiptWriter",
     "canonical_bytes",

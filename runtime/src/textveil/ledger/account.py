@@ -1,7 +1,7 @@
 """The account of one scope: what it has spent, its budget, and what it refuses. Whole units, no floating point."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
 from typing import Any
@@ -13,69 +13,75 @@ from textveil.release import DELTA_UNITS, NAT_UNITS, Charge, counted
 _MOST_UNITS = 1 << 62
 
 
-@dataclass(frozen=True, init=False, repr=False)
+@dataclass(frozen=True, init=False)
 class Budget:
-    """The most that a scope may spend: nats, and a delta, each rounded down to whole units of ``Charge``.
+    """The most that a scope may spend: nats, and a delta.
 
     Args:
         epsilon: In nats. A string or a ``Decimal`` is taken as it is written, a float as it is printed.
         delta: Only vectors of mode ``l2`` have one: without it these are refused.
 
     Attributes:
-        units: What is counted with: epsilon in units of 2**-20 nat, and delta in units of 2**-50.
+        epsilon: Nats, rounded down to what a ledger counts: units of 2**-20 nat.
+        delta: The delta, rounded down to units of 2**-50.
 
     Raises:
         OptionError: A value is below 0, too large, or no number.
     """
 
-    units: tuple[int, int]
+    epsilon: Decimal
+    delta: Decimal
 
     def __init__(self, epsilon: int | float | str | Decimal, *, delta: int | float | str | Decimal = 0) -> None:
-        units = (_units(epsilon, NAT_UNITS, "a budget"), _units(delta, DELTA_UNITS, "the delta of a budget"))
-        object.__setattr__(self, "units", units)
+        object.__setattr__(self, "epsilon", _rounded_down(epsilon, NAT_UNITS, "a budget"))
+        object.__setattr__(self, "delta", _rounded_down(delta, DELTA_UNITS, "the delta of a budget"))
 
     @classmethod
-    def of_units(cls, epsilon: int, delta: int) -> "Budget":
+    def of_units(cls, epsilon_units: int, delta_units: int) -> "Budget":
         """Returns the budget of so many units."""
-        made = cls(0)
-        object.__setattr__(made, "units", (epsilon, delta))
-        return made
+        return cls(exact(epsilon_units, NAT_UNITS), delta=exact(delta_units, DELTA_UNITS))
 
     @property
-    def epsilon(self) -> Decimal:
-        """Nats, exactly."""
-        return Decimal(exact(self.units[0], NAT_UNITS))
+    def units(self) -> tuple[int, int]:
+        """What is counted with: nats in units of 2**-20, and the delta in units of 2**-50."""
+        return int(Fraction(self.epsilon) * NAT_UNITS), int(Fraction(self.delta) * DELTA_UNITS)
 
-    @property
-    def delta(self) -> Decimal:
-        """The delta, exactly."""
-        return Decimal(exact(self.units[1], DELTA_UNITS))
-
-    def covers(self, epsilon: int, delta: int) -> bool:
+    def covers(self, epsilon_units: int, delta_units: int) -> bool:
         """Tells whether so many units are no more than this."""
-        return epsilon <= self.units[0] and delta <= self.units[1]
+        most_epsilon, most_delta = self.units
+        return epsilon_units <= most_epsilon and delta_units <= most_delta
 
     def __repr__(self) -> str:
         return f"Budget(epsilon={self.epsilon}, delta={self.delta})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Account:
     """What one scope has spent.
 
     Attributes:
         scope: Tag of the scope's name, 32 bytes.
-        epsilon: Sum of the finite charges, in units of 2**-20 nat.
-        delta: The same, in units of 2**-50.
+        epsilon_units: Sum of the finite charges, in units of 2**-20 nat.
+        delta_units: The same, in units of 2**-50.
         unbounded: Releases without a finite charge.
         budget: The most that may be spent, or ``None``.
     """
 
     scope: bytes
-    epsilon: int = 0
-    delta: int = 0
+    epsilon_units: int = 0
+    delta_units: int = 0
     unbounded: int = 0
     budget: Budget | None = None
+
+    @property
+    def nats(self) -> Decimal:
+        """Spent nats, exactly."""
+        return Decimal(exact(self.epsilon_units, NAT_UNITS))
+
+    @property
+    def delta(self) -> Decimal:
+        """Spent delta, exactly."""
+        return Decimal(exact(self.delta_units, DELTA_UNITS))
 
     def limited(self, budget: Budget) -> "Account":
         """Returns the account with a budget: its first one, or one that is no larger.
@@ -85,17 +91,18 @@ class Account:
         """
         if self.budget is not None and not self.budget.covers(*budget.units):
             raise self._refusal("this scope has a smaller budget: a budget can only be lowered")
-        return Account(self.scope, self.epsilon, self.delta, self.unbounded, budget)
+        return replace(self, budget=budget)
 
-    def charged(self, charge: Charge, mechanism: str) -> "Account":
+    def after(self, charge: Charge, mechanism: str) -> "Account":
         """Returns the account after a release.
 
         Raises:
             BudgetError: The budget does not cover it.
             LedgerError: The sum is beyond what is counted.
         """
-        bounded = charge.epsilon is not None
-        epsilon, delta = self.epsilon + (charge.epsilon or 0), self.delta + charge.delta
+        bounded = charge.epsilon_units is not None
+        epsilon = self.epsilon_units + (charge.epsilon_units or 0)
+        delta = self.delta_units + charge.delta_units
         unbounded = self.unbounded + (not bounded)
         if max(epsilon, delta) > _MOST_UNITS:
             raise LedgerError("the sum of this scope is beyond what a ledger counts")
@@ -106,36 +113,36 @@ class Account:
                 raise self._refusal("this scope has releases without a finite bound: no budget holds for it")
             if not self.budget.covers(epsilon, delta):
                 raise self._refusal(f"this release does not fit the budget of its scope: {self} are spent")
-        return Account(self.scope, epsilon, delta, unbounded, self.budget)
+        return replace(self, epsilon_units=epsilon, delta_units=delta, unbounded=unbounded)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns plain values for JSON; numbers that are not whole are exact decimals, as strings."""
         budget = self.budget
         return {
             "scope": self.scope.hex(),
-            "nats": exact(self.epsilon, NAT_UNITS),
-            "delta": exact(self.delta, DELTA_UNITS),
+            "nats": exact(self.epsilon_units, NAT_UNITS),
+            "delta": exact(self.delta_units, DELTA_UNITS),
             "unbounded": self.unbounded,
-            "budget_nats": None if budget is None else exact(budget.units[0], NAT_UNITS),
-            "budget_delta": None if budget is None else exact(budget.units[1], DELTA_UNITS),
+            "budget_nats": None if budget is None else f"{budget.epsilon:f}",
+            "budget_delta": None if budget is None else f"{budget.delta:f}",
         }
 
     def _refusal(self, message: str) -> BudgetError:
-        assert self.budget is not None
-        spent, limit = Budget.of_units(self.epsilon, self.delta), self.budget
+        limit = self.budget
+        assert limit is not None
         return BudgetError(
-            message, spent=spent.epsilon, budget=limit.epsilon, spent_delta=spent.delta, budget_delta=limit.delta
+            message, spent=self.nats, budget=limit.epsilon, spent_delta=self.delta, budget_delta=limit.delta
         )
 
     @property
     def spent(self) -> str:
         """Spent nats, as they are printed: rounded up."""
-        return _shown(self.epsilon)
+        return _shown(self.epsilon_units)
 
     @property
     def spent_delta(self) -> str:
         """Spent delta, as it is printed: rounded up."""
-        return _shown_delta(self.delta)
+        return _shown_delta(self.delta_units)
 
     @property
     def limit(self) -> str:
@@ -144,7 +151,7 @@ class Account:
 
     def __str__(self) -> str:
         limit = "" if self.budget is None else f" of {self.limit}"
-        delta = f", delta {self.spent_delta}" if self.delta else ""
+        delta = f", delta {self.spent_delta}" if self.delta_units else ""
         unbounded = f", and {counted(self.unbounded, 'release')} without a finite bound" if self.unbounded else ""
         return f"{self.spent}{limit} nats{delta}{unbounded}"
 
@@ -169,11 +176,11 @@ def _shown_delta(units: int) -> str:
         return f"{(Decimal(units) / DELTA_UNITS).normalize():g}"
 
 
-def _units(value: Any, per: int, what: str) -> int:
+def _rounded_down(value: Any, per: int, what: str) -> Decimal:
     try:
         number = Decimal(str(value))
     except InvalidOperation:
         number = Decimal("NaN")
     if not number.is_finite() or number < 0 or number.adjusted() > 18:
         raise OptionError(f"{what} is a number, at least 0")
-    return min(math.floor(Fraction(number) * per), _MOST_UNITS)
+    return Decimal(exact(min(math.floor(Fraction(number) * per), _MOST_UNITS), per))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from textveil.release import Charge
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Entry:
     """One draw that is to be charged.
 
@@ -27,7 +27,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Entered:
+class Posted:
     """What became of an entry.
 
     Attributes:

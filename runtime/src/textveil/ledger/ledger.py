@@ -3,31 +3,33 @@
 Proof that its sums bound the loss of a scope: docs/proofs/ledger.md.
 """
 
+import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack
 
-from textveil.bundle.atomic import atomic_bytes
-from textveil.bundle.kept import KEY_BYTES
-from textveil.errors import BudgetError, KeyFileError, LedgerDamaged, LedgerError, OptionError
+from textveil.errors import BudgetError, KeyFileError, OptionError
 from textveil.ledger import crypto, rows
 from textveil.ledger.account import Account, Budget
-from textveil.ledger.charging import charge_groups, stored
-from textveil.ledger.database import GONE, WAIT_S, create, is_blank, transaction
-from textveil.ledger.entry import Entered, Entry
-from textveil.ledger.keys import (
-    DEVICE_KEY,
-    MEMO_KEY,
-    key_path_of,
-    read_key,
-    refuse_beside,
-    refuse_own_files,
-    refuse_replacing,
+from textveil.ledger.database import WAIT_S, transaction
+from textveil.ledger.entry import Entry, Posted
+from textveil.ledger.keys import DEVICE_KEY, MEMO_KEY, key_path_of, read_key, refuse_beside, refuse_own_files
+from textveil.ledger.opening import begin, begin_anew
+from textveil.ledger.posting import post_groups, stored
+from textveil.ledger.sources import (
+    EncoderSource,
+    Issued,
+    R,
+    Source,
+    TextSource,
+    canonical_bytes,
+    request_bytes,
+    scopes_of,
+    whole_calls,
 )
-from textveil.ledger.sources import Charged, IndexSource, TextSource, VectorSource, release
 from textveil.ledger.tags import Tags
 from textveil.sequences import in_order
 
@@ -78,7 +80,7 @@ class Ledger:
             crypto.require("a memo")
             refuse_beside(self.path, Path(memo_key))
         refuse_own_files(self.path, self.key_path, None if memo_key is None else Path(memo_key))
-        self.created = _begun(self.path, self.key_path, wait_s)
+        self.created = begin(self.path, self.key_path, wait_s)
         with transaction(self.path, wait_s=wait_s) as connection:
             device_check, memo_check = rows.checks(connection)
             self._tags = Tags(
@@ -123,7 +125,7 @@ class Ledger:
         scope: str = DEFAULT_SCOPE,
         budget: Budget | None = None,
         **options: "Unpack[Options]",
-    ) -> "Charged[Result]":
+    ) -> "Issued[Result]":
         """Sanitizes one text and charges it: ``sanitize_batch`` of one."""
         return self.sanitize_batch(sanitizer, [text], scope=scope, budget=budget, **options)[0]
 
@@ -135,7 +137,7 @@ class Ledger:
         scope: str | Sequence[str] = DEFAULT_SCOPE,
         budget: Budget | None = None,
         **options: "Unpack[Options]",
-    ) -> "list[Charged[Result]]":
+    ) -> "list[Issued[Result]]":
         """Sanitizes texts, each its own document, and charges them, all in one transaction or none.
 
         Args:
@@ -158,7 +160,7 @@ class Ledger:
             ``santext``, ``krr`` and ``random``. ``santext+`` and ``fbdd`` have no finite charge: they are recorded, and
             refused under a budget. The sums bound the loss of all that a scope released (docs/proofs/ledger.md).
         """
-        return release(self, TextSource(sanitizer, options), in_order(texts), scope, budget)
+        return self._issued(TextSource(sanitizer, options), in_order(texts), scope, budget)
 
     def encode_batch(
         self,
@@ -168,18 +170,49 @@ class Ledger:
         scope: str | Sequence[str] = DEFAULT_SCOPE,
         budget: Budget | None = None,
         **options: Any,
-    ) -> list[Charged[Any]]:
+    ) -> list[Issued[Any]]:
         """Encodes texts and charges them, all in one transaction or none.
 
         Charged are epsilon and delta of the whole text. Other arguments and errors are those of ``sanitize_batch``;
         ``options`` are those of the encoder's ``encode``.
         """
-        texts = in_order(texts)
-        if hasattr(encoder, "secret_code"):  # an index; no module of vectors is imported to ask
-            return release(self, IndexSource(cast("IndexEncoder", encoder), options), texts, scope, budget)
-        return release(self, VectorSource(cast("Encoder", encoder), options), texts, scope, budget)
+        return self._issued(EncoderSource(encoder, options), in_order(texts), scope, budget)
 
-    def charge(self, entries: Iterable[Entry], *, budget: Budget | None = None) -> list[Entered]:
+    def _issued(
+        self, source: Source[R], texts: Sequence[str], scope: str | Sequence[str], budget: Budget | None
+    ) -> list[Issued[R]]:
+        """Draws a release for each text, charges them all, and gives them: ``sanitize_batch``.
+
+        Draws are made before the transaction, so that others wait for its disk alone. A draw that the memo makes
+        needless meanwhile is thrown away unseen.
+        """
+        scopes = scopes_of(texts, scope)
+        options = canonical_bytes(source.canonical_options())
+        requests = [request_bytes(options, text) for text in texts]
+        wholes = whole_calls(scopes, requests) if self.memo else [b""] * len(texts)
+        known = self.stored(zip(scopes, wholes, strict=True))
+        if known and None not in known:
+            return [Issued(source.unpack(json.loads(packed or b"")), 0, True) for packed in known]
+        drawn = source.draw(texts)
+        entries = [
+            Entry(
+                scope=name,
+                request=request,
+                mechanism=made.statement.mechanism,
+                charge=made.statement.charge,
+                output=json.dumps(source.pack(made)).encode() if self.memo else None,
+                whole=whole,
+            )
+            for name, request, made, whole in zip(scopes, requests, drawn, wholes, strict=True)
+        ]
+        return [
+            Issued(made, posted.before, False)
+            if posted.stored is None
+            else Issued(source.unpack(json.loads(posted.stored)), 0, True)
+            for made, posted in zip(drawn, self.post(entries, budget=budget), strict=True)
+        ]
+
+    def post(self, entries: Iterable[Entry], *, budget: Budget | None = None) -> list[Posted]:
         """Charges draws in one transaction, all or none, on the disk before it returns.
 
         For draws that were not made by ``sanitize_batch`` or ``encode_batch``. Let their outputs leave only when it has
@@ -189,14 +222,14 @@ class Ledger:
             BudgetError: A budget does not cover its release.
             LedgerError, LedgerBusy, LedgerDamaged: The ledger cannot be written.
         """
-        (entered,) = self.charge_groups([list(entries)], budget=budget, together=True)
-        if isinstance(entered, BudgetError):
-            raise entered
-        return entered
+        (posted,) = self.post_groups([list(entries)], budget=budget, together=True)
+        if isinstance(posted, BudgetError):
+            raise posted
+        return posted
 
-    def charge_groups(
+    def post_groups(
         self, groups: Sequence[Sequence[Entry]], *, budget: Budget | None = None, together: bool = False
-    ) -> "list[list[Entered] | BudgetError]":
+    ) -> "list[list[Posted] | BudgetError]":
         """Charges draws in one transaction, each group of them as a whole or not at all.
 
         For many draws of which each may leave or not. Where a budget does not cover a group, its error stands in place
@@ -216,7 +249,7 @@ class Ledger:
         if not any(groups):
             return [[] for _ in groups]
         with self._transaction() as connection:
-            return charge_groups(connection, self._tags, groups, budget, self._verified, together=together)
+            return post_groups(connection, self._tags, groups, budget, self._verified, together=together)
 
     def stored(self, wholes: Iterable[tuple[str, bytes]]) -> list[bytes | None]:
         """Returns what the memo has for some scopes and places of whole calls; ``None`` where it has nothing."""
@@ -277,33 +310,5 @@ class Ledger:
             LedgerError: There is neither a ledger nor a key.
             KeyFileError: In the key's place is something else, or the key that ``key`` names is of another ledger.
         """
-        path = Path(os.path.realpath(path))
-        key_path = key_path_of(path, key)
-        refuse_own_files(path, key_path)
-        if is_blank(path):
-            if not key_path.exists():
-                raise LedgerError("there is no ledger")
-            create(path)
-        with transaction(path, begin=True) as connection:
-            refuse_replacing(key_path, None if key is None else rows.checks(connection)[0])
-            rows.delete_all(connection)
-            with atomic_bytes(key_path, private=True, over_a_key=True) as file:
-                file.write(os.urandom(KEY_BYTES))
+        begin_anew(Path(os.path.realpath(path)), key)
         return cls(path, key=key)
-
-
-def _begun(path: Path, key_path: Path, wait_s: float) -> bool:
-    """Begins a ledger where there is none; returns whether its file was made.
-
-    The schema is on the disk before there is a key: whatever is killed, a key without its ledger means a ledger lost.
-    """
-    if os.path.lexists(key_path):  # looked at first: others may be about to make both
-        if is_blank(path):
-            read_key(key_path, DEVICE_KEY, make=False)
-            raise LedgerDamaged(GONE)
-        return False
-    if path.exists() and is_blank(path) and path.stat().st_size:  # SQLite would take it for an empty database
-        raise LedgerDamaged("this file is not a textveil ledger")
-    created = create(path)
-    with transaction(path, wait_s=wait_s, begin=True):
-        return created

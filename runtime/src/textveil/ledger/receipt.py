@@ -39,7 +39,7 @@ _NO_OPTIONS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Receipt:
     """What a receipt says.
 
@@ -114,7 +114,7 @@ class ReceiptWriter:
         self._promised, self._table = promised, {} if table is None else {"table": dict(table)}
         self._hash = hashlib.sha256()
         self._documents = self._tokens = self._epsilon = self._delta = 0
-        self._unbounded = promised.charge.epsilon is None
+        self._unbounded = promised.charge.epsilon_units is None
 
     def add(self, statements: Iterable[Statement], times: int = 1) -> None:
         """Adds the statements of some documents, each of so many."""
@@ -122,8 +122,8 @@ class ReceiptWriter:
             said, charge = statement.to_dict(), statement.charge
             self._documents += times
             self._tokens += times * said.get("mentions", said.get("tokens", 0))
-            self._epsilon += times * (charge.epsilon or 0)
-            self._delta += times * charge.delta
+            self._epsilon += times * (charge.epsilon_units or 0)
+            self._delta += times * charge.delta_units
 
     def update(self, part: str | bytes) -> None:
         """Adds a part of the output; a text as UTF-8."""

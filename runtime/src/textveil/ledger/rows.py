@@ -23,7 +23,7 @@ _IS_MOST_OF_IT = (
 _ACCOUNTS = "SELECT scope, epsilon, delta, unbounded, budget, delta_budget FROM scopes"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Release:
     """A row of what was released.
 
@@ -62,7 +62,7 @@ def write_checks(connection: sqlite3.Connection, device: bytes, memo: bytes | No
 def account(connection: sqlite3.Connection, scope: bytes) -> Account:
     """Returns the account of a scope; an empty one where it has none."""
     found = connection.execute(_ACCOUNTS + " WHERE scope = ?", (scope,)).fetchone()
-    return Account(scope) if found is None else _read(found)
+    return Account(scope=scope) if found is None else _read(found)
 
 
 def accounts(connection: sqlite3.Connection) -> list[tuple[Account, int]]:
@@ -96,7 +96,7 @@ def verify(connection: sqlite3.Connection, account: Account, verified: Verified)
     Raises:
         LedgerDamaged: They are not.
     """
-    wanted = (account.epsilon, account.delta, account.unbounded)
+    wanted = (account.epsilon_units, account.delta_units, account.unbounded)
     for last, *before in (verified.pop(account.scope, _NOTHING), _NOTHING):
         many = bool(last) or connection.execute(_IS_MOST_OF_IT, (account.scope,)).fetchone()[0]
         column = (
@@ -118,7 +118,7 @@ def write(connection: sqlite3.Connection, written: Account) -> None:
         "INSERT INTO scopes (scope, epsilon, delta, unbounded, budget, delta_budget) VALUES (?, ?, ?, ?, ?, ?) "
         "ON CONFLICT (scope) DO UPDATE SET epsilon = excluded.epsilon, delta = excluded.delta, "
         "unbounded = excluded.unbounded, budget = excluded.budget, delta_budget = excluded.delta_budget",
-        (written.scope, written.epsilon, written.delta, written.unbounded, *budget),
+        (written.scope, written.epsilon_units, written.delta_units, written.unbounded, *budget),
     )
 
 
@@ -133,8 +133,8 @@ def add(connection: sqlite3.Connection, release: Release) -> None:
             release.scope,
             release.request,
             release.mechanism,
-            charge.epsilon,
-            charge.delta,
+            charge.epsilon_units,
+            charge.delta_units,
             release.output,
             release.whole,
         ),
@@ -191,4 +191,4 @@ def delete_all(connection: sqlite3.Connection) -> None:
 def _read(row: tuple[Any, ...]) -> Account:
     scope, epsilon, delta, unbounded, budget, delta_budget = row
     limit = None if budget is None else Budget.of_units(budget, delta_budget)
-    return Account(scope, epsilon, delta, unbounded, limit)
+    return Account(scope=scope, epsilon_units=epsilon, delta_units=delta, unbounded=unbounded, budget=limit)

@@ -1,4 +1,4 @@
-"""What a ledger charges: texts, vectors and indices; what makes two requests equal; how a release is stored."""
+"""What a ledger draws and charges: texts, vectors and indices; what makes two requests equal."""
 
 import hashlib
 import json
@@ -9,18 +9,15 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from textveil.errors import InputError, OptionError
-from textveil.ledger.entry import Entry
 from textveil.sequences import in_order
 
 if TYPE_CHECKING:
-    from textveil.ledger.account import Budget
-    from textveil.ledger.ledger import Ledger
     from textveil.release import Statement
     from textveil.text.options import Options
     from textveil.text.result import Result
     from textveil.text.sanitizer import Sanitizer
-    from textveil.vector.encoder import Encoder, VectorRelease
-    from textveil.vector.index_encoder import IndexEncoder, IndexRelease
+    from textveil.vector.encoder import Encoder
+    from textveil.vector.index_encoder import IndexEncoder
 
 
 class Released(Protocol):
@@ -36,7 +33,7 @@ R = TypeVar("R", bound=Released)
 
 
 @dataclass(frozen=True)
-class Charged(Generic[R]):
+class Issued(Generic[R]):
     """A release that the ledger knows.
 
     Attributes:
@@ -95,97 +92,27 @@ class TextSource:
         return Result(packed["text"], packed["tokens"], self._sanitizer.terms(**self._options))
 
 
-class VectorSource:
-    """Vectors with noise."""
+class EncoderSource:
+    """Vectors or indices."""
 
-    def __init__(self, encoder: "Encoder", options: Mapping[str, Any]) -> None:
+    def __init__(self, encoder: "Encoder | IndexEncoder", options: Mapping[str, Any]) -> None:
         self._encoder, self._options = encoder, options
 
     def canonical_options(self) -> dict[str, Any]:
         """Returns the resolved options of the encoder."""
-        return {"kind": "vector", **self._encoder.canonical_options(**self._options)}
+        return {"kind": self._encoder.kind, **self._encoder.canonical_options(**self._options)}
 
-    def draw(self, texts: Sequence[str]) -> "list[VectorRelease]":
+    def draw(self, texts: Sequence[str]) -> Sequence[Any]:
         """Encodes the texts."""
         return self._encoder.encode_batch(texts, **self._options)
 
-    def pack(self, release: "VectorRelease") -> Any:
-        """Returns integers and notes."""
-        return {
-            "integers": release.integers.tolist(),
-            "notes": [release.notes.truncated, release.notes.fixed_point],
-        }
+    def pack(self, release: Any) -> Any:
+        """Returns what the encoder makes of a release."""
+        return self._encoder.pack(release)
 
-    def unpack(self, packed: Any) -> "VectorRelease":
-        """Returns the vector."""
-        import numpy as np
-
-        from textveil.mechanisms.noise.vector import Releaser
-        from textveil.vector.encoder import Notes, VectorRelease
-
-        statement, integers = self._encoder.statement(**self._options), np.array(packed["integers"], np.int64)
-        vector = Releaser(statement.parameters).dequantize(integers[None])[0]
-        return VectorRelease(vector, integers, statement, Notes(*packed["notes"]))
-
-
-class IndexSource:
-    """Indices."""
-
-    def __init__(self, encoder: "IndexEncoder", options: Mapping[str, Any]) -> None:
-        self._encoder, self._options = encoder, options
-
-    def canonical_options(self) -> dict[str, Any]:
-        """Returns the resolved options of the encoder."""
-        return {"kind": "index", **self._encoder.canonical_options(**self._options)}
-
-    def draw(self, texts: Sequence[str]) -> "list[IndexRelease]":
-        """Encodes the texts."""
-        return self._encoder.encode_batch(texts, **self._options)
-
-    def pack(self, release: "IndexRelease") -> Any:
-        """Returns index and notes."""
-        return {"index": release.index, "notes": [release.notes.truncated, release.notes.fixed_point]}
-
-    def unpack(self, packed: Any) -> "IndexRelease":
-        """Returns the index."""
-        from textveil.vector.index_encoder import IndexNotes, IndexRelease
-
-        return IndexRelease(packed["index"], self._encoder.statement(**self._options), IndexNotes(*packed["notes"]))
-
-
-def release(
-    ledger: "Ledger", source: Source[R], texts: Sequence[str], scope: str | Sequence[str], budget: "Budget | None"
-) -> list[Charged[R]]:
-    """Draws a release for each text, charges them all, and gives them: ``Ledger.sanitize_batch``.
-
-    Draws are made before the transaction, so that others wait for its disk alone. A draw that the memo makes
-    needless meanwhile is thrown away unseen.
-    """
-    scopes = _scopes(texts, scope)
-    options = canonical_bytes(source.canonical_options())
-    requests = [request_bytes(options, text) for text in texts]
-    wholes = whole_calls(scopes, requests) if ledger.memo else [b""] * len(texts)
-    stored = ledger.stored(zip(scopes, wholes, strict=True))
-    if stored and None not in stored:
-        return [Charged(source.unpack(json.loads(packed or b"")), 0, True) for packed in stored]
-    drawn = source.draw(texts)
-    entries = [
-        Entry(
-            name,
-            request,
-            made.statement.mechanism,
-            made.statement.charge,
-            json.dumps(source.pack(made)).encode() if ledger.memo else None,
-            whole,
-        )
-        for name, request, made, whole in zip(scopes, requests, drawn, wholes, strict=True)
-    ]
-    return [
-        Charged(made, entered.before, False)
-        if entered.stored is None
-        else Charged(source.unpack(json.loads(entered.stored)), 0, True)
-        for made, entered in zip(drawn, ledger.charge(entries, budget=budget), strict=True)
-    ]
+    def unpack(self, packed: Any) -> Any:
+        """Returns the vector or the index."""
+        return self._encoder.unpack(packed, **self._options)
 
 
 def canonical_bytes(options: Mapping[str, Any]) -> bytes:
@@ -218,7 +145,13 @@ def whole_calls(scopes: Sequence[str], requests: Sequence[bytes]) -> list[bytes]
     return [whole + place.to_bytes(8, "big") for place in range(len(requests))]
 
 
-def _scopes(texts: Sequence[str], scope: str | Sequence[str]) -> Sequence[str]:
+def scopes_of(texts: Sequence[str], scope: str | Sequence[str]) -> Sequence[str]:
+    """Returns the scope of each text.
+
+    Raises:
+        InputError: A text is not a string.
+        OptionError: There are not as many scopes as texts, or one is not a string.
+    """
     for number, text in enumerate(texts, 1):
         if not isinstance(text, str):
             raise InputError(f"text {number} of {len(texts)} is not a string")

@@ -6,7 +6,7 @@ from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
     from textveil.vector.encoder import Encoder, VectorRelease
-    from textveil.vector.extractor import Extractor, StaticExtractor, extractor_of
+    from textveil.vector.extractor import Extractor, Notes, StaticExtractor, extractor_of
     from textveil.vector.index_encoder import IndexEncoder, IndexRelease
     from textveil.vector.index_statement import IndexStatement
     from textveil.vector.statement import VectorStatement, vector_statement
@@ -18,6 +18,7 @@ __all__ = [
     "IndexEncoder",
     "IndexRelease",
     "IndexStatement",
+    "Notes",
     "StaticExtractor",
     "VectorRelease",
     "VectorStatement",

@@ -4,22 +4,22 @@ onnxruntime is imported when an encoder is loaded, and not before (``textveil.ve
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
-from itertools import compress
+from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.encoder_bundle import FIRST, LAST, SPECIAL, UNKNOWN, EncoderBundle, open_encoder
+from textveil.bundle.encoder_bundle import EncoderBundle, open_encoder
 from textveil.bundle.files import MAX_BUNDLE_BYTES
-from textveil.errors import EncoderFailed, InputError, OptionError
+from textveil.bundle.index_bundle import OnnxParts
+from textveil.errors import InputError, OptionError
 from textveil.mechanisms.noise.parameters import WordDropout
 from textveil.mechanisms.noise.vector import Releaser
-from textveil.text.wordpiece import WordPiece
 from textveil.vector.batch import release_each
-from textveil.vector.onnx_session import OnnxSession
+from textveil.vector.extractor import Notes, OnnxExtractor
+from textveil.vector.onnx_session import require_pin
 from textveil.vector.statement import VectorStatement, vector_statement
 
 MAX_THREADS = 2
@@ -27,21 +27,7 @@ MAX_THREADS = 2
 _MAX_PLANS = 16
 
 
-@dataclass(frozen=True)
-class Notes:
-    """Remarks on how one text was encoded on the device. They depend on the secret text: never publish it.
-
-    Attributes:
-        truncated: Whether the text was longer than the model takes, and its end was left out.
-        fixed_point: Whether the model failed on this text, or gave a number that is not finite, so that the fixed point
-            was released.
-    """
-
-    truncated: bool
-    fixed_point: bool
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class VectorRelease:
     """A released vector and what it promises.
 
@@ -77,7 +63,7 @@ class Encoder:
     Safe to share between threads: it holds no random state. After a fork, load it anew.
 
     Args:
-        bundle: An opened encoder bundle.
+        bundle: An opened encoder bundle. Its model is run: who opens it answers for it (``load`` wants a pin).
         model: The bytes of its model, as ``open_encoder`` gives them.
         threads: How many threads compute one vector, 1 or 2.
 
@@ -87,17 +73,21 @@ class Encoder:
         OptionError: ``threads`` is out of range.
     """
 
+    kind: ClassVar[str] = "vector"
+
     def __init__(self, bundle: EncoderBundle, model: bytes, threads: int = 1) -> None:
         if threads not in range(1, MAX_THREADS + 1):
             raise OptionError(f"an encoder runs on 1 to {MAX_THREADS} threads")
         self.bundle = bundle
-        self._pieces = WordPiece(bundle.vocabulary, unknown=UNKNOWN, special=SPECIAL, lowercase=bundle.lowercase)
         self._plans: dict[object, tuple[Releaser, WordDropout, VectorStatement]] = {}
-        self._session = OnnxSession(model, threads)
-        # The longest input, of the last piece there is: a model too small for either fails now and not on some text.
-        longest = [bundle.vocabulary[FIRST], *[len(bundle.vocabulary) - 1] * (bundle.max_tokens - 1)]
-        if self._session.run(longest).shape != (1, bundle.default_level.dimension):
-            raise EncoderFailed("the model gives vectors of another length than its bundle says")
+        parts = OnnxParts(
+            model=model,
+            vocabulary=bundle.vocabulary,
+            lowercase=bundle.lowercase,
+            max_tokens=bundle.max_tokens,
+            dimension=bundle.default_level.dimension,
+        )
+        self._extractor = OnnxExtractor(parts, threads)
 
     @classmethod
     def load(
@@ -111,6 +101,8 @@ class Encoder:
     ) -> "Encoder":
         """Opens an encoder bundle: hashes and structure of every file, and all of its model, are checked first.
 
+        A model runs only if the caller pins it: one of ``expect_id`` and ``maker`` must be given.
+
         Args:
             path: Folder of an encoder bundle.
             expect_id: The identity the bundle must have (``textveil info`` prints it).
@@ -121,10 +113,12 @@ class Encoder:
         Raises:
             BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge, WrongBundle, ModelRefused: It cannot be used.
             IdentityMismatch, NotTheMaker: It is not the one expected.
+            ModelNotPinned: Neither ``expect_id`` nor ``maker`` is given; the message has the identity.
             CryptoUnavailable: A maker is given, and the extra ``crypto`` is not installed.
             EncoderUnavailable, EncoderFailed, OptionError: See the class.
         """
         bundle, model = open_encoder(Path(path), expect_id=expect_id, maker=maker, max_bytes=max_bytes)
+        require_pin(bundle.identity, expect_id, maker)
         return cls(bundle, model, threads)
 
     def encode(
@@ -158,11 +152,10 @@ class Encoder:
         if not isinstance(text, str):
             raise InputError("the text is not a string")
         releaser, dropout, statement = self._plan(epsilon, word_dropout)
-        ids, truncated = self._ids(text, dropout)
-        vectors = self._vectors(ids, releaser.parameters.dimension)
-        integers = releaser.release(vectors)
-        notes = Notes(truncated, not bool(np.isfinite(vectors).all()))
-        return VectorRelease(releaser.dequantize(integers)[0], integers[0], statement, notes)
+        extracted = self._extractor.extract(text, dropout.dropped)
+        integers = releaser.release(extracted.vector[None])[0]
+        vector = releaser.dequantize(integers)
+        return VectorRelease(vector=vector, integers=integers, statement=statement, notes=extracted.notes)
 
     def encode_batch(
         self,
@@ -195,13 +188,18 @@ class Encoder:
         """Returns all that decides how a call with these options draws, the identity of the bundle included."""
         return asdict(self.statement(epsilon=epsilon, word_dropout=word_dropout))
 
-    def _vectors(self, ids: list[int], dimension: int) -> NDArray[np.float32]:
-        """The model's vector, or one that is not finite where the model fails: that becomes the fixed point."""
-        try:
-            vectors = self._session.run(ids)
-        except EncoderFailed:
-            vectors = np.empty((1, 0), dtype=np.float32)
-        return vectors if vectors.shape == (1, dimension) else np.full((1, dimension), np.nan, dtype=np.float32)
+    def pack(self, release: VectorRelease) -> dict[str, Any]:
+        """Returns a release as plain values for JSON, from which ``unpack`` makes it again."""
+        return {"integers": release.integers.tolist(), "notes": list(astuple(release.notes))}
+
+    def unpack(
+        self, packed: dict[str, Any], *, epsilon: float | str | None = None, word_dropout: float | str = "0"
+    ) -> VectorRelease:
+        """Returns the release that was packed, drawn with these options."""
+        releaser, _, statement = self._plan(epsilon, word_dropout)
+        integers, notes = np.array(packed["integers"], np.int64), Notes(*packed["notes"])
+        vector = releaser.dequantize(integers)
+        return VectorRelease(vector=vector, integers=integers, statement=statement, notes=notes)
 
     def _plan(
         self, epsilon: float | str | None, word_dropout: float | str
@@ -216,20 +214,3 @@ class Encoder:
                 self._plans.clear()
             self._plans[key] = plan
         return plan
-
-    def _ids(self, text: str, dropout: WordDropout) -> tuple[list[int], bool]:
-        """Ids of what the model sees, and whether something was cut off.
-
-        A dropped word is removed with all of its pieces, and what follows moves up: no position, no attention and no
-        mean knows of it, so two texts that differ in that word alone become the same ids.
-        """
-        room = self.bundle.max_tokens - 2
-        tokens = self._pieces.basic_tokens(text)
-        dropped = dropout.dropped(len(tokens))
-        pieces: list[int] = []
-        for word in self._pieces.encode_words(list(compress(tokens, ~dropped))):
-            pieces += word
-            if len(pieces) > room:
-                break
-        vocabulary = self.bundle.vocabulary
-        return [vocabulary[FIRST], *pieces[:room], vocabulary[LAST]], len(pieces) > room

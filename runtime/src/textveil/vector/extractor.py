@@ -3,7 +3,9 @@
 ``StaticExtractor`` needs numpy alone, ``OnnxExtractor`` runs a model with onnxruntime.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Protocol
 
 import numpy as np
@@ -17,6 +19,20 @@ from textveil.vector.onnx_session import OnnxSession
 from textveil.vector.static import pair_buckets, words_of
 
 
+@dataclass(frozen=True)
+class Notes:
+    """Remarks on how one text was encoded on the device. They depend on the secret text: never publish them.
+
+    Attributes:
+        truncated: Whether the text was longer than the extractor takes, and its end was left out.
+        fixed_point: Whether the extractor failed on this text, or gave a number that is not finite, so that what is
+            released is drawn as for the vector 0.
+    """
+
+    truncated: bool
+    fixed_point: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Extracted:
     """The vector of one text. All of it is secret.
@@ -28,6 +44,11 @@ class Extracted:
 
     vector: NDArray[np.float32] = field(repr=False)
     truncated: bool = field(repr=False)
+
+    @property
+    def notes(self) -> Notes:
+        """What the device may know of it."""
+        return Notes(self.truncated, not bool(np.isfinite(self.vector).all()))
 
 
 class Extractor(Protocol):
@@ -60,36 +81,56 @@ class StaticExtractor:
 class OnnxExtractor:
     """Runs a model on the pieces of a text.
 
+    Args:
+        parts: Checked bytes of a model, and how text is cut for it.
+        threads: How many threads compute one vector.
+
     Raises:
         EncoderUnavailable: onnxruntime is not installed, or not known to stay offline.
         EncoderFailed: onnxruntime does not run the model.
     """
 
-    def __init__(self, parts: OnnxParts) -> None:
+    def __init__(self, parts: OnnxParts, threads: int = 1) -> None:
         self._parts = parts
         self._pieces = WordPiece(parts.vocabulary, unknown=UNKNOWN, special=SPECIAL, lowercase=parts.lowercase)
-        self._session = OnnxSession(parts.model, 1)
+        self.session = OnnxSession(parts.model, threads)
         # The longest input, of the last piece there is: a model too small for either fails now and not on some text.
         longest = [parts.vocabulary[FIRST], *[len(parts.vocabulary) - 1] * (parts.max_tokens - 1)]
-        if self._session.run(longest).shape != (1, parts.dimension):
+        if self.session.run(longest).shape != (1, parts.dimension):
             raise EncoderFailed("the model gives vectors of another length than its bundle says")
 
-    def extract(self, text: str) -> Extracted:
-        """Returns the vector of a text, cut after ``max_tokens`` pieces; NaN where the model fails."""
-        parts = self._parts
-        room = parts.max_tokens - 2
+    def extract(self, text: str, dropped: Callable[[int], NDArray[np.bool_]] | None = None) -> Extracted:
+        """Returns the vector of a text, cut after ``max_tokens`` pieces; NaN where the model fails.
+
+        Args:
+            text: Any string.
+            dropped: Which of so many words are left out before; none without it.
+        """
+        ids, truncated = self.ids(text, dropped)
+        try:
+            vectors = self.session.run(ids)
+        except EncoderFailed:
+            vectors = np.empty((0, 0), dtype=np.float32)
+        dimension = self._parts.dimension
+        failed = vectors.shape != (1, dimension)
+        return Extracted(np.full(dimension, np.nan, dtype=np.float32) if failed else vectors[0], truncated)
+
+    def ids(self, text: str, dropped: Callable[[int], NDArray[np.bool_]] | None = None) -> tuple[list[int], bool]:
+        """Returns the ids that the model is given, and whether something was cut off: ``extract``.
+
+        A dropped word is removed with all of its pieces, and what follows moves up: no position, no attention and no
+        mean knows of it, so two texts that differ in that word alone become the same ids.
+        """
+        vocabulary, room = self._parts.vocabulary, self._parts.max_tokens - 2
+        words = self._pieces.basic_tokens(text)
+        if dropped is not None:
+            words = list(compress(words, ~dropped(len(words))))
         pieces: list[int] = []
-        for word in self._pieces.encode_words(self._pieces.basic_tokens(text)):
+        for word in self._pieces.encode_words(words):
             pieces += word
             if len(pieces) > room:
                 break
-        try:
-            vectors = self._session.run([parts.vocabulary[FIRST], *pieces[:room], parts.vocabulary[LAST]])
-        except EncoderFailed:
-            vectors = np.empty((0, 0), dtype=np.float32)
-        failed = vectors.shape != (1, parts.dimension)
-        vector = np.full(parts.dimension, np.nan, dtype=np.float32) if failed else vectors[0]
-        return Extracted(vector, len(pieces) > room)
+        return [vocabulary[FIRST], *pieces[:room], vocabulary[LAST]], len(pieces) > room
 
 
 def extractor_of(parts: StaticParts | OnnxParts) -> Extractor:

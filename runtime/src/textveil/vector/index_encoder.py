@@ -1,37 +1,25 @@
 """``IndexEncoder``: turns a text into one index that says little of it. numpy alone where the extractor is static."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from textveil.bundle.defaults import DEFAULT_ENCODER_ID, default_encoder
 from textveil.bundle.files import MAX_BUNDLE_BYTES
-from textveil.bundle.index_bundle import IndexBundle, open_index
+from textveil.bundle.index_bundle import IndexBundle, OnnxParts, open_index
 from textveil.errors import InputError, OptionError
 from textveil.mechanisms import entropy
 from textveil.mechanisms.distribution import Distribution
 from textveil.vector.batch import release_each
-from textveil.vector.extractor import extractor_of
+from textveil.vector.extractor import Notes, extractor_of
 from textveil.vector.index_statement import IndexStatement
+from textveil.vector.onnx_session import require_pin
 
 #: Digits of the identity in a released line.
 IDENTITY_DIGITS = 12
-
-
-@dataclass(frozen=True)
-class IndexNotes:
-    """Remarks on how one text was encoded on the device. They depend on the secret text: never publish it.
-
-    Attributes:
-        truncated: Whether the text was longer than the extractor takes, and its end was left out.
-        fixed_point: Whether the extractor failed on this text, so that it has the code of the vector 0.
-    """
-
-    truncated: bool
-    fixed_point: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +34,7 @@ class IndexRelease:
 
     index: int
     statement: IndexStatement
-    notes: IndexNotes = field(repr=False)
+    notes: Notes = field(repr=False)
 
     @property
     def line(self) -> str:
@@ -65,11 +53,13 @@ class IndexEncoder:
     Safe to share between threads: it holds no random state. After a fork, load it anew.
 
     Args:
-        bundle: An opened bundle.
+        bundle: An opened bundle. A model that it has is run: who opens it answers for it (``load`` wants a pin).
 
     Raises:
         EncoderUnavailable, EncoderFailed: The bundle has a model that cannot be run here.
     """
+
+    kind: ClassVar[str] = "index"
 
     def __init__(self, bundle: IndexBundle) -> None:
         self.bundle = bundle
@@ -86,6 +76,9 @@ class IndexEncoder:
     ) -> "IndexEncoder":
         """Opens a bundle: every file and every channel is checked first.
 
+        A bundle with a model is opened only if the caller pins it: by ``expect_id`` or ``maker``. One that needs numpy
+        alone need not be pinned.
+
         Args:
             path: Its folder; the repository's default one if left out.
             expect_id: The identity the bundle must have (``textveil info`` prints it).
@@ -95,6 +88,8 @@ class IndexEncoder:
         Raises:
             BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge, WrongBundle, ModelRefused: It cannot be used.
             IdentityMismatch, NotTheMaker: It is not the one expected.
+            ModelNotPinned: It has a model, and neither ``expect_id`` nor ``maker`` is given; the message has its
+                identity.
             CryptoUnavailable: A maker is given, and the extra ``crypto`` is not installed.
             EncoderUnavailable, EncoderFailed: See the class.
         """
@@ -102,6 +97,8 @@ class IndexEncoder:
         bundle = open_index(folder, expect_id=expect_id, maker=maker, max_bytes=max_bytes)
         if path is None:
             bundle.require_identity(DEFAULT_ENCODER_ID)
+        elif isinstance(bundle.extractor, OnnxParts):
+            require_pin(bundle.identity, expect_id, maker)
         return cls(bundle)
 
     def encode(self, text: str, *, epsilon: float | str | None = None, channel: str | None = None) -> IndexRelease:
@@ -181,6 +178,17 @@ class IndexEncoder:
         staircase = self.bundle.level(channel, epsilon)
         return Distribution.of(labels, staircase.channel, labels.index(label))
 
+    def pack(self, release: IndexRelease) -> dict[str, Any]:
+        """Returns a release as plain values for JSON, from which ``unpack`` makes it again."""
+        return {"index": release.index, "notes": list(astuple(release.notes))}
+
+    def unpack(
+        self, packed: dict[str, Any], *, epsilon: float | str | None = None, channel: str | None = None
+    ) -> IndexRelease:
+        """Returns the release that was packed, drawn with these options."""
+        statement = self.statement(epsilon=epsilon, channel=channel)
+        return IndexRelease(packed["index"], statement, Notes(*packed["notes"]))
+
     def secret_code(self, text: str) -> int:
         """Returns the code of a text before anything is drawn. It has no protection: for measurements on public text.
 
@@ -191,10 +199,9 @@ class IndexEncoder:
             raise InputError("the text is not a string")
         return self._code(text)[0]
 
-    def _code(self, text: str) -> tuple[int, IndexNotes]:
+    def _code(self, text: str) -> tuple[int, Notes]:
         with np.errstate(all="ignore"):  # a warning would tell something of the text
             found = self._extractor.extract(text)
-            finite = bool(np.isfinite(found.vector).all())
-            vector = found.vector if finite else np.zeros_like(found.vector)
+            vector = np.zeros_like(found.vector) if found.notes.fixed_point else found.vector
             scores = self.bundle.weight @ vector + self.bundle.bias
-        return int(np.argmax(scores)), IndexNotes(found.truncated, not finite)
+        return int(np.argmax(scores)), found.notes

@@ -1,4 +1,4 @@
-"""The one module that runs onnxruntime: offline, silent, one input at a time."""
+"""The one module that runs onnxruntime: offline, silent, one input at a time, and only models that somebody pinned."""
 
 import os
 import sys
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.bundle.onnx.check import INPUTS, OUTPUT
-from textveil.errors import EncoderFailed, EncoderUnavailable
+from textveil.errors import EncoderFailed, EncoderUnavailable, ModelNotPinned
 
 #: Versions of onnxruntime that were seen, system call by system call, to open no socket and to write no file.
 OFFLINE_VERSIONS = ("1.28.",)
@@ -22,6 +22,24 @@ _SETTINGS = {
     "session.load_model_format": "ONNX",
     "session.x64quantprecision": "1",  # int8 products do not saturate on processors without VNNI
 }
+
+
+def require_pin(identity: str, expect_id: str | None, maker: str | None) -> None:
+    """Refuses to run a model that its user did not ask for: what it costs is not bounded here, only what it is.
+
+    Args:
+        identity: Of the bundle that has the model.
+        expect_id: The identity that the user demanded.
+        maker: The maker's key that the user demanded.
+
+    Raises:
+        ModelNotPinned: The user demanded neither.
+    """
+    if expect_id is None and maker is None:
+        raise ModelNotPinned(
+            "this bundle runs a model, and neither it nor its maker was named: where its maker says so, "
+            f"--expect-id {identity} (serve: --encoder-expect-id; Python: expect_id=), or --maker KEY"
+        )
 
 
 class OnnxSession:

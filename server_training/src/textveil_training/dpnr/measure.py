@@ -29,7 +29,11 @@ def release_parameters(description: Description, epsilon: str) -> ReleaseParamet
         OptionError: Epsilon is no such number.
     """
     parameters = ReleaseParameters(
-        description.mode, description.dimension, _COARSE_GRID, epsilon, description.delta
+        mode=description.mode,
+        dimension=description.dimension,
+        grid=_COARSE_GRID,
+        epsilon=epsilon,
+        delta=description.delta,
     )  # before the number is used
     if description.mode == BOX and 8 * description.dimension * GRID / float(epsilon) > _LARGEST_TABLE:
         return parameters

@@ -19,7 +19,7 @@ from changed_models import (
     varint,
 )
 from onnx import TensorProto, helper
-from small_encoders import DIMENSION, POSITIONS, model_of, value
+from small_encoders import DIMENSION, model_of, value
 from textveil.bundle.onnx.check import OPERATORS, check_model
 from textveil.errors import BundleDamaged
 
@@ -29,7 +29,7 @@ from textveil.errors import BundleDamaged
 @pytest.mark.parametrize("mode", ["l1", "l2", "box"])
 def test_a_sound_model(mode: str) -> None:
     model = model_of(mode)
-    outline = check_model(model.SerializeToString(), DIMENSION, POSITIONS)
+    outline = check_model(model.SerializeToString(), DIMENSION)
     assert sum(outline.operators.values()) == len(model.graph.node)
     assert outline.operators["Gather"] == 3
     assert outline.tensors == len(model.graph.initializer)
@@ -52,7 +52,7 @@ def test_a_sound_model(mode: str) -> None:
     ],
 )
 def test_what_may_differ(change: Change) -> None:
-    assert check_model(changed(change), DIMENSION, POSITIONS).tensors == 12
+    assert check_model(changed(change), DIMENSION).tensors == 12
 
 
 def test_nothing_on_the_list_draws_holds_state_branches_or_loops() -> None:
@@ -219,4 +219,4 @@ def test_a_file_of_two_formats() -> None:
     assert content[4:8] == b"ORTM"
     assert onnx.load_from_string(content).producer_name == "??ORTM"
     assert refused(content) == "model.onnx: is not in the ONNX format"
-    assert check_model(content.replace(b"ORTM", b"ORTN"), DIMENSION, POSITIONS)
+    assert check_model(content.replace(b"ORTM", b"ORTN"), DIMENSION)

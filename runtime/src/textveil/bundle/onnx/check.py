@@ -4,6 +4,9 @@ onnxruntime is a large interpreter that reads further files at a model's bidding
 links and relative to the working directory) and runs whatever operators it was built with. So the bytes are read here
 first, with a strict reader of our own and against ONNX's published schema (onnx.proto3, ModelProto), and nothing that
 is not in the tables below reaches it. No subgraph is allowed: the depth of a model is bounded by the schema itself.
+
+What a model costs on a text is not looked at: a model runs only if it is pinned (``textveil.vector``), and who
+exports one bounds its work (docs/encoder-format.md, "The model").
 """
 
 import re
@@ -13,17 +16,13 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from textveil.bundle.onnx import schema
-from textveil.bundle.onnx.cost import MAX_OPERATORS, Cost, cost
 from textveil.bundle.onnx.protobuf import Malformed, Refused, Schema, numbers, read, text
-from textveil.bundle.onnx.sizes import LONGEST, MAX_AXES, MOST_FOLLOWED, Node, Sizes, Unbounded
 from textveil.errors import BundleDamaged, ModelRefused
 
 INPUTS, OUTPUT = ("input_ids", "attention_mask"), "representation"
 FLOAT, INT64 = 1, 7  # TensorProto.DataType
+MAX_OPERATORS, MAX_AXES = 10_000, 16
 
 #: What exporters and dynamic quantization make of BERT-like encoders and bounded heads. All are pure functions of their
 #: inputs; whatever draws at random, holds state, branches or loops is left out.
@@ -48,12 +47,10 @@ OPERATORS: Mapping[str, frozenset[str]] = {
 
 # float32, uint8, int8, int32, int64, bool, float16, float64, uint4, int4
 _TENSOR_TYPES = frozenset({1, 2, 3, 6, 7, 9, 10, 11, 21, 22})
-#: numpy's name of those that are whole numbers and may be followed.
-_WHOLE = {2: "u1", 3: "i1", 6: "<i4", 7: "<i8", 9: "u1"}
 _PRINTABLE = re.compile(r"[A-Za-z0-9_.]{1,60}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Outline:
     """The parts of a model.
 
@@ -61,22 +58,19 @@ class Outline:
         operators: How often each operator occurs, by name with its domain.
         tensors: How many stored tensors it has.
         size: Its size in bytes.
-        cost: What one text takes at most.
     """
 
     operators: dict[str, int]
     tensors: int
     size: int
-    cost: Cost
 
 
-def check_model(content: bytes, dimension: int, max_tokens: int, name: str = "model.onnx") -> Outline:
+def check_model(content: bytes, dimension: int, name: str = "model.onnx") -> Outline:
     """Looks through a model without running it.
 
     Args:
         content: All bytes of the model.
         dimension: ``k``, the length of the vector it must give.
-        max_tokens: Most tokens it is given.
         name: What errors call it.
 
     Returns:
@@ -84,21 +78,20 @@ def check_model(content: bytes, dimension: int, max_tokens: int, name: str = "mo
 
     Raises:
         ModelRefused: It holds what this package does not run: data outside the file, an unknown operator or domain,
-            graphs inside operators, functions, a part for training, sparse or text tensors, another signature than
-            ``input_ids, attention_mask: int64 (1, tokens) -> representation: float32 (1, k)``; or a text could take
-            more memory or work than ``textveil.bundle.onnx.cost`` allows.
+            graphs inside operators, functions, a part for training, sparse or text tensors, or another signature than
+            ``input_ids, attention_mask: int64 (1, tokens) -> representation: float32 (1, k)``.
         BundleDamaged: The bytes are truncated, ambiguous or no ONNX model.
     """
     # onnxruntime takes a file with this mark for its own format, whatever else it is.
     if content[4:8] == b"ORTM":
         raise ModelRefused(f"{name}: is not in the ONNX format")
     try:
-        return _check(memoryview(content), dimension, max_tokens)
+        return _check(memoryview(content), dimension)
     except Malformed as error:
         raise BundleDamaged(f"{name}: no readable ONNX model: {error}") from None
     except Refused as error:
         raise ModelRefused(f"{name}: holds {error}, which this package does not run") from None
-    except (_Unfit, Unbounded) as error:
+    except _Unfit as error:
         raise ModelRefused(f"{name}: {error}") from None
 
 
@@ -106,7 +99,7 @@ class _Unfit(ValueError):
     pass
 
 
-def _check(content: memoryview, dimension: int, max_tokens: int) -> Outline:
+def _check(content: memoryview, dimension: int) -> Outline:
     model = _read(content, schema.MODEL, "the model")
     if not model["graph"] or not model["opset_import"]:
         raise Malformed("there is no graph")
@@ -116,14 +109,16 @@ def _check(content: memoryview, dimension: int, max_tokens: int) -> Outline:
     graph = _read(model["graph"][0], schema.GRAPH, "the graph")
     if len(graph["node"]) > MAX_OPERATORS:
         raise _Unfit(f"has more than {MAX_OPERATORS:,} operators")
-    stored = dict(_tensor(tensor) for tensor in graph["initializer"])
-    nodes = [_node(node, number) for number, node in enumerate(graph["node"], 1)]
+    stored = {_tensor(tensor) for tensor in graph["initializer"]}
+    operators = Counter(_operator(node, number) for number, node in enumerate(graph["node"], 1))
     for value in graph["value_info"]:
         _value(value)
-    _check_signature(graph["input"], graph["output"], set(stored), dimension)
-    bound = cost(nodes, stored, INPUTS, max_tokens, len(content))
-    operators = Counter(node.kind for node in nodes)
-    return Outline(dict(operators.most_common()), len(graph["initializer"]), len(content), bound)
+    _check_signature(graph["input"], graph["output"], stored, dimension)
+    return Outline(
+        operators=dict(operators.most_common()),
+        tensors=len(graph["initializer"]),
+        size=len(content),
+    )
 
 
 def _read(message: memoryview, fields_of: Schema, kind: str) -> dict[str, list[Any]]:
@@ -135,62 +130,32 @@ def _read(message: memoryview, fields_of: Schema, kind: str) -> dict[str, list[A
     return fields
 
 
-def _node(node: memoryview, number: int) -> Node:
-    """Checks an operator with its attributes."""
+def _operator(node: memoryview, number: int) -> str:
+    """Checks an operator with its attributes, and gives its name with its domain."""
     fields = _read(node, schema.NODE, f"operator {number}")
     domain, kind = text(fields["domain"]), text(fields["op_type"])
     full = f"{domain}.{kind}" if domain else kind
     if text(fields["overload"]) or kind not in OPERATORS.get(domain, frozenset()):
         shown = full if _PRINTABLE.fullmatch(full) else "without a plain name"
         raise _Unfit(f"operator {number} ({shown}) is not one that this package runs")
-    taken, given = ([text([name]) for name in fields[way]] for way in ("input", "output"))
-    return Node(full, taken, given, dict(_attribute(attribute, number) for attribute in fields["attribute"]))
+    for attribute in fields["attribute"]:
+        held = read(attribute, schema.ATTRIBUTE, f"an attribute of operator {number}")
+        for tensor in (*held["t"], *held["tensors"]):
+            _tensor(tensor)
+    return full
 
 
-def _attribute(attribute: memoryview, number: int) -> tuple[str, Any]:
-    """Checks an attribute, and gives its name and its value: a tensor, whole numbers, or how many others there are."""
-    fields = read(attribute, schema.ATTRIBUTE, f"an attribute of operator {number}")
-    tensors = [_tensor(tensor)[1] for tensor in (*fields["t"], *fields["tensors"])]
-    value: Any = tensors[0] if tensors else None
-    if fields["ints"] or fields["i"]:
-        value = numbers(fields["ints"]) if fields["ints"] else numbers(fields["i"])[0]
-    elif fields["floats"]:
-        value = [0] * sum(len(run) // 4 for run in fields["floats"])
-    elif value is None:
-        value = 0
-    return text(fields["name"]), value
-
-
-def _tensor(tensor: memoryview) -> tuple[str, Sizes]:
-    """Checks that a tensor lies in the file and is of numbers; gives its name, and its numbers where they are few."""
+def _tensor(tensor: memoryview) -> str:
+    """Checks that a tensor lies in the file and is of numbers; gives its name."""
     fields = _read(tensor, schema.TENSOR, "a tensor")
     if any(fields["data_location"]):  # any other number could be cut to the one that means "external"
         raise Refused(schema.EXTERNAL)
-    kind = fields["data_type"][0] if fields["data_type"] else 0
-    if kind not in _TENSOR_TYPES:
+    if not fields["data_type"] or fields["data_type"][0] not in _TENSOR_TYPES:
         raise Refused("a tensor of an unknown type")
     dims = numbers(fields["dims"])
-    elements = prod(dims)
-    if (
-        len(dims) > MAX_AXES or not all(0 <= axis <= LONGEST for axis in dims) or elements > 2 * len(tensor)
-    ):  # two to a byte at most
+    if len(dims) > MAX_AXES or min(dims, default=0) < 0 or prod(dims) > 2 * len(tensor):  # two to a byte at most
         raise Malformed("a tensor has another size than its data")
-    values = _few_numbers(fields, kind, elements) if elements <= MOST_FOLLOWED else None
-    ones = np.ones(1, np.int64)
-    followed = None if values is None else values.reshape(*dims, 1)
-    return text(fields["name"]), Sizes(tuple(axis * ones for axis in dims), followed, kind, constant=True)
-
-
-def _few_numbers(fields: dict[str, list[Any]], kind: int, elements: int) -> NDArray[np.int64] | None:
-    """The entries of a tensor of whole numbers."""
-    if kind not in _WHOLE:
-        return None
-    if fields["raw_data"]:
-        raw = bytes(fields["raw_data"][0])
-        found = np.frombuffer(raw[: len(raw) - len(raw) % np.dtype(_WHOLE[kind]).itemsize], _WHOLE[kind])
-    else:
-        found = np.array(numbers(fields["int64_data"] or fields["int32_data"]), np.int64)
-    return found.astype(np.int64) if len(found) == elements else None
+    return text(fields["name"])
 
 
 def _value(value: memoryview) -> tuple[str, int, list[int | None] | None]:

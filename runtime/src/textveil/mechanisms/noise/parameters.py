@@ -20,7 +20,7 @@ MAX_DIMENSION, MAX_GRID = 1 << 12, 1 << 16
 MAX_COORDINATE_EPSILON = 16
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReleaseParameters:
     """The public parameters that decide the distribution of a release.
 

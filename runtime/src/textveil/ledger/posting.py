@@ -8,11 +8,11 @@ from functools import cache
 from textveil.errors import BudgetError
 from textveil.ledger import rows
 from textveil.ledger.account import Account, Budget
-from textveil.ledger.entry import Entered, Entry
+from textveil.ledger.entry import Entry, Posted
 from textveil.ledger.tags import Tags
 
 
-def charge_groups(
+def post_groups(
     connection: sqlite3.Connection,
     tags: Tags,
     groups: Sequence[Sequence[Entry]],
@@ -20,8 +20,8 @@ def charge_groups(
     verified: rows.Verified,
     *,
     together: bool,
-) -> list[list[Entered] | BudgetError]:
-    """Charges groups one after the other: ``Ledger.charge_groups``.
+) -> list[list[Posted] | BudgetError]:
+    """Charges groups one after the other: ``Ledger.post_groups``.
 
     Args:
         connection: An open transaction.
@@ -34,19 +34,19 @@ def charge_groups(
     Raises:
         LedgerDamaged: The sums of a scope are not those of its releases.
     """
-    charging = _Charging(connection, tags, budget, verified)
-    outcomes: list[list[Entered] | BudgetError] = []
+    posting = _Posting(connection, tags, budget, verified)
+    outcomes: list[list[Posted] | BudgetError] = []
     for group in groups:
         try:
-            outcomes.append(charging.charge(group))
+            outcomes.append(posting.post(group))
         except BudgetError as error:
             outcomes.append(error.with_traceback(None))  # its frames hold what was asked
     refused = together and any(isinstance(outcome, BudgetError) for outcome in outcomes)
-    charging.write(charges=not refused)
+    posting.write(sums=not refused)
     return outcomes
 
 
-class _Charging:
+class _Posting:
     """Charges in memory; ``write`` writes all of it, or the budgets alone."""
 
     def __init__(
@@ -57,12 +57,12 @@ class _Charging:
         self._tag_of_scope = cache(tags.scope)
         self._found: dict[bytes, Account] = {}
         self._limited: dict[bytes, Account] = {}
-        self._charged: dict[bytes, Account] = {}
+        self._after: dict[bytes, Account] = {}
         self._releases: list[rows.Release] = []
         self._given: dict[tuple[bytes, bytes], bytes] = {}
         self._drawn: dict[bytes, int] = {}
 
-    def charge(self, group: Sequence[Entry]) -> list[Entered]:
+    def post(self, group: Sequence[Entry]) -> list[Posted]:
         """Charges a group as a whole or not at all: first all sums, then all rows."""
         found = [(entry, *self._stored(entry)) for entry in group]
         scopes = {scope: entry.scope for entry, scope, _, given in found if given is None}
@@ -72,25 +72,25 @@ class _Charging:
         accounts: dict[bytes, Account] = {}
         for entry, scope, _, given in found:
             if given is None:
-                account = accounts.get(scope) or self._charged.get(scope) or self._limited[scope]
+                account = accounts.get(scope) or self._after.get(scope) or self._limited[scope]
                 try:
-                    accounts[scope] = account.charged(entry.charge, entry.mechanism)
+                    accounts[scope] = account.after(entry.charge, entry.mechanism)
                 except BudgetError as error:
                     error.scope = entry.scope
                     raise
-        self._charged |= accounts
+        self._after |= accounts
         return [
-            Entered(0, given) if given is not None else self._add(entry, scope, place)
+            Posted(0, given) if given is not None else self._add(entry, scope, place)
             for entry, scope, place, given in found
         ]
 
-    def write(self, *, charges: bool) -> None:
-        """Writes budgets, and sums and releases if they are charged."""
-        charged = self._charged if charges else {}
+    def write(self, *, sums: bool) -> None:
+        """Writes budgets, and the sums and releases too if anything is charged."""
+        after = self._after if sums else {}
         for scope, limited in self._limited.items():
-            if scope in charged or limited != self._found[scope]:
-                rows.write(self._connection, charged.get(scope, limited))
-        for release in self._releases if charges else ():
+            if scope in after or limited != self._found[scope]:
+                rows.write(self._connection, after.get(scope, limited))
+        for release in self._releases if sums else ():
             rows.add(self._connection, release)
 
     def _meet(self, scope: bytes, name: str) -> BudgetError | None:
@@ -119,7 +119,7 @@ class _Charging:
             return scope, place, self._given[scope, place]
         return scope, place, stored(self._connection, self._tags, scope, entry.whole)
 
-    def _add(self, entry: Entry, scope: bytes, place: bytes | None) -> Entered:
+    def _add(self, entry: Entry, scope: bytes, place: bytes | None) -> Posted:
         _, request = self._tags.request(scope, entry.request)
         if request not in self._drawn:
             self._drawn[request] = rows.count(self._connection, scope, request)
@@ -128,8 +128,18 @@ class _Charging:
         output = None if place is None else self._tags.sealed(entry.output or b"", scope + place)
         if place is not None and output is not None:
             self._given[scope, place] = entry.output or b""
-        self._releases.append(rows.Release(self._day, scope, request, entry.mechanism, entry.charge, output, place))
-        return Entered(before)
+        self._releases.append(
+            rows.Release(
+                day=self._day,
+                scope=scope,
+                request=request,
+                mechanism=entry.mechanism,
+                charge=entry.charge,
+                output=output,
+                whole=place,
+            )
+        )
+        return Posted(before)
 
 
 def stored(connection: sqlite3.Connection, tags: Tags, scope: bytes, whole: bytes) -> bytes | None:

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Protocol
 
 from textveil.errors import BudgetError
-from textveil.ledger import DEFAULT_SCOPE, Budget, Entered, Entry, Ledger
+from textveil.ledger import DEFAULT_SCOPE, Budget, Entry, Ledger, Posted
 from textveil.ledger.sources import TextSource, canonical_bytes, document_bytes
 from textveil.text.options import Options
 from textveil.text.sanitizer import Sanitizer
@@ -14,7 +14,7 @@ from textveil.text.sanitizer import Sanitizer
 from textveil_cli.files.rows import NO_SCOPE, Drawn, Group, Withheld
 
 
-class Charged(Protocol):
+class Postable(Protocol):
     """Anything with documents that leave in groups."""
 
     @property
@@ -33,7 +33,7 @@ class Charged(Protocol):
         ...
 
 
-class Charges:
+class BlockLedger:
     """Charges blocks to a ledger, each in one transaction, before they are written.
 
     The process that writes is the only one that charges: others draw, and what they drew waits for its charge.
@@ -65,7 +65,7 @@ class Charges:
         self._statement = lru_cache(maxsize=4096)(terms.statement)
         self.documents = self.before = 0
 
-    def charge(self, block: Charged, drawn: Drawn, *, whole: bool) -> Drawn:
+    def post(self, block: Postable, drawn: Drawn, *, whole: bool) -> Drawn:
         """Charges what was drawn for a block; returns it without what must not leave.
 
         What a budget does not cover is withheld, and so is what names no scope. Neither is charged.
@@ -84,20 +84,20 @@ class Charges:
         entries = [one if isinstance(one, list) else [] for one in asked]
         if whole and len(entries) > sum(map(bool, entries)):
             entries = [[] for _ in entries]
-        charged = self._ledger.charge_groups(entries, budget=self._budget, together=whole)
+        charged = self._ledger.post_groups(entries, budget=self._budget, together=whole)
         withheld = [_why(*of_group) for of_group in zip(asked, charged, strict=True)]
         if not (whole and any(withheld)):
             self._count(groups, charged)
         return drawn if not any(withheld) else _without(drawn, block.sizes, groups, withheld)
 
-    def _count(self, groups: Sequence[Group], charged: Sequence[list[Entered] | BudgetError]) -> None:
+    def _count(self, groups: Sequence[Group], charged: Sequence[list[Posted] | BudgetError]) -> None:
         for group, entered in zip(groups, charged, strict=True):
             if isinstance(entered, list) and entered:
                 self.documents += group.documents
                 before = iter(one.before > 0 for one in entered)
                 self.before += sum(any([*islice(before, len(group.scopes))]) for _ in range(group.documents))
 
-    def _requests(self, block: Charged) -> Iterator[bytes]:
+    def _requests(self, block: Postable) -> Iterator[bytes]:
         texts = iter(block.texts)
         return (document_bytes(self._options, [*islice(texts, size)]) for size in block.sizes)
 
@@ -112,11 +112,18 @@ class Charges:
                 return tokens
             said = self._statement(tokens)
             for scope in group.scopes:
-                entries.append(Entry(self._scope if scope is None else scope, request, said.mechanism, said.charge))
+                entries.append(
+                    Entry(
+                        scope=self._scope if scope is None else scope,
+                        request=request,
+                        mechanism=said.mechanism,
+                        charge=said.charge,
+                    )
+                )
         return entries
 
 
-def _why(asked: list[Entry] | Withheld, charged: list[Entered] | BudgetError) -> Withheld | None:
+def _why(asked: list[Entry] | Withheld, charged: list[Posted] | BudgetError) -> Withheld | None:
     """Why nothing of a group leaves; ``None`` where all of it does."""
     if isinstance(asked, Withheld):
         return asked
