@@ -39,11 +39,11 @@ def main() -> None:
             peak_memory_mb(command)  # compiles what the others find compiled
             processes.append([name, processor_seconds(command, 15), peak_memory_mb(command)])
     from textveil import Sanitizer  # only now: children must be measured from a small parent
-    from textveil.bundle import DEFAULT_BUNDLE, TABLE, open_tensors
+    from textveil.bundle import DEFAULT_BUNDLE, layout, open_tensors
 
     rows = [
         *processes,
-        ["open the table", median_seconds(lambda: open_tensors(DEFAULT_BUNDLE / TABLE), 50), None],
+        ["open the table", median_seconds(lambda: open_tensors(DEFAULT_BUNDLE / layout.TABLE), 50), None],
         ["load the bundle, hashes checked", median_seconds(Sanitizer.load, 20), None],
     ]
     report("start", ["what", "seconds", "resident MB"], rows)

@@ -33,7 +33,7 @@ one_core()
 import numpy as np
 import typer
 from numpy.typing import NDArray
-from textveil.bundle import Bundle
+from textveil.bundle import TextBundle, open_bundle
 from textveil.mechanisms import Fbdd, entropy
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Calibration of FBDD.")
@@ -121,8 +121,8 @@ def ranks(
         )
 
 
-def _sample(bundle: Path, epsilons: str, words: int) -> tuple[Bundle, list[Fbdd], NDArray[np.intp]]:
-    opened = Bundle(bundle)
+def _sample(bundle: Path, epsilons: str, words: int) -> tuple[TextBundle, list[Fbdd], NDArray[np.intp]]:
+    opened = open_bundle(bundle, TextBundle)
     if opened.metric is None:
         raise SystemExit("this bundle does not carry embedding rows")
     mechanisms = [Fbdd.of(opened.table, opened.metric, Decimal(epsilon)) for epsilon in epsilons.split(",")]
@@ -142,7 +142,7 @@ def vectors(
     dimension: Annotated[int, typer.Option(min=1, help="How many principal components.")],
 ) -> None:
     """Write the words of a bundle in GloVe's text format, their vectors reduced to principal components."""
-    opened = Bundle(bundle)
+    opened = open_bundle(bundle, TextBundle)
     if opened.metric is None:
         raise SystemExit("this bundle does not carry embedding rows")
     rows = opened.metric.rows[:-1].astype(np.float64)

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import torch
 from textveil.audit import CappedAudit, pure_ldp_levels
-from textveil.bundle import Bundle
+from textveil.bundle import TextBundle, open_bundle
 from textveil.mechanisms import (
     CAPPED,
     EXACT,
@@ -56,7 +56,7 @@ AnyMechanism = CappedSanText | ExactSanText | RandomizedResponse
 class Comparison:
     """One vocabulary: its tables, the classifier's data, and the measurements of a mechanism."""
 
-    def __init__(self, bundle: Bundle, sst2: Path, flatten_to: float, ks: Sequence[int]) -> None:
+    def __init__(self, bundle: TextBundle, sst2: Path, flatten_to: float, ks: Sequence[int]) -> None:
         assert bundle.metric is not None
         self.flatten_to = flatten_to
         self.bundle, self.metric = bundle, bundle.metric
@@ -240,7 +240,7 @@ def run(
 ) -> None:
     """Measures everything that the output does not have yet."""
     done = {(r["criterion"], r["target"], r["mechanism"]) for r in records(output)} if output.exists() else set()
-    comparison = Comparison(Bundle(bundle), sst2, flatten_to, ks)
+    comparison = Comparison(open_bundle(bundle, TextBundle), sst2, flatten_to, ks)
     with output.open("a", encoding="utf-8") as file:
 
         def write(record: dict[str, Any]) -> None:

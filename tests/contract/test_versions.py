@@ -13,7 +13,9 @@ import reference_reader as reader
 from small_context import random_context
 from small_staircase import BASE, CASED_ROLES, CASED_WORDS, NEIGHBORS, small_staircase
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import TABLE_MECHANISMS, Bundle
+from textveil.bundle import open_bundle
+from textveil.bundle.layout import TABLE_MECHANISMS
+from textveil.bundle.text import TextBundle
 from textveil.mechanisms import FluentStaircase, Staircase, entropy
 from wrong_staircases import LAWS, TABLES
 
@@ -66,7 +68,7 @@ def test_a_version_is_not_read_as_another(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="keys"):
             reader.open_bundle(copy)
         with pytest.raises(Exception, match="unknown or missing keys"):
-            Bundle(copy)
+            open_bundle(copy, TextBundle)
 
 
 # --- the staircase -------------------------------------------------------------------------------------------------
@@ -98,7 +100,7 @@ def wider(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_reader_and_runtime_agree_on_a_staircase(folder: Path) -> None:
-    read, bundle = reader.open_bundle(folder), Bundle(folder)
+    read, bundle = reader.open_bundle(folder), open_bundle(folder, TextBundle)
     assert read.identity == bundle.identity == hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
     assert bundle.staircase is not None
     for visible, kinds, lower in RULES:
@@ -113,7 +115,7 @@ def test_reader_and_runtime_agree_on_a_staircase(folder: Path) -> None:
 
 def both(folder: Path) -> Any:
     """Every level and rule of a bundle, by the reader and by the runtime."""
-    read, bundle = reader.open_bundle(folder).staircase, Bundle(folder)
+    read, bundle = reader.open_bundle(folder).staircase, open_bundle(folder, TextBundle)
     assert bundle.staircase is not None
     for number, level in enumerate(bundle.staircase_levels):
         for visible, kinds, lower in RULES:
@@ -125,7 +127,7 @@ def both(folder: Path) -> Any:
 def test_slots_in_lower_case_have_more_outputs(folder: Path, wider: Path) -> None:
     """As the roles say; where no role speaks of lower case, as bundles before had none, case decides nothing."""
     for of, more in ((wider, {"mark"}), (folder, set())):
-        read, bundle = reader.open_bundle(of).staircase, Bundle(of)
+        read, bundle = reader.open_bundle(of).staircase, open_bundle(of, TextBundle)
         for visible, kinds in product((True, False), repeat=2):
             strict, lower = (reader.allowed_outputs(read, visible, kinds, case) for case in (False, True))
             assert {bundle.vocabulary[y] for y in lower - strict} == (more if kinds else set())
@@ -148,7 +150,7 @@ def test_exact_rows(name: str, request: pytest.FixtureRequest) -> None:
 def test_exact_rows_in_contexts(tmp_path: Path) -> None:
     """The base of a context is the document's, for elements at random, and so are the rows."""
     folder = small_staircase(tmp_path / "b", context=random_context(3, weights=(1, 2, 7, 30)))
-    context = Bundle(folder).context
+    context = open_bundle(folder, TextBundle).context
     assert context is not None
     different = set()
     for number, (read, level, outputs, ours) in enumerate(both(folder)):

@@ -9,7 +9,7 @@ import small_bundles
 from brute_force import Losses
 from defined_weights import defined_weights
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import TABLE_MECHANISMS
+from textveil.bundle.layout import TABLE_MECHANISMS
 from textveil.mechanisms.baselines.santext import CappedSanText, ExactSanText
 from textveil.mechanisms.baselines.table import CAPPED, EXACT, KEPT, OUTPUT_ROLE, SMALLEST_EXACT_WEIGHT
 from textveil_cli.console import run

@@ -10,7 +10,8 @@ import onnx
 import pytest
 from onnx import numpy_helper
 from small_checkpoints import LABELS, LETTERS, export, sign, texts
-from textveil.bundle.encoder_bundle import open_encoder
+from textveil.bundle import open_bundle
+from textveil.bundle.vectors import VectorBundle
 from textveil.mechanisms.noise.parameters import WordDropout
 from textveil.vector.encoder import Encoder
 from textveil_export.encoder import build as encoder_build
@@ -95,7 +96,7 @@ def test_fewer_pieces_make_a_smaller_bundle(
     public = tmp_path / "public.txt"
     public.write_text("".join(f"{text}\n" for _, text in texts(100)), "utf-8")
     assert export(checkpoint_folder, tmp_path / "small", encoder_data, "--vocabulary-from", str(public)) == 0
-    small, whole = open_encoder(tmp_path / "small")[0], open_encoder(encoder_bundle)[0]
+    small, whole = open_bundle(tmp_path / "small", VectorBundle), open_bundle(encoder_bundle, VectorBundle)
     assert set(whole.vocabulary) - set(small.vocabulary) == {"[unused0]", "##ing", "##ed"}
     assert small.manifest["provenance"]["pieces_chosen_by"] == "public.txt"
     assert small.model.size < whole.model.size

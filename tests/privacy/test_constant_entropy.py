@@ -11,7 +11,7 @@ import pytest
 from small_encoders import write_encoder
 from small_index import write_index
 from textveil import Encoder, Sanitizer
-from textveil.bundle import Bundle
+from textveil.bundle import TextBundle
 from textveil.errors import EntropyFailed
 from textveil.mechanisms import CappedSanText, entropy, integer_sampling, uniform_below
 from textveil.mechanisms.integer_sampling import MAX_ROUNDS, MAX_WORDS, Rows, draw_thinned
@@ -116,7 +116,7 @@ def test_the_last_round_of_a_thinned_draw_counts(monkeypatch: pytest.MonkeyPatch
 def test_a_true_source_never_meets_the_bounds(sanitizer: Sanitizer) -> None:
     """What docs/proofs/exact-tail.md says of the default bundle: all words, levels and both mechanisms."""
     assert 4**-MAX_WORDS <= 2**-256
-    bundle: Bundle = sanitizer.bundle
+    bundle: TextBundle = sanitizer.bundle
     for level in bundle.levels:
         for mechanism in ("santext", "santext+"):
             law = CappedSanText.of(bundle.table, mechanism, level.parameters[mechanism, "exact"])

@@ -19,7 +19,7 @@ import small_bundles
 from defined_weights import defined_weights, outputs, squared_distances
 from numpy.typing import NDArray
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.text import TextBundle
 from textveil.mechanisms.baselines.santext import CappedSanText, ExactSanText
 from textveil.mechanisms.baselines.table import CAPPED, EXACT, LevelParameters
 
@@ -35,11 +35,11 @@ GEOMETRIES = {
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bundle]:
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., TextBundle]:
     """Bundles by geometry, ``k`` and tail; each is written once. At the largest exponents no exact tail fits."""
 
     @cache
-    def open_bundle(geometry: str, k: int | None, tail: str = CAPPED) -> Bundle:
+    def open_bundle(geometry: str, k: int | None, tail: str = CAPPED) -> TextBundle:
         vectors, exponents = GEOMETRIES[geometry]
         exponents = exponents[:2] if tail == EXACT else exponents
         folder: Path = tmp_path_factory.mktemp("bundles") / "bundle"
@@ -58,7 +58,7 @@ def dense_santext(rows: Reals, allowed: list[int], epsilon: float) -> Reals:
     return likelihood / likelihood.sum(axis=1, keepdims=True)
 
 
-def scaled_rows(bundle: Bundle) -> Reals:
+def scaled_rows(bundle: TextBundle) -> Reals:
     """The shipped rows in units of the median distance, with the coordinate that only ``<unk>`` has."""
     assert bundle.metric is not None
     rows = np.zeros((bundle.symbols + 1, bundle.metric.rows.shape[1] + 1))
@@ -67,7 +67,7 @@ def scaled_rows(bundle: Bundle) -> Reals:
     return rows / math.sqrt(bundle.metric.median_squared)
 
 
-def unrounded_law(bundle: Bundle, mechanism: str, exponent: float) -> Reals:
+def unrounded_law(bundle: TextBundle, mechanism: str, exponent: float) -> Reals:
     """The table's distribution in real numbers: stored neighbors, their distances, one tail for everything else."""
     squared = np.array(squared_distances(bundle), dtype=np.float64)
     allowed = outputs(bundle, mechanism)
@@ -80,7 +80,7 @@ def unrounded_law(bundle: Bundle, mechanism: str, exponent: float) -> Reals:
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-def shipped_law(bundle: Bundle, mechanism: str, law: LevelParameters) -> Reals:
+def shipped_law(bundle: TextBundle, mechanism: str, law: LevelParameters) -> Reals:
     """Probabilities of the integers that ship, each the float64 nearest to a quotient of integers."""
     rows = CappedSanText.of(bundle.table, mechanism, law).rows(np.arange(bundle.symbols + 1))
     allowed = outputs(bundle, mechanism)
@@ -113,7 +113,7 @@ def relative_error(found: Reals, expected: Reals) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["santext", "santext+"])
 @pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_the_whole_table_is_santext(opened: Callable[..., Bundle], geometry: str, mechanism: str) -> None:
+def test_the_whole_table_is_santext(opened: Callable[..., TextBundle], geometry: str, mechanism: str) -> None:
     bundle = opened(geometry, None)
     for level in bundle.levels:
         law = level.parameters[mechanism, CAPPED]
@@ -132,7 +132,7 @@ def test_the_whole_table_is_santext(opened: Callable[..., Bundle], geometry: str
 @pytest.mark.parametrize("k", [1, 5, None])
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_the_exact_tail_is_santext_whatever_is_stored(
-    opened: Callable[..., Bundle], geometry: str, k: int | None, mechanism: str
+    opened: Callable[..., TextBundle], geometry: str, k: int | None, mechanism: str
 ) -> None:
     bundle = opened(geometry, k, EXACT)
     allowed = outputs(bundle, mechanism)
@@ -151,7 +151,7 @@ def test_the_exact_tail_is_santext_whatever_is_stored(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_the_reference_sees_faults(opened: Callable[..., Bundle], geometry: str) -> None:
+def test_the_reference_sees_faults(opened: Callable[..., TextBundle], geometry: str) -> None:
     """Epsilon off by 1 %, epsilon without the half, one unit of distance 1 % off, or a capped row."""
     bundle = opened(geometry, None)
     law = bundle.levels[1].parameters["santext", CAPPED]
@@ -170,7 +170,7 @@ def test_the_reference_sees_faults(opened: Callable[..., Bundle], geometry: str)
 @pytest.mark.parametrize("mechanism", ["santext", "santext+"])
 @pytest.mark.parametrize("k", [1, 2, 5, 9])
 @pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_capped_rows(opened: Callable[..., Bundle], geometry: str, k: int, mechanism: str) -> None:
+def test_capped_rows(opened: Callable[..., TextBundle], geometry: str, k: int, mechanism: str) -> None:
     """With fewer neighbors: the real distribution within the same bound, and the integers as they are defined."""
     bundle = opened(geometry, k)
     squared = np.array(squared_distances(bundle), dtype=np.float64) / bundle.metric.median_squared
@@ -190,14 +190,14 @@ def test_capped_rows(opened: Callable[..., Bundle], geometry: str, k: int, mecha
         assert [rows.weights(x).tolist() for x in range(len(by_definition))] == by_definition
 
 
-def test_one_neighbor_is_uniform_noise(opened: Callable[..., Bundle]) -> None:
+def test_one_neighbor_is_uniform_noise(opened: Callable[..., TextBundle]) -> None:
     """``k = 1`` makes all rows alike: the base measure, whatever the word."""
     bundle = opened("scattered", 1)
     assert np.ptp(shipped_law(bundle, "santext", bundle.levels[1].parameters["santext", CAPPED])) == 0
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_distances_of_the_statement(opened: Callable[..., Bundle], geometry: str) -> None:
+def test_distances_of_the_statement(opened: Callable[..., TextBundle], geometry: str) -> None:
     """``Sanitizer.distance`` and ``Metric`` give the metric of the mechanism, ``<unk>`` included."""
     bundle = opened(geometry, 2)
     assert bundle.metric is not None

@@ -27,7 +27,9 @@ from hypothesis import strategies as st
 from mpmath import mpf
 from privacy_bound import GEOMETRIES, Finding, Weights, claimed, findings
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import TABLE, Bundle
+from textveil.bundle import open_bundle
+from textveil.bundle.layout import TABLE
+from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.baselines.santext import CappedSanText, rounding_slack
 from textveil.mechanisms.baselines.table import CAPPED, KEPT, SANTEXT_PLUS_OUTPUT, LevelParameters, Table
@@ -42,7 +44,9 @@ def rows_of(table: Table, mechanism: str, law: LevelParameters) -> Weights:
     return [rows.weights(row)[allowed].tolist() for row in range(table.symbols + 1)]
 
 
-def private(bundle: Bundle, table: Table | None = None, mechanism: str = "santext", level: int = 0) -> list[Finding]:
+def private(
+    bundle: TextBundle, table: Table | None = None, mechanism: str = "santext", level: int = 0
+) -> list[Finding]:
     """What the check finds for one level, with the bundle's own table or a faulty one."""
     law = bundle.levels[level].parameters[mechanism, CAPPED]
     weights = rows_of(table or bundle.table, mechanism, law)
@@ -59,7 +63,9 @@ KS = (1, 2, 3, 6, None)
 @pytest.mark.parametrize("mechanism", ["santext", "santext+"])
 @pytest.mark.parametrize("k", KS)
 @pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_every_pair_of_every_level(opened: Callable[..., Bundle], geometry: str, k: int | None, mechanism: str) -> None:
+def test_every_pair_of_every_level(
+    opened: Callable[..., TextBundle], geometry: str, k: int | None, mechanism: str
+) -> None:
     bundle = opened(geometry, k)
     roles = bundle.table.roles
     assert (roles == 0).any(), "no word is never an output"
@@ -71,7 +77,7 @@ def test_every_pair_of_every_level(opened: Callable[..., Bundle], geometry: str,
         assert private(bundle, mechanism=mechanism, level=level) == []
 
 
-def test_the_twins_are_what_they_should_be(opened: Callable[..., Bundle]) -> None:
+def test_the_twins_are_what_they_should_be(opened: Callable[..., TextBundle]) -> None:
     """Half of the near copies were merged into the word they copy; the others are symbols at the merge distance."""
     bundle = opened("twins", 3)
     lines = (bundle.path / "vocabulary.tsv").read_text().splitlines()
@@ -123,7 +129,7 @@ def test_any_small_vocabulary(points: list[list[int]], k: int, exponent: str) ->
 @pytest.mark.slow
 @pytest.mark.parametrize("mechanism", ["santext", "santext+"])
 @pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_any_base_measure(opened: Callable[..., Bundle], geometry: str, mechanism: str) -> None:
+def test_any_base_measure(opened: Callable[..., TextBundle], geometry: str, mechanism: str) -> None:
     """The promise does not depend on the base measure: here it is anything from 1 to a thousand."""
     bundle = opened(geometry, 3)
     base = np.random.default_rng(6).integers(1, 1000, bundle.symbols).astype(np.uint32)
@@ -139,9 +145,9 @@ def test_any_base_measure(opened: Callable[..., Bundle], geometry: str, mechanis
 
 @pytest.mark.slow
 @pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_the_slack_that_is_published_covers_the_exact_one(opened: Callable[..., Bundle], geometry: str) -> None:
+def test_the_slack_that_is_published_covers_the_exact_one(opened: Callable[..., TextBundle], geometry: str) -> None:
     """Statements carry floats: each is at least the exact number, and the slack exceeds it by rounding only."""
-    bundle = Bundle(opened(geometry, None).path)
+    bundle = open_bundle(opened(geometry, None).path, TextBundle)
     bundle.manifest.pop("levels")  # textbook terms, also where there are certified ones
     for level in bundle.levels:
         law = level.parameters["santext", CAPPED]
@@ -153,7 +159,7 @@ def test_the_slack_that_is_published_covers_the_exact_one(opened: Callable[..., 
         assert Fraction(terms.epsilon) == bound.epsilon
 
 
-def test_the_check_has_no_room_to_spare(opened: Callable[..., Bundle]) -> None:
+def test_the_check_has_no_room_to_spare(opened: Callable[..., TextBundle]) -> None:
     """Beyond a crowd the textbook bound is nearly met: an epsilon ten per cent lower is refused."""
     bundle = opened("lopsided", None)
     law = bundle.levels[0].parameters["santext", CAPPED]
@@ -169,7 +175,7 @@ def test_the_check_has_no_room_to_spare(opened: Callable[..., Bundle]) -> None:
 # geometry that needs the whole bound. Elsewhere the textbook bound has room, and a fault may stay within it.
 
 
-def nearest_pair(bundle: Bundle) -> tuple[int, int]:
+def nearest_pair(bundle: TextBundle) -> tuple[int, int]:
     """The two closest outputs."""
     squared = squared_distances(bundle)
     allowed = outputs(bundle, "santext")
@@ -177,7 +183,7 @@ def nearest_pair(bundle: Bundle) -> tuple[int, int]:
     return first, second
 
 
-def shorter_row(bundle: Bundle, row: int, skip: int) -> Table:
+def shorter_row(bundle: TextBundle, row: int, skip: int) -> Table:
     """The table with ``skip`` missing from a row, as if the search had not found it; the next neighbor moves up."""
     table = bundle.table
     squared = squared_distances(bundle)[row]
@@ -190,14 +196,14 @@ def shorter_row(bundle: Bundle, row: int, skip: int) -> Table:
     return replace(table, neighbors=neighbors, scores=scores)
 
 
-def longer_scores(bundle: Bundle, table: Table, level: int = 0) -> LevelParameters:
+def longer_scores(bundle: TextBundle, table: Table, level: int = 0) -> LevelParameters:
     """The distribution of a level, with weights for scores beyond the last one that the bundle needs."""
     law = bundle.levels[level].parameters["santext", CAPPED]
     largest = max(len(law.weights) - 1, int(table.scores.max()))
     return replace(law, weights=score_weights(law.exponent, largest, int(law.weights[0]).bit_length() - 1, table.grid))
 
 
-def found(bundle: Bundle, table: Table, level: int = 0) -> list[Finding]:
+def found(bundle: TextBundle, table: Table, level: int = 0) -> list[Finding]:
     """What the check finds in a faulty table."""
     law = longer_scores(bundle, table, level)
     median = bundle.metric.median_squared
@@ -208,7 +214,7 @@ def found(bundle: Bundle, table: Table, level: int = 0) -> list[Finding]:
 @pytest.mark.slow
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 @pytest.mark.parametrize("k", [2, 6])
-def test_renormalized_top_k_is_refused(opened: Callable[..., Bundle], geometry: str, k: int) -> None:
+def test_renormalized_top_k_is_refused(opened: Callable[..., TextBundle], geometry: str, k: int) -> None:
     """Keeping the k likeliest outputs and dropping the tail: rows have different supports, and ratios are infinite."""
     bundle = opened(geometry, k)
     law = bundle.levels[1].parameters["santext", CAPPED]
@@ -223,7 +229,7 @@ def test_renormalized_top_k_is_refused(opened: Callable[..., Bundle], geometry: 
     assert sum(finding.infinite for finding in seen) > len(everyone)
 
 
-def test_one_raised_weight_is_found(opened: Callable[..., Bundle]) -> None:
+def test_one_raised_weight_is_found(opened: Callable[..., TextBundle]) -> None:
     """A quarter more for one output of one row, where the bound is nearly met; and a far word made as likely as x."""
     bundle = opened("lopsided", None)
     law = bundle.levels[0].parameters["santext", CAPPED]
@@ -247,7 +253,7 @@ def test_one_raised_weight_is_found(opened: Callable[..., Bundle]) -> None:
 
 
 @pytest.mark.parametrize("geometry", ["twins", "line"])
-def test_one_missing_neighbor_is_found(opened: Callable[..., Bundle], geometry: str) -> None:
+def test_one_missing_neighbor_is_found(opened: Callable[..., TextBundle], geometry: str) -> None:
     """What approximate search does: the nearest neighbor of one word is missing from its row."""
     bundle = opened(geometry, 6)
     x, neighbor = nearest_pair(bundle)
@@ -257,7 +263,7 @@ def test_one_missing_neighbor_is_found(opened: Callable[..., Bundle], geometry: 
 
 
 @pytest.mark.parametrize("geometry", ["twins", "line", "clusters"])
-def test_rows_that_skip_the_word_itself_are_found(opened: Callable[..., Bundle], geometry: str) -> None:
+def test_rows_that_skip_the_word_itself_are_found(opened: Callable[..., TextBundle], geometry: str) -> None:
     """The nearest neighbor of a word is the word itself. A table of 'the others' is no table of this mechanism."""
     bundle = opened(geometry, 6)
     table = bundle.table
@@ -272,7 +278,7 @@ def test_rows_that_skip_the_word_itself_are_found(opened: Callable[..., Bundle],
 
 
 @pytest.mark.parametrize("geometry", ["flat", "twins", "line", "clusters", "lopsided"])
-def test_a_cap_that_is_not_lipschitz_is_found(opened: Callable[..., Bundle], geometry: str) -> None:
+def test_a_cap_that_is_not_lipschitz_is_found(opened: Callable[..., TextBundle], geometry: str) -> None:
     """A cap at the k-th neighbor for one k is 1-Lipschitz; with another k for some of the words it is not.
 
     Every other row is cut after its first neighbor (a row by share of mass, or one that ran out of memory).
@@ -283,7 +289,7 @@ def test_a_cap_that_is_not_lipschitz_is_found(opened: Callable[..., Bundle], geo
     assert found(bundle, replace(bundle.table, scores=scores), level=2)
 
 
-def test_a_tail_below_the_last_neighbor_is_found(opened: Callable[..., Bundle]) -> None:
+def test_a_tail_below_the_last_neighbor_is_found(opened: Callable[..., TextBundle]) -> None:
     """The tail's factor belongs to the k-th distance; a smaller one for a single row is a jump like any other."""
     bundle = opened("clusters", 6)
     law = bundle.levels[2].parameters["santext", CAPPED]

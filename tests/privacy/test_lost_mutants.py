@@ -12,7 +12,7 @@ import pytest
 from small_bundles import coarse, contents, scattered, small_bundle, table_of
 from textveil.audit import pure_ldp_levels
 from textveil.audit.capped import CappedAudit
-from textveil.bundle import TABLE
+from textveil.bundle.layout import TABLE
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.baselines.santext import CappedSanText
 from textveil.mechanisms.baselines.table import CAPPED, wrong_weight

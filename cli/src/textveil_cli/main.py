@@ -9,10 +9,12 @@ from textveil import __version__
 from textveil.audit import verify as audits
 from textveil.audit.index import verify_index
 from textveil.audit.levels import calibrate as find_level
-from textveil.bundle.encoder_bundle import open_encoder
-from textveil.bundle.files import ENCODER_BUNDLE, encoder_version, kind_of
-from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION, open_index
+from textveil.bundle.files import encoder_version, kind_of
+from textveil.bundle.index import IndexBundle
+from textveil.bundle.layout import FORMAT, FORMAT_VERSION
+from textveil.bundle.open import open_bundle
 from textveil.bundle.pins import Pins
+from textveil.bundle.vectors import VectorBundle
 from textveil.errors import OptionError
 from textveil.text.options import Options
 from textveil.text.sanitizer import Sanitizer
@@ -115,12 +117,12 @@ def info(
     It may be a bundle for texts or an encoder.
     """
     bundle = one_bundle(folder, bundle)
-    if bundle is not None and encoder_version(bundle) == INDEX_FORMAT_VERSION:
-        index = open_index(bundle, **pins)
+    if bundle is not None and encoder_version(bundle) == FORMAT_VERSION:
+        index = open_bundle(bundle, IndexBundle, **pins)
         print(index.path if path else show_index.information(index, as_json=as_json))
         return
-    if bundle is not None and kind_of(bundle) == ENCODER_BUNDLE:
-        encoder, _ = open_encoder(bundle, **pins)
+    if bundle is not None and kind_of(bundle) == FORMAT:
+        encoder, _ = open_bundle(bundle, VectorBundle, **pins)
         print(encoder.path if path else show_encoder.information(encoder, as_json=as_json))
         return
     sanitizer = Sanitizer.load(bundle, **pins)
@@ -202,13 +204,13 @@ def verify(
         return
     if output is not None or signed_by is not None:
         raise OptionError("--output and --signed-by go with --receipt")
-    if bundle is not None and kind_of(bundle) == ENCODER_BUNDLE:
+    if bundle is not None and kind_of(bundle) == FORMAT:
         if pairs is not None:
             raise OptionError("--pairs is for bundles of words: the noise of an encoder is computed whole")
-        if encoder_version(bundle) == INDEX_FORMAT_VERSION:
-            print(verify_index(open_index(bundle, **pins)))
+        if encoder_version(bundle) == FORMAT_VERSION:
+            print(verify_index(open_bundle(bundle, IndexBundle, **pins)))
             return
-        print(audits.verify_encoder(open_encoder(bundle, **pins)[0]))
+        print(audits.verify_encoder(open_bundle(bundle, VectorBundle, **pins)))
         return
     print(audits.verify_text(Sanitizer.load(bundle, **pins).bundle, audits.PAIRS if pairs is None else pairs))
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from textveil.bundle.held_out import HeldOut
-from textveil.bundle.index_bundle import CODEBOOK, IndexBundle
+from textveil.bundle.index import IndexBundle
+from textveil.bundle.layout import CODEBOOK
 from textveil.errors import ReleaseError
 
 from textveil_cli.collector.counts import Count, Counts, Estimate

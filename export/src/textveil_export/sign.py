@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import Unpack
 
 from textveil.bundle import (
-    INDEX_FORMAT_VERSION,
-    SIGNATURE,
-    TEXT_BUNDLE,
-    Bundle,
+    IndexBundle,
     Pins,
+    TextBundle,
+    VectorBundle,
     encoder_version,
     kind_of,
-    open_encoder,
-    open_index,
+    layout,
+    open_bundle,
     signed_message,
 )
 
@@ -54,14 +53,14 @@ def sign_bundle(folder: Path, key: Path, **pins: Unpack[Pins]) -> str:
     if not isinstance(private, Ed25519PrivateKey):
         raise KeyFileError(f"the key is of another kind; {_HINT}")
     signature = private.sign(signed_message(_sound_manifest(folder, pins)))
-    replace_file(folder / SIGNATURE, signature.hex() + "\n")
+    replace_file(folder / layout.SIGNATURE, signature.hex() + "\n")
     return private.public_key().public_bytes_raw().hex()
 
 
 def _sound_manifest(folder: Path, pins: Pins) -> str:
     """The SHA-256 of the manifest of a bundle that opens: nobody vouches for one that does not."""
-    if kind_of(folder) == TEXT_BUNDLE:
-        return Bundle(folder, **pins).manifest_sha256
-    if encoder_version(folder) == INDEX_FORMAT_VERSION:
-        return open_index(folder, **pins).identity
-    return open_encoder(folder, **pins)[0].manifest_sha256
+    if kind_of(folder) == layout.FORMAT:
+        return open_bundle(folder, TextBundle, **pins).manifest_sha256
+    if encoder_version(folder) == layout.FORMAT_VERSION:
+        return open_bundle(folder, IndexBundle, **pins).identity
+    return open_bundle(folder, VectorBundle, **pins).manifest_sha256

@@ -14,7 +14,7 @@ from damaged import FILES, JSON, refused, same, sign, use
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from textveil import Sanitizer, TextveilError
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.text import Bundle
 from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, IdentityMismatch
 from textveil_export.text.build import Contents
 from textveil_export.text.write import write_bundle

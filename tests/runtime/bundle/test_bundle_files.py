@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load, save
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.text import Bundle
 from textveil.errors import BundleDamaged
 
 reading = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from damaged import read_json, refused, same, sign, sign_manifest, use
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.text import Bundle
 from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion
 
 # --- foreign -------------------------------------------------------------------------------------------------------

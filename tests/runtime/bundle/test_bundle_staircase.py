@@ -12,7 +12,8 @@ from damaged import JSON, of_version_2, read_json, refused, sign, sign_manifest
 from safetensors.numpy import load, save
 from small_staircase import BASE, FUNCTION_WORDS, KINDS, LEVELS, NEIGHBORS, small_staircase
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import TABLE_MECHANISMS, Bundle
+from textveil.bundle.layout import TABLE_MECHANISMS
+from textveil.bundle.text import Bundle
 from textveil.errors import BundleDamaged, IdentityMismatch, UnknownMechanism
 from textveil.mechanisms.baselines.table import CAPPED
 from wrong_staircases import LAWS, TABLES, level

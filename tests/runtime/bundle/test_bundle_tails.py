@@ -12,7 +12,8 @@ from damaged import JSON, read_json, refused, sign, sign_manifest
 from defined_weights import defined_weights
 from safetensors.numpy import load, save
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import TABLE_MECHANISMS, Bundle
+from textveil.bundle.layout import TABLE_MECHANISMS
+from textveil.bundle.text import Bundle
 from textveil.errors import BundleVersion
 from textveil.mechanisms.baselines.table import CAPPED, EXACT
 

@@ -12,8 +12,8 @@ import pytest
 from onnx import TensorProto
 from small_encoders import VOCABULARY, model_of, sign_encoder, write_encoder
 from textveil import Encoder, Sanitizer
-from textveil.bundle.encoder_bundle import EncoderBundle, open_encoder
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.text import Bundle
+from textveil.bundle.vectors import VectorBundle, open_encoder
 from textveil.errors import (
     BundleDamaged,
     BundleError,
@@ -35,7 +35,7 @@ def copy(tiny_encoder: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(tiny_encoder, tmp_path / "copy"))
 
 
-def opened(folder: Path) -> EncoderBundle:
+def opened(folder: Path) -> VectorBundle:
     return open_encoder(folder)[0]
 
 

@@ -12,10 +12,12 @@ from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle.encoder_bundle import CLASSIFIER, EncoderBundle, open_encoder
 from textveil.bundle.files import read_checked
+from textveil.bundle.layout import CLASSIFIER
+from textveil.bundle.open import open_bundle
 from textveil.bundle.pins import Pins
-from textveil.bundle.safetensors_reader import FLOATS, parse_tensors, unique_keys
+from textveil.bundle.safetensors import FLOATS, parse_tensors, unique_keys
+from textveil.bundle.vectors import VectorBundle
 from textveil.errors import BundleDamaged, ReleaseError
 
 Floats = NDArray[np.float32]
@@ -60,7 +62,7 @@ class VectorClassifier:
 
     def __init__(self, folder: str | Path, **pins: Unpack[Pins]) -> None:
         folder = Path(folder)
-        self.bundle: EncoderBundle = open_encoder(folder, **pins)[0]
+        self.bundle: VectorBundle = open_bundle(folder, VectorBundle, **pins)
         manifest = self.bundle.manifest
         entry = manifest["files"].get(CLASSIFIER)
         if entry is None:

@@ -8,9 +8,11 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle.files import read_checked
-from textveil.bundle.index_bundle import LABELS, IndexBundle, open_index
+from textveil.bundle.index import IndexBundle
+from textveil.bundle.layout import LABELS
+from textveil.bundle.open import open_bundle
 from textveil.bundle.pins import Pins
-from textveil.bundle.safetensors_reader import FLOATS, parse_tensors
+from textveil.bundle.safetensors import FLOATS, parse_tensors
 from textveil.errors import BundleDamaged, ReleaseError
 from textveil.mechanisms.staircase.index import IndexStaircase
 from textveil.vector.index_encoder import IDENTITY_DIGITS
@@ -42,7 +44,7 @@ class IndexServer:
     """
 
     def __init__(self, folder: str | Path, **pins: Unpack[Pins]) -> None:
-        self.bundle: IndexBundle = open_index(Path(folder), **pins)
+        self.bundle: IndexBundle = open_bundle(Path(folder), IndexBundle, **pins)
         self._probabilities = self._read_probabilities(Path(folder))
 
     def receive(self, line: str, number: int) -> Received:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from textveil.bundle.defaults import default_encoder
 from textveil.bundle.files import encoder_version
-from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION
+from textveil.bundle.layout import FORMAT_VERSION
 from textveil.bundle.pins import Pins
 from textveil.errors import OptionError
 
@@ -49,7 +49,7 @@ def classify(
     mistakes too (texts of this label). Ranges are two standard errors on each side.
     """
     bundle, file = _named(bundle, files or [])
-    if encoder_version(bundle) != INDEX_FORMAT_VERSION:
+    if encoder_version(bundle) != FORMAT_VERSION:
         if counts:
             raise OptionError("--counts is for bundles that release an index")
         classifier = VectorClassifier(bundle, **pins)

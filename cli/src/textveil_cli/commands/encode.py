@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 from textveil.bundle.atomic import atomic_output
 from textveil.bundle.files import encoder_version
-from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION
 from textveil.bundle.kept import Kept
+from textveil.bundle.layout import FORMAT_VERSION
 from textveil.bundle.pins import Pins
 from textveil.errors import OptionError
 from textveil.release import Statement
@@ -205,7 +205,7 @@ def _encoder(
     bundle: Path | None, pins: Pins, epsilon: str | None, word_dropout: str, channel: str | None
 ) -> tuple[Encoder | IndexEncoder, dict[str, Any], Statement]:
     """What encodes texts, its options, and what they promise."""
-    if bundle is None or encoder_version(bundle) == INDEX_FORMAT_VERSION:
+    if bundle is None or encoder_version(bundle) == FORMAT_VERSION:
         if word_dropout != "0":
             raise OptionError("--word-dropout is for vectors: an index has one epsilon, for the whole text")
         index = IndexEncoder.load(bundle, **pins)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from textveil.bundle.files import encoder_version
-from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION
 from textveil.bundle.kept import Kept
+from textveil.bundle.layout import FORMAT_VERSION
 from textveil.bundle.pins import Pins
 from textveil.errors import OptionError
 from textveil.text.options import Options
@@ -167,7 +167,7 @@ def _releases(
         if pins.get("expect_id") is not None or pins.get("maker") is not None:
             raise OptionError("--encoder-expect-id and --encoder-maker go with --encoder")
         return Releases(sanitize, promise)
-    if encoder_version(encoder) == INDEX_FORMAT_VERSION:
+    if encoder_version(encoder) == FORMAT_VERSION:
         from textveil.vector.index_encoder import IndexEncoder as Model
     else:
         from textveil.vector.encoder import Encoder as Model

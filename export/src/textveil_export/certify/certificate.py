@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil.audit import CappedAudit, pure_ldp_levels
-from textveil.bundle import Bundle, Level
+from textveil.bundle import Level, TextBundle
 from textveil.mechanisms import CAPPED, EXACT, SANTEXT_OUTPUT, UNKNOWN, CappedSanText, ExactSanText, Metric, Table
 from textveil.release import round_down, round_up
 
@@ -70,7 +70,7 @@ class LevelCertificate:
         return asdict(self)
 
 
-def certify(bundle: Bundle, progress: Progress = no_progress) -> Certificates:
+def certify(bundle: TextBundle, progress: Progress = no_progress) -> Certificates:
     """Certifies every mechanism of every level of a bundle.
 
     Args:
@@ -101,7 +101,7 @@ def certify(bundle: Bundle, progress: Progress = no_progress) -> Certificates:
     return certificates
 
 
-def false_labels(bundle: Bundle, certificates: Certificates) -> list[str]:
+def false_labels(bundle: TextBundle, certificates: Certificates) -> list[str]:
     """Returns what the bundle calls certified and is not: labels below what was proven now, one line for each."""
     found = []
     for level in bundle.levels:
@@ -118,7 +118,9 @@ def false_labels(bundle: Bundle, certificates: Certificates) -> list[str]:
 _Finished = list[tuple[Level, str, CappedSanText]]
 
 
-def _certify_capped(bundle: Bundle, metric: Metric, finished: _Finished, progress: Progress) -> list[LevelCertificate]:
+def _certify_capped(
+    bundle: TextBundle, metric: Metric, finished: _Finished, progress: Progress
+) -> list[LevelCertificate]:
     audits = [CappedAudit(capped) for _, _, capped in finished]
     certificates: list[LevelCertificate] = []
     worsts = worst_ratios(metric, audits, sensitive_inputs(bundle.table), progress)
@@ -131,7 +133,9 @@ def _certify_capped(bundle: Bundle, metric: Metric, finished: _Finished, progres
     return certificates
 
 
-def _certify_exact(bundle: Bundle, metric: Metric, finished: _Finished, progress: Progress) -> list[LevelCertificate]:
+def _certify_exact(
+    bundle: TextBundle, metric: Metric, finished: _Finished, progress: Progress
+) -> list[LevelCertificate]:
     every = AllScores.of(metric, progress)
     _check_rows(bundle.table, every, progress)
     exact = [ExactSanText(capped, metric) for _, _, capped in finished]
@@ -165,7 +169,7 @@ def _check_rows(table: Table, every: AllScores, progress: Progress) -> None:
         raise CertificationError(f"row {rows[0]} does not store the nearest outputs at their distances")
 
 
-def _attained(bundle: Bundle, worst: Worst, loss: float, output: int) -> Attained:
+def _attained(bundle: TextBundle, worst: Worst, loss: float, output: int) -> Attained:
     names = [*bundle.vocabulary, UNKNOWN]
     return Attained(
         names[worst.first],
@@ -177,7 +181,7 @@ def _attained(bundle: Bundle, worst: Worst, loss: float, output: int) -> Attaine
 
 
 def _certificate(
-    bundle: Bundle, level: Level, key: tuple[str, str], worst: Worsts, attained: Attained, pure: tuple[float, int]
+    bundle: TextBundle, level: Level, key: tuple[str, str], worst: Worsts, attained: Attained, pure: tuple[float, int]
 ) -> LevelCertificate:
     parameters = level.parameters[key]
     inputs = bundle.symbols + 1

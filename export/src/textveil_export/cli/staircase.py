@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from textveil.bundle import Bundle, Pins
+from textveil.bundle import Pins, TextBundle, open_bundle
 from textveil_cli import pinned
 
 from textveil_export.cli.progress_bars import bars
@@ -76,7 +76,7 @@ def staircase(
     """Build the staircase of a finished bundle anew; its tables of SanText stay, with certificate and statistics."""
     if lists not in ("english", "none"):
         raise ExportError("--lists must be english or none")
-    opened = Bundle(bundle, **pins)
+    opened = open_bundle(bundle, TextBundle, **pins)
     recipe = StaircaseRecipe(
         lists=skeleton(function_words, kind),
         vectors=vectors_of(vectors or ENGLISH_VECTORS),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from textveil.bundle import STAIRCASE, TAILS, Bundle
+from textveil.bundle import TextBundle, layout
 from textveil.mechanisms import CAPPED, EXACT
 from textveil_cli import say
 
@@ -217,7 +217,7 @@ def table(
             run = stack.enter_context(on_ray(ray_address, workers, store))
         contents = build_bundle(source, recipe, progress, run)
         if staircase is not None:
-            certify_staircase(contents.tensors[STAIRCASE], staircase.levels, progress, run)
+            certify_staircase(contents.tensors[layout.STAIRCASE], staircase.levels, progress, run)
         stack.close()
         bundle = write_bundle(contents, output, force=force)
         for option, words in (("deny", deny), ("allow", allow), ("never-output", never_output)):
@@ -252,7 +252,7 @@ def _source(encoder: str, vocabulary: str, vectors: Path | None, max_words: int,
     return source
 
 
-def _tell_found(option: str, words: frozenset[str], bundle: Bundle) -> None:
+def _tell_found(option: str, words: frozenset[str], bundle: TextBundle) -> None:
     """Says how many words of a list the vocabulary has: a list that names nothing in it must not pass in silence."""
     if words:
         found = sum(sources.lookup_key(word) in bundle.ids for word in words)
@@ -265,8 +265,8 @@ def _entries(paths: list[Path] | None) -> frozenset[str]:
 
 def _tails(names: str, embeddings: bool) -> tuple[str, ...]:
     tails = tuple(name.strip() for name in names.split(","))
-    if set(tails) - set(TAILS) or len(set(tails)) != len(tails):
-        raise ExportError(f"--tails takes some of {', '.join(TAILS)}, each once")
+    if set(tails) - set(layout.TAILS) or len(set(tails)) != len(tails):
+        raise ExportError(f"--tails takes some of {', '.join(layout.TAILS)}, each once")
     if not embeddings and names == DEFAULT_TAILS:
         return (CAPPED,)
     if not embeddings and EXACT in tails:

@@ -3,7 +3,7 @@
 import hashlib
 from pathlib import Path
 
-from textveil.bundle import CARD, ENCODER_BUNDLE, ENCODER_FORMAT_VERSION, MANIFEST, MODEL, PIECES, RELEASE
+from textveil.bundle import RELEASE, layout
 from textveil.vector import Encoder
 
 from textveil_export.atomic import whole_folder
@@ -33,19 +33,19 @@ def write_encoder(contents: EncoderContents, folder: Path, *, reproduce: str = "
     """
     with whole_folder(folder, force=force) as partial:
         entries = {name: add_file(partial, name, data) for name, data in contents.files.items()}
-        hashes = {name: entries[name]["sha256"] for name in (MODEL, PIECES)}
+        hashes = {name: entries[name]["sha256"] for name in (layout.MODEL, layout.PIECES)}
         release = to_json({**contents.release, "files": hashes}).encode()
         entries[RELEASE] = add_file(partial, RELEASE, release)
-        manifest = {"format": ENCODER_BUNDLE, "format_version": ENCODER_FORMAT_VERSION, **contents.manifest}
-        add_file(partial, MANIFEST, to_json({**manifest, "files": entries}).encode())
+        manifest = {"format": layout.FORMAT, "format_version": layout.FORMAT_VERSION, **contents.manifest}
+        add_file(partial, layout.MANIFEST, to_json({**manifest, "files": entries}).encode())
         device = footprint(partial)
-        (partial / MANIFEST).unlink()
+        (partial / layout.MANIFEST).unlink()
         manifest["measured"] = {**contents.manifest["measured"], "device": device}
         identity = hashlib.sha256(release).hexdigest()
         sizes = {name: int(str(entry["bytes"])) for name, entry in entries.items()}
         card = encoder_card(contents.release, manifest, sizes, identity, reproduce)
-        entries[CARD] = add_file(partial, CARD, card.encode())
-        add_file(partial, MANIFEST, to_json({**manifest, "files": entries}).encode())
+        entries[layout.CARD] = add_file(partial, layout.CARD, card.encode())
+        add_file(partial, layout.MANIFEST, to_json({**manifest, "files": entries}).encode())
         _check_size(partial)
         Encoder.load(partial, expect_id=identity)
     return Encoder.load(folder, expect_id=identity)

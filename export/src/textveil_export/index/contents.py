@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import DECISION, HeldOut, OnnxParts, StaticParts
+from textveil.bundle import HeldOut, OnnxParts, StaticParts, layout
 from textveil.mechanisms import IndexStaircase
 from textveil_cli.collector import condition
 
@@ -41,7 +41,7 @@ class IndexContents:
     bias: Floats
     channels: dict[str, tuple[IndexStaircase, ...]]
     default: tuple[str, str]
-    kind: str = DECISION
+    kind: str = layout.DECISION
     probabilities: dict[str, Floats] = field(default_factory=dict)
     held_out: HeldOut | None = None
     license: str = "not stated"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import TAILS, Bundle
+from textveil.bundle import TextBundle, layout
 from textveil.mechanisms import Floats
 
 from textveil_export.leakage.bayes import TRIALS, among, recovery_rates, zipf
@@ -29,7 +29,7 @@ _BINS = 50
 
 
 def measure(
-    bundle: Bundle, progress: Progress = no_progress, *, trials: int = TRIALS, seed: int = SEED
+    bundle: TextBundle, progress: Progress = no_progress, *, trials: int = TRIALS, seed: int = SEED
 ) -> dict[str, Any]:
     """Measures the statistics of a bundle, as ``statistics.json`` holds them beside format and identity.
 
@@ -50,7 +50,7 @@ def measure(
         found = channels(bundle, tail, progress)
         for number, ((level, mechanism), channel) in enumerate(found.items()):
             told = part_of(progress, f"{tail} tails: ", number, len(found))
-            inputs, stream = candidates(channel), (seed, TAILS.index(tail), number)
+            inputs, stream = candidates(channel), (seed, layout.TAILS.index(tail), number)
             rates = recovery_rates(channel, inputs, trials=trials, stream=stream, progress=told)
             levels[level][mechanism][tail] = {
                 **_summary(measure_spread(channel, inputs, told), channel.inputs),

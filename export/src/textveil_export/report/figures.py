@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from textveil.audit import RELEASES, LevelSummary, Measures, summaries
-from textveil.bundle import TABLE_MECHANISMS, Bundle
+from textveil.bundle import TextBundle, layout
 from textveil_cli import share
 
 from textveil_export.errors import ExportError
@@ -71,9 +71,9 @@ class Picture:
     svg: str
 
 
-def pictures(bundle: Bundle) -> list[Picture]:
+def pictures(bundle: TextBundle) -> list[Picture]:
     """Draws all figures of a bundle with statistics."""
-    mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_table_mechanism)
+    mechanisms = sorted(layout.TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_table_mechanism)
     of_each: Summaries = {(m, t): summaries(bundle, m, t) for m in mechanisms for t in _tails(bundle)}
     default = of_each[bundle.default_table_mechanism, bundle.default_tail]
     ends = [(f"{level.level} (epsilon {level.epsilon:g})", _of(level)) for level in (default[0], default[-1])]
@@ -123,7 +123,7 @@ def _inline(svg: str, name: str, title: str, description: str) -> str:
     return re.sub(r"^<svg([^>]*)>", rf"<svg {label}\1>{said}", svg, count=1).strip()
 
 
-def _curves(bundle: Bundle, of_each: Summaries, axis: str) -> Figure:
+def _curves(bundle: TextBundle, of_each: Summaries, axis: str) -> Figure:
     figure = Figure(figsize=(9, 6.6), layout="constrained")
     panels = figure.subplots(2, 2)
     for panel, (title, key, logarithmic) in zip(
@@ -152,7 +152,7 @@ def _curves(bundle: Bundle, of_each: Summaries, axis: str) -> Figure:
     return figure
 
 
-def _guessing(bundle: Bundle, of_each: Summaries, axis: str) -> Figure:
+def _guessing(bundle: TextBundle, of_each: Summaries, axis: str) -> Figure:
     proven = all(level.epsilon_pure_ldp is not None for levels in of_each.values() for level in levels)
     figure = Figure(figsize=(9, 6.6 if proven else 3.6), layout="constrained")
     panels = list(figure.subplots(2 if proven else 1, 2).flat)
@@ -191,7 +191,7 @@ def _guessing(bundle: Bundle, of_each: Summaries, axis: str) -> Figure:
     return figure
 
 
-def _histograms(bundle: Bundle, of_each: Summaries, key: str) -> Figure:
+def _histograms(bundle: TextBundle, of_each: Summaries, key: str) -> Figure:
     tails = _tails(bundle)
     names = [level.name for level in bundle.levels]
     figure = Figure(figsize=(9, 0.9 + 1.15 * len(names)), layout="constrained")
@@ -230,7 +230,7 @@ def _histograms(bundle: Bundle, of_each: Summaries, key: str) -> Figure:
     return figure
 
 
-def _band(panel: Axes, bundle: Bundle, levels: Sequence[LevelSummary], key: str) -> None:
+def _band(panel: Axes, bundle: TextBundle, levels: Sequence[LevelSummary], key: str) -> None:
     """Draws the middle 90 % of words for one mechanism and tail."""
     mechanism, tail = levels[0].mechanism, levels[0].tail
     measured = (bundle.statistics or {})["levels"]
@@ -258,7 +258,7 @@ def _whole(value: float, _: int | None = None) -> str:
     return f"{value:,.0f}"
 
 
-def _tails(bundle: Bundle) -> list[str]:
+def _tails(bundle: TextBundle) -> list[str]:
     return sorted(bundle.tails, key=lambda tail: tail != bundle.default_tail)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from string import Template
 
 from textveil.audit import LevelSummary, Measures, summaries
-from textveil.bundle import TABLE_MECHANISMS, Bundle, atomic_bytes, atomic_output
+from textveil.bundle import TextBundle, atomic_bytes, atomic_output, layout
 from textveil.errors import NoStatistics, OutputError
 from textveil.text import Sanitizer
 from textveil_cli import bound, share
@@ -37,7 +37,7 @@ _COLUMNS = (
 )
 
 
-def write_report(bundle: Bundle, folder: Path) -> list[Path]:
+def write_report(bundle: TextBundle, folder: Path) -> list[Path]:
     """Writes the page and its pictures, and returns their paths; the page first.
 
     Args:
@@ -64,10 +64,10 @@ def write_report(bundle: Bundle, folder: Path) -> list[Path]:
     return [folder / PAGE, *(folder / f"{picture.name}.png" for picture in drawn)]
 
 
-def page(bundle: Bundle, drawn: Sequence[Picture], examples: Examples) -> str:
+def page(bundle: TextBundle, drawn: Sequence[Picture], examples: Examples) -> str:
     """Returns the page as HTML."""
     draws = Draws(Sanitizer(bundle))
-    mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_table_mechanism)
+    mechanisms = sorted(layout.TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_table_mechanism)
     tails = sorted(bundle.tails, key=lambda tail: tail != bundle.default_tail)
     of_each = [summaries(bundle, mechanism, tail) for tail in tails for mechanism in mechanisms]
     parts = {

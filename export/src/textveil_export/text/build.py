@@ -6,15 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import (
-    EMBEDDINGS,
-    TABLE,
-    TABLE_MECHANISMS,
-    TAILS,
-    TEXT_BUNDLE,
-    TEXT_FORMAT_VERSION,
-    VOCABULARY,
-)
+from textveil.bundle import layout
 from textveil.mechanisms import (
     CAPPED,
     EXACT,
@@ -128,7 +120,7 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
     law: dict[str, Any] = {"tokens": source.tokens, "symbols": len(rows)}
     law |= {"santext": None, "staircase": None, "skeleton": None, "defaults": {}}
     tensors: dict[str, dict[str, NDArray[Any]]] = {}
-    texts = {VOCABULARY: "".join("\t".join(names) + "\n" for names in spellings)}
+    texts = {layout.VOCABULARY: "".join("\t".join(names) + "\n" for names in spellings)}
     labels: dict[str, Any] = {}
     statistics: dict[str, Any] = {
         "symbols": len(rows),
@@ -154,7 +146,7 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
         }
     if recipe.staircase is not None:
         part = build_staircase(
-            source.take(kept), recipe.staircase, progress, vocabulary=texts[VOCABULARY].encode(), run=run
+            source.take(kept), recipe.staircase, progress, vocabulary=texts[layout.VOCABULARY].encode(), run=run
         )
         tensors |= part.files
         texts |= part.texts
@@ -166,8 +158,8 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
     if recipe.staircase is not None and recipe.staircase.context is not None:
         attribution = with_credit(attribution, recipe.staircase.context)
     manifest = {
-        "format": TEXT_BUNDLE,
-        "format_version": TEXT_FORMAT_VERSION,
+        "format": layout.FORMAT,
+        "format_version": layout.FORMAT_VERSION,
         "name": recipe.name,
         "label": "textbook",
         "licence": recipe.license,
@@ -223,10 +215,10 @@ def _build_santext(
     labels: dict[str, dict[str, dict[str, Any]]] = {}
     largest = _largest_score(distances, outputs) if EXACT in recipe.tails else 0
     for number, name in enumerate(names):
-        of_mechanisms: dict[str, dict[str, Any]] = {mechanism: {} for mechanism in TABLE_MECHANISMS}
-        labels[name] = {mechanism: {} for mechanism in TABLE_MECHANISMS}
-        for tail in TAILS:
-            for mechanism in TABLE_MECHANISMS if tail in recipe.tails else ():
+        of_mechanisms: dict[str, dict[str, Any]] = {mechanism: {} for mechanism in layout.TABLE_MECHANISMS}
+        labels[name] = {mechanism: {} for mechanism in layout.TABLE_MECHANISMS}
+        for tail in layout.TAILS:
+            for mechanism in layout.TABLE_MECHANISMS if tail in recipe.tails else ():
                 level = level_parameters(table, tail, settings[name, mechanism, tail], largest)
                 of_mechanisms[mechanism][tail] = {
                     "exponent": str(level.exponent),
@@ -242,9 +234,9 @@ def _build_santext(
         law_levels.append({"name": name, "laws": of_mechanisms})
         progress("weighing levels", number + 1, len(names))
 
-    files = {TABLE: tensors}
+    files = {layout.TABLE: tensors}
     if recipe.embeddings:
-        files[EMBEDDINGS] = {"rows": all_rows}
+        files[layout.EMBEDDINGS] = {"rows": all_rows}
     return files, {**constants, "levels": law_levels}, labels, roles
 
 
@@ -258,7 +250,7 @@ def _settings(table: Table, distances: Metric, recipe: Recipe, progress: Progres
     return {
         (name, mechanism, tail): Setting(exponent)
         for name, exponent in recipe.levels.items()
-        for mechanism in TABLE_MECHANISMS
+        for mechanism in layout.TABLE_MECHANISMS
         for tail in recipe.tails
     }
 

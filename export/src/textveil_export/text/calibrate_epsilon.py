@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil.audit import CappedAudit
-from textveil.bundle import TABLE_MECHANISMS
+from textveil.bundle import layout
 from textveil.mechanisms import EXACT, OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT, CappedSanText, ExactSanText, Metric, Table
 from textveil.release import round_up
 
@@ -99,7 +99,7 @@ def by_certified_epsilon(
     targets: dict[str, dict[str, Decimal]],
     progress: Progress = no_progress,
     *,
-    mechanisms: Sequence[str] = TABLE_MECHANISMS,
+    mechanisms: Sequence[str] = layout.TABLE_MECHANISMS,
     flatten_to: float | None = 1.0,
     every: AllScores | None = None,
 ) -> dict[Key, Setting]:
@@ -224,8 +224,10 @@ def by_unchanged_share(table: Table, tails: Sequence[str], metric: Metric) -> di
                 middle = (low + high) / 2
                 low, high = (middle, high) if median_unchanged(middle) < share else (low, middle)
             exponent = Decimal(max(1, round(4 * high))) / 4
-            settings |= {(name, mechanism, tail): Setting(exponent) for mechanism in TABLE_MECHANISMS}
-        if len({settings[name, TABLE_MECHANISMS[0], tail].exponent for name in DEFAULT_LEVELS}) < len(DEFAULT_LEVELS):
+            settings |= {(name, mechanism, tail): Setting(exponent) for mechanism in layout.TABLE_MECHANISMS}
+        if len({settings[name, layout.TABLE_MECHANISMS[0], tail].exponent for name in DEFAULT_LEVELS}) < len(
+            DEFAULT_LEVELS
+        ):
             raise ExportError("the default levels coincide for this vocabulary: name levels yourself")
     return settings
 

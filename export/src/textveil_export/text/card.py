@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from textveil.bundle import CONTEXT, EMBEDDINGS
+from textveil.bundle import layout
 
 from textveil_export.text.build import Contents
 
@@ -30,7 +30,7 @@ A textveil bundle: {numbers["symbols"]:,} {kind}; {tables}. `textveil info` prin
     ]
     if law["staircase"] is not None:
         parts.append(_staircase(law, numbers))
-        if CONTEXT in contents.tensors:
+        if layout.CONTEXT in contents.tensors:
             parts.append(_FLUENT)
     if law["santext"] is not None:
         parts.append(_santext(contents))
@@ -88,7 +88,7 @@ def _santext(contents: Contents) -> str:
     )
     rows = (
         f"Int8 embedding rows of {numbers['dimension']} dimensions ship with it: a device can tell distances."
-        if EMBEDDINGS in contents.tensors
+        if layout.EMBEDDINGS in contents.tensors
         else "Embedding rows are not included: a device cannot tell distances."
     )
     return f"""## SanText and SanText+

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from safetensors.numpy import load_file
-from textveil.bundle import CERTIFICATE, EMBEDDINGS, LAW, MANIFEST, STATISTICS, TABLE, VOCABULARY, Bundle
+from textveil.bundle import TextBundle, layout, open_bundle
 from textveil.mechanisms import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 
 from textveil_export.atomic import whole_folder
@@ -20,14 +20,14 @@ from textveil_export.text.write import add_file, to_json, write_files
 
 
 def renew_staircase(
-    bundle: Bundle,
+    bundle: TextBundle,
     recipe: StaircaseRecipe,
     folder: Path,
     *,
     attribution: str | None = None,
     force: bool = False,
     progress: Progress = no_progress,
-) -> Bundle:
+) -> TextBundle:
     """Writes a bundle with a new staircase beside the tables of SanText of a finished one.
 
     The vocabulary and the tables are copied byte for byte. Certificate and statistics are functions of these alone,
@@ -52,20 +52,20 @@ def renew_staircase(
         raise ExportError("a bundle of words with SanText is needed: without it, build the staircase with table")
     if recipe.vectors is None:
         raise ExportError("the staircase needs vectors of its own")
-    manifest, law = (json.loads((bundle.path / name).read_text("utf-8")) for name in (MANIFEST, LAW))
+    manifest, law = (json.loads((bundle.path / name).read_text("utf-8")) for name in (layout.MANIFEST, layout.LAW))
     vectors = np.zeros((bundle.symbols, 1), dtype=np.float32)  # the recipe's take their place
-    vocabulary = (bundle.path / VOCABULARY).read_bytes()
+    vocabulary = (bundle.path / layout.VOCABULARY).read_bytes()
     source = Source(bundle.vocabulary, vectors, bundle.tokens, {})
     part = build_staircase(source, recipe, progress, vocabulary=vocabulary)
     manifest["attribution"] = manifest["attribution"] if attribution is None else attribution
     if recipe.context is not None:
         manifest["attribution"] = with_credit(manifest["attribution"], recipe.context)
-    tables = [name for name in (TABLE, EMBEDDINGS) if name in law["files"]]
+    tables = [name for name in (layout.TABLE, layout.EMBEDDINGS) if name in law["files"]]
     law |= part.law
     law["defaults"] = {**law["defaults"], "mechanism": "staircase", "staircase": part.defaults}
     contents = Contents(
         tensors={name: load_file(bundle.path / name) for name in tables} | part.files,
-        texts={VOCABULARY: vocabulary.decode("utf-8")} | part.texts,
+        texts={layout.VOCABULARY: vocabulary.decode("utf-8")} | part.texts,
         law={key: value for key, value in law.items() if key != "files"},
         manifest={key: value for key, value in manifest.items() if key != "files"},
         statistics=_statistics(bundle) | {"staircase_k": part.tensors["neighbours"].shape[1]},
@@ -73,13 +73,13 @@ def renew_staircase(
     with whole_folder(folder, force=force) as partial:
         write_files(contents, partial)
         _copy_records(bundle, partial, tables)
-        Bundle(partial)
-    return Bundle(folder)
+        open_bundle(partial, TextBundle)
+    return open_bundle(folder, TextBundle)
 
 
-def _statistics(bundle: Bundle) -> dict[str, Any]:
+def _statistics(bundle: TextBundle) -> dict[str, Any]:
     """What the card tells of the vocabulary and of SanText."""
-    lines = [line.split("\t") for line in (bundle.path / VOCABULARY).read_text("utf-8").splitlines()]
+    lines = [line.split("\t") for line in (bundle.path / layout.VOCABULARY).read_text("utf-8").splitlines()]
     roles = bundle.table.roles
     return {
         "symbols": bundle.symbols,
@@ -93,17 +93,17 @@ def _statistics(bundle: Bundle) -> dict[str, Any]:
     }
 
 
-def _copy_records(bundle: Bundle, folder: Path, tables: list[str]) -> None:
+def _copy_records(bundle: TextBundle, folder: Path, tables: list[str]) -> None:
     """Puts certificate and statistics beside a manifest, once it is sure that they are of the same tables."""
-    manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
-    for name in (*tables, VOCABULARY):
+    manifest = json.loads((folder / layout.MANIFEST).read_text("utf-8"))
+    for name in (*tables, layout.VOCABULARY):
         if manifest["files"][name] != bundle.manifest["files"][name]:
             raise ExportError(f"{name} was not copied as it is: build the bundle with table")
-    law_identity = manifest["files"][LAW]["sha256"]
+    law_identity = manifest["files"][layout.LAW]["sha256"]
     for name in bundle.manifest["files"]:
-        if name in (CERTIFICATE, STATISTICS):
+        if name in (layout.CERTIFICATE, layout.STATISTICS):
             text = (bundle.path / name).read_text("utf-8")
             data = text.replace(bundle.law_identity, law_identity, 1).encode()
             manifest["files"][name] = add_file(folder, name, data)
-    (folder / MANIFEST).unlink()
-    add_file(folder, MANIFEST, to_json(manifest).encode())
+    (folder / layout.MANIFEST).unlink()
+    add_file(folder, layout.MANIFEST, to_json(manifest).encode())

@@ -3,7 +3,7 @@
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
-from textveil.bundle.index_bundle import IndexBundle
+from textveil.bundle.index import IndexBundle
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.staircase.index import IndexStaircase
 from textveil.release import counted

@@ -7,8 +7,9 @@ Nothing is drawn and no text is looked at here: a level is a public choice.
 from dataclasses import dataclass
 from typing import Any
 
-from textveil.bundle.santext_files import TABLE_MECHANISMS, Level
-from textveil.bundle.text_bundle import STATISTICS, Bundle
+from textveil.bundle.layout import STATISTICS, TABLE_MECHANISMS
+from textveil.bundle.santext_files import Level
+from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged, NoStatistics, OptionError, UnknownMechanism, WishNotMet
 from textveil.release import counted
 from textveil.text.levels import find_tail, label
@@ -93,7 +94,7 @@ class LevelSummary:
         return f"--mechanism {self.mechanism} --level {self.level} --tail {self.tail}"
 
 
-def summary(bundle: Bundle, level: Level, mechanism: str, tail: str) -> LevelSummary:
+def summary(bundle: TextBundle, level: Level, mechanism: str, tail: str) -> LevelSummary:
     """Returns what is known about one mechanism of one level.
 
     Raises:
@@ -115,7 +116,7 @@ def summary(bundle: Bundle, level: Level, mechanism: str, tail: str) -> LevelSum
     )
 
 
-def summaries(bundle: Bundle, mechanism: str | None = None, tail: str | None = None) -> list[LevelSummary]:
+def summaries(bundle: TextBundle, mechanism: str | None = None, tail: str | None = None) -> list[LevelSummary]:
     """Returns the levels of a bundle for one mechanism and tail (the bundle's defaults if left out), strictest first.
 
     Raises:
@@ -131,7 +132,7 @@ def summaries(bundle: Bundle, mechanism: str | None = None, tail: str | None = N
 
 
 def calibrate(
-    bundle: Bundle,
+    bundle: TextBundle,
     *,
     unchanged: float | None = None,
     bayes: float | None = None,

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from textveil.bundle.text_bundle import VISIBLE, Bundle
+from textveil.bundle.layout import VISIBLE
+from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.staircase.staircase import Staircase
 from textveil.release import counted, round_up
@@ -46,7 +47,9 @@ class StaircaseSummary:
     kept_most: float
 
 
-def staircase_summaries(bundle: Bundle, *, visible: str | None = None, kinds: bool = True) -> list[StaircaseSummary]:
+def staircase_summaries(
+    bundle: TextBundle, *, visible: str | None = None, kinds: bool = True
+) -> list[StaircaseSummary]:
     """Returns the levels of a bundle's staircase, strictest first.
 
     Args:
@@ -107,7 +110,7 @@ def kept_shares(staircase: Staircase) -> np.ndarray:
     return np.concatenate(kept)
 
 
-def verify_staircase(bundle: Bundle) -> str:
+def verify_staircase(bundle: TextBundle) -> str:
     """Checks the staircase of an opened bundle under every rule, and returns what was checked.
 
     Opening it has checked ids, base and totals. Here the certificate is checked again on the outputs of every rule, and

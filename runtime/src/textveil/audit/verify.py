@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from textveil.audit.capped import CappedAudit
 from textveil.audit.exact import ExactAudit, largest_differences, log_totals
 from textveil.audit.staircase import verify_staircase
-from textveil.bundle.encoder_bundle import EncoderBundle
 from textveil.bundle.santext_files import Level
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.text import TextBundle
+from textveil.bundle.vectors import VectorBundle
 from textveil.errors import BundleDamaged, OptionError
 from textveil.mechanisms import entropy
 from textveil.mechanisms.baselines.santext import CappedSanText, ExactSanText, rounding_slack
@@ -68,7 +68,7 @@ class Verification:
         return "\n".join(lines)
 
 
-def verify_text(bundle: Bundle, pairs: int = PAIRS) -> Verification:
+def verify_text(bundle: TextBundle, pairs: int = PAIRS) -> Verification:
     """Checks what can be checked of an opened bundle (opening it has checked hashes and structure).
 
     A random sample, drawn from the operating system's entropy: half of the pairs are any two inputs, half are an
@@ -91,7 +91,7 @@ def verify_text(bundle: Bundle, pairs: int = PAIRS) -> Verification:
     return replace(_verify_santext(bundle, pairs, files), staircase=staircase)
 
 
-def _verify_santext(bundle: Bundle, pairs: int, files: int) -> Verification:
+def _verify_santext(bundle: TextBundle, pairs: int, files: int) -> Verification:
     all_parameters = [(level, *key) for level in bundle.levels for key in level.parameters]
     for level, mechanism, tail in all_parameters:
         parameters = level.parameters[mechanism, tail]
@@ -112,7 +112,7 @@ def _verify_santext(bundle: Bundle, pairs: int, files: int) -> Verification:
     return Verification(files, bundle.certificate is not None, recomputed, audited)
 
 
-def verify_encoder(bundle: EncoderBundle) -> str:
+def verify_encoder(bundle: VectorBundle) -> str:
     """Checks what can be checked of an opened encoder bundle, and returns what was checked.
 
     Opening it has checked hashes, structure and the model. Here the finished noise of every level is audited: its
@@ -142,7 +142,7 @@ def verify_encoder(bundle: EncoderBundle) -> str:
     )
 
 
-def _audit_capped(bundle: Bundle, metric: Metric, level: Level, mechanism: str, pairs: int) -> int:
+def _audit_capped(bundle: TextBundle, metric: Metric, level: Level, mechanism: str, pairs: int) -> int:
     audit = CappedAudit(CappedSanText.of(bundle.table, mechanism, level.parameters[mechanism, CAPPED]))
     for first, second in _samples(bundle.table, pairs):
         allowed = _allowed(bundle, level, mechanism, CAPPED, metric.scaled(metric.squared(first, second)))
@@ -153,7 +153,7 @@ def _audit_capped(bundle: Bundle, metric: Metric, level: Level, mechanism: str, 
     return pairs
 
 
-def _audit_exact(bundle: Bundle, metric: Metric, levels: list[tuple[Level, str]], pairs: int) -> int:
+def _audit_exact(bundle: TextBundle, metric: Metric, levels: list[tuple[Level, str]], pairs: int) -> int:
     """All pairs among some inputs and a neighbor of each: their rows are computed over all outputs."""
     table = bundle.table
     half = _random_below(table.symbols + 1, max(1, math.isqrt(pairs) // 2))
@@ -179,7 +179,7 @@ def _audit_exact(bundle: Bundle, metric: Metric, levels: list[tuple[Level, str]]
     return len(first) * len(levels)
 
 
-def _allowed(bundle: Bundle, level: Level, mechanism: str, tail: str, distances: Floats) -> Floats:
+def _allowed(bundle: TextBundle, level: Level, mechanism: str, tail: str, distances: Floats) -> Floats:
     epsilon, kind = label(bundle, level, mechanism, tail)
     parameters = level.parameters[mechanism, tail]
     slack = 0.0

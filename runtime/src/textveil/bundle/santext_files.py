@@ -8,17 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from textveil.bundle.safetensors_reader import parse_tensors
-from textveil.bundle.staircase_files import LAW, MAX_LEVELS, check_default_level
+from textveil.bundle.fields import an_array, an_object, integer, one_of, record, text
+from textveil.bundle.layout import EMBEDDINGS, LAW, TABLE, TABLE_MECHANISMS, TAILS
+from textveil.bundle.safetensors import parse_tensors
+from textveil.bundle.staircase_files import MAX_LEVELS, check_levels
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.baselines.table import CAPPED, EXACT, LevelParameters, Table
+from textveil.mechanisms.baselines.table import EXACT, LevelParameters, Table
 from textveil.mechanisms.integer_sampling import MAX_TOTAL
 from textveil.mechanisms.metric import Metric
 
-TABLE, EMBEDDINGS = "table.safetensors", "embeddings.safetensors"
-TABLE_MECHANISMS = ("santext", "santext+")
-TAILS = (CAPPED, EXACT)
-SANTEXT_KEYS = {"neighbours", "grid", "median_squared_distance", "unknown_extra_squared_distance", "levels"}
+_KEYS = {"neighbours", "grid", "median_squared_distance", "unknown_extra_squared_distance", "levels"}
 
 #: Most numbers of a row of vectors.
 MAX_DIMENSION = 4096
@@ -35,111 +34,99 @@ class Level:
     parameters: dict[tuple[str, str], LevelParameters]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SanTextPart:
-    """SanText as a bundle has it; without it there are no levels, and the table is ``None``.
+    """SanText as a bundle has it; without it there are no levels, and no table.
 
     Attributes:
-        table: Neighbors, scores and roles.
+        santext_table: Neighbors, scores and roles.
         metric: Distances of all inputs, or ``None`` where the bundle does not carry the embedding rows.
         levels: Privacy levels, strictest first.
-        mechanism, tail, level, replacement_probability: Those of a call that names none.
+        default_table_mechanism, default_tail, default_level, default_replacement_probability: Those of a call that
+            names none.
     """
 
-    table: Table | None = None
+    santext_table: Table | None = None
     metric: Metric | None = None
     levels: tuple[Level, ...] = ()
-    mechanism: str = ""
-    tail: str = ""
-    level: str = ""
-    replacement_probability: str = "1"
+    default_table_mechanism: str = ""
+    default_tail: str = ""
+    default_level: str = ""
+    default_replacement_probability: str = "1"
 
 
-def open_santext(contents: Mapping[str, bytes], definition: dict[str, Any]) -> SanTextPart:
+def open_santext(contents: Mapping[str, bytes], law: dict[str, Any]) -> SanTextPart:
     """Opens the files of SanText.
 
     Args:
         contents: The bytes of the bundle's files, by name, as they were hashed.
-        definition: ``law.json`` in format version 3.
+        law: ``law.json``, which has SanText.
 
     Raises:
         BundleDamaged: The table, the metric, a level or a default is malformed or out of range.
     """
-    constants, defaults = definition["santext"], definition["defaults"]
-    if constants is None:
-        return SanTextPart()
-    if set(constants) != SANTEXT_KEYS:
-        raise BundleDamaged(f"{LAW}: unknown or missing keys")
-    constants = {**constants, "symbols": definition["symbols"], "files": definition["files"]}
+    constants = record(law["santext"], _KEYS, LAW)
+    constants = {**constants, "symbols": law["symbols"], "files": law["files"]}
     table = Table.from_tensors(parse_tensors(contents[TABLE], TABLE), constants)
-    metric = _open_metric(contents, constants)
-    if len(constants["levels"]) > MAX_LEVELS:
-        raise BundleDamaged(f"{LAW}: has more than {MAX_LEVELS} levels")
-    levels = tuple(_level(table, metric, entry) for entry in constants["levels"])
-    defaults = defaults["santext"]
-    mechanism, tail, level = str(defaults["mechanism"]), str(defaults["tail"]), str(defaults["level"])
-    probability = str(defaults["replacement_probability"])
-    if not levels:
-        raise BundleDamaged(f"{LAW}: has no levels")
-    have = set(levels[0].parameters)
-    if any(set(other.parameters) != have for other in levels):
+    metric = _metric(contents, constants)
+    levels = tuple(_level(table, metric, entry) for entry in an_array(constants["levels"], LAW, MAX_LEVELS))
+    defaults = record(law["defaults"]["santext"], _DEFAULTS, LAW)
+    level = check_levels([entry.name for entry in levels], defaults["level"])
+    have = levels[0].parameters.keys()
+    if any(other.parameters.keys() != have for other in levels):
         raise BundleDamaged(f"{LAW}: the levels have different mechanisms or tails")
-    if (
-        set(defaults) != _DEFAULTS
-        or (mechanism, tail) not in have
-        or not _DECIMAL.fullmatch(probability)
-        or not 0 < Decimal(probability) <= 1
-    ):
+    probability = text(defaults["replacement_probability"], LAW, _DECIMAL)
+    mechanism, tail = one_of(defaults["mechanism"], TABLE_MECHANISMS, LAW), one_of(defaults["tail"], TAILS, LAW)
+    if (mechanism, tail) not in have or not 0 < Decimal(probability) <= 1:
         raise BundleDamaged(f"{LAW}: a default is not supported")
-    check_default_level([entry.name for entry in levels], level)
-    return SanTextPart(table, metric, levels, mechanism, tail, level, probability)
+    return SanTextPart(
+        santext_table=table,
+        metric=metric,
+        levels=levels,
+        default_table_mechanism=mechanism,
+        default_tail=tail,
+        default_level=level,
+        default_replacement_probability=probability,
+    )
 
 
-def _level(table: Table, metric: Metric | None, entry: dict[str, Any]) -> Level:
-    if set(entry) != {"name", "laws"} or set(entry["laws"]) != set(TABLE_MECHANISMS):
-        raise BundleDamaged(f"{LAW}: a level has unknown or missing keys")
-    if not isinstance(entry["name"], str):
-        raise BundleDamaged(f"{LAW}: the name of a level is not text")
-    tails = list(entry["laws"][TABLE_MECHANISMS[0]])
-    if not tails or any(set(entry["laws"][mechanism]) != set(tails) for mechanism in TABLE_MECHANISMS):
-        raise BundleDamaged(f"{LAW}: the mechanisms of a level have different tails, or none")
+def _level(table: Table, metric: Metric | None, entry: object) -> Level:
+    level = record(entry, {"name", "laws"}, LAW)
+    laws = record(level["laws"], TABLE_MECHANISMS, LAW)
     parameters = {
-        (m, tail): _level_parameters(table, metric, m, tail, entry["laws"][m][tail])
-        for m in TABLE_MECHANISMS
-        for tail in tails
+        (mechanism, tail): _level_parameters(table, metric, mechanism, tail, described)
+        for mechanism in TABLE_MECHANISMS
+        for tail, described in an_object(laws[mechanism], LAW).items()
     }
-    return Level(entry["name"], parameters)
+    tails = {mechanism: {tail for name, tail in parameters if name == mechanism} for mechanism in TABLE_MECHANISMS}
+    if not parameters or len(set(map(frozenset, tails.values()))) != 1:
+        raise BundleDamaged(f"{LAW}: the mechanisms of a level have different tails, or none")
+    return Level(text(level["name"], LAW), parameters)
 
 
 def _level_parameters(
-    table: Table, metric: Metric | None, mechanism: str, tail: str, entry: dict[str, Any]
+    table: Table, metric: Metric | None, mechanism: str, tail: str, described: object
 ) -> LevelParameters:
-    if set(entry) != {"exponent", "weights", "base"} or tail not in TAILS:
-        raise BundleDamaged(f"{LAW}: a level needs another version of this package")
-    if not _DECIMAL.fullmatch(entry["exponent"]):
-        raise BundleDamaged(f"{LAW}: an exponent is not a decimal number")
-    if tail == EXACT and metric is None:
+    entry = record(described, {"exponent", "weights", "base"}, LAW)
+    if one_of(tail, TAILS, LAW) == EXACT and metric is None:
         raise BundleDamaged(f"{LAW}: an exact tail needs the embedding rows")
-    parameters = table.level_parameters(tail, Decimal(entry["exponent"]), entry["weights"], entry["base"])
+    weights, base = text(entry["weights"], LAW), None if entry["base"] is None else text(entry["base"], LAW)
+    parameters = table.level_parameters(tail, Decimal(text(entry["exponent"], LAW, _DECIMAL)), weights, base)
     table.base_measure(mechanism, parameters)  # checks it
     return parameters
 
 
-def _open_metric(contents: Mapping[str, bytes], definition: dict[str, Any]) -> Metric | None:
-    grid, median, extra = (
-        definition["grid"],
-        definition["median_squared_distance"],
-        definition["unknown_extra_squared_distance"],
-    )
-    if any(type(number) is not int for number in (grid, median, extra)) or min(grid, median) < 1 or extra < 0:
-        raise BundleDamaged(f"{LAW}: the constants of the metric are out of range")
-    if EMBEDDINGS not in definition["files"]:
+def _metric(contents: Mapping[str, bytes], constants: dict[str, Any]) -> Metric | None:
+    grid = integer(constants["grid"], 1, MAX_TOTAL, LAW)
+    median = integer(constants["median_squared_distance"], 1, MAX_TOTAL - 1, LAW)
+    extra = integer(constants["unknown_extra_squared_distance"], 0, MAX_TOTAL, LAW)
+    if EMBEDDINGS not in constants["files"]:
         return None
-    rows = parse_tensors(contents[EMBEDDINGS], EMBEDDINGS).get("rows")
-    if rows is None or rows.dtype != np.int8 or rows.ndim != 2 or len(rows) != definition["symbols"] + 1:
+    rows = parse_tensors(contents[EMBEDDINGS], EMBEDDINGS)["rows"]
+    if rows.dtype != np.int8 or rows.ndim != 2 or len(rows) != constants["symbols"] + 1:
         raise BundleDamaged(f"{EMBEDDINGS}: the rows do not fit the vocabulary")
     if not 1 <= rows.shape[1] <= MAX_DIMENSION:
         raise BundleDamaged(f"{EMBEDDINGS}: rows have more than {MAX_DIMENSION} numbers, or none")
-    if max((rows.shape[1] * 255**2 + extra) * grid**2, median) >= MAX_TOTAL:  # beyond what scores are computed in
+    if (rows.shape[1] * 255**2 + extra) * grid**2 >= MAX_TOTAL:  # beyond what scores are computed in
         raise BundleDamaged(f"{LAW}: the constants of the metric are out of range")
     return Metric(rows, grid, median, extra)

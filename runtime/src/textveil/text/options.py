@@ -9,8 +9,8 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.santext_files import TABLE_MECHANISMS
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.layout import TABLE_MECHANISMS
+from textveil.bundle.text import TextBundle
 from textveil.errors import OptionError, UnknownMechanism
 from textveil.mechanisms import entropy
 from textveil.mechanisms.baselines.fbdd import Fbdd
@@ -150,7 +150,7 @@ def cache_key(options: Options) -> tuple[object, ...]:
 
 
 def make_plan(
-    bundle: Bundle,
+    bundle: TextBundle,
     lexicon: Lexicon,
     *,
     mechanism: str | None = None,
@@ -240,7 +240,7 @@ def _unknown_option() -> str:
     return f"unknown option; there are {', '.join(Options.__annotations__)}"
 
 
-def table_mechanism(bundle: Bundle, mechanism: str, parameters: LevelParameters) -> CappedSanText | ExactSanText:
+def table_mechanism(bundle: TextBundle, mechanism: str, parameters: LevelParameters) -> CappedSanText | ExactSanText:
     """Returns the mechanism of one level of ``santext`` or ``santext+``."""
     capped = CappedSanText.of(bundle.table, mechanism, parameters)
     if parameters.tail != EXACT:

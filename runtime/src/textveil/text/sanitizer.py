@@ -10,7 +10,8 @@ import numpy as np
 
 from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
 from textveil.bundle.files import MAX_BUNDLE_BYTES
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.open import open_bundle
+from textveil.bundle.text import TextBundle
 from textveil.errors import BundleError, InputError, OptionError, UnknownMechanism
 from textveil.mechanisms.distribution import Distribution
 from textveil.sequences import in_order
@@ -36,7 +37,7 @@ class Sanitizer:
         bundle: An opened bundle.
     """
 
-    def __init__(self, bundle: Bundle) -> None:
+    def __init__(self, bundle: TextBundle) -> None:
         self.bundle = bundle
         self._lexicon = Lexicon(bundle)
         self._mentions: Mentions | None = Mentions(bundle) if bundle.staircase is not None else None
@@ -69,7 +70,7 @@ class Sanitizer:
             CryptoUnavailable: A maker is given, and the extra ``crypto`` is not installed.
         """
         folder = DEFAULT_BUNDLE if path is None else Path(path)
-        bundle = Bundle(folder, expect_id=expect_id, maker=maker, max_bytes=max_bytes)
+        bundle = open_bundle(folder, TextBundle, expect_id=expect_id, maker=maker, max_bytes=max_bytes)
         if path is None:
             bundle.require_identity(DEFAULT_BUNDLE_ID)
         return cls(bundle)

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.encoder_bundle import FIRST, LAST, SPECIAL, UNKNOWN, EncoderBundle, open_encoder
 from textveil.bundle.files import MAX_BUNDLE_BYTES
+from textveil.bundle.open import open_bundle
+from textveil.bundle.vectors import FIRST, LAST, SPECIAL, UNKNOWN, VectorBundle
 from textveil.errors import EncoderFailed, InputError, OptionError
 from textveil.mechanisms.noise.parameters import WordDropout
 from textveil.mechanisms.noise.vector import Releaser
@@ -87,7 +88,7 @@ class Encoder:
         OptionError: ``threads`` is out of range.
     """
 
-    def __init__(self, bundle: EncoderBundle, model: bytes, threads: int = 1) -> None:
+    def __init__(self, bundle: VectorBundle, model: bytes, threads: int = 1) -> None:
         if threads not in range(1, MAX_THREADS + 1):
             raise OptionError(f"an encoder runs on 1 to {MAX_THREADS} threads")
         self.bundle = bundle
@@ -124,7 +125,7 @@ class Encoder:
             CryptoUnavailable: A maker is given, and the extra ``crypto`` is not installed.
             EncoderUnavailable, EncoderFailed, OptionError: See the class.
         """
-        bundle, model = open_encoder(Path(path), expect_id=expect_id, maker=maker, max_bytes=max_bytes)
+        bundle, model = open_bundle(Path(path), VectorBundle, expect_id=expect_id, maker=maker, max_bytes=max_bytes)
         return cls(bundle, model, threads)
 
     def encode(

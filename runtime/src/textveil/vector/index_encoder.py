@@ -9,7 +9,8 @@ import numpy as np
 
 from textveil.bundle.defaults import DEFAULT_ENCODER_ID, default_encoder
 from textveil.bundle.files import MAX_BUNDLE_BYTES
-from textveil.bundle.index_bundle import IndexBundle, open_index
+from textveil.bundle.index import IndexBundle
+from textveil.bundle.open import open_bundle
 from textveil.errors import InputError, OptionError
 from textveil.mechanisms import entropy
 from textveil.mechanisms.distribution import Distribution
@@ -99,7 +100,7 @@ class IndexEncoder:
             EncoderUnavailable, EncoderFailed: See the class.
         """
         folder = default_encoder() if path is None else Path(path)
-        bundle = open_index(folder, expect_id=expect_id, maker=maker, max_bytes=max_bytes)
+        bundle = open_bundle(folder, IndexBundle, expect_id=expect_id, maker=maker, max_bytes=max_bytes)
         if path is None:
             bundle.require_identity(DEFAULT_ENCODER_ID)
         return cls(bundle)

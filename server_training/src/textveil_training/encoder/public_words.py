@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import DEFAULT_BUNDLE, EMBEDDINGS, Bundle, open_tensors
+from textveil.bundle import DEFAULT_BUNDLE, TextBundle, layout, open_bundle, open_tensors
 
 #: Numbers of a public row: all that the bundle's vectors have.
 PUBLIC_NUMBERS = 384
@@ -37,9 +37,9 @@ def public_words(dimension: int) -> PublicWords:
     Args:
         dimension: Numbers in a row; beyond those of the vectors, 0.
     """
-    bundle = Bundle(DEFAULT_BUNDLE)
+    bundle = open_bundle(DEFAULT_BUNDLE, TextBundle)
     words = {word: number for number, word in enumerate(bundle.vocabulary)}
-    vectors = open_tensors(DEFAULT_BUNDLE / EMBEDDINGS)["rows"][: len(words)].astype(np.float64)
+    vectors = open_tensors(DEFAULT_BUNDLE / layout.EMBEDDINGS)["rows"][: len(words)].astype(np.float64)
     vectors -= vectors.mean(axis=0)
     values, directions = np.linalg.eigh(vectors.T @ vectors)
     directions = directions[:, np.argsort(-values)[:dimension]]

@@ -6,7 +6,7 @@ their element size, element types other than those that the caller names, and by
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -32,20 +32,30 @@ def parse_tensors(buffer: bytes, name: str, types: Mapping[str, str] = INTEGERS)
         types: Element types that may occur, and their numpy types.
 
     Returns:
-        Read-only little-endian arrays by name; nothing is copied.
+        Read-only little-endian arrays by name; nothing is copied. To ask for one that the file lacks is an error, too.
 
     Raises:
         BundleDamaged: It is truncated or not what the format says.
     """
     try:
-        return _parse(buffer, types)
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
-        detail = str(error) if type(error) is _Malformed else "the header is malformed"
-        raise BundleDamaged(f"{name}: {detail}") from error
+        return _Tensors(name, _parse(buffer, types))
+    except _Malformed as error:
+        raise BundleDamaged(f"{name}: {error}") from error
 
 
 class _Malformed(ValueError):
     pass
+
+
+class _Tensors(dict[str, NDArray[Any]]):
+    """The arrays of a file: one that is not there is missing from it."""
+
+    def __init__(self, file: str, arrays: Mapping[str, NDArray[Any]]) -> None:
+        super().__init__(arrays)
+        self._file = file
+
+    def __missing__(self, name: str) -> NDArray[Any]:
+        raise BundleDamaged(f"{self._file}: lacks an array that it must have")
 
 
 def _parse(buffer: bytes, types: Mapping[str, str]) -> dict[str, NDArray[Any]]:
@@ -57,23 +67,12 @@ def _parse(buffer: bytes, types: Mapping[str, str]) -> dict[str, NDArray[Any]]:
         raise _Malformed("the header is malformed")
     if sum(buffer.count(sign, 8, data_start) for sign in (b"[", b"{", b",", b":")) > _MAX_HEADER_VALUES:
         raise _Malformed("the header has too many values")
-    header = json.loads(
-        buffer[8:data_start].decode("utf-8"), object_pairs_hook=unique_keys, parse_constant=_refuse, parse_float=_refuse
-    )
-    header.pop("__metadata__", None)
     arrays: dict[str, NDArray[Any]] = {}
     expected_begin = 0
-    for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
-        begin, end = entry["data_offsets"]
-        shape = tuple(entry["shape"])
-        numbers = (begin, end, *shape)
-        if (
-            entry["dtype"] not in types
-            or len(shape) > _MAX_AXES
-            or not all(type(n) is int and 0 <= n < _MAX_COUNT for n in numbers)
-        ):
+    for begin, end, name, kind, shape in sorted(_entries(buffer[8:data_start])):
+        if kind not in types:
             raise _Malformed("an array has an unsupported type or shape")
-        dtype = np.dtype(types[entry["dtype"]])
+        dtype = np.dtype(types[kind])
         count = math.prod(shape)
         if begin != expected_begin or end - begin != count * dtype.itemsize or data_start + end > len(buffer):
             raise _Malformed("the arrays do not fill the file")
@@ -84,6 +83,29 @@ def _parse(buffer: bytes, types: Mapping[str, str]) -> dict[str, NDArray[Any]]:
     if data_start + expected_begin != len(buffer):
         raise _Malformed("the arrays do not fill the file")
     return arrays
+
+
+def _entries(header: bytes) -> Iterator[tuple[int, int, str, str, tuple[int, ...]]]:
+    """What the header says of each array: begin, end, name, type and shape."""
+    try:
+        parsed = json.loads(
+            header.decode("utf-8"), object_pairs_hook=unique_keys, parse_constant=_refuse, parse_float=_refuse
+        )
+    except (ValueError, RecursionError) as error:
+        raise _Malformed(str(error) if type(error) is _Malformed else "the header is malformed") from error
+    for name, entry in parsed.items():
+        if name == "__metadata__":
+            continue
+        if not isinstance(entry, dict) or not {"dtype", "shape", "data_offsets"} <= entry.keys():
+            raise _Malformed("the header is malformed")
+        kind, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
+        if not isinstance(kind, str) or not isinstance(shape, list) or not isinstance(offsets, list):
+            raise _Malformed("the header is malformed")
+        if len(offsets) != 2 or not all(type(n) is int and 0 <= n < _MAX_COUNT for n in offsets + shape):
+            raise _Malformed("an array has an unsupported type or shape")
+        if len(shape) > _MAX_AXES:
+            raise _Malformed("an array has an unsupported type or shape")
+        yield offsets[0], offsets[1], name, kind, tuple(shape)
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
