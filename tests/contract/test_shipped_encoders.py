@@ -103,7 +103,7 @@ def test_int8_was_chosen_on_a_thousand_texts() -> None:
 
 
 def test_a_server_reads_what_a_device_sends(encoder: IndexEncoder) -> None:
-    server = IndexServer(encoder.bundle.path)
+    server = IndexServer.load(encoder.bundle.path)
     received = [server.receive(encoder.encode(text, epsilon=8).line, 1) for text in TEXTS.values()]
     decided = [server.classify(one) for one in received]
     assert {one.label for one in decided} <= set(LABELS)

@@ -9,11 +9,10 @@ from textveil import __version__
 from textveil.audit import verify as audits
 from textveil.audit.index import verify_index
 from textveil.audit.levels import calibrate as find_level
-from textveil.bundle.files import encoder_version, kind_of
 from textveil.bundle.index import IndexBundle
-from textveil.bundle.layout import FORMAT, FORMAT_VERSION
 from textveil.bundle.open import open_bundle
 from textveil.bundle.pins import Pins
+from textveil.bundle.text import TextBundle
 from textveil.bundle.vectors import VectorBundle
 from textveil.errors import OptionError
 from textveil.text.options import Options
@@ -117,16 +116,17 @@ def info(
     It may be a bundle for texts or an encoder.
     """
     bundle = one_bundle(folder, bundle)
-    if bundle is not None and encoder_version(bundle) == FORMAT_VERSION:
-        index = open_bundle(bundle, IndexBundle, **pins)
-        print(index.path if path else show_index.information(index, as_json=as_json))
+    opened = Sanitizer.load(**pins).bundle if bundle is None else open_bundle(bundle, **pins)
+    if path:
+        print(opened.path)
         return
-    if bundle is not None and kind_of(bundle) == FORMAT:
-        encoder, _ = open_bundle(bundle, VectorBundle, **pins)
-        print(encoder.path if path else show_encoder.information(encoder, as_json=as_json))
-        return
-    sanitizer = Sanitizer.load(bundle, **pins)
-    print(sanitizer.bundle.path if path else show_text.information(sanitizer.bundle, as_json=as_json))
+    match opened:
+        case IndexBundle():
+            print(show_index.information(opened, as_json=as_json))
+        case VectorBundle():
+            print(show_encoder.information(opened, as_json=as_json))
+        case _:
+            print(show_text.information(Sanitizer(opened).bundle, as_json=as_json))
 
 
 @app.command()
@@ -204,15 +204,16 @@ def verify(
         return
     if output is not None or signed_by is not None:
         raise OptionError("--output and --signed-by go with --receipt")
-    if bundle is not None and kind_of(bundle) == FORMAT:
-        if pairs is not None:
-            raise OptionError("--pairs is for bundles of words: the noise of an encoder is computed whole")
-        if encoder_version(bundle) == FORMAT_VERSION:
-            print(verify_index(open_bundle(bundle, IndexBundle, **pins)))
-            return
-        print(audits.verify_encoder(open_bundle(bundle, VectorBundle, **pins)))
-        return
-    print(audits.verify_text(Sanitizer.load(bundle, **pins).bundle, audits.PAIRS if pairs is None else pairs))
+    opened = Sanitizer.load(**pins).bundle if bundle is None else open_bundle(bundle, **pins)
+    if pairs is not None and not isinstance(opened, TextBundle):
+        raise OptionError("--pairs is for bundles of words: the noise of an encoder is computed whole")
+    match opened:
+        case IndexBundle():
+            print(verify_index(opened))
+        case VectorBundle():
+            print(audits.verify_encoder(opened))
+        case _:
+            print(audits.verify_text(Sanitizer(opened).bundle, audits.PAIRS if pairs is None else pairs))
 
 
 app.command()(encode)

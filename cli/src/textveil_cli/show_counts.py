@@ -31,7 +31,7 @@ def show_counts(bundle: IndexBundle, counts: Counts, as_json: bool) -> None:
     decided, of_labels = counts.decided, counts.of_labels
     if decided.refused and of_labels.refused:
         raise ReleaseError(decided.refused)
-    apart = bundle.kind == CODEBOOK
+    apart = bundle.codes_are == CODEBOOK
     tables = [("code", [(_DECIDED, decided)]), ("label", [(_OF_LABELS, of_labels)])]
     if not apart:
         tables = [("label", [(_DECIDED, decided), (_OF_LABELS, of_labels)])]

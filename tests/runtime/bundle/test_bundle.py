@@ -14,7 +14,8 @@ from damaged import FILES, JSON, refused, same, sign, use
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from textveil import Sanitizer, TextveilError
-from textveil.bundle.text import Bundle
+from textveil.bundle import open_bundle
+from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, IdentityMismatch
 from textveil_export.text.build import Contents
 from textveil_export.text.write import write_bundle
@@ -27,8 +28,8 @@ reading = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def test_a_sound_bundle_opens(tiny_path: Path, copy: Path) -> None:
-    bundle = Bundle(copy)
-    assert same(bundle, Bundle(tiny_path))
+    bundle = open_bundle(copy, TextBundle)
+    assert same(bundle, open_bundle(tiny_path, TextBundle))
     assert bundle.identity == hashlib.sha256((copy / "manifest.json").read_bytes()).hexdigest()
     assert bundle.law_identity == hashlib.sha256((copy / "law.json").read_bytes()).hexdigest()
     assert (bundle.version, bundle.mechanisms) == (3, ("santext", "santext+"))
@@ -42,7 +43,7 @@ def test_a_sound_bundle_opens(tiny_path: Path, copy: Path) -> None:
 def test_a_signed_copy_is_the_same_bundle(copy: Path, tiny_path: Path) -> None:
     """The attacks below change one thing each: signing alone changes nothing."""
     sign(copy)
-    bundle, original = Bundle(copy), Bundle(tiny_path)
+    bundle, original = open_bundle(copy, TextBundle), open_bundle(tiny_path, TextBundle)
     assert bundle.vocabulary == original.vocabulary
     assert (bundle.table.scores == original.table.scores).all()
 
@@ -63,7 +64,7 @@ def test_another_bundle_in_the_place_of_the_built_in_one(tiny_path: Path, monkey
 
 
 def test_an_expected_identity(tiny_path: Path) -> None:
-    identity = Bundle(tiny_path).identity
+    identity = open_bundle(tiny_path, TextBundle).identity
     for spelled in (identity, identity.upper(), f" {identity}\n"):
         assert Sanitizer.load(tiny_path, expect_id=spelled).bundle.identity == identity
     for other in ("", "0" * 64, identity[:-1], identity + "0", "canary"):
@@ -73,7 +74,7 @@ def test_an_expected_identity(tiny_path: Path) -> None:
 
 
 def test_arrays_are_mapped_and_read_only(tiny_path: Path) -> None:
-    table = Bundle(tiny_path).table
+    table = open_bundle(tiny_path, TextBundle).table
     for array in (table.neighbors, table.scores, table.roles, *table.tensors.values()):
         assert not array.flags.owndata
         assert not array.flags.writeable
@@ -109,8 +110,8 @@ def test_a_file_of_another_size(copy: Path, tiny_path: Path, name: str, change: 
     }[change]
     (copy / name).write_bytes(changed)
     if name == "manifest.json" and change in ("one byte less", "line ends"):
-        assert same(Bundle(copy), Bundle(tiny_path))  # white space in JSON
-        assert Bundle(copy).identity != Bundle(tiny_path).identity
+        assert same(open_bundle(copy, TextBundle), open_bundle(tiny_path, TextBundle))  # white space in JSON
+        assert open_bundle(copy, TextBundle).identity != open_bundle(tiny_path, TextBundle).identity
         return
     refused(copy)
 
@@ -139,21 +140,21 @@ def test_a_flipped_bit_is_refused(copy: Path, tiny_path: Path, data: st.DataObje
     content[place] ^= 1 << data.draw(st.integers(0, 7))
     (copy / name).write_bytes(content)
     try:
-        bundle = Bundle(copy)
+        bundle = open_bundle(copy, TextBundle)
     except REFUSED:
         return
     finally:
         shutil.copyfile(tiny_path / name, copy / name)
     assert name == "manifest.json"
-    assert same(bundle, Bundle(tiny_path))
-    assert bundle.identity != Bundle(tiny_path).identity
+    assert same(bundle, open_bundle(tiny_path, TextBundle))
+    assert bundle.identity != open_bundle(tiny_path, TextBundle).identity
     use(bundle)
 
 
 @pytest.mark.slow
 def test_every_byte_of_the_manifest_in_turn(copy: Path, tiny_path: Path) -> None:
     """What it may say and still be opened must not touch the mechanism, and changes the identity each time."""
-    original = Bundle(tiny_path)
+    original = open_bundle(tiny_path, TextBundle)
     content = (copy / "manifest.json").read_bytes()
     opened = 0
     identities = {original.identity}
@@ -162,7 +163,7 @@ def test_every_byte_of_the_manifest_in_turn(copy: Path, tiny_path: Path) -> None
         changed[place] ^= 1 << place % 7
         (copy / "manifest.json").write_bytes(changed)
         try:
-            bundle = Bundle(copy)
+            bundle = open_bundle(copy, TextBundle)
         except REFUSED:
             continue
         opened += 1
@@ -190,7 +191,7 @@ def test_the_writer_publishes_nothing_that_the_reader_refuses(
 
 @pytest.mark.parametrize("exponent", ["0.25", "3.14159", "12"])
 def test_levels_survive_the_way(make_bundle: Callable[..., Path], exponent: str) -> None:
-    bundle = Bundle(make_bundle(levels={"only": exponent}))
+    bundle = open_bundle(make_bundle(levels={"only": exponent}), TextBundle)
     assert [level.parameters["santext", "capped"].exponent for level in bundle.levels] == [Decimal(exponent)]
 
 
@@ -207,6 +208,6 @@ def folders(tmp_path: Path) -> Iterator[Path]:
 def test_any_manifest_is_read_or_refused(folders: Path, manifest: JSON) -> None:
     (folders / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(REFUSED):
-        Bundle(folders)
+        open_bundle(folders, TextBundle)
     with pytest.raises(TextveilError):
         Sanitizer.load(folders)

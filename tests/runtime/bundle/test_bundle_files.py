@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load, save
 from textveil import Sanitizer
-from textveil.bundle.text import Bundle
+from textveil.bundle import open_bundle
+from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged
 
 reading = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -282,7 +283,7 @@ def test_a_base_measure(copy: Path, base: "np.ndarray[Any, Any]", allowed: bool)
     (copy / "law.json").write_text(json.dumps(law))
     sign(copy)
     if allowed:
-        assert Sanitizer(Bundle(copy)).sanitize("the doctor", level="high").tokens == 2
+        assert Sanitizer(open_bundle(copy, TextBundle)).sanitize("the doctor", level="high").tokens == 2
     else:
         refused(copy)
 
@@ -305,7 +306,7 @@ def test_rows_that_do_not_fit(copy: Path, arrays: Arrays) -> None:
     path.write_bytes(save(arrays))
     sign(copy)
     with pytest.raises(BundleDamaged, match=r"^embeddings\.safetensors: "):
-        Sanitizer(Bundle(copy)).distance("the", "doctor")
+        Sanitizer(open_bundle(copy, TextBundle)).distance("the", "doctor")
 
 
 @pytest.mark.slow
@@ -325,7 +326,7 @@ def test_a_signed_table_with_any_one_number_changed_stays_in_range(
     (copy / "table.safetensors").write_bytes(save(arrays))
     sign(copy)
     try:
-        bundle = Bundle(copy)
+        bundle = open_bundle(copy, TextBundle)
     except BundleDamaged:
         return
     sanitizer = Sanitizer(bundle)

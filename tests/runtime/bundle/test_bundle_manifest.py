@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from damaged import read_json, refused, same, sign, sign_manifest, use
 from textveil import Sanitizer
-from textveil.bundle.text import Bundle
+from textveil.bundle import open_bundle
+from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion
 
 # --- foreign -------------------------------------------------------------------------------------------------------
@@ -80,7 +81,7 @@ def test_a_manifest_of_another_shape(copy: Path, key: str, value: object) -> Non
     manifest[key] = value
     (copy / "manifest.json").write_text(json.dumps(manifest))
     try:
-        bundle = Bundle(copy)
+        bundle = open_bundle(copy, TextBundle)
     except BundleDamaged:
         return
     assert key == "levels"
@@ -120,12 +121,12 @@ def test_unknown_keys_of_the_manifest_are_ignored(copy: Path, tiny_path: Path) -
     manifest = read_json(copy / "manifest.json")
     manifest["later"] = {"certificate": [1, 2, 3]}
     (copy / "manifest.json").write_text(json.dumps(manifest))
-    assert same(Bundle(copy), Bundle(tiny_path))
+    assert same(open_bundle(copy, TextBundle), open_bundle(tiny_path, TextBundle))
 
 
 def test_files_that_no_one_lists_are_ignored(copy: Path, tiny_path: Path) -> None:
     (copy / "notes.txt").write_text("x")
-    assert same(Bundle(copy), Bundle(tiny_path))
+    assert same(open_bundle(copy, TextBundle), open_bundle(tiny_path, TextBundle))
 
 
 # --- names in the manifest -----------------------------------------------------------------------------------------

@@ -12,8 +12,9 @@ from damaged import JSON, of_version_2, read_json, refused, sign, sign_manifest
 from safetensors.numpy import load, save
 from small_staircase import BASE, FUNCTION_WORDS, KINDS, LEVELS, NEIGHBORS, small_staircase
 from textveil import Sanitizer
+from textveil.bundle import open_bundle
 from textveil.bundle.layout import TABLE_MECHANISMS
-from textveil.bundle.text import Bundle
+from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged, IdentityMismatch, UnknownMechanism
 from textveil.mechanisms.baselines.table import CAPPED
 from wrong_staircases import LAWS, TABLES, level
@@ -47,11 +48,11 @@ def certified(tiny_path: Path, tmp_path: Path) -> Path:
 
 def test_rewritten_labels_are_another_bundle(certified: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The attack: all labels and the certificate say 0.01, and all hashes fit."""
-    pinned = Bundle(certified)
+    pinned = open_bundle(certified, TextBundle)
     assert Sanitizer.load(certified, expect_id=pinned.identity).terms(level="high").epsilon == 15.5
     labeled(certified, 0.01)
     assert Sanitizer.load(certified).terms(level="high").epsilon == 0.01  # from elsewhere, a bundle may say anything
-    assert Bundle(certified).law_identity == pinned.law_identity
+    assert open_bundle(certified, TextBundle).law_identity == pinned.law_identity
     with pytest.raises(IdentityMismatch):
         Sanitizer.load(certified, expect_id=pinned.identity)
     monkeypatch.setattr("textveil.text.sanitizer.DEFAULT_BUNDLE", certified)
@@ -67,14 +68,14 @@ def test_the_attack_of_version_2_is_why(certified: Path) -> None:
     manifest = {**read_json(certified / "manifest.json"), "format_version": 2}
     sign_manifest(certified, manifest)
     labeled(certified, 15.5)
-    pinned = Bundle(certified).identity
+    pinned = open_bundle(certified, TextBundle).identity
     labeled(certified, 0.01)
     assert Sanitizer.load(certified, expect_id=pinned).terms(level="high").epsilon == 0.01
 
 
 @pytest.mark.parametrize("key", ["name", "licence", "attribution", "label", "levels", "provenance", "later"])
 def test_every_part_of_the_manifest_is_in_the_identity(certified: Path, key: str) -> None:
-    pinned = Bundle(certified).identity
+    pinned = open_bundle(certified, TextBundle).identity
     manifest = read_json(certified / "manifest.json")
     manifest[key] = {} if key in ("levels", "provenance") else "another"
     (certified / "manifest.json").write_text(json.dumps(manifest))
@@ -83,7 +84,7 @@ def test_every_part_of_the_manifest_is_in_the_identity(certified: Path, key: str
 
 
 def test_the_hash_of_the_certificate_is_in_the_identity(certified: Path) -> None:
-    pinned = Bundle(certified).identity
+    pinned = open_bundle(certified, TextBundle).identity
     path = certified / "certificate.json"
     path.write_bytes(path.read_bytes() + b"\n")
     refused(certified)
@@ -97,7 +98,7 @@ def test_the_hash_of_the_certificate_is_in_the_identity(certified: Path) -> None
 
 def test_a_bundle_with_a_staircase_alone(tmp_path: Path) -> None:
     folder = small_staircase(tmp_path / "b")
-    bundle = Bundle(folder)
+    bundle = open_bundle(folder, TextBundle)
     assert bundle.identity == hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
     assert (bundle.version, bundle.mechanisms, bundle.default_mechanism) == (3, ("staircase",), "staircase")
     assert (bundle.levels, bundle.tails, bundle.metric, bundle.symbols) == ((), (), None, 15)
@@ -154,7 +155,12 @@ def test_numbers_of_a_level_that_are_fine(tmp_path: Path) -> None:
     numbers = {"epsilon": ["0.001", "8.4", "006"], "share": ["1", "1/999999999", "2/3"], "own_share": ["0", "1", "3/4"]}
     for key, values in numbers.items():
         for value in values:
-            assert len(Bundle(small_staircase(tmp_path / "b", law=level(**{key: value}))).staircase_levels) == 2
+            assert (
+                len(
+                    open_bundle(small_staircase(tmp_path / "b", law=level(**{key: value})), TextBundle).staircase_levels
+                )
+                == 2
+            )
 
 
 @pytest.mark.parametrize("arrays", TABLES.values(), ids=TABLES.keys())

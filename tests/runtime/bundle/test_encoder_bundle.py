@@ -12,8 +12,9 @@ import pytest
 from onnx import TensorProto
 from small_encoders import VOCABULARY, model_of, sign_encoder, write_encoder
 from textveil import Encoder, Sanitizer
-from textveil.bundle.text import Bundle
-from textveil.bundle.vectors import VectorBundle, open_encoder
+from textveil.bundle import open_bundle
+from textveil.bundle.text import TextBundle
+from textveil.bundle.vectors import VectorBundle
 from textveil.errors import (
     BundleDamaged,
     BundleError,
@@ -36,13 +37,13 @@ def copy(tiny_encoder: Path, tmp_path: Path) -> Path:
 
 
 def opened(folder: Path) -> VectorBundle:
-    return open_encoder(folder)[0]
+    return open_bundle(folder, VectorBundle)
 
 
 def refused(folder: Path, error: type[BundleError] = BundleDamaged) -> str:
     """The message with which a bundle is refused: one line, and without onnxruntime or a session."""
     with pytest.raises(error) as caught:
-        open_encoder(folder)
+        open_bundle(folder, VectorBundle)
     assert caught.type is error
     message = str(caught.value)
     assert message
@@ -54,7 +55,7 @@ def refused(folder: Path, error: type[BundleError] = BundleDamaged) -> str:
 
 
 def test_a_sound_bundle_opens(tiny_encoder: Path) -> None:
-    bundle, model = open_encoder(tiny_encoder)
+    bundle, model = open_bundle(tiny_encoder, VectorBundle)
     assert bundle.identity == hashlib.sha256((tiny_encoder / "release.json").read_bytes()).hexdigest()
     assert model == (tiny_encoder / "model.onnx").read_bytes()
     assert bundle.model.size == len(model)
@@ -109,7 +110,7 @@ def test_the_manifest_is_not_part_of_the_identity(copy: Path, tiny_encoder: Path
 
 
 def test_an_encoder_where_a_table_is_needed(tiny_encoder: Path) -> None:
-    for opening in (Bundle, Sanitizer.load):
+    for opening in (TextBundle, Sanitizer.load):
         with pytest.raises(WrongBundle) as caught:
             opening(tiny_encoder)
         assert str(caught.value).startswith("this is an encoder bundle (textveil encode, Encoder.load)")

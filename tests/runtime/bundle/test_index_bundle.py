@@ -11,7 +11,7 @@ from safetensors.numpy import save
 from small_index import HELD_OUT, LABELS, WORDS, held_out_of, write_index
 from textveil import Encoder
 from textveil.audit import verify_index
-from textveil.bundle import StaticParts, open_encoder, open_index
+from textveil.bundle import IndexBundle, StaticParts, VectorBundle, open_bundle
 from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, IdentityMismatch, UnknownLevel, WrongBundle
 from textveil.vector import IndexEncoder
 
@@ -69,7 +69,7 @@ MANIFESTS = {
 def test_a_manifest_that_is_wrong_is_refused(tmp_path: Path, what: str) -> None:
     change, message = MANIFESTS[what]
     with pytest.raises(BundleDamaged, match=message):
-        open_index(write_index(tmp_path / "bundle", manifest=change))
+        open_bundle(write_index(tmp_path / "bundle", manifest=change), IndexBundle)
 
 
 def put(file: str, name: str, change: Any) -> Any:
@@ -109,7 +109,7 @@ TENSORS = {
 @pytest.mark.parametrize("what", TENSORS)
 def test_tensors_that_are_wrong_are_refused(tmp_path: Path, what: str) -> None:
     with pytest.raises(BundleDamaged):
-        open_index(write_index(tmp_path / "bundle", tensors=TENSORS[what]))
+        open_bundle(write_index(tmp_path / "bundle", tensors=TENSORS[what]), IndexBundle)
 
 
 def for_two_codes(tensors: dict[str, dict[str, Any]]) -> None:
@@ -125,12 +125,14 @@ def for_two_codes(tensors: dict[str, dict[str, Any]]) -> None:
 )
 def test_a_word_list_that_is_wrong_is_refused(tmp_path: Path, words: bytes) -> None:
     with pytest.raises(BundleDamaged):
-        open_index(write_index(tmp_path / "bundle", files=lambda files: files.update({"words.txt": words})))
+        open_bundle(
+            write_index(tmp_path / "bundle", files=lambda files: files.update({"words.txt": words})), IndexBundle
+        )
 
 
 def test_channels_of_other_codes_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BundleDamaged, match="another number of codes"):
-        open_index(write_index(tmp_path / "bundle", tensors=for_two_codes))
+        open_bundle(write_index(tmp_path / "bundle", tensors=for_two_codes), IndexBundle)
 
 
 def held_out(content: bytes) -> Any:
@@ -138,12 +140,12 @@ def held_out(content: bytes) -> Any:
 
 
 def test_held_out_decisions_are_read(tmp_path: Path) -> None:
-    found = open_index(write_index(tmp_path / "bundle")).held_out
+    found = open_bundle(write_index(tmp_path / "bundle"), IndexBundle).held_out
     assert found is not None
     assert (found.labels, found.decisions.tolist(), found.texts) == (LABELS, HELD_OUT, 62)
     assert json.loads(held_out_of()) == found.to_dict()
     without = write_index(tmp_path / "without", files=lambda files: files.pop("held-out.json"))
-    assert open_index(without).held_out is None
+    assert open_bundle(without, IndexBundle).held_out is None
 
 
 @pytest.mark.parametrize(
@@ -177,7 +179,7 @@ def test_held_out_decisions_are_read(tmp_path: Path) -> None:
 )
 def test_held_out_decisions_that_are_wrong_are_refused(tmp_path: Path, content: bytes, message: str) -> None:
     with pytest.raises(BundleDamaged, match=message):
-        open_index(write_index(tmp_path / "bundle", files=held_out(content)))
+        open_bundle(write_index(tmp_path / "bundle", files=held_out(content)), IndexBundle)
 
 
 def test_a_codebook_names_its_own_labels(tmp_path: Path) -> None:
@@ -185,30 +187,30 @@ def test_a_codebook_names_its_own_labels(tmp_path: Path) -> None:
     folder = write_index(
         tmp_path / "bundle", files=held_out(of_two), manifest=set_in("release", "kind", value="codebook")
     )
-    found = open_index(folder).held_out
+    found = open_bundle(folder, IndexBundle).held_out
     assert found is not None
     assert found.labels == ("a", "b")
     with pytest.raises(BundleDamaged, match="not those of the bundle"):
-        open_index(write_index(tmp_path / "classes", files=held_out(of_two)))
+        open_bundle(write_index(tmp_path / "classes", files=held_out(of_two)), IndexBundle)
 
 
 def test_an_altered_byte_of_any_file_is_found(tmp_path: Path) -> None:
     folder = write_index(tmp_path / "bundle")
-    identity = open_index(folder).identity
+    identity = open_bundle(folder, IndexBundle).identity
     for path in sorted(folder.iterdir()):
         content = path.read_bytes()
         path.write_bytes(content[:-2] + bytes([content[-2] ^ 1]) + content[-1:])
         with pytest.raises(BundleDamaged):
-            open_index(folder)
+            open_bundle(folder, IndexBundle)
         path.write_bytes(content)
-    assert open_index(folder).identity == identity
+    assert open_bundle(folder, IndexBundle).identity == identity
 
 
 def test_labels_and_figures_are_part_of_the_identity(tmp_path: Path) -> None:
-    plain = open_index(write_index(tmp_path / "plain"))
+    plain = open_bundle(write_index(tmp_path / "plain"), IndexBundle)
     for number, change in enumerate((set_in("labels", value=["a", "b", "c"]), set_in("measured", value={"x": 1}))):
         files = write_index(tmp_path / str(number), manifest=change, files=lambda files: files.pop("held-out.json"))
-        other = open_index(files)
+        other = open_bundle(files, IndexBundle)
         assert other.identity != plain.identity
     with pytest.raises(IdentityMismatch):
         IndexEncoder.load(tmp_path / "0", expect_id=plain.identity)
@@ -219,11 +221,11 @@ def test_each_version_has_its_reader(tmp_path: Path) -> None:
     with pytest.raises(WrongBundle, match="releases an index"):
         Encoder.load(folder)
     with pytest.raises(WrongBundle, match="releases vectors"):
-        open_index(small_encoders.write_encoder(tmp_path / "vectors"))
+        open_bundle(small_encoders.write_encoder(tmp_path / "vectors"), IndexBundle)
     with pytest.raises(BundleVersion, match="1 and 2 only"):
-        open_index(write_index(tmp_path / "next", manifest=set_in("format_version", value=3)))
+        open_bundle(write_index(tmp_path / "next", manifest=set_in("format_version", value=3)), IndexBundle)
     with pytest.raises(BundleNotFound):
-        open_index(tmp_path / "nowhere")
+        open_bundle(tmp_path / "nowhere", IndexBundle)
 
 
 def test_a_bundle_with_a_model(tmp_path: Path) -> None:
@@ -252,16 +254,16 @@ def test_a_bundle_of_another_extractor_is_refused(tmp_path: Path) -> None:
     entry = {"kind": "onnx", "dimension": 3, "max_tokens": 8, "lowercase": True}
     words = write_index(tmp_path / "words", manifest=set_in(*EXTRACTOR, value=entry))
     with pytest.raises(BundleDamaged, match=r"does not list (model|vocabulary)"):
-        open_index(words)
+        open_bundle(words, IndexBundle)
     vectors = small_encoders.write_encoder(tmp_path / "vectors")
     with pytest.raises(WrongBundle, match="releases vectors"):
-        open_index(vectors)
+        open_bundle(vectors, IndexBundle)
     with pytest.raises(WrongBundle):
-        open_encoder(write_index(tmp_path / "index"))
+        open_bundle(write_index(tmp_path / "index"), VectorBundle)
 
 
 def test_levels(tmp_path: Path) -> None:
-    bundle = open_index(write_index(tmp_path / "bundle"))
+    bundle = open_bundle(write_index(tmp_path / "bundle"), IndexBundle)
     assert isinstance(bundle.extractor, StaticParts)
     assert bundle.extractor.words == {word: row for row, word in enumerate(WORDS)}
     assert bundle.level() is bundle.default
@@ -279,15 +281,15 @@ def test_levels(tmp_path: Path) -> None:
 def test_verify_computes_every_channel_and_its_certificate(tmp_path: Path) -> None:
     from textveil_export.index import certificate
 
-    plain = open_index(write_index(tmp_path / "plain"))
+    plain = open_bundle(write_index(tmp_path / "plain"), IndexBundle)
     assert "3 levels of 2 channels" in verify_index(plain)
     entries = certificate(plain.channels)
-    told = open_index(write_index(tmp_path / "told", manifest=set_in("certificate", value=entries)))
+    told = open_bundle(write_index(tmp_path / "told", manifest=set_in("certificate", value=entries)), IndexBundle)
     assert "certificate for these very channels" in verify_index(told)
     for number, wrong in enumerate((entries[:-1], [{**entries[0], "budget": 1}, *entries[1:]], "x", [3])):
         folder = write_index(tmp_path / str(number), manifest=set_in("certificate", value=wrong))
         with pytest.raises(BundleDamaged, match="certificate"):
-            verify_index(open_index(folder))
+            verify_index(open_bundle(folder, IndexBundle))
 
 
 def test_labels_that_are_no_probabilities_are_refused_by_the_server(tmp_path: Path) -> None:
@@ -299,5 +301,5 @@ def test_labels_that_are_no_probabilities_are_refused_by_the_server(tmp_path: Pa
             files=lambda files, table=table: files.update({"labels.safetensors": save({"counts.4": table})}),
         )
         with pytest.raises(BundleDamaged, match="probabilities"):
-            IndexServer(folder)
+            IndexServer.load(folder)
     assert json.loads((folder / "manifest.json").read_text())["format_version"] == 2

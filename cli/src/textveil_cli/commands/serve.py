@@ -5,9 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from textveil.bundle.files import encoder_version
 from textveil.bundle.kept import Kept
-from textveil.bundle.layout import FORMAT_VERSION
 from textveil.bundle.pins import Pins
 from textveil.errors import OptionError
 from textveil.text.options import Options
@@ -15,6 +13,7 @@ from textveil.text.sanitizer import Sanitizer
 
 from textveil_cli.charging import Charging, charging
 from textveil_cli.console import say
+from textveil_cli.encoders import load_encoder
 from textveil_cli.io import read_words
 from textveil_cli.options import (
     BudgetDeltaOption,
@@ -167,11 +166,7 @@ def _releases(
         if pins.get("expect_id") is not None or pins.get("maker") is not None:
             raise OptionError("--encoder-expect-id and --encoder-maker go with --encoder")
         return Releases(sanitize, promise)
-    if encoder_version(encoder) == FORMAT_VERSION:
-        from textveil.vector.index_encoder import IndexEncoder as Model
-    else:
-        from textveil.vector.encoder import Encoder as Model
-    model = Model.load(encoder, **pins)
+    model = load_encoder(encoder, pins)
 
     def encode(texts: Any, scope: str | None = None) -> Any:
         if charges is not None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from textveil.bundle import IndexBundle, Pins, TextBundle, encoder_version, layout, open_bundle
+from textveil.bundle import IndexBundle, Pins, TextBundle, open_bundle
 from textveil.mechanisms import Staircase
 from textveil_cli import pinned
 
@@ -37,11 +37,9 @@ def audit(
 
 
 def _staircases(path: Path, pins: Pins) -> list[Staircase]:
-    if encoder_version(path) == layout.FORMAT_VERSION:
-        return [
-            staircase for levels in open_bundle(path, IndexBundle, **pins).channels.values() for staircase in levels
-        ]
-    bundle = open_bundle(path, TextBundle, **pins)
+    bundle = open_bundle(path, TextBundle, IndexBundle, **pins)
+    if isinstance(bundle, IndexBundle):
+        return [staircase for levels in bundle.channels.values() for staircase in levels]
     table = bundle.staircase
     if table is None:
         raise SamplerFault("this bundle has no staircase to draw from")

@@ -32,7 +32,7 @@ from textveil_export.on_ray import on_ray
 from textveil_export.parallel import here
 from textveil_export.progress import Progress
 from textveil_export.text import sources
-from textveil_export.text.attribution import MINILM, NEIGHBORS, NEVER_DRAWN, SKELETON, SKELETON_LICENSE, WORDS
+from textveil_export.text.attribution import ENGLISH_LICENSE, MINILM, NEIGHBORS, NEVER_DRAWN, SKELETON, WORDS
 from textveil_export.text.build import DEFAULT_K, DEFAULT_LEVEL, Recipe, build_bundle
 from textveil_export.text.build_staircase import StaircaseRecipe
 from textveil_export.text.calibrate_epsilon import DEFAULT_LEVELS
@@ -164,7 +164,7 @@ def table(
         NEIGHBORS: staircase is not None and english,
     }
     attribution = " ".join([*(credit for credit, applies in credits.items() if applies), attribution]).strip()
-    built_in = SKELETON_LICENSE if english_lists_used else "Apache-2.0"
+    built_in = ENGLISH_LICENSE if english or english_lists_used else "Apache-2.0"
     license = license or (built_in if default_encoder else "not stated")
     levels = _levels(level)
     chosen_tails = _tails(tails, embeddings)

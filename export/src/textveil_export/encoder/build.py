@@ -78,8 +78,8 @@ class EncoderContents:
 
     Attributes:
         files: Content of the model, the vocabulary, the classifier and ``RECIPES_FILE``, by file name.
-        release: ``release.json`` without ``files``.
-        manifest: ``manifest.json`` without ``files``.
+        release: The manifest's ``release``: what decides what a device releases, besides model and vocabulary.
+        manifest: ``manifest.json`` without that and ``files``.
     """
 
     files: dict[str, bytes]

@@ -62,7 +62,13 @@ def static_parts(words: dict[str, int], word_rows: Floats, pair_rows: Floats, ma
     """
     quantized = [_int8(rows) for rows in (word_rows, pair_rows)]
     scales = np.array([scale for _, scale in quantized], dtype=np.float32)
-    return StaticParts(words, quantized[0][0], quantized[1][0], scales, max_characters)
+    return StaticParts(
+        words=words,
+        word_rows=quantized[0][0],
+        pair_rows=quantized[1][0],
+        scales=scales,
+        max_characters=max_characters,
+    )
 
 
 def certificate(channels: dict[str, tuple[IndexStaircase, ...]]) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ def reopened(folder: Path, **pins: Unpack[Pins]) -> IndexContents:
 
     Args:
         folder: The bundle.
-        pins: What it must be, as ``open_index`` takes them.
+        pins: What it must be, as ``open_bundle`` takes them.
 
     Raises:
         BundleError: There is no index bundle, or it is damaged.
@@ -30,7 +30,7 @@ def reopened(folder: Path, **pins: Unpack[Pins]) -> IndexContents:
         bias=bundle.bias,
         channels=bundle.channels,
         default=(level.name, f"{level.epsilon:f}"),
-        kind=bundle.kind,
+        kind=bundle.codes_are,
         probabilities={} if shares is None else load_tensors(read_checked(folder / layout.LABELS, shares["sha256"])),
         held_out=bundle.held_out,
         license=str(manifest.get("licence")),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from safetensors.numpy import save as save_tensors
-from textveil.bundle import OnnxParts, StaticParts, layout
+from textveil.bundle import IndexBundle, OnnxParts, StaticParts, layout
 from textveil.vector import IndexEncoder
 from textveil_cli.collector import IndexServer
 
@@ -40,7 +40,7 @@ def write_index(contents: IndexContents, folder: Path, *, force: bool = False) -
         entries[layout.CARD] = add_file(partial, layout.CARD, index_card(manifest, sizes, contents.held_out).encode())
         add_file(partial, layout.MANIFEST, to_json({**manifest, "files": entries}).encode())
         IndexEncoder.load(partial)
-        IndexServer(partial)
+        IndexServer.load(partial)
     return IndexEncoder.load(folder)
 
 
@@ -98,6 +98,7 @@ def _manifest(contents: IndexContents) -> dict[str, Any]:
     return {
         "format": layout.FORMAT,
         "format_version": layout.FORMAT_VERSION,
+        "kind": IndexBundle.KIND,
         "name": contents.name,
         "licence": contents.license,
         "provenance": contents.provenance,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import layout
+from textveil.bundle import TextBundle, layout
 from textveil.mechanisms import (
     CAPPED,
     EXACT,
@@ -22,9 +22,10 @@ from textveil_export import __version__
 from textveil_export.errors import ExportError
 from textveil_export.parallel import Run, here
 from textveil_export.progress import Progress, no_progress
+from textveil_export.text.attribution import credited
 from textveil_export.text.build_staircase import StaircaseRecipe, build_staircase
 from textveil_export.text.calibrate_epsilon import Key, by_certified_epsilon, by_unchanged_share
-from textveil_export.text.context import with_credit
+from textveil_export.text.characters import characters_json
 from textveil_export.text.near_duplicates import merge_near_duplicates
 from textveil_export.text.neighbors import nearest, smallest
 from textveil_export.text.quantize import quantize, unknown_row
@@ -120,7 +121,8 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
     law: dict[str, Any] = {"tokens": source.tokens, "symbols": len(rows)}
     law |= {"santext": None, "staircase": None, "skeleton": None, "defaults": {}}
     tensors: dict[str, dict[str, NDArray[Any]]] = {}
-    texts = {layout.VOCABULARY: "".join("\t".join(names) + "\n" for names in spellings)}
+    vocabulary = "".join("\t".join(names) + "\n" for names in spellings)
+    texts = {layout.VOCABULARY: vocabulary, layout.CHARACTERS: characters_json()}
     labels: dict[str, Any] = {}
     statistics: dict[str, Any] = {
         "symbols": len(rows),
@@ -145,9 +147,7 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
             "k": recipe.k,
         }
     if recipe.staircase is not None:
-        part = build_staircase(
-            source.take(kept), recipe.staircase, progress, vocabulary=texts[layout.VOCABULARY].encode(), run=run
-        )
+        part = build_staircase(source.take(kept), recipe.staircase, progress, vocabulary=vocabulary.encode(), run=run)
         tensors |= part.files
         texts |= part.texts
         law |= part.law
@@ -156,14 +156,9 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
     law["defaults"]["mechanism"] = "staircase" if recipe.staircase is not None else "santext+"
     attribution = recipe.attribution
     if recipe.staircase is not None and recipe.staircase.context is not None:
-        attribution = with_credit(attribution, recipe.staircase.context)
+        attribution = credited(attribution, recipe.staircase.context.credit)
     manifest = {
-        "format": layout.FORMAT,
-        "format_version": layout.FORMAT_VERSION,
-        "name": recipe.name,
-        "label": "textbook",
-        "licence": recipe.license,
-        "attribution": attribution,
+        **manifest_head(recipe.name, recipe.license, attribution),
         "levels": labels,
         "provenance": {
             **source.provenance,
@@ -173,6 +168,20 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
         },
     }
     return Contents(tensors, texts, law, manifest, statistics)
+
+
+def manifest_head(name: str, license: str, attribution: str) -> dict[str, Any]:
+    """Returns what the manifest of every bundle for text begins with."""
+    return {
+        "format": layout.FORMAT,
+        "format_version": layout.FORMAT_VERSION,
+        "kind": TextBundle.KIND,
+        "name": name,
+        "label": "textbook",
+        "licence": license,
+        "attribution": attribution,
+        "levels": {},
+    }
 
 
 def _build_santext(

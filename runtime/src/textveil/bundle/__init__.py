@@ -7,7 +7,7 @@ from textveil.lazy import lazy_names
 if TYPE_CHECKING:
     from textveil.bundle import layout
     from textveil.bundle.atomic import atomic_bytes, atomic_folder, atomic_output
-    from textveil.bundle.defaults import DEFAULT_BUNDLE, default_encoder
+    from textveil.bundle.defaults import DEFAULT_BUNDLE, artifact, default_encoder
     from textveil.bundle.files import read_checked
     from textveil.bundle.held_out import HeldOut
     from textveil.bundle.index import IndexBundle, OnnxParts, StaticParts
@@ -33,6 +33,7 @@ __all__ = [
     "StaticParts",
     "TextBundle",
     "VectorBundle",
+    "artifact",
     "atomic_bytes",
     "atomic_folder",
     "atomic_output",

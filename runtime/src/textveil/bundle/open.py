@@ -42,13 +42,13 @@ _PURPOSES = {
 @overload
 def open_bundle(path: Path, **pins: Unpack[Pins]) -> "TextBundle | VectorBundle | IndexBundle": ...
 @overload
-def open_bundle(path: Path, wanted: type[Kind], **pins: Unpack[Pins]) -> Kind: ...
-def open_bundle(path: Path, wanted: type[Kind] | None = None, **pins: Unpack[Pins]) -> Opened:
+def open_bundle(path: Path, *wanted: type[Kind], **pins: Unpack[Pins]) -> Kind: ...
+def open_bundle(path: Path, *wanted: type[Opened], **pins: Unpack[Pins]) -> Opened:
     """Opens the bundle in a folder.
 
     Args:
         path: The folder.
-        wanted: The class of the one kind that is of use; any kind if left out.
+        wanted: The classes of the kinds that are of use; all of them if none is named.
         pins: What the bundle must be (``Pins``).
 
     Returns:
@@ -57,7 +57,7 @@ def open_bundle(path: Path, wanted: type[Kind] | None = None, **pins: Unpack[Pin
     Raises:
         BundleNotFound: There is no bundle there.
         BundleVersion: It is of another version of the format.
-        WrongBundle: It is of another kind than ``wanted``.
+        WrongBundle: It is of a kind that is not wanted.
         BundleDamaged: A file is missing, altered or malformed.
         BundleTooLarge: The files are larger than allowed.
         IdentityMismatch, NotTheMaker: It is not the one expected.
@@ -68,7 +68,7 @@ def open_bundle(path: Path, wanted: type[Kind] | None = None, **pins: Unpack[Pin
     kind = manifest.get("kind")
     if kind not in _PURPOSES:
         raise BundleDamaged(f"{MANIFEST}: of no kind that there is ({', '.join(_PURPOSES)})")
-    if wanted is not None and kind != wanted.KIND:
+    if wanted and kind not in {one.KIND for one in wanted}:
         raise WrongBundle(_PURPOSES[kind])
     expect_id, maker = pins.get("expect_id"), pins.get("maker")
     if expect_id is not None:

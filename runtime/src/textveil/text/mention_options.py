@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from textveil.bundle.layout import VISIBLE
 from textveil.bundle.text import TextBundle
-from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
+from textveil.errors import OptionError, UnknownLevel
 from textveil.mechanisms.staircase.fluent import FluentStaircase
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
 from textveil.release import round_up
@@ -52,8 +52,9 @@ class Mentions:
     """
 
     def __init__(self, bundle: TextBundle) -> None:
-        if bundle.staircase is None or bundle.skeleton is None:
-            raise UnknownMechanism(f"this bundle has no staircase; it has {', '.join(bundle.mechanisms)}")
+        bundle.require("staircase")
+        assert bundle.staircase is not None
+        assert bundle.skeleton is not None
         self.bundle = bundle
         self._table = bundle.staircase
         self._function_words = function_words(bundle.skeleton.function_words)

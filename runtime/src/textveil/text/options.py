@@ -176,8 +176,7 @@ def make_plan(
         raise OptionError("the staircase rewrites mentions of a skeleton: it has no plan token by token")
     if mechanism not in MECHANISMS:
         raise UnknownMechanism(f"unknown mechanism; there are staircase, {', '.join(MECHANISMS)}")
-    if mechanism in TABLE_MECHANISMS and mechanism not in bundle.mechanisms:
-        raise UnknownMechanism(f"this bundle carries {', '.join(bundle.mechanisms)} only")
+    bundle.require(mechanism)
     if case not in CASES:
         raise OptionError(f"case must be one of {', '.join(CASES)}")
     foreign = [name for name, value in of_staircase.items() if value is not None]

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import compress
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.files import MAX_BUNDLE_BYTES
 from textveil.bundle.open import open_bundle
+from textveil.bundle.pins import Pins
 from textveil.bundle.vectors import FIRST, LAST, SPECIAL, UNKNOWN, VectorBundle
 from textveil.errors import EncoderFailed, InputError, OptionError
 from textveil.mechanisms.noise.parameters import WordDropout
@@ -78,8 +78,7 @@ class Encoder:
     Safe to share between threads: it holds no random state. After a fork, load it anew.
 
     Args:
-        bundle: An opened encoder bundle.
-        model: The bytes of its model, as ``open_encoder`` gives them.
+        bundle: An opened bundle of vectors.
         threads: How many threads compute one vector, 1 or 2.
 
     Raises:
@@ -88,36 +87,26 @@ class Encoder:
         OptionError: ``threads`` is out of range.
     """
 
-    def __init__(self, bundle: VectorBundle, model: bytes, threads: int = 1) -> None:
+    def __init__(self, bundle: VectorBundle, threads: int = 1) -> None:
         if threads not in range(1, MAX_THREADS + 1):
             raise OptionError(f"an encoder runs on 1 to {MAX_THREADS} threads")
         self.bundle = bundle
         self._pieces = WordPiece(bundle.vocabulary, unknown=UNKNOWN, special=SPECIAL, lowercase=bundle.lowercase)
         self._plans: dict[object, tuple[Releaser, WordDropout, VectorStatement]] = {}
-        self._session = OnnxSession(model, threads)
+        self._session = OnnxSession(bundle.model_bytes, threads)
         # The longest input, of the last piece there is: a model too small for either fails now and not on some text.
         longest = [bundle.vocabulary[FIRST], *[len(bundle.vocabulary) - 1] * (bundle.max_tokens - 1)]
         if self._session.run(longest).shape != (1, bundle.default_level.dimension):
             raise EncoderFailed("the model gives vectors of another length than its bundle says")
 
     @classmethod
-    def load(
-        cls,
-        path: str | Path,
-        *,
-        expect_id: str | None = None,
-        maker: str | None = None,
-        max_bytes: int = MAX_BUNDLE_BYTES,
-        threads: int = 1,
-    ) -> "Encoder":
+    def load(cls, path: str | Path, *, threads: int = 1, **pins: Unpack[Pins]) -> "Encoder":
         """Opens an encoder bundle: hashes and structure of every file, and all of its model, are checked first.
 
         Args:
-            path: Folder of an encoder bundle.
-            expect_id: The identity the bundle must have (``textveil info`` prints it).
-            maker: Public key of the maker who must have signed it, 64 hexadecimal digits.
-            max_bytes: Most bytes of all its files together.
+            path: Folder of a bundle of vectors.
             threads: How many threads compute one vector, 1 or 2.
+            pins: What the bundle must be (``Pins``).
 
         Raises:
             BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge, WrongBundle, ModelRefused: It cannot be used.
@@ -125,8 +114,7 @@ class Encoder:
             CryptoUnavailable: A maker is given, and the extra ``crypto`` is not installed.
             EncoderUnavailable, EncoderFailed, OptionError: See the class.
         """
-        bundle, model = open_bundle(Path(path), VectorBundle, expect_id=expect_id, maker=maker, max_bytes=max_bytes)
-        return cls(bundle, model, threads)
+        return cls(open_bundle(Path(path), VectorBundle, **pins), threads)
 
     def encode(
         self, text: str, *, epsilon: float | str | None = None, word_dropout: float | str = "0"
