@@ -15,7 +15,6 @@ from textveil import Sanitizer
 from textveil.bundle import open_bundle
 from textveil.bundle.layout import TABLE_MECHANISMS
 from textveil.bundle.text import TextBundle
-from textveil.errors import BundleVersion
 from textveil.mechanisms.baselines.table import CAPPED, EXACT
 
 HIGH = "weights.high.santext.exact"
@@ -74,13 +73,6 @@ def renamed(law: JSON, tail: str) -> None:
     law["defaults"]["santext"]["tail"] = CAPPED
 
 
-def of_version_1(law: JSON) -> None:
-    for level in (0, 1):
-        for mechanism in TABLE_MECHANISMS:
-            law["santext"]["levels"][level]["laws"][mechanism] = {**laws(law, level, mechanism)[CAPPED], "tail": CAPPED}
-    del law["defaults"]["santext"]["tail"]
-
-
 CHANGES: dict[str, Callable[[JSON], object]] = {
     "levels with different tails": lambda law: without_tail(law, EXACT, (0,)),
     "levels with different tails, the default one everywhere": lambda law: without_tail(law, CAPPED, (1,)),
@@ -91,7 +83,6 @@ CHANGES: dict[str, Callable[[JSON], object]] = {
     "no default": lambda law: law["defaults"]["santext"].pop("tail"),
     "an unknown tail": lambda law: renamed(law, "heavy"),
     "a tail without a name": lambda law: renamed(law, ""),
-    "laws of version 1": of_version_1,
     "a law without weights": lambda law: laws(law)[EXACT].pop("weights"),
     "a law without a base": lambda law: laws(law)[EXACT].pop("base"),
     "a law with a key more": lambda law: laws(law)[EXACT].update(later=1),
@@ -130,13 +121,6 @@ def test_an_exact_tail_needs_the_rows(copy: Path) -> None:
     (copy / "law.json").write_text(json.dumps(law))
     sign_manifest(copy, manifest)
     assert open_bundle(copy, TextBundle).metric is None
-
-
-def test_version_1_is_another_version(copy: Path) -> None:
-    manifest = read_json(copy / "manifest.json")
-    manifest["format_version"] = 1
-    (copy / "manifest.json").write_text(json.dumps(manifest))
-    assert "format version 2 and 3" in refused(copy, BundleVersion)
 
 
 # --- weights -------------------------------------------------------------------------------------------------------

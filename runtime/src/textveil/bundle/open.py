@@ -66,7 +66,7 @@ def open_bundle(path: Path, *wanted: type[Opened], **pins: Unpack[Pins]) -> Open
     """
     manifest, identity = _read_manifest(path)
     kind = manifest.get("kind")
-    if kind not in _PURPOSES:
+    if not isinstance(kind, str) or kind not in _PURPOSES:
         raise BundleDamaged(f"{MANIFEST}: of no kind that there is ({', '.join(_PURPOSES)})")
     if wanted and kind not in {one.KIND for one in wanted}:
         raise WrongBundle(_PURPOSES[kind])

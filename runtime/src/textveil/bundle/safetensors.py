@@ -103,7 +103,7 @@ def _entries(header: bytes) -> Iterator[tuple[int, int, str, str, tuple[int, ...
             raise _Malformed("the header is malformed")
         if len(offsets) != 2 or not all(type(n) is int and 0 <= n < _MAX_COUNT for n in offsets + shape):
             raise _Malformed("an array has an unsupported type or shape")
-        if len(shape) > _MAX_AXES:
+        if len(shape) > _MAX_AXES or math.prod(max(1, n) for n in shape) >= _MAX_COUNT >> 3:
             raise _Malformed("an array has an unsupported type or shape")
         yield offsets[0], offsets[1], name, kind, tuple(shape)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from damaged import JSON, of_version_2, read_json, refused, sign, sign_manifest
+from damaged import JSON, read_json, refused, sign, sign_manifest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load, save
@@ -46,8 +46,6 @@ LAW_CHANGES: dict[str, Callable[[JSON], object]] = {
     "santext without defaults": lambda law: law["defaults"].pop("santext"),
     "a default mechanism that is not there": lambda law: law["defaults"].update(mechanism="staircase"),
     "no default mechanism": lambda law: law["defaults"].pop("mechanism"),
-    "defaults of version 2": lambda law: law.update(defaults=law["defaults"]["santext"]),
-    "a law of version 2": lambda law: of_version_2(law),
     "no tokens": lambda law: law.pop("tokens"),
     "no symbols": lambda law: law.pop("symbols"),
     "no neighbors": lambda law: law["santext"].pop("neighbours"),
