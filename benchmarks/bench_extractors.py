@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 from measure import one_core, report
+from textveil.bundle import open_bundle
 
 one_core()
 
@@ -39,10 +40,10 @@ def main() -> None:
     """Measures both bundles named on the command line."""
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    from textveil.bundle.index_bundle import open_index
+    from textveil.bundle.index import IndexBundle
     from textveil.vector import extractor_of
 
-    static, minilm = (extractor_of(open_index(Path(folder)).extractor) for folder in sys.argv[1:])
+    static, minilm = (extractor_of(open_bundle(Path(folder), IndexBundle).extractor) for folder in sys.argv[1:])
     rows: list[list[object]] = [["static, ms"], ["int8 MiniLM, ms"], ["MiniLM takes longer by"]]
     for words in LENGTHS:
         text = " ".join(WORDS[number % len(WORDS)] for number in range(words))

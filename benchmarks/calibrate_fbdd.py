@@ -33,7 +33,7 @@ one_core()
 import numpy as np
 import typer
 from numpy.typing import NDArray
-from textveil.bundle import Bundle
+from textveil.bundle import TextBundle, open_bundle
 from textveil.mechanisms import entropy
 from textveil.mechanisms.baselines import Fbdd
 
@@ -122,8 +122,8 @@ def ranks(
         )
 
 
-def _sample(bundle: Path, epsilons: str, words: int) -> tuple[Bundle, list[Fbdd], NDArray[np.intp]]:
-    opened = Bundle(bundle)
+def _sample(bundle: Path, epsilons: str, words: int) -> tuple[TextBundle, list[Fbdd], NDArray[np.intp]]:
+    opened = open_bundle(bundle, TextBundle)
     mechanisms = [Fbdd.of(opened.table, opened.metric, Decimal(epsilon)) for epsilon in epsilons.split(",")]
     # Which words are looked at is fixed; what is drawn for them is not.
     return opened, mechanisms, np.random.default_rng(0).permutation(mechanisms[0].outputs.ids)[:words]
@@ -141,7 +141,7 @@ def vectors(
     dimension: Annotated[int, typer.Option(min=1, help="How many principal components.")],
 ) -> None:
     """Write the words of a bundle in GloVe's text format, their vectors reduced to principal components."""
-    opened = Bundle(bundle)
+    opened = open_bundle(bundle, TextBundle)
     rows = opened.metric.rows[:-1].astype(np.float64)
     rows -= rows.mean(axis=0)
     variances, axes = np.linalg.eigh(rows.T @ rows)

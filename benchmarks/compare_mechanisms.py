@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from textveil.bundle import Bundle
+from textveil.bundle import TextBundle, open_bundle
 from textveil.mechanisms import Integers, entropy
 from textveil.mechanisms.baselines import SANTEXT_OUTPUT, RandomizedResponse, SanText
 from textveil.text import Lexicon, segments
@@ -43,7 +43,7 @@ AnyMechanism = SanText | RandomizedResponse
 class Comparison:
     """One vocabulary: its table, the classifier's data, and the measurements of a mechanism."""
 
-    def __init__(self, bundle: Bundle, sst2: Path, flatten_to: float) -> None:
+    def __init__(self, bundle: TextBundle, sst2: Path, flatten_to: float) -> None:
         self.flatten_to = flatten_to
         self.bundle, self.metric = bundle, bundle.metric
         self.every = AllScores.of(self.metric)
@@ -195,7 +195,7 @@ def run(
 ) -> None:
     """Measures everything that the output does not have yet."""
     done = {(r["criterion"], r["target"], r["mechanism"]) for r in records(output)} if output.exists() else set()
-    comparison = Comparison(Bundle(bundle), sst2, flatten_to)
+    comparison = Comparison(open_bundle(bundle, TextBundle), sst2, flatten_to)
     with output.open("a", encoding="utf-8") as file:
 
         def write(record: dict[str, Any]) -> None:

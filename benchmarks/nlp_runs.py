@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 from nlp_recipes import MINILM, RECIPES, Attack, Cell, Release, bundles, releases, runs_of
-from textveil.bundle import DEFAULT_BUNDLE, TABLE_MECHANISMS, Bundle
+from textveil.bundle import DEFAULT_BUNDLE, TextBundle, layout, open_bundle
 from textveil.mechanisms.baselines import SanText
 from textveil.text import LevelSummary, summaries
 from textveil_export.certify import AllScores, pure_ldp_levels
@@ -233,9 +233,9 @@ class Workshop:
         median distance of two words.
         """
         mechanism = release.options["mechanism"]
-        if mechanism not in TABLE_MECHANISMS:
+        if mechanism not in layout.TABLE_MECHANISMS:
             return {}
-        bundle = Bundle(DEFAULT_BUNDLE if release.bundle is None else self.bundle(release.bundle))
+        bundle = open_bundle(DEFAULT_BUNDLE if release.bundle is None else self.bundle(release.bundle), TextBundle)
         levels = summaries(bundle, mechanism)
         known = next(level for level in levels if level.level == release.options["level"])
         found: dict[str, float] = {}
@@ -249,7 +249,7 @@ class Workshop:
             found["nominal_epsilon"] = round(known.epsilon_textbook / unit, 2)
         return found
 
-    def _pure_level(self, bundle: Bundle, known: LevelSummary) -> float:
+    def _pure_level(self, bundle: TextBundle, known: LevelSummary) -> float:
         """As ``textveil-export certify`` computes it, for a bundle without a certificate; kept beside the bundles."""
         path = self.work / "bundles" / f"{bundle.identity[:16]}.{known.level}.{known.mechanism}.pure"
         with self._lock(path):

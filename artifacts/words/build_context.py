@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.extmath import randomized_svd
 from textveil import Sanitizer
-from textveil.bundle import VOCABULARY
-from textveil.mechanisms.staircase import CONTEXT_MARKS, CONTEXT_POSITIONS, Elements
+from textveil.bundle import layout
+from textveil.mechanisms import CONTEXT_MARKS, CONTEXT_POSITIONS, Elements
 from textveil.text.mentions import MentionPlan
 
 Floats = NDArray[np.float64]
@@ -165,7 +165,7 @@ def _unit(rows: Floats) -> Floats:
 
 def named(plan: MentionPlan, elements: Elements) -> list[str]:
     """Returns every element as the file calls it; a symbol by all its spellings, since another bundle merges others."""
-    lines = (plan.bundle.path / VOCABULARY).read_text("utf-8").splitlines()
+    lines = (plan.bundle.path / layout.VOCABULARY).read_text("utf-8").splitlines()
     kinds = [*(kind.name for kind in plan.rule.kinds.kinds), "mark"]
     marks = [f"<mark:{mark}>" for mark in CONTEXT_MARKS]
     return [

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms.staircase import Elements
+from textveil.mechanisms import Elements
 from textveil.text import fluent_draw
 from textveil.text.mention_segments import DRAWN, Pieces
 from textveil.text.mention_text import Reading

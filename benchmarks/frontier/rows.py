@@ -16,7 +16,7 @@ from frontier_rows import Row
 from numpy.typing import NDArray
 from release import NOTHING, Release, Words
 from textveil import Sanitizer
-from textveil.bundle import CONTEXT, EMBEDDINGS, LAW, TABLE, VOCABULARY, Bundle
+from textveil.bundle import TextBundle, layout
 from textveil.mechanisms.baselines import SanText
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
 from textveil.mechanisms.staircase.table import StaircaseTable, output_role
@@ -146,27 +146,27 @@ def k_rr(staircase: Staircase, epsilon: str) -> Staircase:
     return Staircase.of(table, level, outputs)
 
 
-def _santext_source(bundle: Bundle) -> str:
-    law = json.loads((bundle.path / LAW).read_text("utf-8"))
-    hashes = [law["files"].get(name, "") for name in (VOCABULARY, TABLE, EMBEDDINGS)]
+def _santext_source(bundle: TextBundle) -> str:
+    law = json.loads((bundle.path / layout.LAW).read_text("utf-8"))
+    hashes = [law["files"].get(name, "") for name in (layout.VOCABULARY, layout.TABLE, layout.EMBEDDINGS)]
     return hashlib.sha256(json.dumps([hashes, law["santext"]], sort_keys=True).encode()).hexdigest()
 
 
-def _fluent_source(bundle: Bundle) -> str:
-    law = json.loads((bundle.path / LAW).read_text("utf-8"))
-    decided = [_staircase_source(bundle, kinds=True), law["files"][CONTEXT]]
+def _fluent_source(bundle: TextBundle) -> str:
+    law = json.loads((bundle.path / layout.LAW).read_text("utf-8"))
+    decided = [_staircase_source(bundle, kinds=True), law["files"][layout.CONTEXT]]
     return hashlib.sha256(json.dumps(decided).encode()).hexdigest()
 
 
-def _staircase_source(bundle: Bundle, *, kinds: bool) -> str:
-    law = json.loads((bundle.path / LAW).read_text("utf-8"))
+def _staircase_source(bundle: TextBundle, *, kinds: bool) -> str:
+    law = json.loads((bundle.path / layout.LAW).read_text("utf-8"))
     table = bundle.staircase
     assert table is not None
     choices = [(visible, lower) for visible in (True, False) for lower in (False, True)]
     roles = sum({output_role(visible=visible, kinds=kinds, lower=lower) for visible, lower in choices})
     arrays = [table.neighbors, table.base, table.roles & roles]
     lists = [name for name in law["files"] if name == law["skeleton"]["function_words"] or (kinds and "kind." in name)]
-    decided = [[law["files"][name] for name in (VOCABULARY, *lists)], law["staircase"]]
+    decided = [[law["files"][name] for name in (layout.VOCABULARY, *lists)], law["staircase"]]
     digest = hashlib.sha256(json.dumps(decided, sort_keys=True).encode())
     for array in arrays:
         digest.update(np.ascontiguousarray(array).tobytes())

@@ -46,7 +46,7 @@ def _use_encoder(folder: Path) -> None:
     if encoder_version(folder) == 2:
         index = IndexEncoder.load(folder)
         check_printable(show_index.information(index.bundle))
-        IndexServer(folder)
+        IndexServer.load(folder)
         release = index.encode(_TEXT)
         check_printable(release.line)
         for levels in index.bundle.channels.values():

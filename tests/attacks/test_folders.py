@@ -15,13 +15,13 @@ from small_encoders import write_encoder
 from small_index import write_index
 from small_staircase import small_staircase
 from textveil import Sanitizer
-from textveil.bundle import MAX_BUNDLE_BYTES, Bundle, open_encoder, open_index
+from textveil.bundle import MAX_BUNDLE_BYTES, TextBundle, open_bundle
 from textveil.bundle.files import MAX_JSON_BYTES, is_printable, read_file
 from textveil.errors import BundleDamaged, BundleError, BundleNotFound, BundleTooLarge
 
 Open = Callable[..., Any]
 KINDS: dict[str, tuple[Callable[[Path], Path], Open, str]] = {
-    "staircase": (small_staircase, Bundle, "staircase.safetensors"),
+    "staircase": (small_staircase, TextBundle, "staircase.safetensors"),
     "index": (write_index, open_index, "rows.safetensors"),
     "encoder": (write_encoder, open_encoder, "model.onnx"),
 }
@@ -170,10 +170,10 @@ def test_thousands_of_levels(tmp_path: Path) -> None:
     level = {"share": "1/4", "own_share": "1"}
     levels = [{**level, "name": f"l{number}", "epsilon": f"{1 + number / 10_000:.4f}"} for number in range(20_000)]
     folder = small_staircase(tmp_path / "bundle", levels=levels)
-    assert "law.json: has more than" in refused(Bundle, folder, BundleTooLarge)
+    assert "law.json: has more than" in refused(TextBundle, folder, BundleTooLarge)
     folder = small_staircase(tmp_path / "fewer", levels=levels[:65])
-    assert "more than 64 levels" in refused(Bundle, folder)
-    assert len(Bundle(small_staircase(tmp_path / "few", levels=levels[:64])).staircase_levels) == 64
+    assert "more than 64 levels" in refused(TextBundle, folder)
+    assert len(open_bundle(small_staircase(tmp_path / "few", levels=levels[:64]), TextBundle).staircase_levels) == 64
 
 
 @each_kind
@@ -210,7 +210,7 @@ def test_a_table_is_no_live_mapping(tmp_path: Path) -> None:
 def test_a_race_of_renames(tmp_path: Path) -> None:
     """While a folder takes turns with another one, a load gives the pinned bundle or none."""
     honest, other = small_staircase(tmp_path / "honest"), small_staircase(tmp_path / "other", levels=OTHER)
-    pinned, wrong = Bundle(honest), Bundle(other)
+    pinned, wrong = open_bundle(honest, TextBundle), open_bundle(other, TextBundle)
     place, stop = tmp_path / "place", threading.Event()
     shutil.copytree(honest, place)
 
@@ -229,7 +229,7 @@ def test_a_race_of_renames(tmp_path: Path) -> None:
     try:
         for _ in range(60):
             try:
-                found = Bundle(place)
+                found = open_bundle(place, TextBundle)
             except BundleError:
                 continue
             assert found.identity in (pinned.identity, wrong.identity)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from small_staircase import small_staircase
 from textveil import Ledger, Sanitizer
-from textveil.bundle import SIGNATURE
+from textveil.bundle.layout import SIGNATURE
 from textveil.errors import LedgerDamaged, NotTheMaker, ReceiptError
 from textveil.ledger import Entry, crypto, read_receipt
 from textveil.ledger.receipt import FORMAT, NOTE, VERSION, _signed_bytes

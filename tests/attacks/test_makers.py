@@ -14,7 +14,8 @@ from small_encoders import load_encoder, write_encoder
 from small_index import write_index
 from small_staircase import small_staircase
 from textveil import Encoder, IndexEncoder, Sanitizer
-from textveil.bundle import SIGNATURE, Bundle
+from textveil.bundle import TextBundle, open_bundle
+from textveil.bundle.layout import SIGNATURE
 from textveil.bundle.maker import signed_message
 from textveil.errors import BundleTooLarge, CryptoUnavailable, IdentityMismatch, NotTheMaker, OptionError
 from textveil_export.errors import KeyFileError
@@ -83,7 +84,7 @@ def test_a_signature_for_another_purpose_is_none(tmp_path: Path) -> None:
     """The maker signed the bare hash, for something else."""
     folder = small_staircase(tmp_path / "bundle")
     private = Ed25519PrivateKey.generate()
-    maker, digest = private.public_key().public_bytes_raw().hex(), Bundle(folder).identity
+    maker, digest = private.public_key().public_bytes_raw().hex(), open_bundle(folder, TextBundle).identity
     for message in (bytes.fromhex(digest), digest.encode(), (folder / "manifest.json").read_bytes()):
         (folder / SIGNATURE).write_text(private.sign(message).hex())
         with pytest.raises(NotTheMaker):

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from small_encoders import sign_encoder, write_encoder
-from textveil.bundle.encoder_bundle import open_encoder
+from textveil.bundle import open_bundle
+from textveil.bundle.vectors import VectorBundle
 from textveil.mechanisms.noise import vector as representation
 from textveil.mechanisms.noise.discrete import discrete_laplace
 from textveil.mechanisms.noise.parameters import ReleaseParameters
@@ -16,7 +17,7 @@ from textveil.vector import statement as accounting
 def test_info(here: Callable, tiny_encoder: Path) -> None:
     ran = here("info", "--bundle", tiny_encoder)
     assert ran.code == 0
-    identity = open_encoder(tiny_encoder)[0].identity
+    identity = open_bundle(tiny_encoder, VectorBundle).identity
     for part in (
         "tiny: an encoder, l1, vectors of length 4",
         identity,

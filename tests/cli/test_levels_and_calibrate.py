@@ -8,7 +8,8 @@ import shutil
 import pytest
 from textveil import Sanitizer
 from textveil.audit.levels import LevelSummary, calibrate, summaries
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle import open_bundle
+from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged, NoStatistics, OptionError, UnknownMechanism, WishNotMet
 from textveil_cli.show_text import share
 from textveil_export.certify.certificate import certify
@@ -24,14 +25,14 @@ RECOVERY = (0.05, 0.2, 0.4, 0.8)
 @pytest.fixture(scope="session")
 def measured_path(make_bundle, tmp_path_factory):
     """A certified bundle with four levels, both tails, and statistics."""
-    made = Bundle(make_bundle(levels=LEVELS))
+    made = open_bundle(make_bundle(levels=LEVELS), TextBundle)
     return write_statistics(write_certificate(made, certify(made)), measure(made, trials=100)).path
 
 
 @pytest.fixture
 def bundle(measured_path):
     """The same, with round numbers for santext+ with exact tail."""
-    bundle = Bundle(measured_path)
+    bundle = open_bundle(measured_path, TextBundle)
     bundle.statistics = copy.deepcopy(bundle.statistics)
     for name, unchanged, recovery in zip(LEVELS, UNCHANGED, RECOVERY, strict=True):
         law = bundle.statistics["levels"][name]["santext+"]["exact"]
@@ -142,7 +143,7 @@ def test_the_median_share_is_that_of_the_law(measured_path):
 
 
 def test_without_statistics(without):
-    opened = Bundle(without)
+    opened = open_bundle(without, TextBundle)
     with pytest.raises(NoStatistics, match="textveil-export statistics"):
         calibrate(opened, unchanged=0.5)
     assert all(level.measures is None for level in summaries(opened))
@@ -173,7 +174,11 @@ class TestCommands:
         assert heads == [f"{laws[0]} (the default)", *laws[1:]]
         rows = [line.split() for line in lines if line[:1] in LEVELS and line[1:3] == "  "]
         assert [row[0] for row in rows] == 4 * list(LEVELS)
-        levels = [level for law in laws for level in summaries(Bundle(measured_path), law.split()[0], law.split()[2])]
+        levels = [
+            level
+            for law in laws
+            for level in summaries(open_bundle(measured_path, TextBundle), law.split()[0], law.split()[2])
+        ]
         for row, level in zip(rows, levels, strict=True):
             assert row[1:3] == [str(level.epsilon), "certified"]
             assert 0 <= float(row[4]) - level.epsilon_pure_ldp <= 0.01  # a bound is rounded up
@@ -214,7 +219,7 @@ class TestCommands:
     def test_calibrate_as_json(self, here, measured_path):
         found = json.loads(here("calibrate", "-b", measured_path, "--unchanged", "0.2", "--json").text)
         options = found.pop("options").split()
-        chosen = calibrate(Bundle(measured_path), unchanged=0.2)
+        chosen = calibrate(open_bundle(measured_path, TextBundle), unchanged=0.2)
         assert options == ["--mechanism", chosen.mechanism, "--level", chosen.level, "--tail", chosen.tail]
         assert found["measures"]["unchanged"] == chosen.measures.unchanged
         assert set(found) == set(LevelSummary.__dataclass_fields__)
@@ -244,7 +249,7 @@ class TestCommands:
 
     def test_info_prints_the_share_from_the_statistics(self, here, measured_path, without):
         facts = json.loads(here("info", "-b", measured_path, "--json").text)
-        for law, level in zip(facts["levels"], summaries(Bundle(measured_path)), strict=True):
+        for law, level in zip(facts["levels"], summaries(open_bundle(measured_path, TextBundle)), strict=True):
             assert law["santext+"]["exact"]["unchanged_median"] == level.measures.unchanged
             assert f"{level.measures.unchanged:6.1%}" in here("info", "-b", measured_path).text
         assert (

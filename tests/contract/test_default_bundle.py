@@ -13,11 +13,9 @@ import reference_reader as reader
 from scripts import load_script
 from textveil import Sanitizer
 from textveil.audit.staircase import kept_shares, staircase_summaries, verify_staircase
-from textveil.bundle import CONTEXT
 from textveil.bundle.defaults import DEFAULT_BUNDLE
 from textveil.bundle.defaults import DEFAULT_BUNDLE_ID as DEFAULT_IDENTITY
-from textveil.bundle.text_bundle import LAW, MANIFEST
-from textveil.mechanisms.baselines.santext import SanText
+from textveil.bundle.layout import CONTEXT, LAW, MANIFEST
 from textveil.mechanisms.baselines.table import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 from textveil.mechanisms.staircase.staircase import Staircase
 from textveil.mechanisms.staircase.table import output_role

@@ -28,7 +28,7 @@ from textveil import Sanitizer
 GOLDEN = Path(__file__).parents[2] / "docs" / "golden"
 CASES = json.loads((GOLDEN / "vectors.json").read_text(encoding="utf-8"))
 BUNDLES = ("words", "wordpieces")
-FILES = ("law.json", "vocabulary.tsv", "table.safetensors", "embeddings.safetensors", "README.md")
+FILES = ("law.json", "characters.json", "vocabulary.tsv", "table.safetensors", "embeddings.safetensors", "README.md")
 
 
 @lru_cache

@@ -64,7 +64,7 @@ def test_the_device_gives_the_golden_lines(case: dict[str, Any], monkeypatch: py
 
 @CASES
 def test_the_server_reads_the_golden_lines(case: dict[str, Any]) -> None:
-    server = IndexServer(FOLDER)
+    server = IndexServer.load(FOLDER)
     received = [server.receive(line, 1) for line in case["lines"]]
     assert [server.classify(one).to_dict() for one in received] == case["labels"]
     counts = server.counts(received)

@@ -61,7 +61,7 @@ def test_the_same_code_for_every_text(tmp_path: Path) -> None:
 def test_counts_by_the_document(tmp_path: Path) -> None:
     """``c = P' n`` of whole numbers is solved again by Cramer's rule."""
     folder = write_index(tmp_path / "bundle")
-    server, reader = IndexServer(folder), IndexReader(folder)
+    server, reader = IndexServer.load(folder), IndexReader(folder)
     lines = [f"{y}\t{reader.identity[:12]}\t4\tcounts" for y, count in enumerate((5, 9, 2)) for _ in range(count)]
     found = server.counts(server.receive(line, 1) for line in lines).decided.counts
     base, budget = reader.channels["counts.4.base"][0], sum(reader.channels["counts.4.dealt"][:3])
@@ -97,7 +97,7 @@ def arriving(reader: IndexReader, arrived: dict[tuple[str, str], list[int]]) -> 
 )
 def test_texts_of_a_label_by_the_document(tmp_path: Path, arrived: dict[tuple[str, str], list[int]]) -> None:
     folder = write_index(tmp_path / "bundle")
-    server, reader = IndexServer(folder), IndexReader(folder)
+    server, reader = IndexServer.load(folder), IndexReader(folder)
     found = server.counts(server.receive(line, 1) for line in arriving(reader, arrived)).of_labels.counts
     for count, (label, number, error) in zip(found, reader.of_labels(arrived), strict=True):
         assert count.label == label
@@ -115,7 +115,7 @@ def test_texts_of_fewer_labels_than_codes_by_the_document(tmp_path: Path, channe
     folder = write_index(
         tmp_path / "bundle", manifest=manifest, files=lambda files: files.update({"held-out.json": table})
     )
-    server, reader = IndexServer(folder), IndexReader(folder)
+    server, reader = IndexServer.load(folder), IndexReader(folder)
     times = {(channel, "1"): [40, 31, 12 if channel == "counts" else 0]}
     found = server.counts(server.receive(line, 1) for line in arriving(reader, times))
     assert (found.decided.refused is None) == (channel == "counts")

@@ -5,9 +5,9 @@ from math import exp
 from pathlib import Path
 
 import pytest
-from textveil.verify import verify_index
 from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_ENCODER, DEFAULT_ENCODER_ID, default_encoder
 from textveil.vector import IndexEncoder
+from textveil.verify import verify_index
 from textveil_cli.collector import IndexServer
 
 ARTIFACTS = Path(__file__).parents[2] / "artifacts"
@@ -103,7 +103,7 @@ def test_int8_was_chosen_on_a_thousand_texts() -> None:
 
 
 def test_a_server_reads_what_a_device_sends(encoder: IndexEncoder) -> None:
-    server = IndexServer(encoder.bundle.path)
+    server = IndexServer.load(encoder.bundle.path)
     received = [server.receive(encoder.encode(text, epsilon=8).line, 1) for text in TEXTS.values()]
     decided = [server.classify(one) for one in received]
     assert {one.label for one in decided} <= set(LABELS)

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_reader import inputs, rewrite, segments, shapes, skeleton
 from textveil import Sanitizer
+from textveil.bundle import DEFAULT_BUNDLE
 from textveil.errors import DocumentTooLong
 from textveil.text import kinds
 from whole_texts import (
@@ -31,9 +32,8 @@ from whole_texts import (
     write_bundle,
 )
 
-SMALL = Path(__file__).parents[2] / "artifacts" / "english-v3-small"
-#: Of the toy bundle alone: the other one has more levels, and no contexts.
-LEVELS = {"toy": ["strong", "usual"], "small": ["strongest", "weak", "weakest"]}
+#: Levels of the two bundles that are used.
+LEVELS = {"toy": ["strong", "usual"], "english": ["strongest", "weak", "weakest"]}
 
 
 class Pair:
@@ -57,8 +57,8 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Pair:
 
 
 @pytest.fixture(scope="module")
-def small() -> Pair:
-    return Pair("small", SMALL)
+def english() -> Pair:
+    return Pair("english", DEFAULT_BUNDLE)
 
 
 def one_word(word: int) -> Callable[[], Iterator[int]]:
@@ -73,9 +73,9 @@ def test_the_toy_bundle_rewrites_as_the_document_says(toy: Pair, number: int) ->
 
 
 @pytest.mark.parametrize("number", [0, 3, 6, 8, pytest.param(None, marks=pytest.mark.full)])
-def test_the_small_bundle_rewrites_as_the_document_says(small: Pair, number: int | None) -> None:
+def test_the_english_bundle_rewrites_as_the_document_says(english: Pair, number: int | None) -> None:
     for options in OPTIONS if number is None else [OPTIONS[number]]:
-        small.assert_agreement(TEXTS, options, partial(extreme_words, f"small {number}"))
+        english.assert_agreement(TEXTS, options, partial(extreme_words, f"small {number}"))
 
 
 @pytest.mark.parametrize("options", CONSISTENT)
@@ -145,10 +145,10 @@ def test_random_texts_agree(
 @pytest.mark.full
 @settings(max_examples=300, deadline=None)
 @given(st.lists(mixtures, min_size=1, max_size=3), random_options, st.integers(0, 999))
-def test_random_texts_agree_in_the_small_bundle(
-    small: Pair, texts: list[str], options: dict[str, Any], label: int
+def test_random_texts_agree_in_the_english_bundle(
+    english: Pair, texts: list[str], options: dict[str, Any], label: int
 ) -> None:
-    small.assert_agreement(texts, {"level": small.levels[label % 3], **options}, partial(extreme_words, str(label)))
+    english.assert_agreement(texts, {"level": english.levels[label % 3], **options}, partial(extreme_words, str(label)))
 
 
 @settings(max_examples=1500)

@@ -7,7 +7,7 @@ import plain_statistics as plain
 import pytest
 import small_bundles
 from defined_weights import outputs
-from textveil.bundle.text_bundle import TAILS
+from textveil.bundle.layout import TAILS
 from textveil_export.leakage import bayes
 from textveil_export.leakage.channels import candidates, channels
 

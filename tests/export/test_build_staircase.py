@@ -8,9 +8,10 @@ import pytest
 import small_bundles
 from overridden import overridden
 from textveil import Sanitizer
-from textveil.verify import verify_text
-from textveil.bundle import DEFAULT_BUNDLE, VOCABULARY, Bundle
+from textveil.bundle import DEFAULT_BUNDLE, TextBundle, open_bundle
+from textveil.bundle.layout import VOCABULARY
 from textveil.mechanisms.staircase import ContextTable, FluentStaircase, Staircase
+from textveil.verify import verify_text
 from textveil_cli import run
 from textveil_export import cli
 from textveil_export.cli.staircase import ENGLISH_CONTEXT
@@ -59,7 +60,7 @@ def test_a_bundle_of_another_language(files: dict[str, Path], tmp_path: Path) ->
     never.write_text("ugly\n")
     options = [*foreign(files), "--word-frequencies", files["frequencies"], "--staircase-neighbors", "5"]
     assert table(files, tmp_path, *options, "--never-output", never) == 0
-    bundle = Bundle(tmp_path / "bundle")
+    bundle = open_bundle(tmp_path / "bundle", TextBundle)
     assert bundle.mechanisms == ("staircase",)
     assert bundle.staircase is not None
     assert bundle.staircase.neighbors.shape == (len(WORDS), 5)
@@ -86,7 +87,7 @@ def test_a_bundle_of_another_language(files: dict[str, Path], tmp_path: Path) ->
 
 def test_more_neighbors_than_words_are_all_words(files: dict[str, Path], tmp_path: Path) -> None:
     assert table(files, tmp_path) == 0
-    bundle = Bundle(tmp_path / "bundle")
+    bundle = open_bundle(tmp_path / "bundle", TextBundle)
     assert bundle.staircase is not None
     assert bundle.staircase.neighbors.shape[1] == len(WORDS) - 1  # the comma is no neighbor
     assert bundle.skeleton is not None
@@ -180,7 +181,7 @@ def test_contexts_of_a_bundle(files: dict[str, Path], tmp_path: Path) -> None:
     model = tmp_path / "model"
     model.write_text(MODEL, "utf-8")
     assert table(files, tmp_path, *foreign(files), "--attribution", "Some words.", "--context", model) == 0
-    bundle = Bundle(tmp_path / "bundle")
+    bundle = open_bundle(tmp_path / "bundle", TextBundle)
     context = bundle.context
     assert context is not None
     assert bundle.manifest["attribution"] == "Some words. Made up."
@@ -229,7 +230,7 @@ def test_a_wrong_model_of_contexts_is_refused(
 
 def test_the_english_model_fits_the_built_in_bundle() -> None:
     """Every word has a class, every kind is known, and no total of any level is too large in any context."""
-    bundle, model = Bundle(DEFAULT_BUNDLE), read_context_model(ENGLISH_CONTEXT)
+    bundle, model = open_bundle(DEFAULT_BUNDLE, TextBundle), read_context_model(ENGLISH_CONTEXT)
     assert bundle.skeleton is not None
     assert bundle.staircase is not None
     kinds = [kind.name for kind in bundle.skeleton.kinds]

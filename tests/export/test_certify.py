@@ -15,9 +15,9 @@ from defined_weights import defined_weights
 from interruption import interrupted
 from textveil import Sanitizer
 from textveil.audit.capped import CappedAudit
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle import open_bundle
+from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged, IdentityMismatch
-from textveil.mechanisms.baselines.santext import SanText
 from textveil_cli.console import run
 from textveil_export import cli
 from textveil_export.certify import certificate as certification
@@ -210,9 +210,7 @@ class TestCertificateInABundle:
 
     @pytest.mark.slow
     def test_the_certificate_of_another_table_is_refused(self, bundle, tmp_path):
-        other = small_bundles.small_bundle(
-            tmp_path / "c", GEOMETRIES["twins"], k=5, exponents=["2", "6"]
-        )
+        other = small_bundles.small_bundle(tmp_path / "c", GEOMETRIES["twins"], k=5, exponents=["2", "6"])
         write_certificate(bundle, certify(other))
         certificate = (bundle.path / "certificate.json").read_text()
         data = certificate.replace(bundle.law_identity, other.law_identity).encode()
@@ -233,11 +231,11 @@ class TestCertificateInABundle:
         certificates = certify(bundle)
         write_certificate(bundle, certificates)
         original = {path: path.read_bytes() for path in bundle.path.iterdir()}
-        assert false_labels(Bundle(bundle.path), certificates) == []
+        assert false_labels(open_bundle(bundle.path, TextBundle), certificates) == []
         labels = [(level, key) for level in bundle.levels for key in level.parameters]
         for level, (mechanism, tail) in labels:
             _lie(bundle.path, level.name, mechanism, tail)
-            said = false_labels(Bundle(bundle.path), certificates)
+            said = false_labels(open_bundle(bundle.path, TextBundle), certificates)
             assert [line.split(" says")[0] for line in said] == [
                 f"false label: level {level.name}, {mechanism}, {tail} tail"
             ]
@@ -250,7 +248,7 @@ class TestCertificateInABundle:
         assert told.out.count("false label: ") == len(labels)
         assert f"{len(labels)} labels of this bundle are less than what was proven" in told.err
         assert run(cli.app, "textveil-export", ["certify", str(bundle.path)]) == 0
-        assert false_labels(Bundle(bundle.path), certificates) == []
+        assert false_labels(open_bundle(bundle.path, TextBundle), certificates) == []
 
     def test_a_label_without_a_certificate_is_refused(self, bundle):
         manifest = json.loads((bundle.path / "manifest.json").read_text())
@@ -268,7 +266,7 @@ class TestCertificateInABundle:
             write_certificate(bundle, certificates)
         with interrupted(monkeypatch, failing):
             write_certificate(bundle, certificates)
-        after = Bundle(bundle.path)
+        after = open_bundle(bundle.path, TextBundle)
         assert after.law_identity == bundle.law_identity
         for tail in bundle.tails:
             assert (after.certificate is None) == (after.certified_epsilon(after.levels[0], "santext", tail) is None)

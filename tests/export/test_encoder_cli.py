@@ -11,7 +11,8 @@ import pytest
 from onnx import numpy_helper
 from small_checkpoints import LABELS, LETTERS, export, sign, texts
 from small_encoders import load_encoder
-from textveil.bundle.encoder_bundle import open_encoder
+from textveil.bundle import open_bundle
+from textveil.bundle.vectors import VectorBundle
 from textveil_export.encoder import build as encoder_build
 from textveil_export.encoder import int8 as encoder_int8
 from textveil_export.encoder.checkpoint import SPECIAL, Checkpoint
@@ -94,7 +95,7 @@ def test_fewer_pieces_make_a_smaller_bundle(
     public = tmp_path / "public.txt"
     public.write_text("".join(f"{text}\n" for _, text in texts(100)), "utf-8")
     assert export(checkpoint_folder, tmp_path / "small", encoder_data, "--vocabulary-from", str(public)) == 0
-    small, whole = open_encoder(tmp_path / "small")[0], open_encoder(encoder_bundle)[0]
+    small, whole = open_bundle(tmp_path / "small", VectorBundle), open_bundle(encoder_bundle, VectorBundle)
     assert set(whole.vocabulary) - set(small.vocabulary) == {"[unused0]", "##ing", "##ed"}
     assert small.manifest["provenance"]["pieces_chosen_by"] == "public.txt"
     assert small.model.size < whole.model.size

@@ -46,7 +46,7 @@ def test_held_out_decisions_are_added_and_nothing_else_changes(tmp_path: Path) -
     cards = [" ".join((tmp_path / name / "README.md").read_text("utf-8").split()) for name in ("with", "without")]
     assert "`held-out.json` has the decisions on 62 texts that were not trained on, as counts by label" in cards[0]
     assert "held-out.json" not in cards[1]
-    assert IndexServer(tmp_path / "with").bundle.held_out is not None
+    assert IndexServer.load(tmp_path / "with").bundle.held_out is not None
 
 
 def test_decisions_of_other_labels_are_not_written(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from textveil.bundle import TextBundle, open_bundle
 from textveil.verify import verify_text
-from textveil.bundle import Bundle
 from textveil_cli import run
 from textveil_export import cli
 
@@ -44,7 +44,7 @@ def test_tables_certificate_and_statistics_stay(vectors: Path, finished: Path, t
     options = ["--vectors", vectors, "--lists", "none", "--staircase-neighbors", "6"]
     options += ["--function-words", words, "--kind", f"name={names}"]
     assert export("staircase", finished, *options, "-o", new) == 0
-    before, after = Bundle(finished), Bundle(new)
+    before, after = open_bundle(finished, TextBundle), open_bundle(new, TextBundle)
     for name in ("table.safetensors", "embeddings.safetensors", "vocabulary.tsv"):
         assert (new / name).read_bytes() == (finished / name).read_bytes()
     assert before.certificate is not None
@@ -65,9 +65,9 @@ def test_tables_certificate_and_statistics_stay(vectors: Path, finished: Path, t
 def test_the_same_staircase_gives_the_same_bundle(vectors: Path, finished: Path, tmp_path: Path) -> None:
     options = ["--vectors", vectors, "--lists", "none", "--staircase-neighbors", "4"]
     assert export("staircase", finished, *options, "-o", tmp_path / "new") == 0
-    assert Bundle(tmp_path / "new").identity == Bundle(finished).identity
+    assert open_bundle(tmp_path / "new", TextBundle).identity == open_bundle(finished, TextBundle).identity
     assert export("staircase", finished, *options, "--attribution", "Lists by us.", "-o", tmp_path / "ours") == 0
-    assert Bundle(tmp_path / "ours").manifest["attribution"] == "Lists by us."
+    assert open_bundle(tmp_path / "ours", TextBundle).manifest["attribution"] == "Lists by us."
 
 
 def test_what_does_not_fit_is_refused(

@@ -12,7 +12,8 @@ import plain_statistics as plain
 import pytest
 import small_bundles
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle import open_bundle
+from textveil.bundle.text import TextBundle
 from textveil.errors import NoStatistics
 from textveil_cli.console import run
 from textveil_export import cli
@@ -67,9 +68,7 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory):
     """A certified bundle with both tails and three levels."""
-    built = small_bundles.contents(
-        small_bundles.scattered(40, 6, 1), k=5, exponents=["1", "4", "9"]
-    )
+    built = small_bundles.contents(small_bundles.scattered(40, 6, 1), k=5, exponents=["1", "4", "9"])
     defaults = built.law["defaults"]
     defaults = {**defaults, "santext": {**defaults["santext"], "level": "l1"}}
     built = replace(built, law={**built.law, "defaults": defaults})
@@ -222,7 +221,7 @@ def test_pictures_are_not_blank(report, name):
 @pytest.mark.parametrize("times", [*(pytest.param(n, marks=pytest.mark.full) for n in (1, 400)), 2000])
 def test_labels_do_not_overlap(bundle, times):
     """Tick labels and titles of all panels, at the size at which they are drawn; also with numbers of many digits."""
-    bundle = Bundle(bundle.path)
+    bundle = open_bundle(bundle.path, TextBundle)
     for tails in (tails for laws in bundle.statistics["levels"].values() for tails in laws.values()):
         for law in tails.values() if times > 1 else ():
             outputs = law["likely_outputs"]
@@ -276,7 +275,7 @@ def test_one_level_one_tail_no_certificate(tmp_path, tails):
 
 
 def test_names_are_escaped(bundle):
-    bundle = Bundle(bundle.path)
+    bundle = open_bundle(bundle.path, TextBundle)
     bundle.manifest = {**bundle.manifest, "name": "<script>alert(1)</script> & $identity"}
     page = level_page.page(bundle, [], Examples.shipped())
     assert "<script>" not in page

@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import beta
 from small_index import write_index
 from small_staircase import small_staircase
-from textveil.bundle import Bundle, open_index
+from textveil.bundle import IndexBundle, TextBundle, open_bundle
 from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable
 from textveil.mechanisms.staircase import staircase as staircase_module
 from textveil_export.cli.audit import audit as audit_command
@@ -163,8 +163,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
     for bundle in (small_staircase(tmp_path / "staircase"), write_index(tmp_path / "index")):
         audit_command(bundle=bundle, draws=20_000)
         assert "no fault in 20,000 draws" in capsys.readouterr().out
-    assert Bundle(tmp_path / "staircase").staircase_levels
-    assert open_index(tmp_path / "index").channels
+    assert open_bundle(tmp_path / "staircase", TextBundle).staircase_levels
+    assert open_bundle(tmp_path / "index", IndexBundle).channels
     monkeypatch.setattr(Staircase, "draw", lambda self, inputs, source: np.zeros(len(inputs), np.int64))
     with pytest.raises(SamplerFault, match="come out"):
         audit_command(bundle=tmp_path / "index", draws=20_000)

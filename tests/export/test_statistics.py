@@ -10,7 +10,8 @@ import pytest
 import small_bundles
 from interruption import interrupted
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle import open_bundle
+from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged, BundleVersion
 from textveil_cli.console import run
 from textveil_export import cli
@@ -171,7 +172,7 @@ class TestStatisticsInABundle:
         folder.mkdir()
         for path in measured[0].path.iterdir():
             (folder / path.name).write_bytes(path.read_bytes())
-        return Bundle(folder)
+        return open_bundle(folder, TextBundle)
 
     def test_the_table_its_certificate_and_labels_stay(self, measured, bundle):
         labels = bundle.manifest["levels"]
@@ -237,7 +238,7 @@ class TestStatisticsInABundle:
             write_statistics(bundle, measured[1])
         with interrupted(monkeypatch, failing):
             write_statistics(bundle, {**measured[1], "more": 1})
-        after = Bundle(bundle.path)
+        after = open_bundle(bundle.path, TextBundle)
         assert after.law_identity == bundle.law_identity
         assert after.certificate is not None
         assert not [path for path in bundle.path.iterdir() if path.name.startswith(".")]
@@ -245,7 +246,7 @@ class TestStatisticsInABundle:
     def test_the_command(self, bundle, capsys):
         assert run(cli.app, "textveil-export", ["statistics", str(bundle.path), "--trials", "50", "--seed", "3"]) == 0
         printed = capsys.readouterr().out
-        constants = Bundle(bundle.path).statistics["constants"]
+        constants = open_bundle(bundle.path, TextBundle).statistics["constants"]
         assert (constants["simulated_words"], constants["seed"]) == (50, 3)
         for level in bundle.levels:
             assert printed.count(f"\n{level.name} ") == 4
@@ -272,7 +273,7 @@ class TestStatisticsInABundle:
             *chosen,
         ]
         assert run(cli.app, "textveil-export", [*arguments, "-o", str(tmp_path / "b")]) == 0
-        bundle = Bundle(tmp_path / "b")
+        bundle = open_bundle(tmp_path / "b", TextBundle)
         assert (bundle.statistics is not None) == (option == "--statistics")
         assert bundle.identity in capsys.readouterr().out
 

@@ -2,7 +2,7 @@
 
 import pytest
 import small_bundles
-from textveil.bundle import Bundle
+from textveil.bundle import TextBundle, open_bundle
 from textveil.errors import BundleTooLarge
 from textveil_export.text import write
 
@@ -13,12 +13,12 @@ def test_a_bundle_beyond_the_cap_is_written_and_opened(tmp_path, monkeypatch):
 
     def remembered(path, *, max_bytes=10):
         opened.append(max_bytes)
-        return Bundle(path, max_bytes=max_bytes)
+        return open_bundle(path, TextBundle, max_bytes=max_bytes)
 
-    monkeypatch.setattr(write, "Bundle", remembered)
+    monkeypatch.setattr(write, "TextBundle", remembered)
     monkeypatch.setattr(write, "MAX_BUNDLE_BYTES", 10)
     bundle = write.write_bundle(built, tmp_path / "b")
     size = sum(file.stat().st_size for file in bundle.path.iterdir())
     assert opened == [size, size]
     with pytest.raises(BundleTooLarge):
-        Bundle(bundle.path, max_bytes=10)
+        open_bundle(bundle.path, TextBundle, max_bytes=10)

@@ -9,7 +9,7 @@ import small_bundles
 from drawn_words import Sample, samples_of
 from privacy_bound import GEOMETRIES
 from textveil import Sanitizer
-from textveil.bundle import Bundle
+from textveil.bundle import TextBundle
 
 
 @pytest.fixture(scope="module")
@@ -25,11 +25,11 @@ def samples(sanitizer: Sanitizer) -> Callable[..., Sample]:
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bundle]:
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., TextBundle]:
     """Bundles by geometry, ``k`` and kind of tokens; each is written once."""
 
     @cache
-    def open_bundle(geometry: str, k: int | None, tokens: str = "word") -> Bundle:
+    def open_bundle(geometry: str, k: int | None, tokens: str = "word") -> TextBundle:
         vectors, exponents = GEOMETRIES[geometry]
         words = small_bundles.pieces(len(vectors)) if tokens == "wordpiece" else None
         folder: Path = tmp_path_factory.mktemp("bundles") / "bundle"
@@ -39,7 +39,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bundle]:
 
 
 @pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> TextBundle:
     """A bundle of 18 words, small enough to draw from it by hand."""
     return small_bundles.small_bundle(
         tmp_path_factory.mktemp("bundles") / "bundle",

@@ -11,7 +11,7 @@ import pytest
 from small_encoders import load_encoder, write_encoder
 from small_index import write_index
 from textveil import IndexEncoder, Sanitizer
-from textveil.bundle import Bundle
+from textveil.bundle import TextBundle
 from textveil.errors import EntropyFailed
 from textveil.mechanisms import entropy, integer_sampling, uniform_below
 from textveil.mechanisms.baselines import SanText
@@ -117,7 +117,7 @@ def test_the_last_round_of_a_thinned_draw_counts(monkeypatch: pytest.MonkeyPatch
 def test_a_true_source_never_meets_the_bounds(sanitizer: Sanitizer) -> None:
     """What docs/proofs/santext.md says of the default bundle: all words, levels and both mechanisms."""
     assert 4**-MAX_WORDS <= 2**-256
-    bundle: Bundle = sanitizer.bundle
+    bundle: TextBundle = sanitizer.bundle
     for level in bundle.levels:
         for mechanism in ("santext", "santext+"):
             law = SanText.of(bundle.table, bundle.metric, mechanism, level.parameters[mechanism])

@@ -18,7 +18,7 @@ import small_bundles
 from defined_weights import outputs, squared_distances
 from numpy.typing import NDArray
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.text import TextBundle
 from textveil.mechanisms.baselines.santext import SanText
 from textveil.mechanisms.baselines.table import LevelParameters
 
@@ -34,11 +34,11 @@ GEOMETRIES = {
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bundle]:
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., TextBundle]:
     """Bundles by geometry and ``k``; each is written once."""
 
     @cache
-    def open_bundle(geometry: str, k: int | None) -> Bundle:
+    def open_bundle(geometry: str, k: int | None) -> TextBundle:
         vectors, exponents = GEOMETRIES[geometry]
         folder: Path = tmp_path_factory.mktemp("bundles") / "bundle"
         return small_bundles.small_bundle(folder, vectors, k=k, exponents=exponents)
@@ -56,7 +56,7 @@ def dense_santext(rows: Reals, allowed: list[int], epsilon: float) -> Reals:
     return likelihood / likelihood.sum(axis=1, keepdims=True)
 
 
-def scaled_rows(bundle: Bundle) -> Reals:
+def scaled_rows(bundle: TextBundle) -> Reals:
     """The shipped rows in units of the median distance, with the coordinate that only ``<unk>`` has."""
     rows = np.zeros((bundle.symbols + 1, bundle.metric.rows.shape[1] + 1))
     rows[:, :-1] = bundle.metric.rows
@@ -64,7 +64,7 @@ def scaled_rows(bundle: Bundle) -> Reals:
     return rows / math.sqrt(bundle.metric.median_squared)
 
 
-def shipped_law(bundle: Bundle, mechanism: str, law: LevelParameters) -> Reals:
+def shipped_law(bundle: TextBundle, mechanism: str, law: LevelParameters) -> Reals:
     """Probabilities of the integers that ship, each the float64 nearest to a quotient of integers."""
     exact = SanText.of(bundle.table, bundle.metric, mechanism, law)
     weights = exact.channel.weights_from(np.arange(bundle.symbols + 1))[:, outputs(bundle, mechanism)]
@@ -94,7 +94,7 @@ def relative_error(found: Reals, expected: Reals) -> float:
 @pytest.mark.parametrize("k", [1, 5, None])
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_the_table_is_santext_whatever_is_stored(
-    opened: Callable[..., Bundle], geometry: str, k: int | None, mechanism: str
+    opened: Callable[..., TextBundle], geometry: str, k: int | None, mechanism: str
 ) -> None:
     bundle = opened(geometry, k)
     allowed = outputs(bundle, mechanism)
@@ -108,7 +108,7 @@ def test_the_table_is_santext_whatever_is_stored(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_the_reference_sees_faults(opened: Callable[..., Bundle], geometry: str) -> None:
+def test_the_reference_sees_faults(opened: Callable[..., TextBundle], geometry: str) -> None:
     """Epsilon off by 1 %, epsilon without the half, or one unit of distance 1 % off."""
     bundle = opened(geometry, None)
     law = bundle.levels[1].parameters["santext"]
@@ -123,7 +123,7 @@ def test_the_reference_sees_faults(opened: Callable[..., Bundle], geometry: str)
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_distances_of_the_statement(opened: Callable[..., Bundle], geometry: str) -> None:
+def test_distances_of_the_statement(opened: Callable[..., TextBundle], geometry: str) -> None:
     """``Sanitizer.distance`` and ``Metric`` give the metric of the mechanism, ``<unk>`` included."""
     bundle = opened(geometry, 2)
     squared, sanitizer = list(map(list, squared_distances(bundle))), Sanitizer(bundle)

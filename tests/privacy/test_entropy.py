@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.text import TextBundle
 from textveil.errors import EntropyFailed
 from textveil.mechanisms import entropy
 
@@ -17,7 +17,7 @@ def test_words_are_the_bytes_of_the_system(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(entropy.random_uint64(0)) == 0
 
 
-def test_nothing_is_drawn_without_a_source(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_drawn_without_a_source(bundle: TextBundle, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the system has no generator there is no second best: the call fails."""
 
     def absent(count: int) -> bytes:
@@ -31,7 +31,7 @@ def test_nothing_is_drawn_without_a_source(bundle: Bundle, monkeypatch: pytest.M
 @pytest.mark.parametrize("given", [b"", b"\0" * 8, b"\0" * 7, None, "text", bytearray(10**6)], ids=repr)
 @pytest.mark.parametrize("mechanism", ["santext+", "santext", "krr", "random", "fbdd"])
 def test_a_short_read_releases_nothing(
-    bundle: Bundle, monkeypatch: pytest.MonkeyPatch, given: object, mechanism: str
+    bundle: TextBundle, monkeypatch: pytest.MonkeyPatch, given: object, mechanism: str
 ) -> None:
     """Eight bytes for many words would be spread over all of them: every token would become the same word."""
     monkeypatch.setattr(os, "urandom", lambda count: given[:20] if isinstance(given, bytearray) else given)
@@ -42,7 +42,7 @@ def test_a_short_read_releases_nothing(
 
 
 @pytest.mark.parametrize("error", [OSError(5, "secret"), ValueError("secret"), MemoryError(), RuntimeError()], ids=repr)
-def test_an_error_of_the_source_is_named(bundle: Bundle, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+def test_an_error_of_the_source_is_named(bundle: TextBundle, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def failing(count: int) -> bytes:
         raise error
 
@@ -67,7 +67,7 @@ for options in (*calls, {"mechanism": "krr", "epsilon": 3}, {"mechanism": "rando
 """
 
 
-def test_the_same_bytes_give_the_same_text_in_every_process(bundle: Bundle) -> None:
+def test_the_same_bytes_give_the_same_text_in_every_process(bundle: TextBundle) -> None:
     """Two processes with other hash seeds: no set, no dictionary of hashes and no address decides anything."""
     printed = [
         subprocess.run(

@@ -21,7 +21,7 @@ from defined_weights import defined_weights, outputs
 from hypothesis import given
 from hypothesis import strategies as st
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.text import TextBundle
 from textveil.mechanisms import entropy
 from textveil.mechanisms.baselines.table import KEPT
 
@@ -50,7 +50,7 @@ def mixed_words(seed: int) -> Iterator[int]:
         yield 2**64 - 1 - word % 8 if word % 4 == 0 else word
 
 
-def law_by_hand(bundle: Bundle, mechanism: str, x: int) -> tuple[int, list[tuple[int, int]]]:
+def law_by_hand(bundle: TextBundle, mechanism: str, x: int) -> tuple[int, list[tuple[int, int]]]:
     """The tail of one row, and its blocks of integers in their order: stored words nearest first, then all by id."""
     if mechanism == "random":
         return 1, [(y, 1) for y in outputs(bundle, "santext")]
@@ -75,7 +75,7 @@ def uniform_by_hand(totals: list[int], words: Iterator[int], taken: list[int]) -
 
 
 def drawn_by_hand(
-    bundle: Bundle, tokens: list[int], words: Iterator[int], options: dict[str, Any], deny: set[int]
+    bundle: TextBundle, tokens: list[int], words: Iterator[int], options: dict[str, Any], deny: set[int]
 ) -> tuple[list[int], list[int]]:
     """Outputs of one batch and how many words each step takes: docs/format.md, "Drawing", in plain Python."""
     mechanism = options["mechanism"]
@@ -129,7 +129,9 @@ CALLS: list[dict[str, Any]] = [
 @pytest.mark.slow
 @pytest.mark.parametrize("options", CALLS, ids=str)
 @given(tokens=st.lists(st.integers(0, 18), max_size=12), cut=st.integers(0, 12), seed=st.integers(0, 2**32))
-def test_the_order_of_words(bundle: Bundle, tokens: list[int], cut: int, seed: int, options: dict[str, Any]) -> None:
+def test_the_order_of_words(
+    bundle: TextBundle, tokens: list[int], cut: int, seed: int, options: dict[str, Any]
+) -> None:
     """Two texts in one batch against the format's own words, with many rejected words and coins of all kinds."""
     spelled = [*bundle.vocabulary, UNKNOWN]
     common = [x for x in range(bundle.symbols) if bundle.table.roles[x] & KEPT]
@@ -148,7 +150,7 @@ def test_the_order_of_words(bundle: Bundle, tokens: list[int], cut: int, seed: i
     assert [result.tokens for result in results] == [len(text.split()) for text in texts]
 
 
-def test_words_in_fixed_numbers(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_words_in_fixed_numbers(bundle: TextBundle, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same in numbers: five tokens, two coins, one word kept, two words rejected, one of them twice."""
     roles = bundle.table.roles
     common = [word for word, role in zip(bundle.vocabulary, roles, strict=True) if role & KEPT]
@@ -163,7 +165,7 @@ def test_words_in_fixed_numbers(bundle: Bundle, monkeypatch: pytest.MonkeyPatch)
     assert next(generator.words, None) is None
 
 
-def test_a_long_text_takes_every_word_once(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_text_takes_every_word_once(bundle: TextBundle, monkeypatch: pytest.MonkeyPatch) -> None:
     """A text drawn in several batches asks for one word per token where no word is rejected, as below ``2**62``."""
     count = 300_000
     asked: list[int] = []
@@ -179,7 +181,7 @@ def test_a_long_text_takes_every_word_once(bundle: Bundle, monkeypatch: pytest.M
     assert len(asked) > 2
 
 
-def test_words_are_never_used_twice(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_words_are_never_used_twice(bundle: TextBundle, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between two calls nothing is kept back: the second starts with the first byte that the first left."""
     sensitive = [bundle.vocabulary[y] for y in outputs(bundle, "santext+")]
     stream = list(islice(mixed_words(9), 500))

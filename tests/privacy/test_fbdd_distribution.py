@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import gammainc
 from scipy.stats import beta, chi2, norm
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.text import TextBundle
 from textveil.mechanisms import entropy
 from textveil.mechanisms.baselines import fbdd
 from textveil.mechanisms.baselines.fbdd import Fbdd, laplace_noise
@@ -45,22 +45,22 @@ PLANE = np.array(
 LISTS = small_bundles.Lists(never_output=(1,))
 
 
-def _bundle(folder: pytest.TempPathFactory, vectors: NDArray[np.int64]) -> Bundle:
+def _bundle(folder: pytest.TempPathFactory, vectors: NDArray[np.int64]) -> TextBundle:
     path = folder.mktemp("bundles") / "bundle"
     return small_bundles.small_bundle(path, vectors, k=2, exponents=("2",), lists=LISTS)
 
 
 @pytest.fixture(scope="module")
-def plane(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+def plane(tmp_path_factory: pytest.TempPathFactory) -> TextBundle:
     return _bundle(tmp_path_factory, PLANE)
 
 
 @pytest.fixture(scope="module")
-def space(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+def space(tmp_path_factory: pytest.TempPathFactory) -> TextBundle:
     return _bundle(tmp_path_factory, small_bundles.scattered(10, 3, seed=17))
 
 
-def law_of(bundle: Bundle, epsilon: float) -> Fbdd:
+def law_of(bundle: TextBundle, epsilon: float) -> Fbdd:
     return Fbdd.of(bundle.table, bundle.metric, Decimal(str(epsilon)))
 
 
@@ -83,7 +83,7 @@ def directions(dimension: int, fineness: int) -> tuple[Floats, Floats]:
     return points.reshape(-1, 3), np.repeat(weight / 2 / fineness, fineness)
 
 
-def law_by_integral(bundle: Bundle, epsilon: float, token: int, fineness: int) -> Floats:
+def law_by_integral(bundle: TextBundle, epsilon: float, token: int, fineness: int) -> Floats:
     """Probability of every symbol, shape ``(symbols,)``: the noise integrated over the cells of the outputs."""
     assert bundle.metric is not None
     rows = bundle.metric.rows / math.sqrt(bundle.metric.median_squared)
@@ -149,17 +149,17 @@ def rejects(counts: Counts, law: Floats) -> bool:
 
 @pytest.mark.parametrize("token", [0, 1, 3, 9, 10])
 @pytest.mark.parametrize("epsilon", [0.3, 4, 20])
-def test_the_law_is_the_integral(plane: Bundle, token: int, epsilon: float) -> None:
+def test_the_law_is_the_integral(plane: TextBundle, token: int, epsilon: float) -> None:
     """Words that are outputs, one that is none, and ``<unk>``."""
     assert not rejects(counts_of(law_of(plane, epsilon), token), law_by_integral(plane, epsilon, token, 4000))
 
 
 @pytest.mark.parametrize("token", [0, 10])
-def test_the_law_in_space(space: Bundle, token: int) -> None:
+def test_the_law_in_space(space: TextBundle, token: int) -> None:
     assert not rejects(counts_of(law_of(space, 5), token), law_by_integral(space, 5, token, 800))
 
 
-def test_the_law_through_the_sanitizer(plane: Bundle) -> None:
+def test_the_law_through_the_sanitizer(plane: TextBundle) -> None:
     """From text to text, an unknown string among words."""
     sanitizer = Sanitizer(plane)
     word = plane.vocabulary[3]
@@ -178,13 +178,13 @@ def with_fault(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
 
 
 @pytest.mark.parametrize("fault", NOISE_FAULTS)
-def test_a_fault_in_the_noise_is_seen(plane: Bundle, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_in_the_noise_is_seen(plane: TextBundle, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with_fault(monkeypatch, fault)
     assert rejects(counts_of(law_of(plane, 4), 3), law_by_integral(plane, 4, 3, 4000))
 
 
 @pytest.mark.parametrize("fault", [*faulty_fbdd.DRAW, None])
-def test_a_fault_in_the_draw_is_seen(plane: Bundle, fault: str | None) -> None:
+def test_a_fault_in_the_draw_is_seen(plane: TextBundle, fault: str | None) -> None:
     law = law_of(plane, 4)
     token = len(PLANE)
     outputs = faulty_fbdd.draw(fault)(law, np.full(DRAWS, token), entropy.random_uint64)
@@ -217,7 +217,7 @@ def shared_noise(share: int) -> Callable[..., Floats]:
     return faulty
 
 
-def test_tokens_are_independent(plane: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tokens_are_independent(plane: TextBundle, monkeypatch: pytest.MonkeyPatch) -> None:
     law, probabilities = law_of(plane, 4), law_by_integral(plane, 4, 3, 4000)
     assert not repeats(law, 3, probabilities)
     for share in (1, 50):
@@ -250,16 +250,16 @@ ALL_PAIRS = [(x, other) for x in range(11) for other in range(11) if x != other]
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 3, 8])
-def test_metric_dp_of_all_pairs(plane: Bundle, epsilon: float) -> None:
+def test_metric_dp_of_all_pairs(plane: TextBundle, epsilon: float) -> None:
     """All words and ``<unk>``, and all outputs."""
     assert losses(law_of(plane, epsilon), ALL_PAIRS, FEWER_DRAWS) <= 0
 
 
-def test_metric_dp_in_space(space: Bundle) -> None:
+def test_metric_dp_in_space(space: TextBundle) -> None:
     assert losses(law_of(space, 3), ALL_PAIRS, FEWER_DRAWS) <= 0
 
 
-def test_the_bound_is_nearly_reached(plane: Bundle) -> None:
+def test_the_bound_is_nearly_reached(plane: TextBundle) -> None:
     """By the integral: so a distribution with less noise breaks it, and the test above is no matter of course."""
     assert plane.metric is not None
     laws = [law_by_integral(plane, 3, token, 4000) for token in range(11)]
@@ -273,12 +273,14 @@ def test_the_bound_is_nearly_reached(plane: Bundle) -> None:
 
 
 @pytest.mark.parametrize("fault", ["one exponential too few", "Gaussian noise"])
-def test_noise_of_another_shape_breaks_metric_dp(plane: Bundle, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_noise_of_another_shape_breaks_metric_dp(
+    plane: TextBundle, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with_fault(monkeypatch, fault)
     assert losses(law_of(plane, 3), ALL_PAIRS, FEWER_DRAWS) > 0.5
 
 
-def test_a_larger_epsilon_than_stated_breaks_metric_dp(plane: Bundle) -> None:
+def test_a_larger_epsilon_than_stated_breaks_metric_dp(plane: TextBundle) -> None:
     """Drawn at 4, judged at 3: as if the scale of the metric were off by a third."""
     honest = law_of(plane, 4)
     assert losses(honest, ALL_PAIRS, FEWER_DRAWS) <= 0
@@ -290,7 +292,7 @@ def test_a_larger_epsilon_than_stated_breaks_metric_dp(plane: Bundle) -> None:
     assert losses(Overstated(honest.metric, honest.outputs, 3.0), ALL_PAIRS, FEWER_DRAWS) > 0
 
 
-def test_unknown_words_are_covered_without_noise_of_their_own(plane: Bundle) -> None:
+def test_unknown_words_are_covered_without_noise_of_their_own(plane: TextBundle) -> None:
     """``<unk>`` is charged for a coordinate that no output has: its pairs use less than the bound, never more."""
     assert plane.metric is not None
     unknown = len(PLANE)

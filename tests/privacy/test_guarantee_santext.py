@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 from privacy_bound import GEOMETRIES, Finding, Weights, claimed, findings
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.baselines.santext import SanText, rounding_slack
 from textveil.mechanisms.baselines.table import LevelParameters, Table
@@ -33,11 +33,11 @@ MECHANISMS = ("santext", "santext+")
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bundle]:
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., TextBundle]:
     """Bundles by geometry and ``k``; each is written once."""
 
     @cache
-    def open_bundle(geometry: str, k: int | None) -> Bundle:
+    def open_bundle(geometry: str, k: int | None) -> TextBundle:
         vectors, exponents = GEOMETRIES[geometry]
         folder: Path = tmp_path_factory.mktemp("bundles") / "bundle"
         return small_bundles.small_bundle(folder, vectors, k=k, exponents=exponents)
@@ -53,7 +53,7 @@ def exact_rows(table: Table, metric: Metric, mechanism: str, law: LevelParameter
 
 
 def found(
-    bundle: Bundle, law: LevelParameters, mechanism: str = "santext", weights: Weights | None = None
+    bundle: TextBundle, law: LevelParameters, mechanism: str = "santext", weights: Weights | None = None
 ) -> list[Finding]:
     """What the check finds for a mechanism, or for other weights in its place."""
     weights = weights or exact_rows(bundle.table, bundle.metric, mechanism, law)
@@ -65,7 +65,9 @@ def found(
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("k", [1, 4, None])
 @pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_every_pair_of_every_level(opened: Callable[..., Bundle], geometry: str, k: int | None, mechanism: str) -> None:
+def test_every_pair_of_every_level(
+    opened: Callable[..., TextBundle], geometry: str, k: int | None, mechanism: str
+) -> None:
     bundle = opened(geometry, k)
     for level in bundle.levels:
         assert found(bundle, level.parameters[mechanism], mechanism) == []
@@ -74,7 +76,9 @@ def test_every_pair_of_every_level(opened: Callable[..., Bundle], geometry: str,
 @pytest.mark.slow
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_any_base_measure_and_weights_that_end(opened: Callable[..., Bundle], geometry: str, mechanism: str) -> None:
+def test_any_base_measure_and_weights_that_end(
+    opened: Callable[..., TextBundle], geometry: str, mechanism: str
+) -> None:
     """Weights end with the last stored score: the score is then the smaller of the distance and a constant."""
     bundle = opened(geometry, 4)
     base = np.random.default_rng(6).integers(1, 256, bundle.symbols).astype(np.uint8)
@@ -113,7 +117,7 @@ def test_any_small_vocabulary(points: list[list[int]], exponent: str) -> None:
         assert not list(findings(weights, squared, metric.median_squared, claimed(law, table.grid)))
 
 
-def test_statements_carry_the_bound(opened: Callable[..., Bundle]) -> None:
+def test_statements_carry_the_bound(opened: Callable[..., TextBundle]) -> None:
     """Twice the exponent, and the slack of the smallest weight there is, which is at least 2^12."""
     bundle = opened("scattered", 4)
     for level in bundle.levels:
@@ -125,7 +129,7 @@ def test_statements_carry_the_bound(opened: Callable[..., Bundle]) -> None:
         assert terms.rounding_slack < 2 * float(law.exponent) / bundle.table.grid + 5e-4
 
 
-def test_the_check_has_no_room_to_spare(opened: Callable[..., Bundle]) -> None:
+def test_the_check_has_no_room_to_spare(opened: Callable[..., TextBundle]) -> None:
     """Beyond a crowd the textbook bound is nearly met: an epsilon ten per cent lower is refused."""
     bundle = opened("lopsided", 4)
     law = bundle.levels[0].parameters["santext"]
@@ -138,7 +142,7 @@ def test_the_check_has_no_room_to_spare(opened: Callable[..., Bundle]) -> None:
 # Faults that must be found.
 
 
-def test_one_raised_weight_is_found(opened: Callable[..., Bundle]) -> None:
+def test_one_raised_weight_is_found(opened: Callable[..., TextBundle]) -> None:
     """A quarter more for one output of one row, where the bound is nearly met."""
     bundle = opened("lopsided", 4)
     law = bundle.levels[0].parameters["santext"]
@@ -149,7 +153,9 @@ def test_one_raised_weight_is_found(opened: Callable[..., Bundle]) -> None:
 
 
 @pytest.mark.parametrize("geometry", ["twins", "clusters"])
-def test_rows_that_are_capped_beside_rows_that_are_not_are_found(opened: Callable[..., Bundle], geometry: str) -> None:
+def test_rows_that_are_capped_beside_rows_that_are_not_are_found(
+    opened: Callable[..., TextBundle], geometry: str
+) -> None:
     """What a device would do that draws some words without thinning, to save time: two mechanisms in one."""
     bundle = opened(geometry, 4)
     law = bundle.levels[2].parameters["santext"]
@@ -161,7 +167,7 @@ def test_rows_that_are_capped_beside_rows_that_are_not_are_found(opened: Callabl
 
 
 @pytest.mark.parametrize("geometry", ["twins", "clusters", "line"])
-def test_a_tail_that_ends_is_found(opened: Callable[..., Bundle], geometry: str) -> None:
+def test_a_tail_that_ends_is_found(opened: Callable[..., TextBundle], geometry: str) -> None:
     """Weights past the end are the last weight, not nothing: else far words are impossible for some inputs only."""
     bundle = opened(geometry, 4)
     law = bundle.levels[1].parameters["santext"]

@@ -15,7 +15,7 @@ from defined_weights import outputs, squared_distances
 from mpmath import iv, mpf
 from privacy_bound import GEOMETRIES, Weights, claimed, findings
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import Bundle, Level
+from textveil.bundle.text import Level, TextBundle
 from textveil.mechanisms.baselines.table import KEPT, LevelParameters
 
 
@@ -36,7 +36,7 @@ class Release:
     weights: Weights
 
 
-def release(bundle: Bundle, level: Level, probability: str) -> Release:
+def release(bundle: TextBundle, level: Level, probability: str) -> Release:
     """All distributions of SanText+, as ``Sanitizer.distribution`` gives them."""
     sanitizer = Sanitizer(bundle)
     options: Any = {"mechanism": "santext+", "level": level.name, "replacement_probability": probability}
@@ -56,7 +56,7 @@ def release(bundle: Bundle, level: Level, probability: str) -> Release:
     return whole
 
 
-def wrong_with(whole: Release, bundle: Bundle, law: LevelParameters, epsilon_0: Any) -> list[str]:
+def wrong_with(whole: Release, bundle: TextBundle, law: LevelParameters, epsilon_0: Any) -> list[str]:
     """Why a release is not ``(2 alpha, epsilon_0)``-UMLDP; empty if it is.
 
     Outputs in ``V_P`` (the outputs of SanText+) are within the bound for every two inputs, without ``epsilon_0`` where
@@ -93,7 +93,9 @@ def coin_epsilon(probability: str, times: str = "1") -> Any:
 @pytest.mark.slow
 @pytest.mark.parametrize(("geometry", "tokens"), [(g, "word") for g in GEOMETRIES] + [("scattered", "wordpiece")])
 @pytest.mark.parametrize("probability", ["0.3", "1", "1e-9"])
-def test_santext_plus_as_a_whole(opened: Callable[..., Bundle], geometry: str, tokens: str, probability: str) -> None:
+def test_santext_plus_as_a_whole(
+    opened: Callable[..., TextBundle], geometry: str, tokens: str, probability: str
+) -> None:
     bundle = opened(geometry, 6, tokens)
     if tokens == "wordpiece":
         pieces = [role for role, piece in zip(bundle.table.roles, bundle.vocabulary, strict=True) if "##" in piece]
@@ -116,7 +118,7 @@ def test_santext_plus_as_a_whole(opened: Callable[..., Bundle], geometry: str, t
         assert epsilon_0.b <= mpf(terms.epsilon_0) <= epsilon_0.b + mpf("1.1e-6")
 
 
-def test_faults_in_the_whole_of_santext_plus_are_found(opened: Callable[..., Bundle]) -> None:
+def test_faults_in_the_whole_of_santext_plus_are_found(opened: Callable[..., TextBundle]) -> None:
     bundle = opened("twins", 6)
     level = bundle.levels[0]
     law = level.parameters["santext+"]

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from small_bundles import coarse, contents, scattered, table_of
-from textveil.bundle import TABLE
+from textveil.bundle.layout import TABLE
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.baselines.table import wrong_weight
 from textveil.mechanisms.noise.discrete import NoiseTable

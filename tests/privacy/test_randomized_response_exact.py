@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import iv
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.text import TextBundle
 from textveil.mechanisms import integer_sampling as sampling
 from textveil.mechanisms.baselines.randomized_response import RandomizedResponse
 from textveil.mechanisms.baselines.table import Table
@@ -27,7 +27,7 @@ from textveil.mechanisms.integer_sampling import Rows
 
 
 @pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> TextBundle:
     """A small bundle, in which some words are never an output."""
     folder = tmp_path_factory.mktemp("bundles") / "bundle"
     points = small_bundles.scattered(18, 6, seed=11)
@@ -71,7 +71,7 @@ def largest_ratio(weights: list[list[int]], allowed: list[int]) -> Fraction:
         st.integers((1 << 15) + 1, 1 << 40).map(just_below),
     )
 )
-def test_krr_never_exceeds_its_epsilon(bundle: Bundle, epsilon: Decimal) -> None:
+def test_krr_never_exceeds_its_epsilon(bundle: TextBundle, epsilon: Decimal) -> None:
     """Every ratio of every two inputs is at most ``e**epsilon``, and words are kept as often as integers then allow.
 
     Inputs outside the outputs (``<unk>``, words that are never an output) are uniform over them.
@@ -88,7 +88,7 @@ def test_krr_never_exceeds_its_epsilon(bundle: Bundle, epsilon: Decimal) -> None
     assert not at_most_exponential(Fraction(own + 2, tail), epsilon)
 
 
-def test_every_integer_of_krr(bundle: Bundle) -> None:
+def test_every_integer_of_krr(bundle: TextBundle) -> None:
     table = bundle.table
     weights, rows = response_weights(RandomizedResponse.of(table, Decimal("1.5")), table.symbols)
     assert deals_exactly(sampling.select, rows, weights)
@@ -127,18 +127,18 @@ KRR_FAULTS: dict[str, Callable[[Decimal, int], Decimal]] = {
 }
 
 
-def test_krr_just_below_a_whole_number(bundle: Bundle) -> None:
+def test_krr_just_below_a_whole_number(bundle: TextBundle) -> None:
     assert stays_below(RandomizedResponse.of.__func__, bundle.table)
 
 
 @pytest.mark.parametrize("fault", KRR_FAULTS)
-def test_a_fault_in_krr_is_seen(bundle: Bundle, fault: str) -> None:
+def test_a_fault_in_krr_is_seen(bundle: TextBundle, fault: str) -> None:
     table = bundle.table
     assert stays_below(krr(lambda epsilon, tail: (epsilon.exp() * ONE_UNIT * tail).to_integral_value()), table)
     assert not stays_below(krr(KRR_FAULTS[fault]), table)
 
 
-def test_random_is_uniform(bundle: Bundle) -> None:
+def test_random_is_uniform(bundle: TextBundle) -> None:
     """Every input, ``<unk>`` and words that are never an output included, has the same law: one integer a word."""
     allowed = outputs(bundle, "santext")
     rows = RandomizedResponse.uniform(bundle.table).rows(np.arange(bundle.symbols + 1))

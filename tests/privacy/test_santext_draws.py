@@ -15,7 +15,7 @@ import small_bundles
 from defined_weights import defined_weights, outputs
 from numpy.typing import NDArray
 from scipy.stats import chi2
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.text import TextBundle
 from textveil.mechanisms import entropy
 from textveil.mechanisms import integer_sampling as sampling
 from textveil.mechanisms.baselines.santext import SanText
@@ -36,11 +36,11 @@ KINDS = ("output", "common word", "never an output", "unknown")
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bundle]:
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., TextBundle]:
     """Bundles by ``k``, with a base measure in the mechanisms of the level ``l1``; each is written once."""
 
     @cache
-    def open_bundle(k: int | None) -> Bundle:
+    def open_bundle(k: int | None) -> TextBundle:
         vectors = small_bundles.scattered(40, 16, seed=71)
         built = small_bundles.contents(vectors, k=k, exponents=("4", "4"))
         roles = built.tensors["table.safetensors"]["roles"]
@@ -54,7 +54,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bundle]:
     return open_bundle
 
 
-def example(bundle: Bundle, kind: str) -> int:
+def example(bundle: TextBundle, kind: str) -> int:
     """An input of each kind."""
     roles = bundle.table.roles.tolist()
     return {
@@ -87,7 +87,7 @@ def counted(outputs_drawn: NDArray[np.int64], symbols: int) -> NDArray[np.int64]
     return np.bincount(outputs_drawn, minlength=symbols)
 
 
-def law_of(bundle: Bundle, level: int, mechanism: str) -> tuple[SanText, list[list[int]]]:
+def law_of(bundle: TextBundle, level: int, mechanism: str) -> tuple[SanText, list[list[int]]]:
     level_law = bundle.levels[level].parameters[mechanism]
     law = SanText.of(bundle.table, bundle.metric, mechanism, level_law)
     return law, defined_weights(bundle, mechanism, level_law)
@@ -97,7 +97,7 @@ def law_of(bundle: Bundle, level: int, mechanism: str) -> tuple[SanText, list[li
 @pytest.mark.parametrize("level", [0, 1], ids=["uniform base", "base measure"])
 @pytest.mark.parametrize("k", KS)
 @pytest.mark.parametrize("draws", [DRAWS, pytest.param(MORE_DRAWS, marks=pytest.mark.full)])
-def test_the_law_of_a_word(opened: Callable[..., Bundle], draws: int, k: int | None, level: int, kind: str) -> None:
+def test_the_law_of_a_word(opened: Callable[..., TextBundle], draws: int, k: int | None, level: int, kind: str) -> None:
     bundle = opened(k)
     x = example(bundle, kind)
     for mechanism in OUTPUT_ROLE:
@@ -106,7 +106,7 @@ def test_the_law_of_a_word(opened: Callable[..., Bundle], draws: int, k: int | N
         assert not rejects(counted(drawn, bundle.symbols), weights[x])
 
 
-def test_words_of_one_batch(opened: Callable[..., Bundle]) -> None:
+def test_words_of_one_batch(opened: Callable[..., TextBundle]) -> None:
     """All inputs mixed in one batch, as texts mix them: every word has its own distribution."""
     bundle = opened(5)
     law, weights = law_of(bundle, 1, "santext")
@@ -126,7 +126,7 @@ def seeded(seed: int) -> Callable[[int], NDArray[np.uint64]]:
 
 @pytest.mark.parametrize("fault", ["after a rejection only the tail is drawn again", "stored words are not accepted"])
 def test_a_fault_in_the_sampler_is_seen(
-    opened: Callable[..., Bundle], fault: str, monkeypatch: pytest.MonkeyPatch
+    opened: Callable[..., TextBundle], fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bundle = opened(5)
     x = example(bundle, "output")
@@ -137,7 +137,7 @@ def test_a_fault_in_the_sampler_is_seen(
     assert rejects(counted(law.draw(inputs, seeded(73)), bundle.symbols), weights[x])
 
 
-def test_faults_in_the_law_are_seen(opened: Callable[..., Bundle]) -> None:
+def test_faults_in_the_law_are_seen(opened: Callable[..., TextBundle]) -> None:
     """The distribution of proposals, the one without its base measure, the one of a level five per cent away."""
     bundle = opened(5)
     x = example(bundle, "output")

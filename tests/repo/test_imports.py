@@ -91,7 +91,7 @@ def test_an_index_needs_numpy_alone(tmp_path: Path) -> None:
     folder = write_index(tmp_path / "bundle")
     use = (
         "from textveil import IndexEncoder; from textveil_cli.collector import IndexServer; from pathlib import Path; "
-        f"e, s = IndexEncoder.load({str(folder)!r}), IndexServer(Path({str(folder)!r})); "
+        f"e, s = IndexEncoder.load({str(folder)!r}), IndexServer.load(Path({str(folder)!r})); "
         "r = s.receive(e.encode('The market’s 17').line, 1); s.classify(r); s.counts([r])"
     )
     modules = loaded(use)

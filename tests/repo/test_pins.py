@@ -15,7 +15,7 @@ from small_encoders import write_encoder
 from small_index import write_index
 from small_staircase import small_staircase
 from textveil import Encoder, IndexEncoder, Sanitizer
-from textveil.bundle import Bundle, open_encoder, open_index
+from textveil.bundle import TextBundle, open_bundle
 from textveil.errors import BundleTooLarge, IdentityMismatch, NotTheMaker, OptionError
 from textveil.text import Options
 from textveil_cli import console
@@ -90,7 +90,15 @@ COMMAND = ROOT / "cli/src/textveil_cli/main.py"
 
 def test_no_command_opens_a_bundle_without_them() -> None:
     """Another look at the same, in the code: a parameter may be called anything."""
-    opening = {"Bundle", "open_index", "open_encoder", "IndexServer", "VectorClassifier", "TextChannel", "sign_bundle"}
+    opening = {
+        "TextBundle",
+        "open_index",
+        "open_encoder",
+        "IndexServer",
+        "VectorClassifier",
+        "TextChannel",
+        "sign_bundle",
+    }
     found = 0
     files = [*ROOT.glob("*/src/*/cli/*.py"), *ROOT.glob("cli/src/textveil_cli/commands/*.py"), COMMAND]
     for file in files:
@@ -143,7 +151,7 @@ def test_every_command_refuses_another_bundle(
 
 
 DOORS: dict[str, tuple[str, Callable[..., object]]] = {
-    "Bundle": ("{}", Bundle),
+    "TextBundle": ("{}", TextBundle),
     "open_index": ("[]", open_index),
     "open_encoder": ("()", open_encoder),
     "Sanitizer.load": ("{}", Sanitizer.load),
@@ -197,7 +205,7 @@ def test_every_integration_hands_them_on() -> None:
 
 
 def test_another_process_opens_the_same_bundle_under_the_same_cap(folders: dict[str, Path]) -> None:
-    bundle = Bundle(folders["{}"], max_bytes=10**9)
+    bundle = open_bundle(folders["{}"], TextBundle, max_bytes=10**9)
     assert bundle.same == {"expect_id": bundle.identity, "max_bytes": 10**9}
     again, (folder, pins, pinned, options) = Rewriter(folders["{}"], max_bytes=10**9).__reduce__()
     assert (folder, pins, pinned, options) == (str(folders["{}"]), bundle.same, False, {})

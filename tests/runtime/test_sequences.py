@@ -127,6 +127,6 @@ def test_a_preview_is_of_a_string(english: Sanitizer) -> None:
 
 
 def test_a_released_line_is_a_string(tmp_path: Path) -> None:
-    server = IndexServer(write_index(tmp_path / "index"))
+    server = IndexServer.load(write_index(tmp_path / "index"))
     with pytest.raises(ReleaseError, match=r"^line 3: is not a string$"):
         server.receive(b"1\t2\t3\t4", 3)  # type: ignore[arg-type]

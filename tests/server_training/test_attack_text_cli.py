@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from neighbor_models import write_bert
 from small_bundles import contents, pieces, scattered, small_bundle, spellings
-from textveil.bundle.text_bundle import EMBEDDINGS
+from textveil.bundle.layout import EMBEDDINGS
 from textveil_export.text.write import write_bundle
 from textveil_training.attacks.text import run as run_module
 from textveil_training.engine.tensor_files import sha256

@@ -144,7 +144,7 @@ def test_a_codebook_from_a_file(run: Run, tmp_path: Path, labeled: bool) -> None
     code, out, err = run("encoder", tmp_path / "my.tsv", *arguments, "-o", tmp_path / "bundle")
     assert (code, err) == (0, "")
     assert ("accuracy" in out) == labeled
-    encoder, server = IndexEncoder.load(tmp_path / "bundle"), IndexServer(tmp_path / "bundle")
+    encoder, server = IndexEncoder.load(tmp_path / "bundle"), IndexServer.load(tmp_path / "bundle")
     assert encoder.bundle.kind == "codebook"
     count = len(encoder.bundle.labels)
     assert encoder.bundle.labels == tuple(map(str, range(count)))
@@ -155,7 +155,7 @@ def test_a_codebook_from_a_file(run: Run, tmp_path: Path, labeled: bool) -> None
     if not labeled:  # labels may come later
         added = ("--text", "text", "--label", "topic", "-o", tmp_path / "added")
         assert run("held-out", tmp_path / "bundle", tmp_path / "my.tsv", *added)[0] == 0
-        server = IndexServer(tmp_path / "added")
+        server = IndexServer.load(tmp_path / "added")
         identity = encoder.bundle.identity[:12], server.bundle.identity[:12]
         counts = server.counts(server.receive(line.replace(*identity), 1) for line in lines)
     assert [found.label for found in counts.of_labels.counts] == list("0123")

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from overridden import overridden
-from textveil.verify import verify_index
 from textveil.bundle import StaticParts
 from textveil.vector import IndexEncoder
+from textveil.verify import verify_index
 from textveil_cli.collector import IndexServer
 from textveil_export.index import reopened, write_index
 from textveil_training.bounds.decisions import recalls
@@ -59,7 +59,7 @@ def test_the_bundle_decides_and_keeps_the_names_of_labels(made: Path) -> None:
     assert encoder.secret_code("the price of stock") == 0
     assert list(encoder.bundle.channels) == ["counts", "accuracy"]
     assert "certificate for these very channels" in verify_index(encoder.bundle)
-    server = IndexServer(made)
+    server = IndexServer.load(made)
     decision = server.classify(server.receive(encoder.encode("goal").line, 1))
     assert decision.scores[decision.label] > 0.5
 

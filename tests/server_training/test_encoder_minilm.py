@@ -166,7 +166,7 @@ def test_its_bundle_decides_on_the_device(compared: tuple[Path, str]) -> None:
     assert encoder.bundle.labels == ("kitchen", "weather")
     assert encoder.secret_code("cold wind and snow in the north") == 1
     assert encoder.secret_code("bake the bread in butter and salt") == 0
-    server = IndexServer(compared[0])
+    server = IndexServer.load(compared[0])
     received = [server.receive(encoder.encode(text).line, 1) for text in ("snow", "bread", "")]
     assert {server.classify(one).label for one in received} <= {"kitchen", "weather"}
     provenance = encoder.bundle.manifest["provenance"]

@@ -7,12 +7,11 @@ import os
 import signal
 import sys
 import traceback
-import warnings
 from contextlib import suppress
 from typing import Any
 
 import typer
-from textveil.errors import OldFormat, OutputError, TextveilError
+from textveil.errors import OutputError, TextveilError
 
 _USAGE = {
     "NoSuchOption": "unknown option",
@@ -47,7 +46,6 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
         arguments: The command line; ``sys.argv`` if left out.
     """
     _clean_up_when_terminated()
-    _say_warnings(name)
     try:
         command = typer.main.get_command(app)
         _refuse_repeated(command)
@@ -150,19 +148,6 @@ def say(message: str) -> None:
     if sys.stderr is not None:
         with suppress(OSError):
             print(message, file=sys.stderr, flush=True)
-
-
-def _say_warnings(name: str) -> None:
-    """Prints our warnings as one line, without the line of the program that Python shows."""
-    shown = warnings.showwarning
-
-    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-        if issubclass(category, OldFormat):
-            say(f"{name}: warning: {message}")
-        else:
-            shown(message, category, *place, **more)
-
-    warnings.showwarning = show
 
 
 def _clean_up_when_terminated() -> None:

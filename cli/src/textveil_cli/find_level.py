@@ -1,14 +1,14 @@
 """Finds the level of SanText that meets a wish, by the statistics of a bundle."""
 
 from textveil.bundle.statistics import RELEASES, Measures
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.text import TextBundle
 from textveil.errors import NoStatistics, OptionError, WishNotMet
 from textveil.release import counted
 from textveil.text.level_summary import LevelSummary, summaries
 
 
 def find_level(
-    bundle: Bundle,
+    bundle: TextBundle,
     *,
     unchanged: float | None = None,
     bayes: float | None = None,

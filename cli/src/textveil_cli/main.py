@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 from textveil import __version__
-from textveil.bundle.encoder_bundle import open_encoder
-from textveil.bundle.files import ENCODER_BUNDLE, encoder_version, kind_of
-from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION, open_index
+from textveil.bundle.index import IndexBundle
+from textveil.bundle.open import open_bundle
 from textveil.bundle.pins import Pins
+from textveil.bundle.text import TextBundle
+from textveil.bundle.vectors import VectorBundle
 from textveil.errors import OptionError
 from textveil.text.options import Options
 from textveil.text.sanitizer import Sanitizer
@@ -111,16 +112,17 @@ def info(
     It may be a bundle for texts or an encoder.
     """
     bundle = one_bundle(folder, bundle)
-    if bundle is not None and encoder_version(bundle) == INDEX_FORMAT_VERSION:
-        index = open_index(bundle, **pins)
-        print(index.path if path else show_index.information(index, as_json=as_json))
+    opened = Sanitizer.load(**pins).bundle if bundle is None else open_bundle(bundle, **pins)
+    if path:
+        print(opened.path)
         return
-    if bundle is not None and kind_of(bundle) == ENCODER_BUNDLE:
-        encoder, _ = open_encoder(bundle, **pins)
-        print(encoder.path if path else show_encoder.information(encoder, as_json=as_json))
-        return
-    sanitizer = Sanitizer.load(bundle, **pins)
-    print(sanitizer.bundle.path if path else show_text.information(sanitizer.bundle, as_json=as_json))
+    match opened:
+        case IndexBundle():
+            print(show_index.information(opened, as_json=as_json))
+        case VectorBundle():
+            print(show_encoder.information(opened, as_json=as_json))
+        case _:
+            print(show_text.information(Sanitizer(opened).bundle, as_json=as_json))
 
 
 @app.command()
@@ -197,15 +199,16 @@ def verify(
         return
     if output is not None or signed_by is not None:
         raise OptionError("--output and --signed-by go with --receipt")
-    if bundle is not None and kind_of(bundle) == ENCODER_BUNDLE:
-        if pairs is not None:
-            raise OptionError("--pairs is for bundles of words: the noise of an encoder is computed whole")
-        if encoder_version(bundle) == INDEX_FORMAT_VERSION:
-            print(verify_index(open_index(bundle, **pins)))
-            return
-        print(verify_encoder(open_encoder(bundle, **pins)[0]))
-        return
-    print(verify_text(Sanitizer.load(bundle, **pins).bundle, PAIRS if pairs is None else pairs))
+    opened = Sanitizer.load(**pins).bundle if bundle is None else open_bundle(bundle, **pins)
+    if pairs is not None and not isinstance(opened, TextBundle):
+        raise OptionError("--pairs is for bundles of words: the noise of an encoder is computed whole")
+    match opened:
+        case IndexBundle():
+            print(verify_index(opened))
+        case VectorBundle():
+            print(verify_encoder(opened))
+        case _:
+            print(verify_text(Sanitizer(opened).bundle, PAIRS if pairs is None else pairs))
 
 
 app.command()(encode)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
-from textveil.bundle.files import MAX_BUNDLE_BYTES
+from textveil.bundle.pins import MAX_BUNDLE_BYTES
 from textveil.bundle.pins import Pins
 
 Command = Callable[..., None]

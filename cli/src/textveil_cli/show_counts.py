@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from textveil.bundle.held_out import HeldOut
-from textveil.bundle.index_bundle import CODEBOOK, IndexBundle
+from textveil.bundle.index import IndexBundle
+from textveil.bundle.layout import CODEBOOK
 from textveil.errors import ReleaseError
 
 from textveil_cli.collector.counts import Count, Counts, Estimate
@@ -30,7 +31,7 @@ def show_counts(bundle: IndexBundle, counts: Counts, as_json: bool) -> None:
     decided, of_labels = counts.decided, counts.of_labels
     if decided.refused and of_labels.refused:
         raise ReleaseError(decided.refused)
-    apart = bundle.kind == CODEBOOK
+    apart = bundle.codes_are == CODEBOOK
     tables = [("code", [(_DECIDED, decided)]), ("label", [(_OF_LABELS, of_labels)])]
     if not apart:
         tables = [("label", [(_DECIDED, decided), (_OF_LABELS, of_labels)])]

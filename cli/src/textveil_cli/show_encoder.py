@@ -3,13 +3,13 @@
 import json
 from typing import Any
 
-from textveil.bundle.encoder_bundle import EncoderBundle
+from textveil.bundle.vectors import VectorBundle
 from textveil.mechanisms.noise.parameters import ReleaseParameters
 from textveil.release import round_up
 from textveil.vector.statement import VectorStatement, vector_statement
 
 
-def information(bundle: EncoderBundle, *, as_json: bool = False) -> str:
+def information(bundle: VectorBundle, *, as_json: bool = False) -> str:
     """Describes an encoder bundle: what it is, what its levels promise and what was measured."""
     manifest, default = bundle.manifest, bundle.default_level
     levels = [{"default": level == default, **_statement(bundle, level).to_dict()} for level in bundle.levels]
@@ -51,11 +51,11 @@ def information(bundle: EncoderBundle, *, as_json: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _statement(bundle: EncoderBundle, level: ReleaseParameters, word_dropout: str = "0") -> VectorStatement:
+def _statement(bundle: VectorBundle, level: ReleaseParameters, word_dropout: str = "0") -> VectorStatement:
     return vector_statement(level, word_dropout, bundle.identity)
 
 
-def _level_line(bundle: EncoderBundle, level: ReleaseParameters) -> str:
+def _level_line(bundle: VectorBundle, level: ReleaseParameters) -> str:
     words = [round_up(float(_statement(bundle, level, mu).per_word.epsilon), 3) for mu in ("0.1", "0.3", "0.5")]
     noise = _statement(bundle, level).to_dict()["noise"].removesuffix(" on every coordinate")
     marker = "   default" if level == bundle.default_level else ""

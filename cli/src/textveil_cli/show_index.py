@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from textveil.bundle.index_bundle import IndexBundle, StaticParts
+from textveil.bundle.index import IndexBundle, StaticParts
 from textveil.mechanisms.staircase.index import IndexStaircase
 from textveil.vector.index_statement import IndexStatement
 

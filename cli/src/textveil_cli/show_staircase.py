@@ -4,7 +4,7 @@ import textwrap
 from dataclasses import asdict
 from typing import Any
 
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.text import TextBundle
 from textveil.text.levels import epsilon_text
 from textveil.text.mention_statement import NOTION
 
@@ -19,7 +19,7 @@ _EXPLAINED = (
 )
 
 
-def staircase_facts(bundle: Bundle) -> dict[str, Any]:
+def staircase_facts(bundle: TextBundle) -> dict[str, Any]:
     """Returns what JSON says of the staircase."""
     assert bundle.skeleton is not None
     return {
@@ -31,7 +31,7 @@ def staircase_facts(bundle: Bundle) -> dict[str, Any]:
     }
 
 
-def staircase_lines(bundle: Bundle) -> list[str]:
+def staircase_lines(bundle: TextBundle) -> list[str]:
     """Returns the levels of the staircase as a table, with what its columns mean."""
     assert bundle.skeleton is not None
     kinds = ", ".join(kind.name for kind in bundle.skeleton.kinds)

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from textveil.bundle.santext_files import TABLE_MECHANISMS, Level
+from textveil.bundle.layout import TABLE_MECHANISMS
+from textveil.bundle.santext_files import Level
 from textveil.bundle.statistics import Recovery
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.text import TextBundle
 from textveil.release import counted, round_up
 from textveil.text.level_summary import LevelSummary, summaries, summary
 from textveil.text.levels import epsilon_text
@@ -48,7 +49,7 @@ class Tally:
         return f"{counted(self.documents, 'document')}; {self.terms.statement(self.tokens).summary()}"
 
 
-def information(bundle: Bundle, *, as_json: bool = False) -> str:
+def information(bundle: TextBundle, *, as_json: bool = False) -> str:
     """Describes a bundle: what it is, what its levels promise and what they do not."""
     manifest = bundle.manifest
     levels = [
@@ -113,7 +114,7 @@ def information(bundle: Bundle, *, as_json: bool = False) -> str:
     return "\n".join(lines)
 
 
-def levels_table(bundle: Bundle, *, as_json: bool = False) -> str:
+def levels_table(bundle: TextBundle, *, as_json: bool = False) -> str:
     """Returns all levels for each mechanism, the default first: what they promise and what they do."""
     mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_table_mechanism)
     if not bundle.levels:
@@ -139,7 +140,7 @@ def levels_table(bundle: Bundle, *, as_json: bool = False) -> str:
     return "\n".join([*lines, *_COLUMNS])
 
 
-def chosen_level(bundle: Bundle, level: LevelSummary, *, as_json: bool = False) -> str:
+def chosen_level(bundle: TextBundle, level: LevelSummary, *, as_json: bool = False) -> str:
     """Describes a level: the options that choose it, what it promises and what it does."""
     if as_json:
         return json.dumps({"options": level.options, **asdict(level)}, ensure_ascii=False)
@@ -232,7 +233,7 @@ def share(value: float) -> str:
     return ">99.9%" if text == "100.0%" else text
 
 
-def _mechanism(bundle: Bundle, level: Level, mechanism: str) -> dict[str, Any]:
+def _mechanism(bundle: TextBundle, level: Level, mechanism: str) -> dict[str, Any]:
     found = summary(bundle, level, mechanism)
     return {
         "epsilon": found.epsilon,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.text import TextBundle
 from textveil.mechanisms.staircase.staircase import Staircase
 from textveil.release import round_up
 from textveil.text.mention_options import Mentions
@@ -43,7 +43,9 @@ class StaircaseSummary:
     kept_most: float
 
 
-def staircase_summaries(bundle: Bundle, *, visible: str | None = None, kinds: bool = True) -> list[StaircaseSummary]:
+def staircase_summaries(
+    bundle: TextBundle, *, visible: str | None = None, kinds: bool = True
+) -> list[StaircaseSummary]:
     """Returns the levels of a bundle's staircase, strictest first.
 
     Args:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from textveil.bundle import MANIFEST, atomic_folder, atomic_output
+from textveil.bundle import atomic_folder, atomic_output, layout
 from textveil.errors import OutputError
 
 from textveil_export.errors import WriteError
@@ -43,7 +43,7 @@ def whole_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
         WriteError: The target exists, or the disk is full or not writable.
     """
     folder = Path(os.path.abspath(folder))
-    if folder.exists() and not (force and (folder / MANIFEST).is_file()):
+    if folder.exists() and not (force and (folder / layout.MANIFEST).is_file()):
         raise WriteError(
             "the output folder exists and is not a bundle" if force else "the output folder exists (use --force)"
         )

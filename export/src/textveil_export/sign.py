@@ -5,18 +5,7 @@ import stat
 from pathlib import Path
 from typing import Unpack
 
-from textveil.bundle import (
-    INDEX_FORMAT_VERSION,
-    SIGNATURE,
-    TEXT_BUNDLE,
-    Bundle,
-    Pins,
-    encoder_version,
-    kind_of,
-    open_encoder,
-    open_index,
-    signed_message,
-)
+from textveil.bundle import Pins, layout, open_bundle, signed_message
 
 from textveil_export.atomic import replace_file
 from textveil_export.errors import KeyFileError
@@ -53,15 +42,7 @@ def sign_bundle(folder: Path, key: Path, **pins: Unpack[Pins]) -> str:
         raise KeyFileError(f"no private key in PEM there; {_HINT}") from error
     if not isinstance(private, Ed25519PrivateKey):
         raise KeyFileError(f"the key is of another kind; {_HINT}")
-    signature = private.sign(signed_message(_sound_manifest(folder, pins)))
-    replace_file(folder / SIGNATURE, signature.hex() + "\n")
+    bundle = open_bundle(folder, **pins)  # nobody vouches for one that does not open
+    signature = private.sign(signed_message(bundle.identity))
+    replace_file(folder / layout.SIGNATURE, signature.hex() + "\n")
     return private.public_key().public_bytes_raw().hex()
-
-
-def _sound_manifest(folder: Path, pins: Pins) -> str:
-    """The SHA-256 of the manifest of a bundle that opens: nobody vouches for one that does not."""
-    if kind_of(folder) == TEXT_BUNDLE:
-        return Bundle(folder, **pins).manifest_sha256
-    if encoder_version(folder) == INDEX_FORMAT_VERSION:
-        return open_index(folder, **pins).identity
-    return open_encoder(folder, **pins)[0].manifest_sha256

@@ -42,13 +42,13 @@ class BundleTooLarge(BundleError):
 
 
 class BundleVersion(BundleError):
-    """The bundle was written for another version of the format."""
+    """The bundle is of another version of the format than this release reads."""
 
     code = "bundle-version"
 
 
 class WrongBundle(BundleError):
-    """A bundle for text where an encoder is needed, or the other way round."""
+    """A bundle of another kind than is needed: for text, of vectors or of an index."""
 
     code = "bundle-kind"
 
@@ -307,10 +307,6 @@ class ResumeError(OutputError):
     """An output folder cannot be gone on with."""
 
     code = "resume"
-
-
-class OldFormat(UserWarning):
-    """A bundle of an older format was opened: its identity does not cover all of it. The message names the rest."""
 
 
 class MixedKinds(TypeError):

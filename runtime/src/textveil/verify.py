@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.encoder_bundle import EncoderBundle
-from textveil.bundle.index_bundle import IndexBundle
+from textveil.bundle.index import IndexBundle
+from textveil.bundle.layout import VISIBLE
 from textveil.bundle.santext_files import Level
-from textveil.bundle.text_bundle import VISIBLE, Bundle
+from textveil.bundle.text import TextBundle
+from textveil.bundle.vectors import VectorBundle
 from textveil.errors import BundleDamaged, OptionError
 from textveil.mechanisms import entropy
 from textveil.mechanisms.baselines.santext import SanText, rounding_slack
@@ -63,7 +64,7 @@ def largest_losses(channel: Channel, inputs: NDArray[np.intp]) -> Floats:
     return losses
 
 
-def verify_text(bundle: Bundle, pairs: int = PAIRS) -> str:
+def verify_text(bundle: TextBundle, pairs: int = PAIRS) -> str:
     """Checks an opened bundle of texts, and returns what was checked.
 
     Of SanText: the weight of every score, every stored distance, that no nearer word is missing, and the losses of all
@@ -86,7 +87,7 @@ def verify_text(bundle: Bundle, pairs: int = PAIRS) -> str:
     return "\n".join(lines)
 
 
-def verify_encoder(bundle: EncoderBundle) -> str:
+def verify_encoder(bundle: VectorBundle) -> str:
     """Checks an opened bundle of an encoder, and returns what was checked.
 
     Opening it has checked the model. Here the finished noise of every level is audited: its exact distribution gives
@@ -172,7 +173,7 @@ def exceeds(rows: Sequence[Sequence[int]], epsilon: Decimal) -> bool:
     return ratio > bound
 
 
-def _verify_santext(bundle: Bundle, pairs: int) -> list[str]:
+def _verify_santext(bundle: TextBundle, pairs: int) -> list[str]:
     table, metric = bundle.table, bundle.metric
     laws = [(level, mechanism) for level in bundle.levels for mechanism in level.parameters]
     for level, mechanism in laws:
@@ -198,7 +199,7 @@ def _verify_santext(bundle: Bundle, pairs: int) -> list[str]:
     ]
 
 
-def _allowed(bundle: Bundle, level: Level, mechanism: str, distances: Floats) -> Floats:
+def _allowed(bundle: TextBundle, level: Level, mechanism: str, distances: Floats) -> Floats:
     epsilon, kind = label(bundle, level, mechanism)
     parameters = level.parameters[mechanism]
     slack = 0.0
@@ -233,7 +234,7 @@ def _check_scores(table: Table, metric: Metric) -> None:
             raise BundleDamaged(f"table.safetensors: row {rows[lacks.argmax()]} lacks a neighbor")
 
 
-def _verify_staircase(bundle: Bundle) -> str:
+def _verify_staircase(bundle: TextBundle) -> str:
     """The certificate on the outputs of every rule, and that these are what the rule allows.
 
     None is a function word where these are visible, a member of a kind, or shaped like one.

@@ -12,7 +12,7 @@ from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import DEFAULT_BUNDLE, Bundle, Pins
+from textveil.bundle import DEFAULT_BUNDLE, Pins, TextBundle, open_bundle
 from textveil.mechanisms import Channel
 from textveil.text import Lexicon, Options, make_plan, segments
 
@@ -58,7 +58,7 @@ class TextChannel:
     """
 
     def __init__(self, bundle: Path | None = None, *, pins: Pins | None = None, **options: Unpack[Options]) -> None:
-        self.bundle = Bundle(DEFAULT_BUNDLE if bundle is None else bundle, **(pins or {}))
+        self.bundle = open_bundle(DEFAULT_BUNDLE if bundle is None else bundle, TextBundle, **(pins or {}))
         if options.get("mechanism") is None and self.bundle.default_mechanism == "staircase":
             options["mechanism"] = self.bundle.default_table_mechanism or "staircase"
         if options.get("mechanism") == "staircase":

@@ -44,7 +44,7 @@ def bundle(tmp_path: Path) -> Path:
 
 
 def line(folder: Path, first: float = 0.5, **statement: object) -> str:
-    said = {"bundle": VectorClassifier(folder).bundle.identity, "epsilon_whole_text": "4"} | statement
+    said = {"bundle": VectorClassifier.load(folder).bundle.identity, "epsilon_whole_text": "4"} | statement
     return json.dumps({"vector": [first] + [0.0] * (small_encoders.DIMENSION - 1), "statement": said})
 
 
@@ -86,7 +86,7 @@ def test_the_classifier_is_the_one_that_was_trained(bundle: Path) -> None:
     vectors = torch.randn(7, width)
     with torch.inference_mode():
         wanted = trained(vectors, torch.full((7, 1), 4.0).log()).softmax(-1).numpy()
-    assert VectorClassifier(bundle).scores(vectors.numpy(), [4.0] * 7) == pytest.approx(wanted, abs=1e-5)
+    assert VectorClassifier.load(bundle).scores(vectors.numpy(), [4.0] * 7) == pytest.approx(wanted, abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -133,24 +133,24 @@ def test_what_is_no_released_vector(
 )
 def test_scores_are_of_rows(bundle: Path, vectors: object, epsilons: object) -> None:
     with pytest.raises(ReleaseError, match=r"^scores takes rows of \d+ numbers"):
-        VectorClassifier(bundle).scores(vectors, epsilons)  # type: ignore[arg-type]
+        VectorClassifier.load(bundle).scores(vectors, epsilons)  # type: ignore[arg-type]
 
 
 def test_a_bundle_without_a_classifier_or_with_one_that_does_not_fit(bundle: Path, tmp_path: Path) -> None:
     save_file({"out.weight": np.zeros((2, 99), dtype=np.float32)}, bundle / "classifier.safetensors")
     with pytest.raises(BundleDamaged, match=r"classifier\.safetensors: "):
-        VectorClassifier(bundle)
+        VectorClassifier.load(bundle)
     small_encoders.sign_encoder(bundle)
     with pytest.raises(BundleDamaged, match="no classifier of this format"):
-        VectorClassifier(bundle)
+        VectorClassifier.load(bundle)
     tensors = {"out.weight": np.zeros((2, 99), dtype=np.float32), "out.bias": np.zeros(2, dtype=np.float32)}
     save_file(tensors, bundle / "classifier.safetensors")
     small_encoders.sign_encoder(bundle)
     with pytest.raises(BundleDamaged, match="does not fit"):
-        VectorClassifier(bundle)
+        VectorClassifier.load(bundle)
     (bundle / "classifier.safetensors").unlink()
     small_encoders.sign_encoder(bundle)
     with pytest.raises(ReleaseError, match="no classifier"):
-        VectorClassifier(bundle)
+        VectorClassifier.load(bundle)
     with pytest.raises(BundleNotFound):
-        VectorClassifier(tmp_path / "nowhere")
+        VectorClassifier.load(tmp_path / "nowhere")

@@ -11,6 +11,7 @@ from typing import Any
 
 import regex
 
+from .characters import use_characters
 from .files import Array, check, parse_object, parse_safetensors
 from .staircase import Staircase, read_staircase
 
@@ -45,19 +46,9 @@ class Bundle:
         return self.ids.get(spelling, self.unknown)
 
 
-def in_parts(law: dict[str, Any], version: int) -> dict[str, Any]:
-    """A law.json of either version with the keys of version 3."""
-    if version == 3:
-        check(set(law) == {"tokens", "symbols", "santext", "staircase", "skeleton", "defaults", "files"}, "keys")
-        return law
-    check(set(law) == {"tokens", "symbols", "levels", "defaults", "files", *LOWEST}, "law.json: keys")
-    santext = {key: law[key] for key in ("levels", *LOWEST)}
-    defaults = {"mechanism": law["defaults"]["mechanism"], "santext": law["defaults"]}
-    return {**law, "santext": santext, "staircase": None, "skeleton": None, "defaults": defaults}
-
-
 def check_parts(law: dict[str, Any], hashes: dict[str, str]) -> None:
     """Refuse parts that do not belong together, or to the files that the manifest lists."""
+    check(set(law) == {"tokens", "symbols", "santext", "staircase", "skeleton", "defaults", "files"}, "law.json: keys")
     check(law["tokens"] in ("word", "wordpiece"), "law.json: tokens")
     check(type(law["symbols"]) is int and law["symbols"] >= 1, "law.json: symbols")
     parts = {part for part in ("santext", "staircase") if law[part] is not None}
@@ -67,7 +58,7 @@ def check_parts(law: dict[str, Any], hashes: dict[str, str]) -> None:
     check(
         (law["staircase"] is None) == (law["skeleton"] is None), "law.json: a staircase and a skeleton need each other"
     )
-    named = ["vocabulary.tsv"]
+    named = ["vocabulary.tsv", "characters.json"]
     if "santext" in parts:
         named += ["table.safetensors", *(hashes.keys() & {"embeddings.safetensors"})]
     if "staircase" in parts:
@@ -191,7 +182,8 @@ def read_bundle(folder: Path) -> Bundle:
     """Open a bundle; malformed structures raise whatever they raise."""
     manifest = parse_object((folder / "manifest.json").read_bytes())
     version = manifest["format_version"]
-    check(manifest["format"] == "textveil-bundle" and type(version) is int and version in (2, 3), "format or version")
+    check(manifest["format"] == "textveil-bundle" and type(version) is int and version == 4, "format or version")
+    check(manifest["kind"] == "text", "a bundle of another kind")
     check(manifest["files"].keys() >= {"law.json", "vocabulary.tsv"}, "a file is not listed")
     check(all(Path(name).name == name and "\\" not in name for name in manifest["files"]), "not a plain file name")
     data = {name: (folder / name).read_bytes() for name in manifest["files"]}
@@ -199,12 +191,11 @@ def read_bundle(folder: Path) -> Bundle:
         check(len(data[name]) == entry["bytes"], f"{name}: size")
         check(hashlib.sha256(data[name]).hexdigest() == entry["sha256"], f"{name}: hash")
     hashes = {name: entry["sha256"] for name, entry in manifest["files"].items()}
-    whole = in_parts(parse_object(data["law.json"]), version)
+    whole = parse_object(data["law.json"])
     check_parts(whole, hashes)
+    use_characters(data["characters.json"])
     law = {"tokens": whole["tokens"], "symbols": whole["symbols"]}
-    identity = (
-        hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest() if version == 3 else hashes["law.json"]
-    )
+    identity = hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
     *lines, rest = data["vocabulary.tsv"].decode("utf-8").split("\n")
     check(len(lines) == law["symbols"] and not rest, "vocabulary.tsv: number of lines")
     spellings = [line.split("\t") for line in lines]

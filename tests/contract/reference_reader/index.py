@@ -1,4 +1,4 @@
-"""Version 2 of docs/encoder-format.md, from the text to the index, in plain Python."""
+""" "An index" of docs/encoder-format.md, from the text to the index, in plain Python."""
 
 import hashlib
 import itertools

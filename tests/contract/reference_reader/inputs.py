@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import regex
 
 from .bundle import Bundle
-from .segments import LONGEST_WORD, find_segments
+from .segments import LONGEST_WORD, find_segments, is_blank
 
 CLITICS = ("n't", "'s", "'m", "'d", "'re", "'ve", "'ll")
 CHINESE = (  # the blocks that BERT counts as such
@@ -98,7 +98,7 @@ def read_text(bundle: Bundle, text: str, drop_case: bool, strict: bool) -> list[
     items: list[str | Unit] = []
     for kind, part in find_segments(text):
         if kind == "gap" and strict:
-            visible = regex.sub(r"\p{White_Space}", "", part)
+            visible = [character for character in part if not is_blank(character)]
             items += [Unit([bundle.look_up(character)], False, "lower") for character in visible]
         else:
             items += [part] if kind == "gap" else read(bundle, kind, part)

@@ -2,30 +2,19 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
 
-import regex
+from .characters import one_of
 
-
-def one_of(pattern: str) -> Callable[[str], bool]:
-    """A test of single characters ("" is never one)."""
-    compiled = regex.compile(pattern, regex.V1)
-    return lru_cache(1 << 16)(lambda character: compiled.fullmatch(character) is not None)
-
-
-is_blank, is_mark = one_of(r"\p{White_Space}"), one_of(r"\p{P}")
-is_letter = one_of(r"[\p{L}&&\p{WB=ALetter}]")
-is_follower = one_of(r"[[\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}]--\p{S}]")
-is_inner = one_of(r"[\p{WB=MidLetter}\p{WB=MidNumLet}']")
-is_connector, is_alphanumeric = one_of(r"\p{Pc}"), one_of(r"[\p{L}\p{M}\p{N}]")
-is_number_part, is_digit = one_of(r"[\p{Nd}\p{Sc}+\-‐‑–−.,/%#]"), one_of(r"\p{Nd}")
-GAP = regex.compile(r"[\p{White_Space}\p{P}]*")
+is_blank, is_mark, is_letter, is_follower = one_of("blank"), one_of("mark"), one_of("letter"), one_of("follower")
+is_inner, is_connector, is_digit = one_of("middle", more="'"), one_of("connector"), one_of("Nd")
+is_number_part = one_of("Nd", "Sc", more="+-‐‑–−.,/%#")
+is_l, is_l_or_n, is_alphanumeric = one_of("L"), one_of("L", "N"), one_of("L", "M", "N")
 LONGEST_WORD = 1000
 QUOTES, SOFT, ENDS, AT = set('"“”„«»'), set("‹›()[]{};—…"), set(".,:!?'‘’*_"), set("@＠﹫")
 OPENING, CLOSING, JOINING = set("([{"), set(")]}"), set(" \u00a0\u2009\u202f")
 DOMAINS = (
     "com org net io gov edu mil int info biz co uk de fr nl eu ru ch au ca jp cn br es pl se dk app dev xyz museum рф"
-)
+).split()
 
 
 def is_hard(character: str) -> bool:
@@ -131,14 +120,29 @@ def trigger_from(text: str, i: int) -> int:
 
 def names_host(run: str) -> bool:
     """Whether a run goes on to a hard break."""
-    if run[:1] in AT or GAP.fullmatch(run):
+    if run[:1] in AT or is_gap(run):
         return False
-    if "://" in run or regex.search(r"(?i:www)\.[\p{L}\p{N}]", run):
+    dots = [i for i, c in enumerate(run) if c == "."]
+    if "://" in run or any(run[max(0, i - 3) : i].lower() == "www" and is_l_or_n(char(run, i + 1)) for i in dots):
         return True
-    host = (
-        rf"[\p{{L}}\p{{M}}\p{{N}}]\.(\p{{L}}{{2,24}}[/?#:]|(?i:{DOMAINS.replace(' ', '|')})(?![\p{{L}}\p{{M}}\p{{N}}]))"
+    return not set(run) & (AT | OPENING) and any(is_alphanumeric(char(run, i - 1)) and ends_host(run, i) for i in dots)
+
+
+def ends_host(run: str, dot: int) -> bool:
+    """Whether a domain is after a dot, or letters and what follows on a host."""
+    end = skip(run, dot + 1, is_l)
+    if 2 <= end - dot - 1 <= 24 and char(run, end) in ("/", "?", "#", ":"):
+        return True
+    after = [c.casefold() for c in run[dot + 1 :]]
+    return any(
+        after[: len(domain)] == list(domain) and not is_alphanumeric(char(run, dot + 1 + len(domain)))
+        for domain in DOMAINS
     )
-    return not set(run) & (AT | OPENING) and regex.search(host, run) is not None
+
+
+def is_gap(text: str) -> bool:
+    """Whether a text is of blanks and marks alone."""
+    return all(is_blank(c) or is_mark(c) for c in text)
 
 
 def trimmed(text: str, start: int, end: int, more: set[str]) -> tuple[int, int]:
@@ -178,7 +182,7 @@ def find_strings(text: str) -> list[tuple[int, int]]:
             first, last = trimmed(text, start, end, SOFT)
             found.append((first, last))
             end = last
-        elif has_trigger(run) and not GAP.fullmatch(run):
+        elif has_trigger(run) and not is_gap(run):
             found.append((first, last))
             end = last
         position = i = end

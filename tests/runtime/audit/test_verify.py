@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import small_bundles
 from textveil import Sanitizer
-from textveil.verify import verify_text as verify
 from textveil.errors import BundleDamaged
+from textveil.verify import verify_text as verify
 from textveil_cli import main as cli
 from textveil_cli.console import run
 from textveil_export.certify.certificate import certify

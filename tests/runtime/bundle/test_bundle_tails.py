@@ -12,8 +12,9 @@ from damaged import JSON, read_json, refused, sign, sign_manifest
 from defined_weights import defined_weights
 from safetensors.numpy import load, save
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import TABLE_MECHANISMS, Bundle
-from textveil.errors import BundleVersion
+from textveil.bundle import open_bundle
+from textveil.bundle.layout import TABLE_MECHANISMS
+from textveil.bundle.text import TextBundle
 
 HIGH = "weights.high.santext.exact"
 
@@ -42,7 +43,7 @@ def weights_of(folder: Path, name: str) -> "np.ndarray[tuple[int], np.dtype[np.i
 
 
 def test_a_bundle_with_both_tails(copy: Path) -> None:
-    bundle = Bundle(copy)
+    bundle = open_bundle(copy, TextBundle)
     assert bundle.tails == (CAPPED, EXACT)
     assert bundle.default_tail == EXACT
     for level in bundle.levels:
@@ -71,13 +72,6 @@ def renamed(law: JSON, tail: str) -> None:
     law["defaults"]["santext"]["tail"] = CAPPED
 
 
-def of_version_1(law: JSON) -> None:
-    for level in (0, 1):
-        for mechanism in TABLE_MECHANISMS:
-            law["santext"]["levels"][level]["laws"][mechanism] = {**laws(law, level, mechanism)[CAPPED]}
-    del law["defaults"]["santext"]["tail"]
-
-
 CHANGES: dict[str, Callable[[JSON], object]] = {
     "levels with different tails": lambda law: without_tail(law, EXACT, (0,)),
     "levels with different tails, the default one everywhere": lambda law: without_tail(law, CAPPED, (1,)),
@@ -88,7 +82,6 @@ CHANGES: dict[str, Callable[[JSON], object]] = {
     "no default": lambda law: law["defaults"]["santext"].pop("tail"),
     "an unknown tail": lambda law: renamed(law, "heavy"),
     "a tail without a name": lambda law: renamed(law, ""),
-    "laws of version 1": of_version_1,
     "a law without weights": lambda law: laws(law)[EXACT].pop("weights"),
     "a law without a base": lambda law: laws(law)[EXACT].pop("base"),
     "a law with a key more": lambda law: laws(law)[EXACT].update(later=1),
@@ -107,7 +100,7 @@ def test_a_law_that_is_none(copy: Path, change: Callable[[JSON], object]) -> Non
 def test_one_tail_is_enough(copy: Path) -> None:
     """The changes above one step further, so that nothing is wrong any more."""
     change_law(copy, lambda law: without_tail(law, CAPPED, (0, 1)))
-    assert Bundle(copy).tails == (EXACT,)
+    assert open_bundle(copy, TextBundle).tails == (EXACT,)
     change_law(copy, lambda law: [laws(law, level, m).clear() for level in (0, 1) for m in TABLE_MECHANISMS])
     refused(copy)
 
@@ -126,14 +119,7 @@ def test_an_exact_tail_needs_the_rows(copy: Path) -> None:
     law["defaults"]["santext"]["tail"] = CAPPED
     (copy / "law.json").write_text(json.dumps(law))
     sign_manifest(copy, manifest)
-    assert Bundle(copy).metric is None
-
-
-def test_version_1_is_another_version(copy: Path) -> None:
-    manifest = read_json(copy / "manifest.json")
-    manifest["format_version"] = 1
-    (copy / "manifest.json").write_text(json.dumps(manifest))
-    assert "format version 2 and 3" in refused(copy, BundleVersion)
+    assert open_bundle(copy, TextBundle).metric is None
 
 
 # --- weights -------------------------------------------------------------------------------------------------------
@@ -142,28 +128,28 @@ def test_version_1_is_another_version(copy: Path) -> None:
 def test_the_smallest_weight_of_an_exact_tail(copy: Path) -> None:
     """2^12 is enough and one less is not; the same weights would do for a capped tail."""
     weights = weights_of(copy, HIGH)
-    exponent = float(Bundle(copy).levels[1].parameters["santext"].exponent)
-    shape = np.exp(-exponent * np.arange(len(weights)) / Bundle(copy).table.grid)
+    exponent = float(open_bundle(copy, TextBundle).levels[1].parameters["santext"].exponent)
+    shape = np.exp(-exponent * np.arange(len(weights)) / open_bundle(copy, TextBundle).table.grid)
     for smallest in (1 << 12, (1 << 12) - 1):
         scaled = np.rint(shape * (smallest / shape[-1])).astype(np.int64)
         assert scaled[-1] == smallest
         change_weights(copy, HIGH, scaled)
         if smallest == 1 << 12:
-            assert Sanitizer(Bundle(copy)).sanitize("the doctor", level="high").tokens == 2
+            assert Sanitizer(open_bundle(copy, TextBundle)).sanitize("the doctor", level="high").tokens == 2
         else:
             assert "weights" in refused(copy)
     change_weights(copy, HIGH, weights)
     change_weights(copy, "weights.high.santext.capped", scaled)
-    assert Bundle(copy).levels[1].parameters["santext"].weights[-1] == (1 << 12) - 1
+    assert open_bundle(copy, TextBundle).levels[1].parameters["santext"].weights[-1] == (1 << 12) - 1
 
 
 def test_a_score_past_the_end_has_the_last_weight(copy: Path) -> None:
     """Weights must reach as far as the stored scores; beyond them the last weight counts."""
-    reach = int(Bundle(copy).table.scores.max())
+    reach = int(open_bundle(copy, TextBundle).table.scores.max())
     weights = weights_of(copy, HIGH)
     assert reach + 1 < len(weights)
     change_weights(copy, HIGH, weights[: reach + 1])
-    bundle = Bundle(copy)
+    bundle = open_bundle(copy, TextBundle)
     law = bundle.levels[1].parameters["santext"]
     assert law.weights[-1] == weights[reach] > weights[-1]
     rows = defined_weights(bundle, "santext", law)
@@ -197,7 +183,7 @@ def certify_low(folder: Path, proven: object) -> None:
 
 def test_a_label_of_one_tail(copy: Path) -> None:
     certify_low(copy, {EXACT: {"epsilon_certified": 2.9}})
-    bundle = Bundle(copy)
+    bundle = open_bundle(copy, TextBundle)
     labels = [bundle.certified_epsilon(bundle.levels[0], "santext+", tail) for tail in (EXACT, CAPPED)]
     assert labels == [3.0, None]
 

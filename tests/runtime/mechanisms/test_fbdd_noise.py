@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import beta, gamma, kstest, norm
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.text import TextBundle
 from textveil.mechanisms import entropy
 from textveil.mechanisms.baselines import fbdd
 from textveil.mechanisms.baselines.fbdd import MAX_FBDD_EPSILON, Fbdd, laplace_noise, uniforms, words_per_point
@@ -138,22 +138,22 @@ def test_words_are_taken_in_fixed_number_and_once(dimension: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> TextBundle:
     folder = tmp_path_factory.mktemp("bundles") / "bundle"
     return small_bundles.small_bundle(folder, small_bundles.scattered(60, 3, seed=7), k=4, exponents=("2",))
 
 
 @pytest.fixture(scope="module")
-def lattice(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+def lattice(tmp_path_factory: pytest.TempPathFactory) -> TextBundle:
     folder = tmp_path_factory.mktemp("bundles") / "bundle"
     return small_bundles.small_bundle(folder, small_bundles.lattice(), k=4, exponents=("2",))
 
 
-def law_of(bundle: Bundle, epsilon: float | str = 1) -> Fbdd:
+def law_of(bundle: TextBundle, epsilon: float | str = 1) -> Fbdd:
     return Fbdd.of(bundle.table, bundle.metric, Decimal(str(epsilon)))
 
 
-def nearest_by_hand(bundle: Bundle, point: list[Fraction]) -> int:
+def nearest_by_hand(bundle: TextBundle, point: list[Fraction]) -> int:
     """The nearest output in exact fractions; ``min`` gives the first, which has the smallest id."""
     assert bundle.metric is not None
     rows = bundle.metric.rows.tolist()
@@ -163,7 +163,7 @@ def nearest_by_hand(bundle: Bundle, point: list[Fraction]) -> int:
 
 @given(point=st.lists(st.integers(-260, 260), min_size=3, max_size=3), halves=st.integers(0, 2))
 @example(point=[0, 0, 0], halves=1)
-def test_ties_go_to_the_smallest_id(lattice: Bundle, point: list[int], halves: int) -> None:
+def test_ties_go_to_the_smallest_id(lattice: TextBundle, point: list[int], halves: int) -> None:
     """On the lattice's own corners, edges and faces, where up to eight outputs are equally near."""
     place = [Fraction(coordinate, 1 << halves) for coordinate in point]
     found = law_of(lattice).outputs.nearest(np.array([[float(coordinate) for coordinate in place]]), 1.0)
@@ -174,7 +174,7 @@ def test_ties_go_to_the_smallest_id(lattice: Bundle, point: list[int], halves: i
     point=st.lists(st.floats(-1e4, 1e4), min_size=3, max_size=3),
     scale=st.floats(1e-3, 1e3),
 )
-def test_the_nearest_output_is_nearest(bundle: Bundle, point: list[float], scale: float) -> None:
+def test_the_nearest_output_is_nearest(bundle: TextBundle, point: list[float], scale: float) -> None:
     """By distance in exact fractions; a point so close to a border that double precision cannot tell is let pass."""
     assert bundle.metric is not None
     place = [Fraction(coordinate) / Fraction(scale) for coordinate in point]
@@ -186,7 +186,7 @@ def test_the_nearest_output_is_nearest(bundle: Bundle, point: list[float], scale
     assert found in law_of(bundle).outputs.ids
 
 
-def close_calls(bundle: Bundle) -> tuple[Floats, NDArray[np.int64]]:
+def close_calls(bundle: TextBundle) -> tuple[Floats, NDArray[np.int64]]:
     """Points just inside the cell of an output, and that output: single precision is wrong about half of them."""
     assert bundle.metric is not None
     outputs = law_of(bundle).outputs
@@ -204,14 +204,14 @@ def close_calls(bundle: Bundle) -> tuple[Floats, NDArray[np.int64]]:
     return points[bordering], outputs.ids[first[bordering]].astype(np.int64)
 
 
-def test_single_precision_is_only_a_screen(bundle: Bundle) -> None:
+def test_single_precision_is_only_a_screen(bundle: TextBundle) -> None:
     points, right = close_calls(bundle)
     assert len(points) > 50
     assert np.array_equal(law_of(bundle).outputs.nearest(0.1 * points, 0.1), right)
 
 
 @pytest.mark.parametrize("fault", [*faulty_fbdd.NEAREST, None])
-def test_a_screen_without_its_margin_is_seen(bundle: Bundle, fault: str | None) -> None:
+def test_a_screen_without_its_margin_is_seen(bundle: TextBundle, fault: str | None) -> None:
     points, right = close_calls(bundle)
     found = faulty_fbdd.nearest(fault)(law_of(bundle).outputs, 0.1 * points, 0.1)
     assert np.array_equal(found, right) == (fault is None)
@@ -236,7 +236,7 @@ def test_many_outputs_in_many_dimensions(epsilon: float, tmp_path: Path) -> None
 # --- the distribution ------------------------------------------------------------------------------------------------
 
 
-def test_outputs_are_outputs(bundle: Bundle) -> None:
+def test_outputs_are_outputs(bundle: TextBundle) -> None:
     """Every output comes out, and nothing else does, for words that are outputs, that are not, and ``<unk>``."""
     allowed = set(np.flatnonzero(bundle.table.roles & SANTEXT_OUTPUT).tolist())
     assert len(allowed) < bundle.symbols
@@ -244,7 +244,7 @@ def test_outputs_are_outputs(bundle: Bundle) -> None:
     assert set(law_of(bundle, 8).draw(inputs, entropy.random_uint64).tolist()) == allowed
 
 
-def test_little_noise_keeps_the_word_and_much_noise_forgets_it(bundle: Bundle) -> None:
+def test_little_noise_keeps_the_word_and_much_noise_forgets_it(bundle: TextBundle) -> None:
     outputs = law_of(bundle).outputs.ids.astype(np.int64)
     assert np.array_equal(law_of(bundle, MAX_FBDD_EPSILON).draw(outputs, entropy.random_uint64), outputs)
     stream = np.random.default_rng(4).integers(0, 2**64, 100_000, dtype=np.uint64)
@@ -254,7 +254,7 @@ def test_little_noise_keeps_the_word_and_much_noise_forgets_it(bundle: Bundle) -
         assert np.array_equal(ends[0], ends[2])
 
 
-def test_blocks_change_nothing(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_change_nothing(bundle: TextBundle, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same words give the same outputs whether tokens are drawn one by one, in blocks or at once."""
     inputs = np.random.default_rng(5).integers(0, bundle.symbols + 1, 200)
 
@@ -272,7 +272,7 @@ def test_blocks_change_nothing(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) 
     assert law_of(bundle, 3).draw(np.array([], np.int64), entropy.random_uint64).tolist() == []
 
 
-def test_laws_of_a_bundle_share_their_matrix(bundle: Bundle) -> None:
+def test_laws_of_a_bundle_share_their_matrix(bundle: TextBundle) -> None:
     assert law_of(bundle, 1).outputs is law_of(bundle, 2).outputs
 
 

@@ -11,13 +11,14 @@ from small_context import random_context
 from small_staircase import CASED_ROLES, CASED_WORDS, LEVELS, ROLES, WORDS, small_staircase
 from textveil import Sanitizer
 from textveil.audit.staircase import staircase_summaries, verify_staircase
-from textveil.verify import verify_text
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle import open_bundle
+from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged, OptionError, UnknownLevel, UnknownMechanism
 from textveil.release import round_up
 from textveil.text.lexicon import Lexicon
 from textveil.text.mention_statement import NOTION, guess_gain, largest_odds
 from textveil.text.options import make_plan
+from textveil.verify import verify_text
 from wrong_staircases import put
 
 
@@ -277,10 +278,10 @@ def test_verify_kills_a_bundle_whose_outputs_are_wrong(tmp_path: Path, word: str
     index = words.index(word)
     folder = small_staircase(tmp_path, words=words, roles=put(roles, (index,), int(roles[index]) | role))
     with pytest.raises(BundleDamaged, match=f"^staircase.safetensors: symbol {index} may not come out under its rule$"):
-        verify_text(Bundle(folder))
+        verify_text(open_bundle(folder, TextBundle))
 
 
 def test_verify_kills_a_bundle_that_has_no_outputs_under_a_rule(tmp_path: Path) -> None:
     folder = small_staircase(tmp_path, roles=ROLES & 14)
     with pytest.raises(BundleDamaged, match="there is no output"):
-        verify_text(Bundle(folder))
+        verify_text(open_bundle(folder, TextBundle))

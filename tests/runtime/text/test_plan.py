@@ -15,9 +15,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from small_staircase import LEVELS, small_staircase
 from textveil import Sanitizer
-from textveil.bundle.text_bundle import TABLE_MECHANISMS, Bundle
+from textveil.bundle import open_bundle
+from textveil.bundle.layout import TABLE_MECHANISMS
+from textveil.bundle.text import TextBundle
 from textveil.errors import OptionError, UnknownLevel
-from textveil.mechanisms.baselines.santext import SanText
 from textveil.mechanisms.coin import ReplacementCoin
 from textveil.mechanisms.protocol import MECHANISMS
 from textveil.text import is_gap
@@ -123,7 +124,7 @@ def test_a_former_name_of_a_level_is_refused_with_the_new_one(
         plan(tiny, level=former)
     begins = f"the level {former} of santext and santext+ is now called {now}; "
     assert str(refused.value) == f"{begins}santext+ with capped tail has the levels (epsilon) low (4), high (16)"
-    staircase = Bundle(small_staircase(tmp_path / "staircase"))
+    staircase = open_bundle(small_staircase(tmp_path / "staircase"), TextBundle)
     with pytest.raises(UnknownLevel) as refused:
         find_staircase_level(staircase, None, former)
     assert str(refused.value) == f"{begins}the staircase has the levels (epsilon) strong (6), usual (8.5)"
@@ -133,7 +134,7 @@ def test_a_bundle_may_still_call_a_level_so(make_bundle: Callable[..., Path], tm
     sanitizer = Sanitizer.load(make_bundle(levels={"strict": "2", "veil": "8"}))
     assert plan(sanitizer, level="strict").terms.level == "strict"
     levels = [{**LEVELS[0], "name": "noise"}, {**LEVELS[1], "name": "usual"}]
-    staircase = Bundle(small_staircase(tmp_path / "staircase", levels=levels))
+    staircase = open_bundle(small_staircase(tmp_path / "staircase", levels=levels), TextBundle)
     assert find_staircase_level(staircase, None, "noise").name == "noise"
 
 

@@ -126,7 +126,7 @@ def line(server: IndexServer, index: int = 0, epsilon: str = "4", channel: str =
 
 
 def test_what_devices_release_is_received(encoder: IndexEncoder, bundle: Path) -> None:
-    server = IndexServer(bundle)
+    server = IndexServer.load(bundle)
     for text in (*ODD, "market"):
         for channel, epsilon in (("counts", "1"), ("counts", "4"), ("accuracy", "1")):
             release = encoder.encode(text, channel=channel, epsilon=epsilon)
@@ -159,7 +159,7 @@ def test_what_devices_release_is_received(encoder: IndexEncoder, bundle: Path) -
     ],
 )
 def test_what_is_no_released_line(bundle: Path, text: str, message: str) -> None:
-    server = IndexServer(bundle)
+    server = IndexServer.load(bundle)
     with pytest.raises(ReleaseError, match=message) as raised:
         server.receive(text.replace("ID", server.bundle.identity[:12]), 7)
     assert str(raised.value).startswith("line 7: ")
@@ -167,7 +167,7 @@ def test_what_is_no_released_line(bundle: Path, text: str, message: str) -> None
 
 
 def test_a_channel_that_cannot_tell_all_codes_is_refused_for_counts(bundle: Path) -> None:
-    server = IndexServer(bundle)
+    server = IndexServer.load(bundle)
     found = server.counts([server.receive(line(server, 0, "1", "accuracy"), 1)])
     assert found.decided.counts == found.of_labels.counts == ()
     assert "channel accuracy at epsilon 1 cannot tell all codes" in str(found.decided.refused)
@@ -178,7 +178,7 @@ def test_a_channel_that_cannot_tell_all_codes_is_refused_for_counts(bundle: Path
 
 def test_counts_are_unbiased_and_their_variance_too(bundle: Path) -> None:
     """Exact: the mean of the estimates over every outcome of two texts, weighted by its probability."""
-    server = IndexServer(bundle)
+    server = IndexServer.load(bundle)
     staircase = server.bundle.level("counts", "1")
     matrix, weights = staircase.matrix, correction(staircase)
     np.testing.assert_allclose(matrix @ weights, np.eye(3), atol=1e-12)
@@ -198,7 +198,7 @@ def test_counts_are_unbiased_and_their_variance_too(bundle: Path) -> None:
 
 
 def test_counts_of_two_levels_add_up(bundle: Path) -> None:
-    server = IndexServer(bundle)
+    server = IndexServer.load(bundle)
     first, second = (server.receive(line(server, 0, epsilon), 1) for epsilon in ("1", "4"))
     for kind in ("decided", "of_labels"):
         together, *apart = (
@@ -239,7 +239,7 @@ def test_from_texts_to_labels_and_counts(run: Callable, bundle: Path, tmp_path: 
 
 def released_lines(tmp_path: Path, bundle: Path, *arrived: int, channel: str = "counts", epsilon: str = "4") -> Path:
     """A file of lines in which the index ``i`` arrived ``arrived[i]`` times."""
-    server = IndexServer(bundle)
+    server = IndexServer.load(bundle)
     rows = [line(server, index, epsilon, channel) for index, times in enumerate(arrived) for _ in range(times)]
     (tmp_path / "lines.txt").write_text("\n".join(rows) + "\n", "utf-8")
     return tmp_path / "lines.txt"

@@ -12,10 +12,12 @@ from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle.encoder_bundle import CLASSIFIER, EncoderBundle, open_encoder
 from textveil.bundle.files import read_checked
+from textveil.bundle.layout import CLASSIFIER
+from textveil.bundle.open import open_bundle
 from textveil.bundle.pins import Pins
-from textveil.bundle.safetensors_reader import FLOATS, parse_tensors, unique_keys
+from textveil.bundle.safetensors import FLOATS, parse_tensors, unique_keys
+from textveil.bundle.vectors import VectorBundle
 from textveil.errors import BundleDamaged, ReleaseError
 
 Floats = NDArray[np.float32]
@@ -46,22 +48,20 @@ class VectorClassifier:
     """Classifies what devices with one encoder bundle release. It needs no model and no training library.
 
     Args:
-        folder: The encoder bundle.
-        pins: What it must be.
+        bundle: The opened bundle.
 
     Attributes:
         bundle: The bundle.
         labels: Names of the classes, in the order of the classifier's outputs.
 
     Raises:
-        BundleError: There is no encoder bundle there, or it is damaged.
+        BundleDamaged: Its classifier is damaged.
         ReleaseError: The bundle has no classifier.
     """
 
-    def __init__(self, folder: str | Path, **pins: Unpack[Pins]) -> None:
-        folder = Path(folder)
-        self.bundle: EncoderBundle = open_encoder(folder, **pins)[0]
-        manifest = self.bundle.manifest
+    def __init__(self, bundle: VectorBundle) -> None:
+        self.bundle = bundle
+        folder, manifest = bundle.path, bundle.manifest
         entry = manifest["files"].get(CLASSIFIER)
         if entry is None:
             raise ReleaseError("the bundle has no classifier")
@@ -83,6 +83,16 @@ class VectorClassifier:
         chained = [shape[1] for shape in shapes] == [width, *(shape[0] for shape in shapes[:-1])]
         if not shapes or not chained or shapes[-1][0] != len(self.labels):
             raise BundleDamaged(f"{CLASSIFIER}: does not fit the bundle's vectors and labels")
+
+    @classmethod
+    def load(cls, folder: str | Path, **pins: Unpack[Pins]) -> "VectorClassifier":
+        """Opens the bundle in a folder.
+
+        Raises:
+            BundleError: There is no bundle of vectors there, or it is damaged.
+            ReleaseError: The bundle has no classifier.
+        """
+        return cls(open_bundle(Path(folder), VectorBundle, **pins))
 
     def scores(self, vectors: Floats, epsilons: Sequence[float]) -> Floats:
         """Returns scores of the labels: the softmax of the classifier.

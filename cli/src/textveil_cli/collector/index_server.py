@@ -8,9 +8,11 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle.files import read_checked
-from textveil.bundle.index_bundle import LABELS, IndexBundle, open_index
+from textveil.bundle.index import IndexBundle
+from textveil.bundle.layout import LABELS
+from textveil.bundle.open import open_bundle
 from textveil.bundle.pins import Pins
-from textveil.bundle.safetensors_reader import FLOATS, parse_tensors
+from textveil.bundle.safetensors import FLOATS, parse_tensors
 from textveil.errors import BundleDamaged, ReleaseError
 from textveil.mechanisms.staircase.index import IndexStaircase
 from textveil.vector.index_encoder import IDENTITY_DIGITS
@@ -31,19 +33,27 @@ class IndexServer:
     """Reads what devices with one bundle release. It needs neither extractor nor model.
 
     Args:
-        folder: The bundle that the devices have.
-        pins: What it must be.
+        bundle: The opened bundle that the devices have.
 
     Attributes:
         bundle: The bundle.
 
     Raises:
-        BundleError: There is no such bundle, or it is damaged.
+        BundleDamaged: What it has for servers is damaged.
     """
 
-    def __init__(self, folder: str | Path, **pins: Unpack[Pins]) -> None:
-        self.bundle: IndexBundle = open_index(Path(folder), **pins)
-        self._probabilities = self._read_probabilities(Path(folder))
+    def __init__(self, bundle: IndexBundle) -> None:
+        self.bundle = bundle
+        self._probabilities = self._read_probabilities(bundle.path)
+
+    @classmethod
+    def load(cls, folder: str | Path, **pins: Unpack[Pins]) -> "IndexServer":
+        """Opens the bundle in a folder.
+
+        Raises:
+            BundleError: There is no such bundle, or it is damaged.
+        """
+        return cls(open_bundle(Path(folder), IndexBundle, **pins))
 
     def receive(self, line: str, number: int) -> Received:
         """Reads one line of ``textveil encode``: index, digits of the identity, epsilon, channel.

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 from textveil.bundle.defaults import default_encoder
-from textveil.bundle.files import encoder_version
-from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION
+from textveil.bundle.index import IndexBundle
+from textveil.bundle.open import open_bundle
 from textveil.bundle.pins import Pins
+from textveil.bundle.vectors import VectorBundle
 from textveil.errors import OptionError
 
 from textveil_cli.collector.classifier import Decision, VectorClassifier
@@ -49,14 +50,15 @@ def classify(
     mistakes too (texts of this label). Ranges are two standard errors on each side.
     """
     bundle, file = _named(bundle, files or [])
-    if encoder_version(bundle) != INDEX_FORMAT_VERSION:
+    opened = open_bundle(bundle, VectorBundle, IndexBundle, **pins)
+    if isinstance(opened, VectorBundle):
         if counts:
             raise OptionError("--counts is for bundles that release an index")
-        classifier = VectorClassifier(bundle, **pins)
+        classifier = VectorClassifier(opened)
         for number, line in _numbered(file):
             _print(classifier.classify_line(line, number), as_json)
         return
-    server = IndexServer(bundle, **pins)
+    server = IndexServer(opened)
     received = (server.receive(line, number) for number, line in _numbered(file))
     if not counts:
         for one in received:

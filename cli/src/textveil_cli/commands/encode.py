@@ -7,8 +7,6 @@ from typing import Annotated, Any
 
 import typer
 from textveil.bundle.atomic import atomic_output
-from textveil.bundle.files import encoder_version
-from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION
 from textveil.bundle.kept import Kept
 from textveil.bundle.pins import Pins
 from textveil.errors import OptionError
@@ -17,6 +15,7 @@ from textveil.vector.encoder import Encoder, VectorRelease
 from textveil.vector.index_encoder import IndexEncoder, IndexRelease
 
 from textveil_cli.configuration import ConfigOption, say_configured
+from textveil_cli.encoders import load_encoder
 from textveil_cli.files import Reading, Selection, packed_as, read_cells, refuse_tables_by_name
 from textveil_cli.io import Lines, Write, all_lines, opened, read_lines, say_unless, standard_output
 from textveil_cli.ledgers import ReceiptFile, RunLedger, run_ledger
@@ -205,14 +204,14 @@ def _encoder(
     bundle: Path | None, pins: Pins, epsilon: str | None, word_dropout: str, channel: str | None
 ) -> tuple[Encoder | IndexEncoder, dict[str, Any], Statement]:
     """What encodes texts, its options, and what they promise."""
-    if bundle is None or encoder_version(bundle) == INDEX_FORMAT_VERSION:
+    encoder = IndexEncoder.load(**pins) if bundle is None else load_encoder(bundle, pins)
+    if isinstance(encoder, IndexEncoder):
         if word_dropout != "0":
             raise OptionError("--word-dropout is for vectors: an index has one epsilon, for the whole text")
-        index = IndexEncoder.load(bundle, **pins)
+        index = encoder
         return index, {"epsilon": epsilon, "channel": channel}, index.statement(epsilon=epsilon, channel=channel)
     if channel is not None:
         raise OptionError("--channel is for bundles that release an index")
-    encoder = Encoder.load(bundle, **pins)
     promised = encoder.statement(epsilon=epsilon, word_dropout=word_dropout)
     return encoder, {"epsilon": epsilon, "word_dropout": word_dropout}, promised
 

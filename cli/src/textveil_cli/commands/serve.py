@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from textveil.bundle.files import encoder_version
-from textveil.bundle.index_bundle import INDEX_FORMAT_VERSION
 from textveil.bundle.kept import Kept
 from textveil.bundle.pins import Pins
 from textveil.errors import OptionError
@@ -14,6 +12,7 @@ from textveil.text.options import Options
 from textveil.text.sanitizer import Sanitizer
 
 from textveil_cli.console import say
+from textveil_cli.encoders import load_encoder
 from textveil_cli.io import read_words
 from textveil_cli.ledgers import RunLedger, run_ledger
 from textveil_cli.options import (
@@ -164,11 +163,7 @@ def _releases(
         if pins.get("expect_id") is not None or pins.get("maker") is not None:
             raise OptionError("--encoder-expect-id and --encoder-maker go with --encoder")
         return Releases(sanitize, promise)
-    if encoder_version(encoder) == INDEX_FORMAT_VERSION:
-        from textveil.vector.index_encoder import IndexEncoder as Model
-    else:
-        from textveil.vector.encoder import Encoder as Model
-    model = Model.load(encoder, **pins)
+    model = load_encoder(encoder, pins)
 
     def encode(texts: Any, scope: str | None = None) -> Any:
         if charges is not None:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, Unpack
 
-from textveil.bundle.files import MAX_BUNDLE_BYTES
+from textveil.bundle.pins import MAX_BUNDLE_BYTES
 from textveil.errors import ColumnError, ExtraMissing, InputError, TracingRefused
 from textveil.sequences import in_order
 from textveil.text.options import Options

@@ -4,7 +4,7 @@ from collections.abc import Hashable
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
-from textveil.bundle.files import MAX_BUNDLE_BYTES
+from textveil.bundle.pins import MAX_BUNDLE_BYTES
 from textveil.errors import ColumnError, ExtraMissing, InputError
 from textveil.text.options import Options
 

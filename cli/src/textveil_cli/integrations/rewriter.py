@@ -1,12 +1,13 @@
 """``Rewriter``: a sanitizer with its options fixed, which other libraries may call, copy and pickle."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
-from textveil.bundle.files import MAX_BUNDLE_BYTES
+from textveil.bundle.pins import MAX_BUNDLE_BYTES
 from textveil.bundle.pins import Pins
 from textveil.errors import ColumnError, InputError
 from textveil.sequences import in_order
@@ -134,9 +135,7 @@ def _sanitizer(
     pinned: bool | None = None,
 ) -> Sanitizer:
     sanitizer = Sanitizer.load(folder, expect_id=expect_id, maker=maker, max_bytes=max_bytes)
-    if pinned is not None:
-        sanitizer.bundle.pinned = pinned
-    return sanitizer
+    return sanitizer if pinned is None else Sanitizer(replace(sanitizer.bundle, pinned=pinned))
 
 
 def _again(folder: str | None, pins: Pins, pinned: bool, options: Options) -> Rewriter:

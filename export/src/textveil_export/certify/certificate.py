@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import Bundle
+from textveil.bundle import TextBundle
 from textveil.mechanisms import UNKNOWN
 from textveil.mechanisms.baselines import SANTEXT_OUTPUT, LevelParameters, SanText, Table
 from textveil.release import round_down, round_up
@@ -69,7 +69,7 @@ class LevelCertificate:
         return asdict(self)
 
 
-def certify(bundle: Bundle, progress: Progress = no_progress) -> Certificates:
+def certify(bundle: TextBundle, progress: Progress = no_progress) -> Certificates:
     """Certifies every mechanism of every level of a bundle.
 
     Args:
@@ -98,7 +98,7 @@ def certify(bundle: Bundle, progress: Progress = no_progress) -> Certificates:
     return certificates
 
 
-def false_labels(bundle: Bundle, certificates: Certificates) -> list[str]:
+def false_labels(bundle: TextBundle, certificates: Certificates) -> list[str]:
     """Returns what the bundle calls certified and is not: labels below what was proven now, one line for each."""
     found = []
     for level in bundle.levels:
@@ -132,7 +132,7 @@ def _check_rows(table: Table, every: AllScores, progress: Progress) -> None:
         raise CertificationError(f"row {rows[0]} does not store the nearest outputs at their distances")
 
 
-def _attained(bundle: Bundle, worst: Worst, loss: float, output: int) -> Attained:
+def _attained(bundle: TextBundle, worst: Worst, loss: float, output: int) -> Attained:
     names = [*bundle.vocabulary, UNKNOWN]
     return Attained(
         input=names[worst.first],
@@ -144,7 +144,7 @@ def _attained(bundle: Bundle, worst: Worst, loss: float, output: int) -> Attaine
 
 
 def _certificate(
-    bundle: Bundle, parameters: LevelParameters, worst: Worsts, attained: Attained, pure: tuple[float, int]
+    bundle: TextBundle, parameters: LevelParameters, worst: Worsts, attained: Attained, pure: tuple[float, int]
 ) -> LevelCertificate:
     inputs = bundle.symbols + 1
     return LevelCertificate(

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from textveil.bundle import INDEX_FORMAT_VERSION, Bundle, Pins, encoder_version, open_index
+from textveil.bundle import IndexBundle, Pins, TextBundle, open_bundle
 from textveil.mechanisms.staircase import Staircase
 from textveil_cli import pinned
 
@@ -37,9 +37,9 @@ def audit(
 
 
 def _staircases(path: Path, pins: Pins) -> list[Staircase]:
-    if encoder_version(path) == INDEX_FORMAT_VERSION:
-        return [staircase for levels in open_index(path, **pins).channels.values() for staircase in levels]
-    bundle = Bundle(path, **pins)
+    bundle = open_bundle(path, TextBundle, IndexBundle, **pins)
+    if isinstance(bundle, IndexBundle):
+        return [staircase for levels in bundle.channels.values() for staircase in levels]
     table = bundle.staircase
     if table is None:
         raise SamplerFault("this bundle has no staircase to draw from")

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from textveil.bundle import Bundle, Pins
+from textveil.bundle import Pins, TextBundle, open_bundle
 from textveil_cli import levels_table, pinned
 
 from textveil_export.certify import certificate
@@ -30,7 +30,7 @@ def certify(
     A label that was less than that is false, and named; with --dry-run it is an error. The identity of the bundle
     changes, since it covers the labels. An interruption leaves the bundle as it was, or without a certificate.
     """
-    opened = Bundle(bundle, **pins)
+    opened = open_bundle(bundle, TextBundle, **pins)
     with bars() as progress:
         certificates = certificate.certify(opened, progress)
     false = certificate.false_labels(opened, certificates)
@@ -53,7 +53,7 @@ def statistics(
 
     The identity of the bundle changes. An interruption leaves the bundle as it was, or without statistics.
     """
-    opened = Bundle(bundle, **pins)
+    opened = open_bundle(bundle, TextBundle, **pins)
     with bars() as progress:
         measured = measure(opened, progress, trials=trials, seed=seed)
     print(levels_table(write_statistics(opened, measured)))
@@ -88,7 +88,7 @@ def report(
     """
     from textveil_export.report.page import write_report  # matplotlib is an extra, and slow to import
 
-    for path in write_report(Bundle(bundle, **pins), output):
+    for path in write_report(open_bundle(bundle, TextBundle, **pins), output):
         print(path)
 
 

@@ -5,19 +5,21 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from textveil.bundle import Bundle, Pins
+from textveil.bundle import Pins, TextBundle, open_bundle
 from textveil_cli import pinned
 
 from textveil_export.cli.progress_bars import bars
 from textveil_export.errors import ExportError
 from textveil_export.progress import Progress, no_progress
 from textveil_export.text import sources
+from textveil_export.text.attribution import ENGLISH_LICENSE, NEIGHBORS, SKELETON, credited
 from textveil_export.text.build_staircase import StaircaseRecipe
 from textveil_export.text.context import ContextModel, read_context_model
-from textveil_export.text.renew_staircase import renew_staircase
 from textveil_export.text.skeleton_lists import SkeletonLists, english_skeleton, read_skeleton_lists
 from textveil_export.text.staircase import StaircaseSettings, read_frequencies
+from textveil_export.text.staircase_alone import staircase_alone
 from textveil_export.text.word_sets import LISTS, english_lists
+from textveil_export.text.write import write_bundle
 
 ENGLISH_VECTORS = LISTS / "words" / "english-3-vectors.txt"
 ENGLISH_FREQUENCIES = LISTS / "words" / "english-3-frequencies.tsv"
@@ -52,7 +54,7 @@ ContextOption = Annotated[
 
 @pinned()
 def staircase(
-    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle of words with SanText.")],
+    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle of words.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the new bundle.")],
     vectors: Annotated[
         Path | None,
@@ -66,17 +68,21 @@ def staircase(
     lists: Annotated[
         str, typer.Option(help="english: the built-in list of words that never come out. none: no list.")
     ] = "english",
+    name: Annotated[str | None, typer.Option(help="Name of the new bundle; by default that of its folder.")] = None,
+    license: Annotated[
+        str | None, typer.Option(help="SPDX license expression of the new bundle; that of BUNDLE if left out.")
+    ] = None,
     attribution: Annotated[
-        str | None, typer.Option(help="Whose work the new bundle is; as the old one says if left out.")
+        str | None, typer.Option(help="Whose work the new bundle is; BUNDLE's and that of built-in lists if left out.")
     ] = None,
     force: Annotated[bool, typer.Option(help="Replace an existing bundle.")] = False,
     *,
     pins: Pins,
 ) -> None:
-    """Build the staircase of a finished bundle anew; its tables of SanText stay, with certificate and statistics."""
+    """Build a bundle with a staircase alone, over the words of a finished one."""
     if lists not in ("english", "none"):
         raise ExportError("--lists must be english or none")
-    opened = Bundle(bundle, **pins)
+    opened = open_bundle(bundle, TextBundle, **pins)
     recipe = StaircaseRecipe(
         lists=skeleton(function_words, kind),
         vectors=vectors_of(vectors or ENGLISH_VECTORS),
@@ -85,9 +91,28 @@ def staircase(
         never_output=english_lists()[1] if lists == "english" else frozenset(),
         context=context_model(context),
     )
+    credits = {
+        SKELETON: function_words is None,
+        NEIGHBORS: vectors is None,
+        recipe.context.credit if recipe.context is not None else "": True,
+    }
+    if attribution is None:
+        attribution = str(opened.manifest.get("attribution", ""))
+        attribution = credited(attribution, *(credit for credit, applies in credits.items() if applies))
+    if license is None:
+        license = ENGLISH_LICENSE if function_words is None else str(opened.manifest.get("licence"))
     with bars() as progress:
-        renewed = renew_staircase(opened, recipe, output, attribution=attribution, force=force, progress=progress)
-    print(f"{output}: {renewed.symbols:,} symbols, identity {renewed.identity}")
+        contents = staircase_alone(
+            opened,
+            recipe,
+            name=name or output.resolve().name,
+            license=license,
+            attribution=attribution,
+            lists={"built_in_lists": lists, "never_output_words_listed": len(recipe.never_output)},
+            progress=progress,
+        )
+        made = write_bundle(contents, output, force=force)
+    print(f"{output}: {made.symbols:,} symbols, identity {made.identity}")
 
 
 def skeleton(function_words: Path | None, kinds: list[str] | None) -> SkeletonLists:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from textveil.bundle import STAIRCASE, Bundle
+from textveil.bundle import TextBundle, layout
 from textveil_cli import say
 
 from textveil_export.certify.certificate import certify
@@ -31,7 +31,7 @@ from textveil_export.on_ray import on_ray
 from textveil_export.parallel import here
 from textveil_export.progress import Progress
 from textveil_export.text import sources
-from textveil_export.text.attribution import MINILM, NEIGHBORS, NEVER_DRAWN, SKELETON, SKELETON_LICENSE, WORDS
+from textveil_export.text.attribution import ENGLISH_LICENSE, MINILM, NEIGHBORS, NEVER_DRAWN, SKELETON, WORDS
 from textveil_export.text.build import DEFAULT_K, DEFAULT_LEVEL, Recipe, build_bundle
 from textveil_export.text.build_staircase import StaircaseRecipe
 from textveil_export.text.calibrate_epsilon import DEFAULT_LEVELS
@@ -153,7 +153,7 @@ def table(
         NEIGHBORS: staircase is not None and english,
     }
     attribution = " ".join([*(credit for credit, applies in credits.items() if applies), attribution]).strip()
-    built_in = SKELETON_LICENSE if english_lists_used else "Apache-2.0"
+    built_in = ENGLISH_LICENSE if english or english_lists_used else "Apache-2.0"
     license = license or (built_in if default_encoder else "not stated")
     levels = _levels(level)
     targets = None if certified_epsilon is None else _levels(_named(certified_epsilon))
@@ -203,7 +203,7 @@ def table(
             run = stack.enter_context(on_ray(ray_address, workers, store))
         contents = build_bundle(source, recipe, progress, run)
         if staircase is not None:
-            certify_staircase(contents.tensors[STAIRCASE], staircase.levels, progress, run)
+            certify_staircase(contents.tensors[layout.STAIRCASE], staircase.levels, progress, run)
         stack.close()
         bundle = write_bundle(contents, output, force=force)
         for option, words in (("deny", deny), ("allow", allow), ("never-output", never_output)):
@@ -238,7 +238,7 @@ def _source(encoder: str, vocabulary: str, vectors: Path | None, max_words: int,
     return source
 
 
-def _tell_found(option: str, words: frozenset[str], bundle: Bundle) -> None:
+def _tell_found(option: str, words: frozenset[str], bundle: TextBundle) -> None:
     """Says how many words of a list the vocabulary has: a list that names nothing in it must not pass in silence."""
     if words:
         found = sum(sources.lookup_key(word) in bundle.ids for word in words)

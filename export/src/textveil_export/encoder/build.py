@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from textveil.bundle import CLASSIFIER, MODEL, PIECES
+from textveil.bundle import layout
 from textveil.mechanisms.noise import BOX, ReleaseParameters, Releaser
 
 from textveil_export import __version__
@@ -78,8 +78,8 @@ class EncoderContents:
 
     Attributes:
         files: Content of the model, the vocabulary, the classifier and ``RECIPES_FILE``, by file name.
-        release: ``release.json`` without ``files``.
-        manifest: ``manifest.json`` without ``files``.
+        release: The manifest's ``release``: what decides what a device releases, besides model and vocabulary.
+        manifest: ``manifest.json`` without that and ``files``.
     """
 
     files: dict[str, bytes]
@@ -187,9 +187,9 @@ def build_encoder(
         "refused": refused,
     }
     files = {
-        MODEL: graph.read_bytes(),
-        PIECES: vocabulary,
-        CLASSIFIER: checkpoint.classifier_bytes,
+        layout.MODEL: graph.read_bytes(),
+        layout.PIECES: vocabulary,
+        layout.CLASSIFIER: checkpoint.classifier_bytes,
         RECIPES_FILE: to_json(recipes).encode(),
     }
     return EncoderContents(files, release, manifest)

@@ -13,16 +13,13 @@ the whole text: what one coordinate costs times the number of coordinates.""",
 }
 
 
-def encoder_card(
-    release: dict[str, Any], manifest: dict[str, Any], sizes: dict[str, int], identity: str, reproduce: str
-) -> str:
+def encoder_card(release: dict[str, Any], manifest: dict[str, Any], sizes: dict[str, int], reproduce: str) -> str:
     """Returns the card as Markdown.
 
     Args:
-        release: ``release.json`` without ``files``.
+        release: The manifest's ``release``.
         manifest: ``manifest.json`` without ``files``.
         sizes: Bytes of every file but manifest and card.
-        identity: SHA-256 of ``release.json``.
         reproduce: The command that makes the bundle.
     """
     measured, provenance = manifest["measured"], manifest["provenance"]
@@ -32,7 +29,7 @@ A textveil encoder bundle: text to a vector of {release["dimension"]} numbers, w
 {_pieces(provenance)}, at most {release["max_tokens"]} of them per text. {sum(sizes.values()):,} bytes, of which the
 model takes {sizes["model.onnx"]:,}.
 
-Identity: `{identity}`
+`textveil info` prints its identity.
 
 ```sh
 textveil encode --bundle . --epsilon {release["default_level"]} --text "..."

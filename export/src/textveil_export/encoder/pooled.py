@@ -113,7 +113,13 @@ def onnx_parts(
             told = {"recipe": recipe.name, "model_bytes": path.stat().st_size, **figures, "refused": refused}
             vocabulary = {piece: number for number, piece in enumerate(model.vocabulary)}
             width = int(model.extractor.config.hidden_size)
-            parts = OnnxParts(path.read_bytes(), vocabulary, model.lowercase, model.max_tokens, width)
+            parts = OnnxParts(
+                model=path.read_bytes(),
+                vocabulary=vocabulary,
+                lowercase=model.lowercase,
+                max_tokens=model.max_tokens,
+                dimension=width,
+            )
             return parts, {**told, "onnx_parity_max": float(f"{parity:.1g}")}
         refused.append(f"{recipe.name}: {reason}")
     if any(not reason.endswith("MB") for reason in refused):

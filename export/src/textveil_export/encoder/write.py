@@ -1,9 +1,8 @@
 """Writes an encoder bundle so that it is there whole or not at all, and only if the device's reader opens it."""
 
-import hashlib
 from pathlib import Path
 
-from textveil.bundle import CARD, ENCODER_BUNDLE, ENCODER_FORMAT_VERSION, MANIFEST, MODEL, PIECES, RELEASE
+from textveil.bundle import VectorBundle, layout
 from textveil.vector import Encoder
 
 from textveil_export.atomic import whole_folder
@@ -33,19 +32,21 @@ def write_encoder(contents: EncoderContents, folder: Path, *, reproduce: str = "
     """
     with whole_folder(folder, force=force) as partial:
         entries = {name: add_file(partial, name, data) for name, data in contents.files.items()}
-        hashes = {name: entries[name]["sha256"] for name in (MODEL, PIECES)}
-        release = to_json({**contents.release, "files": hashes}).encode()
-        entries[RELEASE] = add_file(partial, RELEASE, release)
-        manifest = {"format": ENCODER_BUNDLE, "format_version": ENCODER_FORMAT_VERSION, **contents.manifest}
-        add_file(partial, MANIFEST, to_json({**manifest, "files": entries}).encode())
-        identity = hashlib.sha256(release).hexdigest()
-        device = footprint(partial, identity)
-        (partial / MANIFEST).unlink()
+        manifest = {
+            "format": layout.FORMAT,
+            "format_version": layout.FORMAT_VERSION,
+            "kind": VectorBundle.KIND,
+            **contents.manifest,
+            "release": contents.release,
+        }
+        unmeasured = add_file(partial, layout.MANIFEST, to_json({**manifest, "files": entries}).encode())
+        device = footprint(partial, str(unmeasured["sha256"]))
+        (partial / layout.MANIFEST).unlink()
         manifest["measured"] = {**contents.manifest["measured"], "device": device}
         sizes = {name: int(str(entry["bytes"])) for name, entry in entries.items()}
-        card = encoder_card(contents.release, manifest, sizes, identity, reproduce)
-        entries[CARD] = add_file(partial, CARD, card.encode())
-        add_file(partial, MANIFEST, to_json({**manifest, "files": entries}).encode())
+        card = encoder_card(contents.release, manifest, sizes, reproduce)
+        entries[layout.CARD] = add_file(partial, layout.CARD, card.encode())
+        identity = str(add_file(partial, layout.MANIFEST, to_json({**manifest, "files": entries}).encode())["sha256"])
         _check_size(partial)
         Encoder.load(partial, expect_id=identity)
     return Encoder.load(folder, expect_id=identity)

@@ -3,7 +3,7 @@
 import textwrap
 from typing import Any
 
-from textveil.bundle import CODEBOOK, HELD_OUT, STATIC, HeldOut
+from textveil.bundle import HeldOut, layout
 
 
 def index_card(manifest: dict[str, Any], sizes: dict[str, int], held_out: HeldOut | None = None) -> str:
@@ -60,11 +60,11 @@ License: {manifest["licence"]}.
 
 
 def _needs(extractor: dict[str, Any]) -> str:
-    return "numpy alone" if extractor["kind"] == STATIC else "the extra `textveil[encoder]` on the device"
+    return "numpy alone" if extractor["kind"] == layout.STATIC else "the extra `textveil[encoder]` on the device"
 
 
 def _contents(manifest: dict[str, Any]) -> str:
-    if manifest["release"]["extractor"]["kind"] != STATIC:
+    if manifest["release"]["extractor"]["kind"] != layout.STATIC:
         return "Its pieces of words are\nthose of the public model that it was made from."
     least = manifest["provenance"].get("min_texts", "some")
     return f"""Its words are those of a public list. No text is in it, and no row is about a word of fewer
@@ -75,8 +75,8 @@ def _told(held_out: HeldOut | None) -> str:
     if held_out is None:
         return ""
     told = (
-        f"`{HELD_OUT}` has the decisions on {held_out.texts:,} texts that were not trained on, as counts by label. "
-        "With them a server counts the texts of each label and not only the model's decisions, if texts of a label are "
+        f"`{layout.HELD_OUT}` has the decisions on {held_out.texts:,} texts that were not trained on, as counts by "
+        "label. With them a server counts the texts of each label and not only the model's decisions, if texts of a label are "
         "like the held-out ones of that label. The shares of the labels may be others."
     )
     return f"{textwrap.fill(told, 118)}\n\n"
@@ -120,7 +120,7 @@ def _channels(measured: dict[str, Any], certificate: list[dict[str, Any]]) -> st
 
 
 def _codes(manifest: dict[str, Any]) -> str:
-    if manifest["release"]["kind"] != CODEBOOK:
+    if manifest["release"]["kind"] != layout.CODEBOOK:
         return ""
     least = manifest["provenance"].get("min_texts_of_a_code", "some")
     taught = manifest["provenance"].get("taught_by")
@@ -170,7 +170,7 @@ def _compared(measured: dict[str, Any]) -> str:
     lines = [["extractor", "bytes", "time", "without noise", *(f"at {level}" for level in levels)]]
     lines.append(["---"] * len(lines[0]))
     for name, figures in found["extractors"].items():
-        ratio = f"{found['time']['ratio']:g}" if name != STATIC else "1"
+        ratio = f"{found['time']['ratio']:g}" if name != layout.STATIC else "1"
         shares = map(_percent, [figures["clean"], *figures["counts"].values()])
         lines.append([name, f"{figures['bytes']:,}", ratio, *shares])
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import DECISION, HeldOut, OnnxParts, StaticParts
+from textveil.bundle import HeldOut, OnnxParts, StaticParts, layout
 from textveil.mechanisms.staircase import IndexStaircase
 from textveil_cli.collector import condition
 
@@ -41,7 +41,7 @@ class IndexContents:
     bias: Floats
     channels: dict[str, tuple[IndexStaircase, ...]]
     default: tuple[str, str]
-    kind: str = DECISION
+    kind: str = layout.DECISION
     probabilities: dict[str, Floats] = field(default_factory=dict)
     held_out: HeldOut | None = None
     license: str = "not stated"
@@ -62,7 +62,13 @@ def static_parts(words: dict[str, int], word_rows: Floats, pair_rows: Floats, ma
     """
     quantized = [_int8(rows) for rows in (word_rows, pair_rows)]
     scales = np.array([scale for _, scale in quantized], dtype=np.float32)
-    return StaticParts(words, quantized[0][0], quantized[1][0], scales, max_characters)
+    return StaticParts(
+        words=words,
+        word_rows=quantized[0][0],
+        pair_rows=quantized[1][0],
+        scales=scales,
+        max_characters=max_characters,
+    )
 
 
 def certificate(channels: dict[str, tuple[IndexStaircase, ...]]) -> list[dict[str, Any]]:

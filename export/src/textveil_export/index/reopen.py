@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Unpack
 
 from safetensors.numpy import load as load_tensors
-from textveil.bundle import LABELS, Pins, open_index, read_checked
+from textveil.bundle import IndexBundle, Pins, layout, open_bundle, read_checked
 
 from textveil_export.index.contents import IndexContents
 
@@ -14,14 +14,14 @@ def reopened(folder: Path, **pins: Unpack[Pins]) -> IndexContents:
 
     Args:
         folder: The bundle.
-        pins: What it must be, as ``open_index`` takes them.
+        pins: What it must be, as ``open_bundle`` takes them.
 
     Raises:
         BundleError: There is no index bundle, or it is damaged.
     """
-    bundle = open_index(folder, **pins)
+    bundle = open_bundle(folder, IndexBundle, **pins)
     manifest, level = bundle.manifest, bundle.default.level
-    shares = manifest["files"].get(LABELS)
+    shares = manifest["files"].get(layout.LABELS)
     return IndexContents(
         name=str(manifest.get("name")),
         labels=bundle.labels,
@@ -30,8 +30,8 @@ def reopened(folder: Path, **pins: Unpack[Pins]) -> IndexContents:
         bias=bundle.bias,
         channels=bundle.channels,
         default=(level.name, f"{level.epsilon:f}"),
-        kind=bundle.kind,
-        probabilities={} if shares is None else load_tensors(read_checked(folder / LABELS, shares["sha256"])),
+        kind=bundle.codes_are,
+        probabilities={} if shares is None else load_tensors(read_checked(folder / layout.LABELS, shares["sha256"])),
         held_out=bundle.held_out,
         license=str(manifest.get("licence")),
         provenance=manifest.get("provenance", {}),

@@ -7,24 +7,7 @@ from typing import Any
 
 import numpy as np
 from safetensors.numpy import save as save_tensors
-from textveil.bundle import (
-    CARD,
-    CHANNELS,
-    CODES,
-    ENCODER_BUNDLE,
-    HELD_OUT,
-    INDEX_FORMAT_VERSION,
-    LABELS,
-    MANIFEST,
-    MODEL,
-    ONNX,
-    PIECES,
-    ROWS,
-    STATIC,
-    WORDS,
-    OnnxParts,
-    StaticParts,
-)
+from textveil.bundle import IndexBundle, OnnxParts, StaticParts, layout
 from textveil.vector import IndexEncoder
 from textveil_cli.collector import IndexServer
 
@@ -54,10 +37,10 @@ def write_index(contents: IndexContents, folder: Path, *, force: bool = False) -
         entries = {name: add_file(partial, name, data) for name, data in _files(contents).items()}
         manifest = _manifest(contents)
         sizes = {name: int(str(entry["bytes"])) for name, entry in entries.items()}
-        entries[CARD] = add_file(partial, CARD, index_card(manifest, sizes, contents.held_out).encode())
-        identity = str(add_file(partial, MANIFEST, to_json({**manifest, "files": entries}).encode())["sha256"])
+        entries[layout.CARD] = add_file(partial, layout.CARD, index_card(manifest, sizes, contents.held_out).encode())
+        identity = str(add_file(partial, layout.MANIFEST, to_json({**manifest, "files": entries}).encode())["sha256"])
         IndexEncoder.load(partial, expect_id=identity)
-        IndexServer(partial)
+        IndexServer.load(partial)
     return IndexEncoder.load(folder, expect_id=identity)
 
 
@@ -71,22 +54,22 @@ def _files(contents: IndexContents) -> dict[str, bytes]:
     codes = {"weight": contents.weight.astype(np.float32), "bias": contents.bias.astype(np.float32)}
     files = {
         **_extractor_files(contents.extractor),
-        CODES: save_tensors(codes),
-        CHANNELS: save_tensors({name: np.ascontiguousarray(tensor) for name, tensor in channels.items()}),
+        layout.CODES: save_tensors(codes),
+        layout.CHANNELS: save_tensors({name: np.ascontiguousarray(tensor) for name, tensor in channels.items()}),
     }
     if contents.probabilities:
         shares = {name: np.ascontiguousarray(table, np.float32) for name, table in contents.probabilities.items()}
-        files[LABELS] = save_tensors(shares)
+        files[layout.LABELS] = save_tensors(shares)
     if contents.held_out is not None:
-        files[HELD_OUT] = f"{json.dumps(contents.held_out.to_dict(), ensure_ascii=False)}\n".encode()
+        files[layout.HELD_OUT] = f"{json.dumps(contents.held_out.to_dict(), ensure_ascii=False)}\n".encode()
     return files
 
 
 def _extractor_files(parts: StaticParts | OnnxParts) -> dict[str, bytes]:
     if isinstance(parts, OnnxParts):
-        return {MODEL: parts.model, PIECES: _lines(parts.vocabulary)}
+        return {layout.MODEL: parts.model, layout.PIECES: _lines(parts.vocabulary)}
     rows = {"words": parts.word_rows, "pairs": parts.pair_rows, "scales": parts.scales}
-    return {WORDS: _lines(parts.words), ROWS: save_tensors(rows)}
+    return {layout.WORDS: _lines(parts.words), layout.ROWS: save_tensors(rows)}
 
 
 def extractor_bytes(contents: IndexContents) -> int:
@@ -101,9 +84,9 @@ def _lines(words: Iterable[str]) -> bytes:
 def _extractor_entry(parts: StaticParts | OnnxParts) -> dict[str, Any]:
     if isinstance(parts, OnnxParts):
         constants = {"max_tokens": parts.max_tokens, "lowercase": parts.lowercase}
-        return {"kind": ONNX, "dimension": parts.dimension, **constants}
+        return {"kind": layout.ONNX, "dimension": parts.dimension, **constants}
     return {
-        "kind": STATIC,
+        "kind": layout.STATIC,
         "dimension": parts.word_rows.shape[1],
         "pairs": len(parts.pair_rows),
         "max_characters": parts.max_characters,
@@ -113,8 +96,9 @@ def _extractor_entry(parts: StaticParts | OnnxParts) -> dict[str, Any]:
 def _manifest(contents: IndexContents) -> dict[str, Any]:
     channel, epsilon = contents.default
     return {
-        "format": ENCODER_BUNDLE,
-        "format_version": INDEX_FORMAT_VERSION,
+        "format": layout.FORMAT,
+        "format_version": layout.FORMAT_VERSION,
+        "kind": IndexBundle.KIND,
         "name": contents.name,
         "licence": contents.license,
         "provenance": contents.provenance,

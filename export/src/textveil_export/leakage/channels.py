@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import Bundle
+from textveil.bundle import TextBundle
 from textveil.mechanisms import Channel, ReplacementCoin, ScoreChannel
 from textveil.mechanisms.baselines import KEPT, SanText
 
@@ -12,7 +12,7 @@ from textveil_export.certify.all_scores import AllScores
 from textveil_export.progress import Progress, no_progress
 
 
-def channels(bundle: Bundle, progress: Progress = no_progress) -> dict[tuple[str, str], ScoreChannel]:
+def channels(bundle: TextBundle, progress: Progress = no_progress) -> dict[tuple[str, str], ScoreChannel]:
     """Returns the channels of SanText in a bundle, by level name and mechanism. They share their scores.
 
     Those of ``santext+`` mix in the coin: common words are kept with the default probability of the bundle.

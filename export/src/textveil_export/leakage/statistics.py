@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import Bundle
+from textveil.bundle import TextBundle
 from textveil.mechanisms import Floats
 
 from textveil_export.leakage.bayes import TRIALS, among, recovery_rates, zipf
@@ -31,7 +31,7 @@ _STREAM = 1
 
 
 def measure(
-    bundle: Bundle, progress: Progress = no_progress, *, trials: int = TRIALS, seed: int = SEED
+    bundle: TextBundle, progress: Progress = no_progress, *, trials: int = TRIALS, seed: int = SEED
 ) -> dict[str, Any]:
     """Measures the statistics of a bundle, as ``statistics.json`` holds them beside format and identity.
 

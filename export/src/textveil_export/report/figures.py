@@ -12,7 +12,7 @@ from html import escape
 from typing import Any
 
 import numpy as np
-from textveil.bundle import RELEASES, TABLE_MECHANISMS, Bundle, Measures
+from textveil.bundle import RELEASES, Measures, TextBundle, layout
 from textveil.text import LevelSummary, summaries
 from textveil_cli import share
 
@@ -71,9 +71,9 @@ class Picture:
     svg: str
 
 
-def pictures(bundle: Bundle) -> list[Picture]:
+def pictures(bundle: TextBundle) -> list[Picture]:
     """Draws all figures of a bundle with statistics."""
-    mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_table_mechanism)
+    mechanisms = sorted(layout.TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_table_mechanism)
     of_each: Summaries = {mechanism: summaries(bundle, mechanism) for mechanism in mechanisms}
     default = of_each[bundle.default_table_mechanism]
     ends = [(f"{level.level} (epsilon {level.epsilon:g})", _of(level)) for level in (default[0], default[-1])]
@@ -123,7 +123,7 @@ def _inline(svg: str, name: str, title: str, description: str) -> str:
     return re.sub(r"^<svg([^>]*)>", rf"<svg {label}\1>{said}", svg, count=1).strip()
 
 
-def _curves(bundle: Bundle, of_each: Summaries, axis: str) -> Figure:
+def _curves(bundle: TextBundle, of_each: Summaries, axis: str) -> Figure:
     figure = Figure(figsize=(9, 6.6), layout="constrained")
     panels = figure.subplots(2, 2)
     for panel, (title, key, logarithmic) in zip(
@@ -152,7 +152,7 @@ def _curves(bundle: Bundle, of_each: Summaries, axis: str) -> Figure:
     return figure
 
 
-def _guessing(bundle: Bundle, of_each: Summaries, axis: str) -> Figure:
+def _guessing(bundle: TextBundle, of_each: Summaries, axis: str) -> Figure:
     proven = all(level.epsilon_pure_ldp is not None for levels in of_each.values() for level in levels)
     figure = Figure(figsize=(9, 6.6 if proven else 3.6), layout="constrained")
     panels = list(figure.subplots(2 if proven else 1, 2).flat)
@@ -191,7 +191,7 @@ def _guessing(bundle: Bundle, of_each: Summaries, axis: str) -> Figure:
     return figure
 
 
-def _histograms(bundle: Bundle, of_each: Summaries, key: str) -> Figure:
+def _histograms(bundle: TextBundle, of_each: Summaries, key: str) -> Figure:
     names = [level.name for level in bundle.levels]
     figure = Figure(figsize=(9, 0.9 + 1.15 * len(names)), layout="constrained")
     panels = figure.subplots(len(names), sharex=True, squeeze=False)[:, 0]
@@ -226,7 +226,7 @@ def _histograms(bundle: Bundle, of_each: Summaries, key: str) -> Figure:
     return figure
 
 
-def _band(panel: Axes, bundle: Bundle, levels: Sequence[LevelSummary], key: str) -> None:
+def _band(panel: Axes, bundle: TextBundle, levels: Sequence[LevelSummary], key: str) -> None:
     """Draws the middle 90 % of words for one mechanism."""
     mechanism = levels[0].mechanism
     measured = (bundle.statistics or {})["levels"]

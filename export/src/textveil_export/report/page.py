@@ -5,7 +5,7 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from textveil.bundle import TABLE_MECHANISMS, Bundle, Measures, atomic_bytes, atomic_output
+from textveil.bundle import Measures, TextBundle, atomic_bytes, atomic_output, layout
 from textveil.errors import NoStatistics, OutputError
 from textveil.text import LevelSummary, Sanitizer, summaries
 from textveil_cli import bound, share
@@ -36,7 +36,7 @@ _COLUMNS = (
 )
 
 
-def write_report(bundle: Bundle, folder: Path) -> list[Path]:
+def write_report(bundle: TextBundle, folder: Path) -> list[Path]:
     """Writes the page and its pictures, and returns their paths; the page first.
 
     Args:
@@ -63,10 +63,10 @@ def write_report(bundle: Bundle, folder: Path) -> list[Path]:
     return [folder / PAGE, *(folder / f"{picture.name}.png" for picture in drawn)]
 
 
-def page(bundle: Bundle, drawn: Sequence[Picture], examples: Examples) -> str:
+def page(bundle: TextBundle, drawn: Sequence[Picture], examples: Examples) -> str:
     """Returns the page as HTML."""
     draws = Draws(Sanitizer(bundle))
-    mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_table_mechanism)
+    mechanisms = sorted(layout.TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_table_mechanism)
     of_each = [summaries(bundle, mechanism) for mechanism in mechanisms]
     parts = {
         "name": escape(str(bundle.manifest.get("name"))),

@@ -11,5 +11,10 @@ NEIGHBORS = (
     "The neighbors of the staircase derive from GloVe (PDDL), lemminflect and vaderSentiment (MIT): "
     "see artifacts/words."
 )
-#: License of a bundle that has the English lists of the skeleton.
-SKELETON_LICENSE = "Apache-2.0 AND CC-BY-4.0 AND CC-BY-SA-4.0 AND MIT"
+#: License of a bundle that has the English words, or the English lists of the skeleton.
+ENGLISH_LICENSE = "Apache-2.0 AND CC-BY-4.0 AND CC-BY-SA-4.0 AND MIT"
+
+
+def credited(attribution: str, *credits: str) -> str:
+    """Returns an attribution with more credits, each of them once."""
+    return " ".join([attribution, *(credit for credit in credits if credit not in attribution)]).strip()

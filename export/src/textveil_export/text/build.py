@@ -6,14 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import (
-    EMBEDDINGS,
-    TABLE,
-    TABLE_MECHANISMS,
-    TEXT_BUNDLE,
-    TEXT_FORMAT_VERSION,
-    VOCABULARY,
-)
+from textveil.bundle import TextBundle, layout
 from textveil.mechanisms import Metric, squared_distances
 from textveil.mechanisms.baselines import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT, Table
 
@@ -21,9 +14,10 @@ from textveil_export import __version__
 from textveil_export.errors import ExportError
 from textveil_export.parallel import Run, here
 from textveil_export.progress import Progress, no_progress
+from textveil_export.text.attribution import credited
 from textveil_export.text.build_staircase import StaircaseRecipe, build_staircase
 from textveil_export.text.calibrate_epsilon import Key, by_certified_epsilon, by_unchanged_share
-from textveil_export.text.context import with_credit
+from textveil_export.text.characters import characters_json
 from textveil_export.text.near_duplicates import merge_near_duplicates
 from textveil_export.text.neighbors import nearest, smallest
 from textveil_export.text.quantize import quantize, unknown_row
@@ -115,7 +109,8 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
     law: dict[str, Any] = {"tokens": source.tokens, "symbols": len(rows)}
     law |= {"santext": None, "staircase": None, "skeleton": None, "defaults": {}}
     tensors: dict[str, dict[str, NDArray[Any]]] = {}
-    texts = {VOCABULARY: "".join("\t".join(names) + "\n" for names in spellings)}
+    vocabulary = "".join("\t".join(names) + "\n" for names in spellings)
+    texts = {layout.VOCABULARY: vocabulary, layout.CHARACTERS: characters_json()}
     labels: dict[str, Any] = {}
     statistics: dict[str, Any] = {
         "symbols": len(rows),
@@ -139,9 +134,7 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
             "k": recipe.k,
         }
     if recipe.staircase is not None:
-        part = build_staircase(
-            source.take(kept), recipe.staircase, progress, vocabulary=texts[VOCABULARY].encode(), run=run
-        )
+        part = build_staircase(source.take(kept), recipe.staircase, progress, vocabulary=vocabulary.encode(), run=run)
         tensors |= part.files
         texts |= part.texts
         law |= part.law
@@ -150,14 +143,9 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
     law["defaults"]["mechanism"] = "staircase" if recipe.staircase is not None else "santext+"
     attribution = recipe.attribution
     if recipe.staircase is not None and recipe.staircase.context is not None:
-        attribution = with_credit(attribution, recipe.staircase.context)
+        attribution = credited(attribution, recipe.staircase.context.credit)
     manifest = {
-        "format": TEXT_BUNDLE,
-        "format_version": TEXT_FORMAT_VERSION,
-        "name": recipe.name,
-        "label": "textbook",
-        "licence": recipe.license,
-        "attribution": attribution,
+        **manifest_head(recipe.name, recipe.license, attribution),
         "levels": labels,
         "provenance": {
             **source.provenance,
@@ -167,6 +155,20 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
         },
     }
     return Contents(tensors=tensors, texts=texts, law=law, manifest=manifest, statistics=statistics)
+
+
+def manifest_head(name: str, license: str, attribution: str) -> dict[str, Any]:
+    """Returns what the manifest of every bundle for text begins with."""
+    return {
+        "format": layout.FORMAT,
+        "format_version": layout.FORMAT_VERSION,
+        "kind": TextBundle.KIND,
+        "name": name,
+        "label": "textbook",
+        "licence": license,
+        "attribution": attribution,
+        "levels": {},
+    }
 
 
 def _build_santext(
@@ -211,7 +213,7 @@ def _build_santext(
     for number, name in enumerate(names):
         laws: dict[str, Any] = {}
         labels[name] = {}
-        for mechanism in TABLE_MECHANISMS:
+        for mechanism in layout.TABLE_MECHANISMS:
             level = level_parameters(table, settings[name, mechanism], largest)
             base = None if level.base is None else _named(tensors, f"base.{name}.{mechanism}", level.base)
             weights = _named(tensors, f"weights.{name}.{mechanism}", level.weights)
@@ -219,7 +221,7 @@ def _build_santext(
             labels[name][mechanism] = {"epsilon_textbook": float(2 * level.exponent), "epsilon_certified": None}
         law_levels.append({"name": name, "laws": laws})
         progress("weighing levels", number + 1, len(names))
-    files = {TABLE: tensors, EMBEDDINGS: {"rows": all_rows}}
+    files = {layout.TABLE: tensors, layout.EMBEDDINGS: {"rows": all_rows}}
     return files, {**constants, "levels": law_levels}, labels, roles
 
 
@@ -232,7 +234,7 @@ def _settings(table: Table, distances: Metric, recipe: Recipe, progress: Progres
     return {
         (name, mechanism): Setting(exponent)
         for name, exponent in recipe.levels.items()
-        for mechanism in TABLE_MECHANISMS
+        for mechanism in layout.TABLE_MECHANISMS
     }
 
 

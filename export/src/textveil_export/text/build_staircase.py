@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import CONTEXT, STAIRCASE
+from textveil.bundle import layout
 from textveil.mechanisms.staircase import StaircaseLevel, output_role
 from textveil.text import Rule
 
@@ -78,7 +78,7 @@ class StaircasePart:
     @property
     def files(self) -> dict[str, dict[str, NDArray[Any]]]:
         """Arrays by file."""
-        return {STAIRCASE: self.tensors, **({CONTEXT: self.context} if self.context else {})}
+        return {layout.STAIRCASE: self.tensors, **({layout.CONTEXT: self.context} if self.context else {})}
 
 
 def build_staircase(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import TABLE_MECHANISMS
+from textveil.bundle import layout
 from textveil.mechanisms import Metric
 from textveil.mechanisms.baselines import OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT, SanText, Table
 from textveil.release import round_up
@@ -97,7 +97,7 @@ def by_certified_epsilon(
     targets: dict[str, Decimal],
     progress: Progress = no_progress,
     *,
-    mechanisms: Sequence[str] = TABLE_MECHANISMS,
+    mechanisms: Sequence[str] = layout.TABLE_MECHANISMS,
     flatten_to: float | None = 1.0,
     every: AllScores | None = None,
 ) -> dict[Key, Setting]:
@@ -194,8 +194,8 @@ def by_unchanged_share(table: Table, metric: Metric) -> dict[Key, Setting]:
             middle = (low + high) / 2
             low, high = (middle, high) if median_unchanged(middle) < share else (low, middle)
         exponent = Decimal(max(1, round(4 * high))) / 4
-        settings |= {(name, mechanism): Setting(exponent) for mechanism in TABLE_MECHANISMS}
-    if len({settings[name, TABLE_MECHANISMS[0]].exponent for name in DEFAULT_LEVELS}) < len(DEFAULT_LEVELS):
+        settings |= {(name, mechanism): Setting(exponent) for mechanism in layout.TABLE_MECHANISMS}
+    if len({settings[name, layout.TABLE_MECHANISMS[0]].exponent for name in DEFAULT_LEVELS}) < len(DEFAULT_LEVELS):
         raise ExportError("the default levels coincide for this vocabulary: name levels yourself")
     return settings
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from textveil.bundle import CONTEXT
+from textveil.bundle import layout
 
 from textveil_export.text.build import Contents
 
@@ -30,7 +30,7 @@ A textveil bundle: {numbers["symbols"]:,} {kind}; {tables}. `textveil info` prin
     ]
     if law["staircase"] is not None:
         parts.append(_staircase(law, numbers))
-        if CONTEXT in contents.tensors:
+        if layout.CONTEXT in contents.tensors:
             parts.append(_FLUENT)
     if law["santext"] is not None:
         parts.append(_santext(contents))

@@ -75,11 +75,6 @@ def read_context_model(path: Path) -> ContextModel:
     return ContextModel(credit, weights, classes, rows)
 
 
-def with_credit(attribution: str, model: ContextModel) -> str:
-    """Returns the attribution of a bundle with the credit of its model of contexts, once."""
-    return attribution if model.credit in attribution else f"{attribution} {model.credit}".strip()
-
-
 def context_arrays(
     model: ContextModel, words: Sequence[str], kinds: Sequence[str], vocabulary: bytes
 ) -> dict[str, NDArray[Any]]:

@@ -14,19 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from safetensors.numpy import save as save_tensors
-from textveil.bundle import (
-    CERTIFICATE,
-    CERTIFICATE_FORMAT,
-    CERTIFICATE_VERSION,
-    LAW,
-    MANIFEST,
-    MAX_BUNDLE_BYTES,
-    SIGNATURE,
-    STATISTICS,
-    STATISTICS_FORMAT,
-    STATISTICS_VERSION,
-    Bundle,
-)
+from textveil.bundle import MAX_BUNDLE_BYTES, TextBundle, layout, open_bundle
 
 from textveil_export import __version__
 from textveil_export.atomic import replace_file, whole_folder
@@ -37,7 +25,7 @@ from textveil_export.text.card import CARD, card
 _NUMBERS = re.compile(r"\[\s+(-?[\d.][^\[\]{}\"]*?)\s+\]")
 
 
-def write_bundle(contents: Contents, folder: Path, *, force: bool = False) -> Bundle:
+def write_bundle(contents: Contents, folder: Path, *, force: bool = False) -> TextBundle:
     """Writes, checks and publishes a bundle.
 
     Args:
@@ -54,15 +42,15 @@ def write_bundle(contents: Contents, folder: Path, *, force: bool = False) -> Bu
     with whole_folder(folder, force=force) as partial:
         write_files(contents, partial)
         size = max(MAX_BUNDLE_BYTES, sum(file.stat().st_size for file in partial.iterdir()))
-        Bundle(partial, max_bytes=size)
-    return Bundle(folder, max_bytes=size)
+        open_bundle(partial, TextBundle, max_bytes=size)
+    return open_bundle(folder, TextBundle, max_bytes=size)
 
 
 def write_certificate(
-    bundle: Bundle,
+    bundle: TextBundle,
     certificates: Certificates,
     labels: dict[str, float] | None = None,
-) -> Bundle:
+) -> TextBundle:
     """Writes ``certificate.json`` and labels the levels with what was proven.
 
     Args:
@@ -81,15 +69,15 @@ def write_certificate(
         name: {mechanism: certificate.to_dict() for mechanism, certificate in mechanisms.items()}
         for name, mechanisms in certificates.items()
     }
-    content = _headed(bundle, CERTIFICATE_FORMAT, CERTIFICATE_VERSION, {"levels": levels})
+    content = _headed(bundle, layout.CERTIFICATE_FORMAT, layout.CERTIFICATE_VERSION, {"levels": levels})
 
     def label(manifest: dict[str, Any], there: bool) -> None:
         _label(manifest, certificates if there else None, labels)
 
-    return _write(bundle, CERTIFICATE, to_json(content), label)
+    return _write(bundle, layout.CERTIFICATE, to_json(content), label)
 
 
-def write_statistics(bundle: Bundle, statistics: dict[str, Any]) -> Bundle:
+def write_statistics(bundle: TextBundle, statistics: dict[str, Any]) -> TextBundle:
     """Writes ``statistics.json``.
 
     Args:
@@ -102,10 +90,10 @@ def write_statistics(bundle: Bundle, statistics: dict[str, Any]) -> Bundle:
     Raises:
         WriteError: The disk is full or not writable.
     """
-    text = to_json(_headed(bundle, STATISTICS_FORMAT, STATISTICS_VERSION, statistics))
+    text = to_json(_headed(bundle, layout.STATISTICS_FORMAT, layout.STATISTICS_VERSION, statistics))
     # Arrays of numbers are histograms: one line each.
     text = _NUMBERS.sub(lambda match: "[" + " ".join(match[1].split()) + "]", text)
-    return _write(bundle, STATISTICS, text, lambda manifest, there: None)
+    return _write(bundle, layout.STATISTICS, text, lambda manifest, there: None)
 
 
 def add_file(folder: Path, name: str, data: bytes) -> dict[str, object]:
@@ -128,30 +116,30 @@ def write_files(contents: Contents, folder: Path) -> None:
     for name, text in contents.texts.items():
         entries[name] = add_file(folder, name, text.encode())
     law = {**contents.law, "files": {name: entry["sha256"] for name, entry in entries.items()}}
-    entries[LAW] = add_file(folder, LAW, to_json(law).encode())
+    entries[layout.LAW] = add_file(folder, layout.LAW, to_json(law).encode())
     table_bytes = {name: int(str(entries[name]["bytes"])) for name in contents.tensors}
     entries[CARD] = add_file(folder, CARD, card(contents, table_bytes).encode())
-    add_file(folder, MANIFEST, to_json({**contents.manifest, "files": entries}).encode())
+    add_file(folder, layout.MANIFEST, to_json({**contents.manifest, "files": entries}).encode())
 
 
-def _headed(bundle: Bundle, name: str, version: int, content: dict[str, Any]) -> dict[str, Any]:
+def _headed(bundle: TextBundle, name: str, version: int, content: dict[str, Any]) -> dict[str, Any]:
     software = f"textveil-export {__version__}"
     return {"format": name, "format_version": version, "identity": bundle.law_identity, "software": software, **content}
 
 
-def _write(bundle: Bundle, name: str, text: str, label: Callable[[dict[str, Any], bool], None]) -> Bundle:
+def _write(bundle: TextBundle, name: str, text: str, label: Callable[[dict[str, Any], bool], None]) -> TextBundle:
     """Puts a file beside the manifest and lists it there; ``label`` adapts the manifest to its being there, or not."""
-    manifest = json.loads((bundle.path / MANIFEST).read_text(encoding="utf-8"))
+    manifest = json.loads((bundle.path / layout.MANIFEST).read_text(encoding="utf-8"))
     data = text.encode()
     if manifest["files"].pop(name, None) is not None:
         label(manifest, False)
-        replace_file(bundle.path / MANIFEST, to_json(manifest))
+        replace_file(bundle.path / layout.MANIFEST, to_json(manifest))
     replace_file(bundle.path / name, text)
     manifest["files"][name] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
     label(manifest, True)
-    (bundle.path / SIGNATURE).unlink(missing_ok=True)  # it is of the manifest that was
-    replace_file(bundle.path / MANIFEST, to_json(manifest))
-    return Bundle(bundle.path, max_bytes=bundle.max_bytes)
+    (bundle.path / layout.SIGNATURE).unlink(missing_ok=True)  # it is of the manifest that was
+    replace_file(bundle.path / layout.MANIFEST, to_json(manifest))
+    return open_bundle(bundle.path, TextBundle, max_bytes=bundle.max_bytes)
 
 
 def _label(manifest: dict[str, Any], certificates: Certificates | None, names: dict[str, float] | None) -> None:

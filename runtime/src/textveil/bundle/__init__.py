@@ -1,113 +1,30 @@
-"""Bundles on disk: opened strictly, every byte accounted for."""
+"""Bundles on disk: opened strictly, every byte accounted for. ``open_bundle`` is the one door."""
 
 from typing import TYPE_CHECKING
 
 from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from textveil.bundle import layout
     from textveil.bundle.atomic import atomic_bytes, atomic_folder, atomic_output
-    from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_ENCODER, default_encoder
-    from textveil.bundle.encoder_bundle import (
-        CARD,
-        CLASSIFIER,
-        ENCODER_FORMAT_VERSION,
-        MODEL,
-        PIECES,
-        RELEASE,
-        EncoderBundle,
-        open_encoder,
-    )
-    from textveil.bundle.files import (
-        ENCODER_BUNDLE,
-        MANIFEST,
-        MAX_BUNDLE_BYTES,
-        TEXT_BUNDLE,
-        encoder_version,
-        is_printable,
-        kind_of,
-        open_tensors,
-        read_checked,
-        read_json,
-    )
-    from textveil.bundle.held_out import HELD_OUT, HeldOut, parse_held_out
-    from textveil.bundle.index_bundle import (
-        CHANNELS,
-        CODEBOOK,
-        CODES,
-        DECISION,
-        INDEX_FORMAT_VERSION,
-        LABELS,
-        ONNX,
-        ROWS,
-        STATIC,
-        WORDS,
-        IndexBundle,
-        OnnxParts,
-        StaticParts,
-        open_index,
-    )
-    from textveil.bundle.maker import SIGNATURE, signed_message
-    from textveil.bundle.pins import Pins
-    from textveil.bundle.safetensors_reader import unique_keys
-    from textveil.bundle.santext_files import EMBEDDINGS, TABLE, TABLE_MECHANISMS, Level
-    from textveil.bundle.staircase_files import CONTEXT, LAW, STAIRCASE, KindFile, SkeletonFiles
+    from textveil.bundle.defaults import DEFAULT_BUNDLE, artifact, default_encoder
+    from textveil.bundle.files import read_checked
+    from textveil.bundle.held_out import HeldOut
+    from textveil.bundle.index import IndexBundle, OnnxParts, StaticParts
+    from textveil.bundle.maker import signed_message
+    from textveil.bundle.open import open_bundle
+    from textveil.bundle.pins import MAX_BUNDLE_BYTES, Pins
+    from textveil.bundle.safetensors import parse_tensors, unique_keys
+    from textveil.bundle.santext_files import Level
+    from textveil.bundle.staircase_files import KindFile, SkeletonFiles
     from textveil.bundle.statistics import RELEASES, Measures
-    from textveil.bundle.text_bundle import (
-        CERTIFICATE,
-        CERTIFICATE_FORMAT,
-        CERTIFICATE_VERSION,
-        STATISTICS,
-        STATISTICS_FORMAT,
-        STATISTICS_VERSION,
-        TEXT_FORMAT_VERSION,
-        VISIBLE,
-        VOCABULARY,
-        Bundle,
-    )
+    from textveil.bundle.text import TextBundle
+    from textveil.bundle.vectors import VectorBundle
 
 __all__ = [
-    "CARD",
-    "CERTIFICATE",
-    "CERTIFICATE_FORMAT",
-    "CERTIFICATE_VERSION",
-    "CHANNELS",
-    "CLASSIFIER",
-    "CODEBOOK",
-    "CODES",
-    "CONTEXT",
-    "DECISION",
     "DEFAULT_BUNDLE",
-    "DEFAULT_ENCODER",
-    "EMBEDDINGS",
-    "ENCODER_BUNDLE",
-    "ENCODER_FORMAT_VERSION",
-    "HELD_OUT",
-    "INDEX_FORMAT_VERSION",
-    "LABELS",
-    "LAW",
-    "MANIFEST",
     "MAX_BUNDLE_BYTES",
-    "MODEL",
-    "ONNX",
-    "PIECES",
-    "RELEASE",
     "RELEASES",
-    "ROWS",
-    "SIGNATURE",
-    "STAIRCASE",
-    "STATIC",
-    "STATISTICS",
-    "STATISTICS_FORMAT",
-    "STATISTICS_VERSION",
-    "TABLE",
-    "TABLE_MECHANISMS",
-    "TEXT_BUNDLE",
-    "TEXT_FORMAT_VERSION",
-    "VISIBLE",
-    "VOCABULARY",
-    "WORDS",
-    "Bundle",
-    "EncoderBundle",
     "HeldOut",
     "IndexBundle",
     "KindFile",
@@ -117,19 +34,17 @@ __all__ = [
     "Pins",
     "SkeletonFiles",
     "StaticParts",
+    "TextBundle",
+    "VectorBundle",
+    "artifact",
     "atomic_bytes",
     "atomic_folder",
     "atomic_output",
     "default_encoder",
-    "encoder_version",
-    "is_printable",
-    "kind_of",
-    "open_encoder",
-    "open_index",
-    "open_tensors",
-    "parse_held_out",
+    "layout",
+    "open_bundle",
+    "parse_tensors",
     "read_checked",
-    "read_json",
     "signed_message",
     "unique_keys",
 ]
@@ -139,15 +54,16 @@ __getattr__ = lazy_names(
     __all__,
     "atomic",
     "defaults",
-    "encoder_bundle",
     "files",
     "held_out",
-    "index_bundle",
+    "index",
     "maker",
+    "open",
     "pins",
-    "safetensors_reader",
+    "safetensors",
     "santext_files",
     "staircase_files",
     "statistics",
-    "text_bundle",
+    "text",
+    "vectors",
 )

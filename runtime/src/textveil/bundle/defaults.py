@@ -1,7 +1,6 @@
 """The bundles used where none is named, and the identities they must have.
 
-The English text bundle ships inside this package. No package carries an encoder: the default one lies in a checkout of
-the repository.
+The English text bundle ships inside this package. All others lie in a checkout of the repository, in ``artifacts``.
 """
 
 from pathlib import Path
@@ -9,24 +8,28 @@ from pathlib import Path
 from textveil.errors import BundleNotFound
 
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v3"
-DEFAULT_BUNDLE_ID = "a868bb24803a6b2bcdb9e7a044484bf5ebd64046221a8eb0e4ebc5c09ee3b4eb"
+DEFAULT_BUNDLE_ID = "9941370ad1e673761222ee93dbfc0512f227b02fbf6cedad419a3df1e73bdbf5"
 DEFAULT_ENCODER = "ag-static"
-DEFAULT_ENCODER_ID = "b4df594a0688de707e94b377438ebd145436833a16953c530d0dd7aaab0bafdd"
+DEFAULT_ENCODER_ID = "00aaf28cebd0f552ad997c737e51f42d7dbe2268bd67ef57bea6f73b8fe01a12"
 _PLACE = ("runtime", "src", "textveil", "bundle")
 
 
-def default_encoder() -> Path:
-    """Returns the folder of the default encoder.
+def artifact(name: str) -> Path:
+    """Returns the folder of a bundle of the repository.
 
     Raises:
         BundleNotFound: This package was installed without the repository around it.
     """
     here = Path(__file__).resolve().parent
     repository = here.parents[len(_PLACE) - 1] if here.parts[-len(_PLACE) :] == _PLACE else here
-    path = repository / "artifacts" / DEFAULT_ENCODER
+    path = repository / "artifacts" / name
     if not path.is_dir():
         raise BundleNotFound(
-            "encoders are not part of this package: give the folder of one "
-            f"(--bundle; the repository has artifacts/{DEFAULT_ENCODER})"
+            f"this bundle is not part of this package: give a folder (--bundle; the repository has artifacts/{name})"
         )
     return path
+
+
+def default_encoder() -> Path:
+    """Returns the folder of the default encoder; ``BundleNotFound`` where there is no repository."""
+    return artifact(DEFAULT_ENCODER)

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textveil.bundle.fields import an_array, different_texts, integer, record
 from textveil.bundle.files import parse_json
+from textveil.bundle.layout import HELD_OUT
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.staircase.index import MAX_CODES
 
-HELD_OUT = "held-out.json"
 #: More texts than anybody holds out. Their squares are exact in floating point.
 _MAX_TEXTS = 1 << 26
 
@@ -54,19 +55,14 @@ def parse_held_out(content: bytes, codes: int, classes: Sequence[str] | None) ->
         BundleDamaged: It is something else: an unknown key, labels that are not different texts or not the classes, a
             table of another shape, a number that is no count, or a sum that is not ``texts``.
     """
-    found = parse_json(content, HELD_OUT)
-    if set(found) != {"labels", "texts", "decisions"}:
-        raise BundleDamaged(f"{HELD_OUT}: unknown or missing keys")
-    labels, texts, decisions = found["labels"], found["texts"], found["decisions"]
-    if type(labels) is not list or not all(type(label) is str for label in labels) or len(set(labels)) != len(labels):
-        raise BundleDamaged(f"{HELD_OUT}: the labels are not different texts")
-    if not 2 <= len(labels) <= MAX_CODES or (classes is not None and tuple(labels) != tuple(classes)):
+    found = record(parse_json(content, HELD_OUT), {"labels", "texts", "decisions"}, HELD_OUT)
+    labels = different_texts(found["labels"], HELD_OUT)
+    if not 2 <= len(labels) <= MAX_CODES or (classes is not None and labels != tuple(classes)):
         raise BundleDamaged(f"{HELD_OUT}: the labels are not those of the bundle, or too few or too many")
-    rows = decisions if type(decisions) is list else []
-    if len(rows) != len(labels) or not all(type(row) is list and len(row) == codes for row in rows):
+    rows = [an_array(row, HELD_OUT) for row in an_array(found["decisions"], HELD_OUT)]
+    if len(rows) != len(labels) or not all(len(row) == codes for row in rows):
         raise BundleDamaged(f"{HELD_OUT}: does not have a row for each label and a column for each code")
-    if not all(type(count) is int and 0 <= count <= _MAX_TEXTS for row in rows for count in row):
-        raise BundleDamaged(f"{HELD_OUT}: a number is not a count of texts")
-    if type(texts) is not int or not 1 <= texts <= _MAX_TEXTS or sum(map(sum, rows)) != texts:
+    counts = [[integer(count, 0, _MAX_TEXTS, HELD_OUT) for count in row] for row in rows]
+    if integer(found["texts"], 1, _MAX_TEXTS, HELD_OUT) != sum(map(sum, counts)):
         raise BundleDamaged(f"{HELD_OUT}: the counts do not add up to the texts")
-    return HeldOut(tuple(labels), np.array(rows, dtype=np.int64))
+    return HeldOut(labels, np.array(counts, dtype=np.int64))

@@ -42,15 +42,17 @@ def read_list(contents: Mapping[str, bytes], name: str, *, tabs: bool = True) ->
         tabs: Whether there may be tabs in it.
 
     Raises:
-        BundleDamaged: It holds control characters, which a terminal would obey: its words are printed.
+        BundleDamaged: It is not UTF-8, or holds control characters, which a terminal would obey: its words are printed.
         BundleTooLarge: A line is longer than ``MAX_LINE_BYTES``.
-        UnicodeDecodeError: It is not UTF-8.
     """
-    for block in _blocks(contents[name], name):
-        printed = block.replace("\n", "")
-        if not is_printable(printed.replace("\t", "") if tabs else printed):
-            raise BundleDamaged(f"{name}: holds control characters")
-    return contents[name].decode("utf-8")
+    try:
+        for block in _blocks(contents[name], name):
+            printed = block.replace("\n", "")
+            if not is_printable(printed.replace("\t", "") if tabs else printed):
+                raise BundleDamaged(f"{name}: holds control characters")
+        return contents[name].decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BundleDamaged(f"{name}: is not UTF-8") from error
 
 
 def read_ids(contents: Mapping[str, bytes], name: str) -> dict[str, int]:

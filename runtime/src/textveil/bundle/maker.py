@@ -8,10 +8,10 @@ import re
 from pathlib import Path
 
 from textveil.bundle.files import read_file
+from textveil.bundle.layout import SIGNATURE
 from textveil.bundle.weak_keys import is_weak
 from textveil.errors import BundleDamaged, CryptoUnavailable, NotTheMaker, OptionError
 
-SIGNATURE = "manifest.json.sig"
 _PURPOSE = b"textveil bundle, version 1\n"
 _KEY, _SIGNATURE = re.compile(r"[0-9a-f]{64}"), re.compile(rb"[0-9a-f]{128}\n?")
 _MAX_SIGNATURE_BYTES = 200

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from textveil.bundle.safetensors_reader import parse_tensors
-from textveil.bundle.staircase_files import LAW, MAX_LEVELS, check_default_level
+from textveil.bundle.fields import an_array, integer, one_of, record, text
+from textveil.bundle.layout import EMBEDDINGS, LAW, TABLE, TABLE_MECHANISMS
+from textveil.bundle.safetensors import parse_tensors
+from textveil.bundle.staircase_files import MAX_LEVELS, check_levels
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.baselines.table import LevelParameters, Table
 from textveil.mechanisms.integer_sampling import MAX_TOTAL
 from textveil.mechanisms.metric import Metric
 
-TABLE, EMBEDDINGS = "table.safetensors", "embeddings.safetensors"
-TABLE_MECHANISMS = ("santext", "santext+")
-SANTEXT_KEYS = {"neighbours", "grid", "median_squared_distance", "unknown_extra_squared_distance", "levels"}
+_KEYS = {"neighbours", "grid", "median_squared_distance", "unknown_extra_squared_distance", "levels"}
 
 #: Most numbers of a row of vectors.
 MAX_DIMENSION = 4096
@@ -34,100 +34,82 @@ class Level:
     parameters: dict[str, LevelParameters]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SanTextPart:
-    """SanText as a bundle has it; without it there are no levels, and table and metric are ``None``.
+    """SanText as a bundle has it; without it there are no levels, no table and no metric.
 
     Attributes:
-        table: Neighbors, scores and roles.
-        metric: Distances of all inputs.
+        santext_table: Neighbors, scores and roles.
+        santext_metric: Distances of all inputs.
         levels: Privacy levels, strictest first.
-        mechanism, level, replacement_probability: Those of a call that names none.
+        default_table_mechanism, default_level, default_replacement_probability: Those of a call that names none.
     """
 
-    table: Table | None = None
-    metric: Metric | None = None
+    santext_table: Table | None = None
+    santext_metric: Metric | None = None
     levels: tuple[Level, ...] = ()
-    mechanism: str = ""
-    level: str = ""
-    replacement_probability: str = "1"
+    default_table_mechanism: str = ""
+    default_level: str = ""
+    default_replacement_probability: str = "1"
 
 
-def open_santext(contents: Mapping[str, bytes], definition: dict[str, Any]) -> SanTextPart:
+def open_santext(contents: Mapping[str, bytes], law: dict[str, Any]) -> SanTextPart:
     """Opens the files of SanText.
 
     Args:
         contents: The bytes of the bundle's files, by name, as they were hashed.
-        definition: ``law.json`` in format version 3.
+        law: ``law.json``, which has SanText.
 
     Raises:
         BundleDamaged: The table, the metric, a level or a default is malformed or out of range.
     """
-    constants, defaults = definition["santext"], definition["defaults"]
-    if constants is None:
-        return SanTextPart()
-    if set(constants) != SANTEXT_KEYS:
-        raise BundleDamaged(f"{LAW}: unknown or missing keys")
-    constants = {**constants, "symbols": definition["symbols"], "files": definition["files"]}
+    constants = record(law["santext"], _KEYS, LAW)
+    constants = {**constants, "symbols": law["symbols"], "files": law["files"]}
     table = Table.from_tensors(parse_tensors(contents[TABLE], TABLE), constants)
-    metric = _open_metric(contents, constants)
-    if len(constants["levels"]) > MAX_LEVELS:
-        raise BundleDamaged(f"{LAW}: has more than {MAX_LEVELS} levels")
-    levels = tuple(_level(table, entry) for entry in constants["levels"])
-    defaults = defaults["santext"]
-    mechanism, level = str(defaults["mechanism"]), str(defaults["level"])
-    probability = str(defaults["replacement_probability"])
-    if not levels:
-        raise BundleDamaged(f"{LAW}: has no levels")
-    if (
-        set(defaults) != _DEFAULTS
-        or mechanism not in TABLE_MECHANISMS
-        or not _DECIMAL.fullmatch(probability)
-        or not 0 < Decimal(probability) <= 1
-    ):
+    metric = _metric(contents, constants)
+    levels = tuple(_level(table, entry) for entry in an_array(constants["levels"], LAW, MAX_LEVELS))
+    defaults = record(law["defaults"]["santext"], _DEFAULTS, LAW)
+    level = check_levels([entry.name for entry in levels], defaults["level"])
+    probability = text(defaults["replacement_probability"], LAW, _DECIMAL)
+    mechanism = one_of(defaults["mechanism"], TABLE_MECHANISMS, LAW)
+    if not 0 < Decimal(probability) <= 1:
         raise BundleDamaged(f"{LAW}: a default is not supported")
-    check_default_level([entry.name for entry in levels], level)
     return SanTextPart(
-        table=table,
-        metric=metric,
+        santext_table=table,
+        santext_metric=metric,
         levels=levels,
-        mechanism=mechanism,
-        level=level,
-        replacement_probability=probability,
+        default_table_mechanism=mechanism,
+        default_level=level,
+        default_replacement_probability=probability,
     )
 
 
-def _level(table: Table, entry: dict[str, Any]) -> Level:
-    if set(entry) != {"name", "laws"} or set(entry["laws"]) != set(TABLE_MECHANISMS):
-        raise BundleDamaged(f"{LAW}: a level has unknown or missing keys")
-    if not isinstance(entry["name"], str):
-        raise BundleDamaged(f"{LAW}: the name of a level is not text")
-    return Level(entry["name"], {m: _level_parameters(table, m, entry["laws"][m]) for m in TABLE_MECHANISMS})
+def _level(table: Table, entry: object) -> Level:
+    level = record(entry, {"name", "laws"}, LAW)
+    laws = record(level["laws"], TABLE_MECHANISMS, LAW)
+    return Level(
+        text(level["name"], LAW),
+        {mechanism: _level_parameters(table, mechanism, laws[mechanism]) for mechanism in TABLE_MECHANISMS},
+    )
 
 
-def _level_parameters(table: Table, mechanism: str, entry: dict[str, Any]) -> LevelParameters:
-    if set(entry) != {"exponent", "weights", "base"}:
-        raise BundleDamaged(f"{LAW}: a level needs another version of this package")
-    if not _DECIMAL.fullmatch(entry["exponent"]):
-        raise BundleDamaged(f"{LAW}: an exponent is not a decimal number")
-    parameters = table.level_parameters(Decimal(entry["exponent"]), entry["weights"], entry["base"])
+def _level_parameters(table: Table, mechanism: str, described: object) -> LevelParameters:
+    entry = record(described, {"exponent", "weights", "base"}, LAW)
+    weights, base = text(entry["weights"], LAW), None if entry["base"] is None else text(entry["base"], LAW)
+    parameters = table.level_parameters(Decimal(text(entry["exponent"], LAW, _DECIMAL)), weights, base)
     table.base_measure(mechanism, parameters)  # checks it
     return parameters
 
 
-def _open_metric(contents: Mapping[str, bytes], definition: dict[str, Any]) -> Metric:
-    grid, median, extra = (
-        definition["grid"],
-        definition["median_squared_distance"],
-        definition["unknown_extra_squared_distance"],
-    )
-    if any(type(number) is not int for number in (grid, median, extra)) or min(grid, median) < 1 or extra < 0:
-        raise BundleDamaged(f"{LAW}: the constants of the metric are out of range")
-    rows = parse_tensors(contents[EMBEDDINGS], EMBEDDINGS).get("rows")
-    if rows is None or rows.dtype != np.int8 or rows.ndim != 2 or len(rows) != definition["symbols"] + 1:
+def _metric(contents: Mapping[str, bytes], constants: dict[str, Any]) -> Metric:
+    grid = integer(constants["grid"], 1, MAX_TOTAL, LAW)
+    median = integer(constants["median_squared_distance"], 1, MAX_TOTAL - 1, LAW)
+    extra = integer(constants["unknown_extra_squared_distance"], 0, MAX_TOTAL, LAW)
+    rows = parse_tensors(contents[EMBEDDINGS], EMBEDDINGS)["rows"]
+    if rows.dtype != np.int8 or rows.ndim != 2 or len(rows) != constants["symbols"] + 1:
         raise BundleDamaged(f"{EMBEDDINGS}: the rows do not fit the vocabulary")
     if not 1 <= rows.shape[1] <= MAX_DIMENSION:
         raise BundleDamaged(f"{EMBEDDINGS}: rows have more than {MAX_DIMENSION} numbers, or none")
-    if max((rows.shape[1] * 255**2 + extra) * grid**2, median) >= MAX_TOTAL:  # beyond what scores are computed in
+    if (rows.shape[1] * 255**2 + extra) * grid**2 >= MAX_TOTAL:  # beyond what scores are computed in
         raise BundleDamaged(f"{LAW}: the constants of the metric are out of range")
     return Metric(rows=rows, grid=grid, median_squared=median, unknown_extra=extra)

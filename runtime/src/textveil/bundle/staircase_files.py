@@ -1,4 +1,4 @@
-"""The part of a text bundle that the staircase needs: its levels, and the public lists of the skeleton."""
+"""The part of a bundle for text that the staircase needs: its levels, and the public lists of the skeleton."""
 
 import re
 from collections.abc import Mapping
@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from textveil.bundle.fields import an_array, one_of, record, text
+from textveil.bundle.layout import CONTEXT, LAW, STAIRCASE, VISIBLE, VOCABULARY
 from textveil.bundle.lists import read_list
-from textveil.bundle.safetensors_reader import parse_tensors
+from textveil.bundle.safetensors import parse_tensors
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.staircase.context import ContextTable
 from textveil.mechanisms.staircase.fluent import FluentStaircase
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
 from textveil.mechanisms.staircase.table import StaircaseTable
 
-LAW = "law.json"
-STAIRCASE, CONTEXT = "staircase.safetensors", "context.safetensors"
-#: Most levels of a mechanism, and kinds of a skeleton.
-MAX_LEVELS, MAX_KINDS = 64, 256
+#: Most symbols of a bundle, levels of a mechanism, and kinds of a skeleton.
+MAX_SYMBOLS, MAX_LEVELS, MAX_KINDS = 1 << 31, 64, 256
 _DECIMAL = re.compile(r"[0-9]{1,3}(\.[0-9]{1,9})?")
 _FRACTION = re.compile(r"[0-9]{1,9}(/[1-9][0-9]{0,8})?")
 _NAME = re.compile(r"[a-z]+(-[a-z]+)*")
@@ -51,41 +51,97 @@ class SkeletonFiles:
     kinds: tuple[KindFile, ...]
 
 
-def staircase_levels(table: StaircaseTable, constants: dict[str, Any]) -> tuple[StaircaseLevel, ...]:
-    """Returns the levels of the staircase as ``law.json`` has them, strictest first.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StaircasePart:
+    """The staircase as a bundle has it; nothing of it where the bundle has none.
+
+    Attributes:
+        staircase: Neighbors and base.
+        staircase_levels: Strictest first.
+        context: What the base makes of a context, or ``None`` where it cannot follow the text.
+        skeleton: What the rule of the skeleton is made from.
+        default_staircase_level, default_visible: Those of a call that names none.
+    """
+
+    staircase: StaircaseTable | None = None
+    staircase_levels: tuple[StaircaseLevel, ...] = ()
+    context: ContextTable | None = None
+    skeleton: SkeletonFiles | None = None
+    default_staircase_level: str = ""
+    default_visible: str = ""
+
+
+def list_files(skeleton: object) -> list[str]:
+    """Returns the names of the files that a skeleton in ``law.json`` is made from."""
+    entry = record(skeleton, {"function_words", "kinds"}, LAW)
+    kinds = (record(kind, {"name", "shape", "file"}, LAW) for kind in an_array(entry["kinds"], LAW, MAX_KINDS))
+    return [text(name, LAW) for name in (entry["function_words"], *(kind["file"] for kind in kinds))]
+
+
+def open_staircase(contents: Mapping[str, bytes], law: dict[str, Any]) -> StaircasePart:
+    """Opens the files of the staircase.
+
+    Args:
+        contents: The bytes of the bundle's files, by name, as they were hashed.
+        law: ``law.json``, which has a staircase, and whose lists are there.
 
     Raises:
-        BundleDamaged: There is none, one is malformed or does not fulfill the theorem's conditions on this table.
+        BundleDamaged: The table, a level, a list or a default is malformed, or does not fulfill the theorem's
+            conditions.
     """
-    if set(constants) != {"levels"}:
-        raise BundleDamaged(f"{LAW}: unknown or missing keys")
-    if len(constants["levels"]) > MAX_LEVELS:
-        raise BundleDamaged(f"{LAW}: has more than {MAX_LEVELS} levels")
-    levels = tuple(_level(entry) for entry in constants["levels"])
+    table = StaircaseTable.from_tensors(parse_tensors(contents[STAIRCASE], STAIRCASE), law["symbols"])
+    levels = _levels(table, record(law["staircase"], {"levels"}, LAW)["levels"])
+    skeleton = _skeleton(contents, law["skeleton"])
+    context = None
+    if CONTEXT in law["files"]:
+        context = _context(contents[CONTEXT], table, levels, len(skeleton.kinds), law["files"][VOCABULARY])
+    defaults = record(law["defaults"]["staircase"], {"level", "visible"}, LAW)
+    return StaircasePart(
+        staircase=table,
+        staircase_levels=levels,
+        context=context,
+        skeleton=skeleton,
+        default_staircase_level=check_levels([level.name for level in levels], defaults["level"]),
+        default_visible=one_of(defaults["visible"], VISIBLE, LAW),
+    )
+
+
+def check_levels(names: list[str], default: object) -> str:
+    """Returns the default level of a mechanism, which must be one of its levels; these have different names.
+
+    Raises:
+        BundleDamaged: They have not.
+    """
+    if len(set(names)) != len(names):
+        raise BundleDamaged(f"{LAW}: a level occurs twice")
+    return one_of(default, names, LAW)
+
+
+def _levels(table: StaircaseTable, entries: object) -> tuple[StaircaseLevel, ...]:
+    levels = tuple(_level(entry) for entry in an_array(entries, LAW, MAX_LEVELS))
     everything = np.ones(table.symbols, dtype=bool)
     for level in levels:
         Staircase.of(table, level, everything)  # the largest totals that any choice of outputs has
     strictness = [level.epsilon for level in levels]
-    if not levels or strictness != sorted(set(strictness)):
+    if strictness != sorted(set(strictness)):
         raise BundleDamaged(f"{LAW}: levels of the staircase are out of order")
     return levels
 
 
-def open_context(
+def _level(entry: object) -> StaircaseLevel:
+    level = record(entry, {"name", "epsilon", "share", "own_share"}, LAW)
+    return StaircaseLevel(
+        text(level["name"], LAW),
+        Decimal(text(level["epsilon"], LAW, _DECIMAL)),
+        Fraction(text(level["share"], LAW, _FRACTION)),
+        Fraction(text(level["own_share"], LAW, _FRACTION)),
+    )
+
+
+def _context(
     content: bytes, table: StaircaseTable, levels: tuple[StaircaseLevel, ...], kinds: int, vocabulary: str
 ) -> ContextTable:
-    """Opens ``context.safetensors`` and certifies it at every level.
-
-    Args:
-        content: Its bytes.
-        table: The staircase that draws in contexts.
-        levels: Its levels.
-        kinds: Number of kinds of the skeleton.
-        vocabulary: SHA-256 of ``vocabulary.tsv``, hexadecimal.
-
-    Raises:
-        BundleDamaged: It is of another vocabulary, malformed, or its totals may reach 2**62.
-    """
+    """Opens ``context.safetensors`` and certifies it at every level."""
     tensors = parse_tensors(content, CONTEXT)
     if tensors["vocabulary"].dtype != np.uint8 or tensors["vocabulary"].tobytes() != bytes.fromhex(vocabulary):
         raise BundleDamaged(f"{CONTEXT}: belongs to another vocabulary")
@@ -96,26 +152,7 @@ def open_context(
     return context
 
 
-def check_default_level(names: list[str], default: str) -> None:
-    """Checks that the levels of a mechanism have different names, of which the default is one.
-
-    Raises:
-        BundleDamaged: They have not.
-    """
-    if default not in names or len(set(names)) != len(names):
-        raise BundleDamaged("the default level is not a level of law.json, or a level occurs twice")
-
-
-def read_skeleton(contents: Mapping[str, bytes], entry: dict[str, Any]) -> SkeletonFiles:
-    """Reads the lists of the skeleton from the bytes of the bundle's files.
-
-    Raises:
-        BundleDamaged: An entry is malformed.
-    """
-    if set(entry) != {"function_words", "kinds"}:
-        raise BundleDamaged(f"{LAW}: unknown or missing keys")
-    if len(entry["kinds"]) > MAX_KINDS:
-        raise BundleDamaged(f"{LAW}: has more than {MAX_KINDS} kinds")
+def _skeleton(contents: Mapping[str, bytes], entry: dict[str, Any]) -> SkeletonFiles:
     kinds = tuple(_kind_file(contents, kind) for kind in entry["kinds"])
     shapes = [kind.shape for kind in kinds if kind.shape is not None]
     if len({kind.name for kind in kinds}) != len(kinds) or len(set(shapes)) != len(shapes):
@@ -123,22 +160,11 @@ def read_skeleton(contents: Mapping[str, bytes], entry: dict[str, Any]) -> Skele
     return SkeletonFiles(read_list(contents, entry["function_words"]), kinds)
 
 
-def _level(entry: dict[str, Any]) -> StaircaseLevel:
-    if set(entry) != {"name", "epsilon", "share", "own_share"} or not isinstance(entry["name"], str):
-        raise BundleDamaged(f"{LAW}: a level has unknown or missing keys")
-    if not _DECIMAL.fullmatch(entry["epsilon"]) or not all(
-        _FRACTION.fullmatch(entry[key]) for key in ("share", "own_share")
-    ):
-        raise BundleDamaged(f"{LAW}: a number of a level is malformed")
-    return StaircaseLevel(
-        entry["name"], Decimal(entry["epsilon"]), Fraction(entry["share"]), Fraction(entry["own_share"])
-    )
-
-
 def _kind_file(contents: Mapping[str, bytes], entry: dict[str, Any]) -> KindFile:
-    if set(entry) != {"name", "shape", "file"}:
-        raise BundleDamaged(f"{LAW}: a kind has unknown or missing keys")
-    if not _NAME.fullmatch(entry["name"]) or not (entry["shape"] is None or _NAME.fullmatch(entry["shape"])):
-        raise BundleDamaged(f"{LAW}: a kind has a name or a shape that is none")
+    shape = entry["shape"]
     read_list(contents, entry["file"])
-    return KindFile(entry["name"], entry["shape"], contents[entry["file"]])
+    return KindFile(
+        text(entry["name"], LAW, _NAME),
+        None if shape is None else text(shape, LAW, _NAME),
+        contents[entry["file"]],
+    )

@@ -6,9 +6,10 @@ Nothing is drawn and no text is looked at here: a level is a public choice.
 from dataclasses import dataclass
 from typing import Any
 
-from textveil.bundle.santext_files import TABLE_MECHANISMS, Level
+from textveil.bundle.layout import TABLE_MECHANISMS
+from textveil.bundle.santext_files import Level
 from textveil.bundle.statistics import Measures, measures
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.text import TextBundle
 from textveil.errors import UnknownMechanism
 from textveil.text.levels import label
 
@@ -40,7 +41,7 @@ class LevelSummary:
         return f"--mechanism {self.mechanism} --level {self.level}"
 
 
-def summary(bundle: Bundle, level: Level, mechanism: str) -> LevelSummary:
+def summary(bundle: TextBundle, level: Level, mechanism: str) -> LevelSummary:
     """Returns what is known about one mechanism of one level.
 
     Raises:
@@ -61,7 +62,7 @@ def summary(bundle: Bundle, level: Level, mechanism: str) -> LevelSummary:
     )
 
 
-def summaries(bundle: Bundle, mechanism: str | None = None) -> list[LevelSummary]:
+def summaries(bundle: TextBundle, mechanism: str | None = None) -> list[LevelSummary]:
     """Returns the levels of a bundle for one mechanism (the bundle's default if left out), strictest first.
 
     Raises:

@@ -3,7 +3,7 @@
 from decimal import Decimal, InvalidOperation
 
 from textveil.bundle.santext_files import Level
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.text import TextBundle
 from textveil.errors import OptionError, UnknownLevel
 from textveil.text.statement import CERTIFIED, TEXTBOOK
 
@@ -18,7 +18,7 @@ FORMER_LEVELS = {
 }
 
 
-def label(bundle: Bundle, level: Level, mechanism: str) -> tuple[float, str]:
+def label(bundle: TextBundle, level: Level, mechanism: str) -> tuple[float, str]:
     """Returns the epsilon by which a level is called, and its kind: certified where there is one, else textbook."""
     certified = bundle.certified_epsilon(level, mechanism)
     if certified is not None:
@@ -31,7 +31,7 @@ def epsilon_text(epsilon: float) -> str:
     return repr(epsilon).removesuffix(".0")
 
 
-def find_level(bundle: Bundle, mechanism: str, epsilon: float | str | None, name: str | None) -> Level:
+def find_level(bundle: TextBundle, mechanism: str, epsilon: float | str | None, name: str | None) -> Level:
     """Returns the level with that label and that name; the bundle's default if both are ``None``.
 
     Raises:

@@ -7,7 +7,7 @@ up by their key; what is not in the vocabulary is ``<unk>``, and no path leads f
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.text import TextBundle
 from textveil.text import segmentation
 from textveil.text.segmentation import AUXILIARIES, CLITICS, LOWER, NOT, UPPER, apply_case
 from textveil.text.wordpiece import WordPiece
@@ -42,7 +42,7 @@ class Lexicon:
         bundle: Vocabulary and kind of tokens.
     """
 
-    def __init__(self, bundle: Bundle) -> None:
+    def __init__(self, bundle: TextBundle) -> None:
         self._ids = bundle.ids
         self._printed = bundle.vocabulary
         self._unknown = bundle.symbols

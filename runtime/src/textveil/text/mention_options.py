@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.text_bundle import VISIBLE, Bundle
-from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
+from textveil.bundle.layout import VISIBLE
+from textveil.bundle.text import TextBundle
+from textveil.errors import OptionError, UnknownLevel
 from textveil.mechanisms.staircase.fluent import FluentStaircase
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
 from textveil.release import round_up
@@ -50,9 +51,10 @@ class Mentions:
         BundleDamaged: A list of the skeleton is malformed.
     """
 
-    def __init__(self, bundle: Bundle) -> None:
-        if bundle.staircase is None or bundle.skeleton is None:
-            raise UnknownMechanism(f"this bundle has no staircase; it has {', '.join(bundle.mechanisms)}")
+    def __init__(self, bundle: TextBundle) -> None:
+        bundle.require("staircase")
+        assert bundle.staircase is not None
+        assert bundle.skeleton is not None
         self.bundle = bundle
         self._table = bundle.staircase
         self._function_words = function_words(bundle.skeleton.function_words)
@@ -137,7 +139,7 @@ class Mentions:
         return MentionPlan(self.bundle, slots, rule, self._words, denied, terms, split, fluent)
 
 
-def find_visible(bundle: Bundle, visible: Collection[str] | str | None) -> str:
+def find_visible(bundle: TextBundle, visible: Collection[str] | str | None) -> str:
     """Returns the name of what stays visible; the bundle's default for ``None``.
 
     Raises:
@@ -153,7 +155,7 @@ def find_visible(bundle: Bundle, visible: Collection[str] | str | None) -> str:
     return visible
 
 
-def find_staircase_level(bundle: Bundle, epsilon: float | str | None, name: str | None) -> StaircaseLevel:
+def find_staircase_level(bundle: TextBundle, epsilon: float | str | None, name: str | None) -> StaircaseLevel:
     """Returns the level with that epsilon and that name; the bundle's default if both are ``None``.
 
     Raises:

@@ -12,7 +12,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.text import TextBundle
 from textveil.errors import OptionError
 from textveil.mechanisms import entropy
 from textveil.mechanisms.channel import Channel
@@ -80,7 +80,7 @@ class MentionPlan:
         fluent: Draws mentions in their context; ``None`` where the base does not follow the text.
     """
 
-    bundle: Bundle
+    bundle: TextBundle
     slots: Slots[Staircase]
     rule: Rule
     words: Words

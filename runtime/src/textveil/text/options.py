@@ -9,8 +9,8 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.santext_files import TABLE_MECHANISMS
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.layout import TABLE_MECHANISMS
+from textveil.bundle.text import TextBundle
 from textveil.errors import OptionError, UnknownMechanism
 from textveil.mechanisms import entropy
 from textveil.mechanisms.baselines.fbdd import Fbdd
@@ -148,7 +148,7 @@ def cache_key(options: Options) -> tuple[object, ...]:
 
 
 def make_plan(
-    bundle: Bundle,
+    bundle: TextBundle,
     lexicon: Lexicon,
     *,
     mechanism: str | None = None,
@@ -173,8 +173,7 @@ def make_plan(
         raise OptionError("the staircase rewrites mentions of a skeleton: it has no plan token by token")
     if mechanism not in MECHANISMS:
         raise UnknownMechanism(f"unknown mechanism; there are staircase, {', '.join(MECHANISMS)}")
-    if mechanism in TABLE_MECHANISMS and mechanism not in bundle.mechanisms:
-        raise UnknownMechanism(f"this bundle carries {', '.join(bundle.mechanisms)} only")
+    bundle.require(mechanism)
     if case not in CASES:
         raise OptionError(f"case must be one of {', '.join(CASES)}")
     foreign = [name for name, value in of_staircase.items() if value is not None]

@@ -5,10 +5,10 @@ from decimal import ROUND_CEILING, Decimal, localcontext
 from typing import Any
 
 from textveil.bundle.santext_files import Level
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle.text import TextBundle
 
 
-def pure_level(bundle: Bundle, level: Level, mechanism: str) -> Decimal:
+def pure_level(bundle: TextBundle, level: Level, mechanism: str) -> Decimal:
     """Returns the pure LDP level of what a mechanism draws: that of the bundle's certificate, else a bound of it.
 
     ``ln Pr[M(x) = y] - ln Pr[M(x') = y] <= 2 ln (max W / min W)``: with ``Pr[M(x) = y] = q(y) W[c] / Z(x)`` both the

@@ -9,9 +9,10 @@ from typing import Any, Unpack
 import numpy as np
 
 from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
-from textveil.bundle.files import MAX_BUNDLE_BYTES
-from textveil.bundle.text_bundle import Bundle
-from textveil.errors import InputError, OptionError, UnknownMechanism
+from textveil.bundle.open import open_bundle
+from textveil.bundle.pins import Pins
+from textveil.bundle.text import TextBundle
+from textveil.errors import InputError, OptionError
 from textveil.mechanisms.distribution import Distribution
 from textveil.sequences import in_order
 from textveil.text import batches, segmentation
@@ -36,7 +37,7 @@ class Sanitizer:
         bundle: An opened bundle.
     """
 
-    def __init__(self, bundle: Bundle) -> None:
+    def __init__(self, bundle: TextBundle) -> None:
         self.bundle = bundle
         self._lexicon = Lexicon(bundle)
         self._mentions: Mentions | None = Mentions(bundle) if bundle.staircase is not None else None
@@ -47,32 +48,21 @@ class Sanitizer:
         return {**self.__dict__, "_plans": {}}
 
     @classmethod
-    def load(
-        cls,
-        path: str | Path | None = None,
-        *,
-        expect_id: str | None = None,
-        maker: str | None = None,
-        max_bytes: int = MAX_BUNDLE_BYTES,
-    ) -> "Sanitizer":
+    def load(cls, path: str | Path | None = None, **pins: Unpack[Pins]) -> "Sanitizer":
         """Opens a bundle: hashes and structure of every file are checked.
 
         Args:
             path: Folder of a bundle; the built-in English one if left out (its identity is pinned).
-            expect_id: The identity the bundle must have (``textveil info`` prints it).
-            maker: Public key of the maker who must have signed it, 64 hexadecimal digits.
-            max_bytes: Most bytes of all its files together.
+            pins: What the bundle must be (``Pins``).
 
         Raises:
             BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge: The bundle cannot be used.
             IdentityMismatch, NotTheMaker: It is not the one expected.
             CryptoUnavailable: A maker is given, and the extra ``crypto`` is not installed.
         """
-        folder = DEFAULT_BUNDLE if path is None else Path(path)
-        bundle = Bundle(folder, expect_id=expect_id, maker=maker, max_bytes=max_bytes)
-        if path is None:
-            bundle.require_identity(DEFAULT_BUNDLE_ID)
-        return cls(bundle)
+        if path is None and pins.get("expect_id") is None:
+            pins = {**pins, "expect_id": DEFAULT_BUNDLE_ID}
+        return cls(open_bundle(DEFAULT_BUNDLE if path is None else Path(path), TextBundle, **pins))
 
     def sanitize(self, text: str, **options: Unpack[Options]) -> Result:
         """Sanitizes one text. The text is one document; its statement covers all of its tokens.
@@ -207,9 +197,9 @@ class Sanitizer:
             mechanism = options.get("mechanism")
             if (self.bundle.default_mechanism if mechanism is None else mechanism) != "staircase":
                 plan = make_plan(self.bundle, self._lexicon, **options)
-            elif self._mentions is None:
-                raise UnknownMechanism(f"this bundle carries {', '.join(self.bundle.mechanisms)} only")
             else:
+                self.bundle.require("staircase")
+                assert self._mentions is not None
                 plan = self._mentions.plan(options)
             if len(self._plans) >= _MAX_PLANS:
                 self._plans.clear()

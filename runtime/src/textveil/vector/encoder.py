@@ -6,14 +6,15 @@ onnxruntime is imported when an encoder is loaded, and not before (``textveil.ve
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.encoder_bundle import EncoderBundle, open_encoder
-from textveil.bundle.files import MAX_BUNDLE_BYTES
-from textveil.bundle.index_bundle import OnnxParts
+from textveil.bundle.index import OnnxParts
+from textveil.bundle.open import open_bundle
+from textveil.bundle.pins import Pins
+from textveil.bundle.vectors import VectorBundle
 from textveil.errors import InputError, OptionError
 from textveil.mechanisms.noise.parameters import WordDropout
 from textveil.mechanisms.noise.vector import Releaser
@@ -63,8 +64,7 @@ class Encoder:
     Safe to share between threads: it holds no random state. After a fork, load it anew.
 
     Args:
-        bundle: An opened encoder bundle. Its model is run: who opens it answers for it (``load`` wants a pin).
-        model: The bytes of its model, as ``open_encoder`` gives them.
+        bundle: An opened bundle of vectors. Its model is run: whoever opens it answers for it (``load`` wants a pin).
         threads: How many threads compute one vector, 1 or 2.
 
     Raises:
@@ -75,13 +75,13 @@ class Encoder:
 
     kind: ClassVar[str] = "vector"
 
-    def __init__(self, bundle: EncoderBundle, model: bytes, threads: int = 1) -> None:
+    def __init__(self, bundle: VectorBundle, threads: int = 1) -> None:
         if threads not in range(1, MAX_THREADS + 1):
             raise OptionError(f"an encoder runs on 1 to {MAX_THREADS} threads")
         self.bundle = bundle
         self._plans: dict[object, tuple[Releaser, WordDropout, VectorStatement]] = {}
         parts = OnnxParts(
-            model=model,
+            model=bundle.model_bytes,
             vocabulary=bundle.vocabulary,
             lowercase=bundle.lowercase,
             max_tokens=bundle.max_tokens,
@@ -90,25 +90,15 @@ class Encoder:
         self._extractor = OnnxExtractor(parts, threads)
 
     @classmethod
-    def load(
-        cls,
-        path: str | Path,
-        *,
-        expect_id: str | None = None,
-        maker: str | None = None,
-        max_bytes: int = MAX_BUNDLE_BYTES,
-        threads: int = 1,
-    ) -> "Encoder":
+    def load(cls, path: str | Path, *, threads: int = 1, **pins: Unpack[Pins]) -> "Encoder":
         """Opens an encoder bundle: hashes and structure of every file, and all of its model, are checked first.
 
         A model runs only if the caller pins it: one of ``expect_id`` and ``maker`` must be given.
 
         Args:
-            path: Folder of an encoder bundle.
-            expect_id: The identity the bundle must have (``textveil info`` prints it).
-            maker: Public key of the maker who must have signed it, 64 hexadecimal digits.
-            max_bytes: Most bytes of all its files together.
+            path: Folder of a bundle of vectors.
             threads: How many threads compute one vector, 1 or 2.
+            pins: What the bundle must be (``Pins``).
 
         Raises:
             BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge, WrongBundle, ModelRefused: It cannot be used.
@@ -117,9 +107,9 @@ class Encoder:
             CryptoUnavailable: A maker is given, and the extra ``crypto`` is not installed.
             EncoderUnavailable, EncoderFailed, OptionError: See the class.
         """
-        bundle, model = open_encoder(Path(path), expect_id=expect_id, maker=maker, max_bytes=max_bytes)
-        require_pin(bundle.identity, expect_id, maker)
-        return cls(bundle, model, threads)
+        bundle = open_bundle(Path(path), VectorBundle, **pins)
+        require_pin(bundle)
+        return cls(bundle, threads)
 
     def encode(
         self, text: str, *, epsilon: float | str | None = None, word_dropout: float | str = "0"

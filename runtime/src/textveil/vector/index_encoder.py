@@ -3,13 +3,14 @@
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
 from textveil.bundle.defaults import DEFAULT_ENCODER_ID, default_encoder
-from textveil.bundle.files import MAX_BUNDLE_BYTES
-from textveil.bundle.index_bundle import IndexBundle, OnnxParts, open_index
+from textveil.bundle.index import IndexBundle, OnnxParts
+from textveil.bundle.open import open_bundle
+from textveil.bundle.pins import Pins
 from textveil.errors import InputError, OptionError
 from textveil.mechanisms import entropy
 from textveil.mechanisms.distribution import Distribution
@@ -66,24 +67,15 @@ class IndexEncoder:
         self._extractor = extractor_of(bundle.extractor)
 
     @classmethod
-    def load(
-        cls,
-        path: str | Path | None = None,
-        *,
-        expect_id: str | None = None,
-        maker: str | None = None,
-        max_bytes: int = MAX_BUNDLE_BYTES,
-    ) -> "IndexEncoder":
+    def load(cls, path: str | Path | None = None, **pins: Unpack[Pins]) -> "IndexEncoder":
         """Opens a bundle: every file and every channel is checked first.
 
         A bundle with a model is opened only if the caller pins it: by ``expect_id`` or ``maker``. One that needs numpy
         alone need not be pinned.
 
         Args:
-            path: Its folder; the repository's default one if left out.
-            expect_id: The identity the bundle must have (``textveil info`` prints it).
-            maker: Public key of the maker who must have signed it, 64 hexadecimal digits.
-            max_bytes: Most bytes of all its files together.
+            path: Its folder; the repository's default one if left out (its identity is pinned).
+            pins: What the bundle must be (``Pins``).
 
         Raises:
             BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge, WrongBundle, ModelRefused: It cannot be used.
@@ -93,12 +85,11 @@ class IndexEncoder:
             CryptoUnavailable: A maker is given, and the extra ``crypto`` is not installed.
             EncoderUnavailable, EncoderFailed: See the class.
         """
-        folder = default_encoder() if path is None else Path(path)
-        bundle = open_index(folder, expect_id=expect_id, maker=maker, max_bytes=max_bytes)
-        if path is None:
-            bundle.require_identity(DEFAULT_ENCODER_ID)
-        elif isinstance(bundle.extractor, OnnxParts):
-            require_pin(bundle.identity, expect_id, maker)
+        if path is None and pins.get("expect_id") is None:
+            pins = {**pins, "expect_id": DEFAULT_ENCODER_ID}
+        bundle = open_bundle(default_encoder() if path is None else Path(path), IndexBundle, **pins)
+        if isinstance(bundle.extractor, OnnxParts):
+            require_pin(bundle)
         return cls(bundle)
 
     def encode(self, text: str, *, epsilon: float | str | None = None, channel: str | None = None) -> IndexRelease:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.bundle.onnx.check import INPUTS, OUTPUT
+from textveil.bundle.opened import Opened
 from textveil.errors import EncoderFailed, EncoderUnavailable, ModelNotPinned
 
 #: Versions of onnxruntime that were seen, system call by system call, to open no socket and to write no file.
@@ -24,21 +25,16 @@ _SETTINGS = {
 }
 
 
-def require_pin(identity: str, expect_id: str | None, maker: str | None) -> None:
+def require_pin(bundle: Opened) -> None:
     """Refuses to run a model that its user did not ask for: what it costs is not bounded here, only what it is.
 
-    Args:
-        identity: Of the bundle that has the model.
-        expect_id: The identity that the user demanded.
-        maker: The maker's key that the user demanded.
-
     Raises:
-        ModelNotPinned: The user demanded neither.
+        ModelNotPinned: The user demanded neither its identity nor its maker.
     """
-    if expect_id is None and maker is None:
+    if not bundle.pinned:
         raise ModelNotPinned(
             "this bundle runs a model, and neither it nor its maker was named: where its maker says so, "
-            f"--expect-id {identity} (serve: --encoder-expect-id; Python: expect_id=), or --maker KEY"
+            f"--expect-id {bundle.identity} (serve: --encoder-expect-id; Python: expect_id=), or --maker KEY"
         )
 
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
-from textveil.bundle import Bundle
+from textveil.bundle import TextBundle
 from textveil.text import MentionTerms, Terms
 
 from textveil_training.corpus.shards import Counts
@@ -68,7 +68,7 @@ class Clock:
 
 def record_of(
     job: Job,
-    bundle: Bundle,
+    bundle: TextBundle,
     terms: Terms | MentionTerms,
     files: Sequence[FileFacts],
     copies: int,

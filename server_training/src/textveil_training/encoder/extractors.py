@@ -197,11 +197,11 @@ def from_exported(
 ) -> TrainedExtractor:
     """Returns the extractor of a part that ``exported`` made, and says how it was made."""
     parts = OnnxParts(
-        arrays["model"].tobytes(),
-        {piece: number for number, piece in enumerate(facts["vocabulary"])},
-        facts["lowercase"],
-        max_tokens,
-        arrays["weight"].shape[1],
+        model=arrays["model"].tobytes(),
+        vocabulary={piece: number for number, piece in enumerate(facts["vocabulary"])},
+        lowercase=facts["lowercase"],
+        max_tokens=max_tokens,
+        dimension=arrays["weight"].shape[1],
     )
     told = {**provenance, "encoder_sha256": facts["encoder_sha256"], "int8": facts["int8"]}
     return TrainedExtractor(parts, arrays["weight"], arrays["bias"], told)
@@ -210,7 +210,7 @@ def from_exported(
 def words_provenance(public: PublicWords) -> dict[str, str]:
     """Returns what a bundle says of its words."""
     return {
-        "words": f"the built-in English bundle {public.identity[:12]} ({public.license})",
+        "words": f"the English bundle {public.identity[:12]} ({public.license})",
         "words_attribution": public.attribution,
     }
 

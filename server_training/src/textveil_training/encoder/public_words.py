@@ -1,11 +1,11 @@
-"""The words that an extractor knows, and a public row for each: both from the built-in English bundle."""
+"""The words that an extractor knows, and a public row for each: both from the English bundle with vectors."""
 
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import DEFAULT_BUNDLE, EMBEDDINGS, Bundle, open_tensors
+from textveil.bundle import TextBundle, artifact, open_bundle
 
 #: Numbers of a public row: all that the bundle's vectors have.
 PUBLIC_NUMBERS = 384
@@ -32,14 +32,15 @@ class PublicWords:
 
 @lru_cache(maxsize=2)  # takes a second
 def public_words(dimension: int) -> PublicWords:
-    """Takes words and rows from the built-in English bundle: main directions of its vectors, root mean square 1.
+    """Takes words and rows from ``artifacts/english-santext``: main directions of its vectors, root mean square 1.
 
     Args:
         dimension: Numbers in a row; beyond those of the vectors, 0.
     """
-    bundle = Bundle(DEFAULT_BUNDLE)
+    bundle = open_bundle(artifact("english-santext"), TextBundle)
+    assert bundle.metric is not None
     words = {word: number for number, word in enumerate(bundle.vocabulary)}
-    vectors = open_tensors(DEFAULT_BUNDLE / EMBEDDINGS)["rows"][: len(words)].astype(np.float64)
+    vectors = bundle.metric.rows[: len(words)].astype(np.float64)
     vectors -= vectors.mean(axis=0)
     values, directions = np.linalg.eigh(vectors.T @ vectors)
     directions = directions[:, np.argsort(-values)[:dimension]]

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import CODEBOOK
+from textveil.bundle import layout
 from textveil.mechanisms.staircase import IndexStaircase
 from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
 
@@ -89,7 +89,7 @@ def train_codebook(
         bias=trained.bias,
         channels={"counts": levels},
         default=settings.default,
-        kind=CODEBOOK,
+        kind=layout.CODEBOOK,
         probabilities={
             f"counts.{level.level.epsilon:f}": label_probabilities(shares, level.matrix).astype(np.float32)
             for level in levels

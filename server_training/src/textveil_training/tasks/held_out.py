@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from textveil.bundle import CODEBOOK
+from textveil.bundle import layout
 from textveil_export.index import IndexContents
 
 from textveil_training.encoder.extractors import codes_of
@@ -39,7 +39,7 @@ def with_held_out(contents: IndexContents, task: Task, data_sha256: str, report:
     same = all(measured.get(name) == value for name, value in told.items() if name != "data")
     if not same or contents.provenance.get("data_sha256") != data_sha256:
         raise ClassError("the bundle was made of another file, or divided with another seed or test file")
-    if contents.kind != CODEBOOK and contents.labels != task.labels:
+    if contents.kind != layout.CODEBOOK and contents.labels != task.labels:
         raise ClassError("the labels of the file are not those of the bundle")
     codes = len(contents.labels)
     parts = []

@@ -70,7 +70,7 @@ def pretrain(
         DeviceError: The device is not there.
         CheckpointError: The start is no masked language model or encoder of BERT's kind, or the output folder is not
             empty.
-        EncoderMismatch: Bundle and encoder do not read text alike.
+        EncoderMismatch: TextBundle and encoder do not read text alike.
         ResumeError: There is nothing to go on with, or it belongs to another run.
         EmptyData: There is no text to train on, or none to hold out.
         OutputError: The folder cannot be written.

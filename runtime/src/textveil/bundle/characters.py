@@ -1,0 +1,52 @@
+"""The classes of characters that text is cut by, as a bundle carries them: ``characters.json``.
+
+A bundle has them so that readers in other languages cut as this one does, whatever Unicode their language has. What
+cuts text here has the same classes from the library ``regex`` (``textveil.text.characters``).
+"""
+
+import re
+from dataclasses import dataclass
+
+from textveil.bundle.fields import an_array, integer, record, text
+from textveil.bundle.files import parse_json
+from textveil.bundle.layout import CHARACTER_CLASSES, CHARACTERS
+from textveil.errors import BundleDamaged
+
+_UNICODE = re.compile(r"[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}")
+
+
+@dataclass(frozen=True)
+class Characters:
+    """Classes of characters.
+
+    Attributes:
+        unicode: The version of Unicode that they are of.
+        ranges: By class, its ranges of code points: first and last of each in turn, ascending.
+    """
+
+    unicode: str
+    ranges: dict[str, tuple[int, ...]]
+
+
+def read_characters(content: bytes) -> Characters:
+    """Reads ``characters.json``.
+
+    Raises:
+        BundleDamaged: A class is missing, or its ranges are not ascending, or touch.
+    """
+    found = record(parse_json(content, CHARACTERS), {"unicode", "classes"}, CHARACTERS)
+    classes = record(found["classes"], CHARACTER_CLASSES, CHARACTERS)
+    return Characters(
+        text(found["unicode"], CHARACTERS, _UNICODE), {name: _ranges(value) for name, value in classes.items()}
+    )
+
+
+def _ranges(value: object) -> tuple[int, ...]:
+    numbers = tuple(integer(number, 0, 0x10FFFF, CHARACTERS) for number in an_array(value, CHARACTERS))
+    starts, ends = numbers[::2], numbers[1::2]
+    if len(starts) != len(ends) or not numbers:
+        raise BundleDamaged(f"{CHARACTERS}: a class is empty, or a range has no end")
+    in_order = all(first <= last for first, last in zip(starts, ends, strict=True))
+    if not in_order or not all(last + 1 < first for last, first in zip(ends, starts[1:], strict=False)):
+        raise BundleDamaged(f"{CHARACTERS}: ranges of a class are out of order, or touch")
+    return numbers

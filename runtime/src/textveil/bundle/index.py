@@ -1,0 +1,223 @@
+"""A bundle whose devices release an index (docs/encoder-format.md, "An index")."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.bundle.fields import an_array, an_object, boolean, different_texts, integer, one_of, record, text
+from textveil.bundle.held_out import HeldOut, parse_held_out
+from textveil.bundle.layout import (
+    CHANNELS,
+    CODEBOOK,
+    CODES,
+    DECISION,
+    HELD_OUT,
+    MANIFEST,
+    MODEL,
+    ONNX,
+    ROWS,
+    STATIC,
+    WORDS,
+)
+from textveil.bundle.lists import read_ids
+from textveil.bundle.onnx.check import check_model
+from textveil.bundle.opened import Opened
+from textveil.bundle.safetensors import FLOATS, INTEGERS, parse_tensors
+from textveil.bundle.vectors import MAX_TOKENS, exact_epsilon, read_pieces
+from textveil.errors import BundleDamaged, UnknownLevel
+from textveil.mechanisms.staircase.index import MAX_CODES, IndexStaircase
+
+_MAX_DIMENSION, _MAX_PAIRS, _MAX_CHARACTERS, _MAX_LEVELS = 4096, 1 << 20, 1_000_000, 32
+_EPSILON = re.compile(r"[0-9]{1,2}(\.[0-9]{1,9})?")
+_NAME = re.compile(r"[a-z]{1,8}")
+_ENTRY_KEYS = {
+    STATIC: {"kind", "dimension", "pairs", "max_characters"},
+    ONNX: {"kind", "dimension", "max_tokens", "lowercase"},
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StaticParts:
+    """What a static extractor consists of.
+
+    Attributes:
+        words: Row by word; numbers and unknown words have the two rows after the last.
+        word_rows: int8, shape ``(words + 2, dimension)``.
+        pair_rows: int8, shape ``(pairs, dimension)``, ``pairs`` 0 or a power of two.
+        scales: What a unit of word rows and of pair rows is worth, float32, shape ``(2,)``.
+        max_characters: What is beyond is cut off.
+    """
+
+    words: dict[str, int]
+    word_rows: NDArray[np.int8]
+    pair_rows: NDArray[np.int8]
+    scales: NDArray[np.float32]
+    max_characters: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OnnxParts:
+    """What an ONNX extractor consists of: checked bytes, pieces by id, and how text is cut."""
+
+    model: bytes = field(repr=False)
+    vocabulary: dict[str, int]
+    lowercase: bool
+    max_tokens: int
+    dimension: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class IndexBundle(Opened):
+    """An opened bundle of an index; every channel has been certified.
+
+    Attributes:
+        codes_are: ``DECISION`` or ``CODEBOOK``.
+        labels: Name of every code.
+        extractor: From text to vector.
+        weight: From vector to scores of the codes, float32, shape ``(codes, dimension)``.
+        bias: Added to them, float32, shape ``(codes,)``.
+        channels: The levels of every channel, epsilon ascending.
+        default: The channel and level that are meant where none is given.
+        held_out: What the model decided on texts it never saw, for the server; None if the bundle does not say.
+    """
+
+    KIND: ClassVar = "index"
+
+    codes_are: str
+    labels: tuple[str, ...]
+    extractor: StaticParts | OnnxParts
+    weight: NDArray[np.float32]
+    bias: NDArray[np.float32]
+    channels: dict[str, tuple[IndexStaircase, ...]]
+    default: IndexStaircase
+    held_out: HeldOut | None = None
+
+    def level(self, channel: str | None = None, epsilon: float | str | None = None) -> IndexStaircase:
+        """Returns the mechanism of a channel and a whole-text epsilon; the bundle's default for what is ``None``.
+
+        Raises:
+            UnknownLevel: There is none. The message lists those there are, and does not repeat the value.
+        """
+        if channel is not None and channel not in self.channels:
+            raise UnknownLevel(f"no such channel; this bundle has {', '.join(self.channels)}")
+        levels = self.channels[channel or self.default.level.name]
+        wanted = self.default.level.epsilon if epsilon is None else exact_epsilon(epsilon)
+        for staircase in levels:
+            if wanted == staircase.level.epsilon:
+                return staircase
+        there_are = ", ".join(f"{staircase.level.epsilon:f}" for staircase in levels)
+        raise UnknownLevel(f"no such level; this channel has the levels (epsilon of the whole text) {there_are}")
+
+
+def read_index(opened: Opened, contents: Mapping[str, bytes]) -> IndexBundle:
+    """Reads a bundle of an index from the bytes of its files; ``BundleDamaged`` where it is malformed."""
+    keys = {"kind", "codes", "extractor", "channels", "default"}
+    release = record(opened.manifest.get("release"), keys, MANIFEST)
+    codes_are = one_of(release["kind"], (DECISION, CODEBOOK), MANIFEST)
+    codes = integer(release["codes"], 2, MAX_CODES, MANIFEST)
+    labels = different_texts(opened.manifest.get("labels"), MANIFEST)
+    if len(labels) != codes:
+        raise BundleDamaged(f"{MANIFEST}: labels are not one text for each code")
+    extractor, dimension = _extractor(contents, an_object(release["extractor"], MANIFEST))
+    weight, bias = _codes(contents[CODES], codes, dimension)
+    channels = _channels(contents[CHANNELS], an_object(release["channels"], MANIFEST), codes)
+    classes = labels if codes_are == DECISION else None
+    return IndexBundle(
+        **vars(opened),
+        codes_are=codes_are,
+        labels=labels,
+        extractor=extractor,
+        weight=weight,
+        bias=bias,
+        channels=channels,
+        default=_default(channels, release["default"]),
+        held_out=parse_held_out(contents[HELD_OUT], codes, classes) if HELD_OUT in contents else None,
+    )
+
+
+def _extractor(contents: Mapping[str, bytes], entry: dict[str, Any]) -> tuple[StaticParts | OnnxParts, int]:
+    kind = one_of(entry.get("kind"), _ENTRY_KEYS, MANIFEST)
+    dimension = integer(record(entry, _ENTRY_KEYS[kind], MANIFEST)["dimension"], 1, _MAX_DIMENSION, MANIFEST)
+    if kind == STATIC:
+        return _static(contents, entry, dimension), dimension
+    max_tokens = integer(entry["max_tokens"], 3, MAX_TOKENS, MANIFEST)
+    check_model(contents[MODEL], dimension, MODEL)
+    parts = OnnxParts(
+        model=contents[MODEL],
+        vocabulary=read_pieces(contents),
+        lowercase=boolean(entry["lowercase"], MANIFEST),
+        max_tokens=max_tokens,
+        dimension=dimension,
+    )
+    return parts, dimension
+
+
+def _static(contents: Mapping[str, bytes], entry: dict[str, Any], dimension: int) -> StaticParts:
+    pairs = integer(entry["pairs"], 0, _MAX_PAIRS, MANIFEST)
+    longest = integer(entry["max_characters"], 1, _MAX_CHARACTERS, MANIFEST)
+    if pairs & (pairs - 1):
+        raise BundleDamaged(f"{MANIFEST}: the number of pairs is no power of two")
+    words = read_ids(contents, WORDS)
+    tensors = parse_tensors(contents[ROWS], ROWS, {"I8": INTEGERS["I8"], **FLOATS})
+    rows, pair_rows, scales = tensors["words"], tensors["pairs"], tensors["scales"]
+    if (
+        set(tensors) != {"words", "pairs", "scales"}
+        or rows.shape != (len(words) + 2, dimension)
+        or pair_rows.shape != (pairs, dimension)
+        or {rows.dtype, pair_rows.dtype} != {np.dtype(np.int8)}
+        or scales.shape != (2,)
+        or scales.dtype != np.float32
+        or not np.isfinite(scales).all()
+    ):
+        raise BundleDamaged(f"{ROWS}: shapes or types are not those of this format")
+    return StaticParts(words=words, word_rows=rows, pair_rows=pair_rows, scales=scales, max_characters=longest)
+
+
+def _codes(content: bytes, codes: int, dimension: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    tensors = parse_tensors(content, CODES, FLOATS)
+    weight, bias = tensors["weight"], tensors["bias"]
+    if set(tensors) != {"weight", "bias"} or weight.shape != (codes, dimension) or bias.shape != (codes,):
+        raise BundleDamaged(f"{CODES}: shapes are not those of this format")
+    if not np.isfinite(weight).all() or not np.isfinite(bias).all():
+        raise BundleDamaged(f"{CODES}: a number is not finite")
+    return weight, bias
+
+
+def _channels(content: bytes, listed: dict[str, Any], codes: int) -> dict[str, tuple[IndexStaircase, ...]]:
+    tensors = parse_tensors(content, CHANNELS, {"I64": INTEGERS["I64"]})
+    named = {text(name, MANIFEST, _NAME): _epsilons(epsilons) for name, epsilons in listed.items()}
+    names = {f"{name}.{epsilon}.{part}" for name in named for epsilon in named[name] for part in ("base", "dealt")}
+    if set(tensors) != names or not named:
+        raise BundleDamaged(f"{CHANNELS}: does not have the channels that the manifest lists")
+    channels: dict[str, tuple[IndexStaircase, ...]] = {}
+    for name, epsilons in named.items():
+        channels[name] = tuple(
+            IndexStaircase.certified(
+                name, Decimal(epsilon), tensors[f"{name}.{epsilon}.base"], tensors[f"{name}.{epsilon}.dealt"]
+            )
+            for epsilon in epsilons
+        )
+        if any(staircase.codes != codes for staircase in channels[name]):
+            raise BundleDamaged(f"{CHANNELS}: a channel has another number of codes")
+    return channels
+
+
+def _epsilons(value: object) -> list[str]:
+    epsilons = [text(epsilon, MANIFEST, _EPSILON) for epsilon in an_array(value, MANIFEST, _MAX_LEVELS)]
+    exact = [Decimal(epsilon) for epsilon in epsilons]
+    if not epsilons or exact != sorted(set(exact)):
+        raise BundleDamaged(f"{MANIFEST}: levels of a channel are out of order, or there is none")
+    return epsilons
+
+
+def _default(channels: dict[str, tuple[IndexStaircase, ...]], entry: object) -> IndexStaircase:
+    default = record(entry, {"channel", "epsilon"}, MANIFEST)
+    for staircase in channels[one_of(default["channel"], channels, MANIFEST)]:
+        if f"{staircase.level.epsilon:f}" == default["epsilon"]:
+            return staircase
+    raise BundleDamaged(f"{MANIFEST}: the default level is not one of its channel")

@@ -1,0 +1,119 @@
+"""The one door: opens a bundle of any kind, checks every byte of it, and gives the class of its kind.
+
+Pins are checked on the manifest, before any other file is read.
+"""
+
+import hashlib
+import os
+import stat
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
+
+from textveil.bundle.files import MAX_JSON_BYTES, parse_json, read_file, read_files
+from textveil.bundle.layout import FORMAT, FORMAT_VERSION, MANIFEST
+from textveil.bundle.maker import require_maker
+from textveil.bundle.opened import Opened
+from textveil.bundle.pins import MAX_BUNDLE_BYTES, Pins
+from textveil.errors import (
+    BundleDamaged,
+    BundleNotFound,
+    BundleVersion,
+    IdentityMismatch,
+    OptionError,
+    WrongBundle,
+)
+
+if TYPE_CHECKING:
+    from textveil.bundle.index import IndexBundle
+    from textveil.bundle.text import TextBundle
+    from textveil.bundle.vectors import VectorBundle
+
+Kind = TypeVar("Kind", bound=Opened)
+
+#: What to say to somebody who opened a bundle of that kind for another purpose.
+_PURPOSES = {
+    "text": "this is a bundle for text (textveil sanitize, Sanitizer.load), and releases no vectors and no index",
+    "vectors": "this bundle releases vectors (textveil encode, Encoder.load), and no text and no index",
+    "index": "this bundle releases an index (textveil encode, IndexEncoder.load), and no text and no vectors",
+}
+
+
+@overload
+def open_bundle(path: Path, **pins: Unpack[Pins]) -> "TextBundle | VectorBundle | IndexBundle": ...
+@overload
+def open_bundle(path: Path, *wanted: type[Kind], **pins: Unpack[Pins]) -> Kind: ...
+def open_bundle(path: Path, *wanted: type[Opened], **pins: Unpack[Pins]) -> Opened:
+    """Opens the bundle in a folder.
+
+    Args:
+        path: The folder.
+        wanted: The classes of the kinds that are of use; all of them if none is named.
+        pins: What the bundle must be (``Pins``).
+
+    Returns:
+        A ``TextBundle``, a ``VectorBundle`` or an ``IndexBundle``.
+
+    Raises:
+        BundleNotFound: There is no bundle there.
+        BundleVersion: It is of another version of the format.
+        WrongBundle: It is of a kind that is not wanted.
+        BundleDamaged: A file is missing, altered or malformed.
+        BundleTooLarge: The files are larger than allowed.
+        IdentityMismatch, NotTheMaker: It is not the one expected.
+        CryptoUnavailable: A maker is given, and the extra ``crypto`` is not installed.
+        ModelRefused: Its model holds something that this package does not run.
+    """
+    manifest, identity = _read_manifest(path)
+    kind = manifest.get("kind")
+    if not isinstance(kind, str) or kind not in _PURPOSES:
+        raise BundleDamaged(f"{MANIFEST}: of no kind that there is ({', '.join(_PURPOSES)})")
+    if wanted and kind not in {one.KIND for one in wanted}:
+        raise WrongBundle(_PURPOSES[kind])
+    expect_id, maker = pins.get("expect_id"), pins.get("maker")
+    if expect_id is not None:
+        _require_identity(identity, expect_id)
+    if maker is not None:
+        require_maker(path, identity, maker)
+    max_bytes = pins.get("max_bytes", MAX_BUNDLE_BYTES)
+    contents = read_files(path, manifest.get("files"), max_bytes)
+    pinned = expect_id is not None or maker is not None
+    opened = Opened(path=path, identity=identity, manifest=manifest, max_bytes=max_bytes, pinned=pinned)
+    return _reader(kind)(opened, contents)
+
+
+def _reader(kind: str) -> Callable[[Opened, Mapping[str, bytes]], Opened]:
+    """The reader of a kind; a device imports those that it uses."""
+    match kind:
+        case "text":
+            from textveil.bundle.text import read_text as read
+        case "vectors":
+            from textveil.bundle.vectors import read_vectors as read
+        case _:
+            from textveil.bundle.index import read_index as read
+    return read
+
+
+def _read_manifest(path: Path) -> tuple[dict[str, Any], str]:
+    """Reads the manifest of a bundle, and hashes the bytes that it was read from."""
+    try:
+        found = not stat.S_ISDIR(os.lstat(path / MANIFEST).st_mode)
+    except (OSError, ValueError):  # a name too long, or with a NUL
+        found = False
+    if not found:
+        raise BundleNotFound("no bundle at the given path (a bundle is a folder with a manifest.json)")
+    content = read_file(path / MANIFEST, MAX_JSON_BYTES)
+    manifest = parse_json(content, MANIFEST)
+    name, version = manifest.get("format"), manifest.get("format_version")
+    if not isinstance(name, str) or not name.startswith("textveil-"):
+        raise BundleDamaged(f"{MANIFEST}: not that of a bundle")
+    if name != FORMAT or type(version) is not int or version != FORMAT_VERSION:
+        raise BundleVersion(f"{MANIFEST}: this release reads bundles of format version {FORMAT_VERSION} only")
+    return manifest, hashlib.sha256(content).hexdigest()
+
+
+def _require_identity(identity: str, expected: object) -> None:
+    if not isinstance(expected, str):
+        raise OptionError("an expected identity is text: 64 hexadecimal digits")
+    if expected.strip().lower() != identity:
+        raise IdentityMismatch(f"the bundle has another identity: {identity}")

@@ -1,0 +1,259 @@
+"""A bundle for text: its vocabulary, the staircase, SanText, or both (docs/format.md).
+
+``law.json`` and the files it names decide what the mechanisms do. The manifest names every file with its size and hash,
+and carries license, provenance and the labels of levels.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from textveil.bundle.characters import Characters, read_characters
+from textveil.bundle.fields import an_object, integer, one_of, record
+from textveil.bundle.files import parse_json
+from textveil.bundle.layout import (
+    CERTIFICATE,
+    CERTIFICATE_FORMAT,
+    CERTIFICATE_VERSION,
+    CHARACTERS,
+    CONTEXT,
+    EMBEDDINGS,
+    LAW,
+    MANIFEST,
+    STAIRCASE,
+    STATISTICS,
+    STATISTICS_FORMAT,
+    STATISTICS_VERSION,
+    TABLE,
+    TABLE_MECHANISMS,
+    VOCABULARY,
+)
+from textveil.bundle.lists import count_lists, read_list
+from textveil.bundle.opened import Opened
+from textveil.bundle.santext_files import Level, SanTextPart, open_santext
+from textveil.bundle.staircase_files import MAX_SYMBOLS, StaircasePart, list_files, open_staircase
+from textveil.errors import BundleDamaged, BundleVersion, UnknownMechanism
+from textveil.mechanisms.baselines.table import Table
+from textveil.mechanisms.metric import Metric
+
+TOKEN_KINDS = ("word", "wordpiece")
+#: Where the tables lie that the built-in bundle lacks.
+SANTEXT_ARTIFACT = "artifacts/english-santext"
+
+_LAW_KEYS = {"tokens", "symbols", "santext", "staircase", "skeleton", "defaults", "files"}
+_Labels = dict[tuple[str, str], float | None]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TextBundle(Opened, SanTextPart, StaircasePart):
+    """An opened bundle for text: what SanText and the staircase need of it, and what both do.
+
+    Attributes:
+        law_identity: SHA-256 of ``law.json``: what certificates and statistics are about.
+        tokens: ``"word"`` or ``"wordpiece"``.
+        vocabulary: Symbols by id, most frequent first; the spelling that is printed.
+        ids: Id by spelling, merged spellings included.
+        characters: Classes of characters for readers in other languages.
+        default_mechanism: The mechanism of a call that names none.
+        certificate: The parsed certificate, or ``None``.
+        statistics: The parsed statistics of the levels, or ``None``.
+        labels: Certified epsilon by level and mechanism; ``None`` before certification.
+    """
+
+    KIND: ClassVar = "text"
+
+    law_identity: str
+    tokens: str
+    vocabulary: list[str]
+    ids: dict[str, int]
+    characters: Characters
+    default_mechanism: str
+    certificate: dict[str, Any] | None
+    statistics: dict[str, Any] | None
+    labels: _Labels
+
+    @property
+    def symbols(self) -> int:
+        """Number of symbols; also the id of ``<unk>`` as an input."""
+        return len(self.vocabulary)
+
+    @property
+    def mechanisms(self) -> tuple[str, ...]:
+        """The mechanisms that this bundle carries tables of."""
+        return _mechanisms(self, self)
+
+    def require(self, mechanism: str) -> None:
+        """Checks that this bundle carries what a mechanism draws from; all but the staircase draw from SanText's table.
+
+        Raises:
+            UnknownMechanism: It does not. The message says which one does.
+        """
+        if mechanism == "staircase" and self.staircase is None:
+            raise UnknownMechanism(f"this bundle carries {', '.join(self.mechanisms)} only; the built-in one has it")
+        if mechanism != "staircase" and self.santext_table is None:
+            raise UnknownMechanism(
+                f"this bundle carries {', '.join(self.mechanisms)} only; the repository has tables of the others: "
+                f"--bundle {SANTEXT_ARTIFACT}"
+            )
+
+    @property
+    def table(self) -> Table:
+        """Neighbors, scores and roles of SanText.
+
+        Raises:
+            UnknownMechanism: The bundle has none.
+        """
+        self.require("santext")
+        assert self.santext_table is not None
+        return self.santext_table
+
+    @property
+    def metric(self) -> Metric:
+        """Distances of all inputs of SanText.
+
+        Raises:
+            UnknownMechanism: The bundle has none.
+        """
+        self.require("santext")
+        assert self.santext_metric is not None
+        return self.santext_metric
+
+    def certified_epsilon(self, level: Level, mechanism: str) -> float | None:
+        """Returns the certified epsilon that the manifest carries for a level, or ``None`` before certification."""
+        return self.labels[level.name, mechanism]
+
+
+def read_text(opened: Opened, contents: Mapping[str, bytes]) -> TextBundle:
+    """Reads a bundle for text from the bytes of its files; ``BundleDamaged`` where it is malformed."""
+    law = record(parse_json(contents[LAW], LAW), _LAW_KEYS, LAW)
+    tokens = one_of(law["tokens"], TOKEN_KINDS, LAW)
+    names = _lists(law)
+    _check_deciding(law, names, opened.manifest["files"])
+    count_lists(contents, names)
+    vocabulary, ids = _read_vocabulary(read_list(contents, VOCABULARY))
+    if integer(law["symbols"], 1, MAX_SYMBOLS, LAW) != len(vocabulary):
+        raise BundleDamaged(f"{LAW}: does not fit the vocabulary")
+    parts = {part for part in ("santext", "staircase") if law[part] is not None}
+    defaults = record(law["defaults"], {"mechanism"} | parts, LAW)
+    if "staircase" in parts and tokens != "word":
+        raise BundleDamaged(f"{LAW}: the staircase is for words")
+    santext = open_santext(contents, law) if "santext" in parts else SanTextPart()
+    staircase = open_staircase(contents, law) if "staircase" in parts else StaircasePart()
+    law_identity = opened.manifest["files"][LAW]["sha256"]
+    certificate = _read_certificate(contents, law_identity)
+    return TextBundle(
+        **vars(opened),
+        **vars(staircase),
+        **vars(santext),
+        law_identity=law_identity,
+        tokens=tokens,
+        vocabulary=vocabulary,
+        ids=ids,
+        characters=read_characters(contents[CHARACTERS]),
+        default_mechanism=one_of(defaults["mechanism"], _mechanisms(staircase, santext), LAW),
+        certificate=certificate,
+        statistics=_read_statistics(contents, law_identity, santext),
+        labels=_read_labels(opened.manifest, santext, certificate),
+    )
+
+
+def _mechanisms(staircase: StaircasePart, santext: SanTextPart) -> tuple[str, ...]:
+    return (("staircase",) if staircase.staircase is not None else ()) + (TABLE_MECHANISMS if santext.levels else ())
+
+
+def _lists(law: dict[str, Any]) -> list[str]:
+    """The files of a bundle that are lists of words."""
+    if law["staircase"] is None:
+        if law["skeleton"] is not None:
+            raise BundleDamaged(f"{LAW}: a skeleton without a staircase")
+        return [VOCABULARY]
+    return [VOCABULARY, *list_files(law["skeleton"])]
+
+
+def _check_deciding(law: dict[str, Any], lists: list[str], listed: dict[str, Any]) -> None:
+    """Refuses a law whose files are not those that the manifest lists with their hashes."""
+    named = [*lists, CHARACTERS]
+    if law["santext"] is not None:
+        named += [TABLE, EMBEDDINGS]
+    if law["staircase"] is not None:
+        named += [STAIRCASE, *([CONTEXT] if CONTEXT in listed else [])]
+    for name in named:
+        if name not in listed:
+            raise BundleDamaged(f"{MANIFEST}: does not list {name!a}")
+    if law["files"] != {name: listed[name]["sha256"] for name in named} or len(set(named)) != len(named):
+        raise BundleDamaged(f"{LAW}: does not belong to the files beside it")
+
+
+def _read_vocabulary(text: str) -> tuple[list[str], dict[str, int]]:
+    lines = text.split("\n")
+    if lines.pop() != "" or not lines:
+        raise BundleDamaged(f"{VOCABULARY}: the last line is incomplete")
+    ids = dict(zip(lines, range(len(lines)), strict=True))
+    spellings = len(lines)
+    printed = lines
+    if several := [index for index, line in enumerate(lines) if "\t" in line]:
+        printed = list(lines)
+        for index in several:
+            ids.pop(lines[index], None)
+            printed[index], *_ = found = lines[index].split("\t")
+            spellings += len(found) - 1
+            ids.update(dict.fromkeys(found, index))
+    if len(ids) != spellings or "" in ids:
+        raise BundleDamaged(f"{VOCABULARY}: a spelling is empty or occurs twice")
+    return printed, ids
+
+
+def _read_certificate(contents: Mapping[str, bytes], law_identity: str) -> dict[str, Any] | None:
+    if CERTIFICATE not in contents:
+        return None
+    certificate = parse_json(contents[CERTIFICATE], CERTIFICATE)
+    _check_heading(certificate, CERTIFICATE, (CERTIFICATE_FORMAT, CERTIFICATE_VERSION), law_identity)
+    for mechanisms in an_object(certificate.get("levels"), CERTIFICATE).values():
+        for proven in an_object(mechanisms, CERTIFICATE).values():
+            if type(an_object(proven, CERTIFICATE).get("epsilon_certified")) not in (int, float):
+                raise BundleDamaged(f"{CERTIFICATE}: an epsilon is not a number")
+    return certificate
+
+
+def _read_statistics(contents: Mapping[str, bytes], law_identity: str, santext: SanTextPart) -> dict[str, Any] | None:
+    if STATISTICS not in contents:
+        return None
+    statistics = parse_json(contents[STATISTICS], STATISTICS)
+    _check_heading(statistics, STATISTICS, (STATISTICS_FORMAT, STATISTICS_VERSION), law_identity)
+    for level in santext.levels:
+        for mechanism in level.parameters:
+            if not _at(statistics, STATISTICS, "levels", level.name, mechanism):
+                raise BundleDamaged(f"{STATISTICS}: a mechanism has no statistics")
+    return statistics
+
+
+def _check_heading(record: dict[str, Any], name: str, wanted: tuple[str, int], law_identity: str) -> None:
+    """A file about the finished table must be of the right format, and of this very table."""
+    if (record.get("format"), record.get("format_version")) != wanted:
+        raise BundleVersion(f"{name}: this package reads format version {wanted[1]} only")
+    if record.get("identity") != law_identity:
+        raise BundleDamaged(f"{name}: belongs to another table")
+
+
+def _read_labels(manifest: dict[str, Any], santext: SanTextPart, certificate: dict[str, Any] | None) -> _Labels:
+    labels: _Labels = {}
+    for level in santext.levels:
+        for mechanism in level.parameters:
+            place = level.name, mechanism
+            labels[place] = label = _at(manifest, MANIFEST, "levels", *place).get("epsilon_certified")
+            if label is None:
+                continue
+            if type(label) not in (int, float) or not 0 < label < 1e6 or certificate is None:
+                raise BundleDamaged(f"{MANIFEST}: a certified epsilon is not a number, or there is no certificate")
+            proven = _at(certificate, CERTIFICATE, "levels", *place).get("epsilon_certified")
+            if proven is None or label < proven:
+                raise BundleDamaged(f"{MANIFEST}: a level is labeled with less than what was proven")
+            labels[place] = float(label)
+    return labels
+
+
+def _at(entries: dict[str, Any], name: str, *keys: str) -> dict[str, Any]:
+    """The object at a place in nested objects; an empty one where there is none."""
+    for key in keys:
+        entries = an_object(entries.get(key, {}), name)
+    return entries

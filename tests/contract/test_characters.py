@@ -1,0 +1,75 @@
+"""The classes of characters that bundles carry: the runtime cuts by the same ones, for every code point."""
+
+import sys
+from pathlib import Path
+
+import pytest
+import regex
+from reference_reader.characters import NAMES, is_in
+from textveil.bundle import TextBundle, open_bundle
+from textveil.bundle.characters import read_characters
+from textveil.bundle.defaults import DEFAULT_BUNDLE, artifact
+from textveil.bundle.layout import CHARACTER_CLASSES, CHARACTERS
+from textveil.errors import BundleDamaged
+from textveil.text.characters import ANY
+from textveil_export.text.characters import characters_json
+
+GOLDEN = Path(__file__).parents[2] / "docs" / "golden"
+EVERY = "".join(map(chr, range(sys.maxunicode + 1)))
+#: What the runtime has for each class that cuts segments.
+RUNTIME = {
+    "blank": ANY.blank,
+    "mark": ANY.mark,
+    "letter": ANY.letter,
+    "follower": ANY.attached,
+    "middle": f"{ANY.inner}--[']",
+    "connector": ANY.connector,
+}
+
+
+@pytest.mark.parametrize("name", CHARACTER_CLASSES)
+def test_the_runtime_has_the_classes_of_the_bundle_for_every_code_point(name: str) -> None:
+    classes = open_bundle(DEFAULT_BUNDLE, TextBundle).characters.ranges
+    runs = regex.finditer(f"[{RUNTIME.get(name, CHARACTER_CLASSES[name])}]+", EVERY, regex.V1)
+    assert tuple(place for run in runs for place in (run.start(), run.end() - 1)) == classes[name]
+
+
+def test_all_bundles_have_what_the_exporter_makes() -> None:
+    made = characters_json()
+    for folder in (
+        DEFAULT_BUNDLE,
+        artifact("english-santext"),
+        *(GOLDEN / n for n in ("words", "wordpieces", "staircase")),
+    ):
+        assert (folder / CHARACTERS).read_text("utf-8") == made
+
+
+def test_the_second_reader_finds_the_ends_of_ranges() -> None:
+    ranges = read_characters((DEFAULT_BUNDLE / CHARACTERS).read_bytes()).ranges
+    assert ranges.keys() == NAMES
+    for name, numbers in ranges.items():
+        for first, last in zip(numbers[::2], numbers[1::2], strict=True):
+            inside = [is_in(name, chr(place)) for place in (first - 1, first, last, last + 1)]
+            assert inside == [False, True, True, False]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ('"unicode": "', '"unicode": "v'),
+        ('"blank": [9,13,', '"blank": [13,'),
+        ('"blank": [9,13,', '"blank": [13,9,'),
+        ('"blank": [9,13,', '"blank": [9,13,14,14,'),
+        ('"blank": [9,13,', '"blank": [-9,13,'),
+        ('"blank": [9,13,', '"blank": [9,13.0,'),
+        ('"blank": [9,13,', '"blank": [9,"13",'),
+        ('"blank": ', '"blanks": '),
+        ('"Sc": ', '"Sd": [1,2],\n "Sc": '),
+        ("126128,126128]", "126128,1114112]"),
+    ],
+)  # fmt: skip
+def test_classes_that_are_none_are_refused(change: tuple[str, str]) -> None:
+    made = characters_json()
+    assert change[0] in made
+    with pytest.raises(BundleDamaged, match=r"^characters\.json: "):
+        read_characters(made.replace(*change, 1).encode())

@@ -1,0 +1,125 @@
+"""The bundles that ship draw by the integers they always had, through every change of their format.
+
+What is compared was hashed from the bundles of format version 3, and decides every exact fraction.
+"""
+
+import hashlib
+from typing import Any
+
+import numpy as np
+import pytest
+from textveil.bundle import IndexBundle, StaticParts, TextBundle, open_bundle
+from textveil.bundle.defaults import DEFAULT_BUNDLE, artifact
+from textveil.mechanisms import Staircase
+
+ENGLISH = {
+    "vocabulary": "12550a7e86b49b96120c7e45f03abf6f63fa052f99c33c91d9df9371f729fae7",
+    "lists": "11be54aae71b8f1852edeccf2beece50729af3507cf63b079b87c5edbc533f39",
+    "staircase": "481d866cd09e1e2af42dd5445a36622f618c30ca7e815f79f66277e9c0bab8c6",
+    "levels of the staircase": "c1cedd9e9057370e2c6369fd283e1e4fc9438b1a7d2b21ba66d85933f094e33c",
+    "context": "7dc9493d3438755fec7de69903f664c0f244c3c240bcdd1d91487f06a310c312",
+}
+SANTEXT = {
+    "vocabulary": "12550a7e86b49b96120c7e45f03abf6f63fa052f99c33c91d9df9371f729fae7",
+    "table": "3ef13fbc4ca22b7c6e73d083dfdadbca8fedca3c622c44d4432f0c9dd3f66285",
+    "metric": "749b12e00624fb3e8da6d5521d7c0aac89464524b3537ac3adae53bb68da4dce",
+    "santext capped": "181a9bbb75ff4d9382d0c09d7959db6d6018abc9fbb1480d14052975309606e8",
+    "santext exact": "ee7c157869a2afabc82d2a1ff250aeb558bf0e9c2b4a5b80b515d9735f13081d",
+    "santext+ capped": "c69d91431258d3e083c624577b2675568e887b71de9737c293d4d29cd9fbe70d",
+    "santext+ exact": "e0af2bb5465151242d3fbc3fbae9e729ebb82b4403647c9d25a009ddbe094db6",
+}
+INDEX = {
+    "ag-static": {
+        "extractor": "4d311154b9dd701e3638b9b848315e65242614ae829269aa0c41b47fa93db2d3",
+        "codes": "21dd4e99fd5c025d9d979cc1e8580474bdcd371f3639f7531cb7322d5c06b983",
+        "channels": "5aa210e505eafd03f58d395de682b02c727933cab2b331cebb7a37aab2db2cc5",
+    },
+    "ag-minilm": {
+        "extractor": "20d0acb624cb32500395da0ba8d09a44dbf6a763d6c13d3cb5d8ac7334584bd0",
+        "codes": "16439c611d28273bd7a3ef6022bedad3033fc0a81101abd45143723a3e1d1769",
+        "channels": "5aa210e505eafd03f58d395de682b02c727933cab2b331cebb7a37aab2db2cc5",
+    },
+}
+
+
+def digest(*parts: Any) -> str:
+    """The SHA-256 of arrays, with type and shape, and of plain values."""
+    sha = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            sha.update(f"{part.dtype.str}{part.shape}".encode())
+            sha.update(np.ascontiguousarray(part).tobytes())
+        else:
+            sha.update(repr(part).encode())
+    return sha.hexdigest()
+
+
+def of_vocabulary(bundle: TextBundle) -> str:
+    return digest(bundle.vocabulary, sorted(bundle.ids.items()))
+
+
+def of_staircase(bundle: TextBundle) -> dict[str, str]:
+    table, lists, context = bundle.staircase, bundle.skeleton, bundle.context
+    assert table is not None
+    assert lists is not None
+    assert context is not None
+    everything = np.ones(table.symbols, dtype=bool)
+    levels: list[Any] = []
+    for level in bundle.staircase_levels:
+        one = Staircase.of(table, level, everything)
+        levels += [level.name, one.base, one.unit, one.factor, one.budget, one.own_cap]
+        levels += one.budgets(np.arange(table.symbols + 1))
+    return {
+        "vocabulary": of_vocabulary(bundle),
+        "lists": digest(lists.function_words, [(kind.name, kind.shape, kind.utf_8) for kind in lists.kinds]),
+        "staircase": digest(table.neighbors, table.base, table.roles),
+        "levels of the staircase": digest(*levels),
+        "context": digest(context.classes, context.rows, context.scores, context.weights),
+    }
+
+
+def of_santext(bundle: TextBundle) -> dict[str, str]:
+    table, metric = bundle.table, bundle.metric
+    assert metric is not None
+    found = {
+        "vocabulary": of_vocabulary(bundle),
+        "table": digest(table.neighbors, table.scores, table.roles, table.grid),
+        "metric": digest(metric.rows, metric.grid, metric.median_squared, metric.unknown_extra),
+    }
+    for mechanism, tail in bundle.levels[0].parameters:
+        parts: list[Any] = []
+        for level in bundle.levels:
+            law = level.parameters[mechanism, tail]
+            parts += [level.name, str(law.exponent), law.weights, table.base_measure(mechanism, law)]
+        found[f"{mechanism} {tail}"] = digest(*parts)
+    return found
+
+
+def of_index(bundle: IndexBundle) -> dict[str, str]:
+    parts = bundle.extractor
+    if isinstance(parts, StaticParts):
+        extractor = digest(list(parts.words), parts.word_rows, parts.pair_rows, parts.scales, parts.max_characters)
+    else:
+        extractor = digest(list(parts.vocabulary), hashlib.sha256(parts.model).hexdigest(), parts.max_tokens)
+    channels: list[Any] = []
+    for name, levels in bundle.channels.items():
+        for one in levels:
+            channels += [name, f"{one.level.epsilon:f}", one.base, one.dealt, one.unit, one.factor, one.budget]
+    return {
+        "extractor": extractor,
+        "codes": digest(bundle.weight, bundle.bias, list(bundle.labels)),
+        "channels": digest(*channels),
+    }
+
+
+def test_the_staircase_is_what_it_was() -> None:
+    assert of_staircase(open_bundle(DEFAULT_BUNDLE, TextBundle)) == ENGLISH
+
+
+def test_santext_is_what_it_was() -> None:
+    assert of_santext(open_bundle(artifact("english-santext"), TextBundle)) == SANTEXT
+
+
+@pytest.mark.parametrize("name", INDEX)
+def test_encoders_are_what_they_were(name: str) -> None:
+    assert of_index(open_bundle(artifact(name), IndexBundle)) == INDEX[name]
