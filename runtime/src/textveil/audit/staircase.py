@@ -6,12 +6,12 @@ import numpy as np
 
 from textveil.bundle.text_bundle import VISIBLE, Bundle
 from textveil.errors import BundleDamaged
+from textveil.mechanisms.staircase.slots import SlotStaircase
 from textveil.mechanisms.staircase.staircase import Staircase
 from textveil.release import counted, round_up
 from textveil.text.levels import epsilon_text
-from textveil.text.mention_options import Mentions
-from textveil.text.mention_statement import guess_gain, largest_odds
-from textveil.text.slots import Slots
+from textveil.text.promises import guess_gain, largest_odds
+from textveil.text.staircase_plans import StaircasePlans
 
 _AT_ONCE = 4096
 
@@ -57,11 +57,11 @@ def staircase_summaries(bundle: Bundle, *, visible: str | None = None, kinds: bo
     Raises:
         UnknownMechanism: The bundle has no staircase.
     """
-    mentions = Mentions(bundle)
+    plans = StaircasePlans(bundle)
     visible = bundle.default_visible if visible is None else visible
     found = []
     for level in bundle.staircase_levels:
-        slots = mentions.slots(level, visible=visible, kinds=kinds)
+        slots = plans.slots(level, visible=visible, kinds=kinds)
         kept = most_kept(slots)
         low, median, high = np.quantile(kept, (0.05, 0.5, 0.95), method="inverted_cdf")
         found.append(
@@ -81,7 +81,7 @@ def staircase_summaries(bundle: Bundle, *, visible: str | None = None, kinds: bo
     return found
 
 
-def most_kept(slots: Slots[Staircase]) -> np.ndarray:
+def most_kept(slots: SlotStaircase) -> np.ndarray:
     """Returns the probability that a word comes out as itself, in the slots where that is likelier.
 
     Of every word that may come out anywhere, shape ``(words,)``.
@@ -117,19 +117,19 @@ def verify_staircase(bundle: Bundle) -> str:
     Raises:
         BundleDamaged: A word comes out that the rule does not allow, or a level does not fulfill its bound.
     """
-    mentions = Mentions(bundle)
+    plans = StaircasePlans(bundle)
     assert bundle.staircase is not None
     for visible in VISIBLE:
         for kinds in (True, False):
-            rule = mentions.rule(visible=visible, kinds=kinds)
+            rule = plans.rule(visible=visible, kinds=kinds)
             for lower in (False, True):
-                for symbol in np.flatnonzero(mentions.outputs(visible=visible, kinds=kinds, lower=lower)).tolist():
+                for symbol in np.flatnonzero(plans.outputs(visible=visible, kinds=kinds, lower=lower)).tolist():
                     if not rule.outputs_allowed(bundle.vocabulary[symbol], lower=lower):
                         raise BundleDamaged(f"staircase.safetensors: symbol {symbol} may not come out under its rule")
             for level in bundle.staircase_levels:
-                slots = mentions.slots(level, visible=visible, kinds=kinds)
+                slots = plans.slots(level, visible=visible, kinds=kinds)
                 if bundle.context is not None:
-                    mentions.fluent(slots)
+                    plans.fluent(slots)
     rows, k = bundle.staircase.neighbors.shape
     levels = ", ".join(epsilon_text(float(level.epsilon)) for level in bundle.staircase_levels)
     follows = "" if bundle.context is None else ", also where the base follows the text"

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from textveil.mechanisms.baselines.fbdd import Fbdd, laplace_noise
     from textveil.mechanisms.baselines.randomized_response import RandomizedResponse
     from textveil.mechanisms.baselines.santext import CappedSanText, ExactSanText, rounding_slack
-    from textveil.mechanisms.baselines.santext_plus import ReplacementCoin, mixture_epsilon
+    from textveil.mechanisms.baselines.santext_plus import ReplacementCoin, SanTextPlus, mixture_epsilon
     from textveil.mechanisms.baselines.table import (
         CAPPED,
         EXACT,
@@ -30,11 +30,13 @@ if TYPE_CHECKING:
     from textveil.mechanisms.noise.discrete import NoiseTable, discrete_gaussian, discrete_laplace
     from textveil.mechanisms.noise.parameters import BOX, L1, L2, ReleaseParameters, WordDropout
     from textveil.mechanisms.noise.vector import Releaser, noise_for
-    from textveil.mechanisms.protocol import MECHANISMS, Mechanism, WeightedMechanism
+    from textveil.mechanisms.elements import CONTEXT_MARKS, CONTEXT_POSITIONS, Elements
+    from textveil.mechanisms.protocol import MECHANISMS, Alone, Everywhere, Mechanism, Slots
     from textveil.mechanisms.scores import EqualityScores, MetricScores, Progress, Scores, StoredScores
-    from textveil.mechanisms.staircase.context import CONTEXT_MARKS, CONTEXT_POSITIONS, ContextTable, Elements
+    from textveil.mechanisms.staircase.context import ContextTable
     from textveil.mechanisms.staircase.fluent import FluentStaircase
     from textveil.mechanisms.staircase.index import MAX_CODES, IndexStaircase
+    from textveil.mechanisms.staircase.slots import FluentSlots, SlotStaircase
     from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel, realized_ratio
     from textveil.mechanisms.staircase.table import StaircaseTable, output_role
 
@@ -55,15 +57,18 @@ __all__ = [
     "SANTEXT_PLUS_OUTPUT",
     "SMALLEST_EXACT_WEIGHT",
     "UNKNOWN",
+    "Alone",
     "CappedSanText",
     "Channel",
     "ContextTable",
     "Distribution",
     "Elements",
     "EqualityScores",
+    "Everywhere",
     "ExactSanText",
     "Fbdd",
     "Floats",
+    "FluentSlots",
     "FluentStaircase",
     "IndexStaircase",
     "Integers",
@@ -79,14 +84,16 @@ __all__ = [
     "Releaser",
     "ReplacementCoin",
     "Rows",
+    "SanTextPlus",
     "ScoreChannel",
     "Scores",
+    "SlotStaircase",
+    "Slots",
     "Staircase",
     "StaircaseLevel",
     "StaircaseTable",
     "StoredScores",
     "Table",
-    "WeightedMechanism",
     "WordDropout",
     "discrete_gaussian",
     "discrete_laplace",
@@ -108,6 +115,7 @@ __getattr__ = lazy_names(
     __all__,
     "channel",
     "distribution",
+    "elements",
     "entropy",
     "integer_sampling",
     "metric",
@@ -124,6 +132,7 @@ __getattr__ = lazy_names(
     "staircase.context",
     "staircase.fluent",
     "staircase.index",
+    "staircase.slots",
     "staircase.staircase",
     "staircase.table",
 )

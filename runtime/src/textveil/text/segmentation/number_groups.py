@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 import regex
 
-from textveil.text.characters import ANY, BREAK_BEFORE, HARD, SOFT, TRIM, TRIMMED, word
+from textveil.text.segmentation.characters import ANY, BREAK_BEFORE, HARD, SOFT, TRIM, TRIMMED, word
 
 #: What may stand between two numbers of a group.
 BETWEEN = "() \u00a0\u2009\u202f"

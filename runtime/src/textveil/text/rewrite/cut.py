@@ -2,24 +2,22 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from hashlib import sha256
 from itertools import count, islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from textveil.mechanisms.integer_sampling import Integers
 from textveil.text import segmentation
-from textveil.text.segmentation import LOWER, apply_case, case_pattern
-from textveil.text.skeleton import Role, Token, sentence_start
-from textveil.text.strings import LONGEST_WORD, find_strings, is_gap
-
-if TYPE_CHECKING:
-    from textveil.text.mentions import MentionPlan
+from textveil.text.rewrite.plan import Plan
+from textveil.text.segmentation import LONGEST_WORD, LOWER, apply_case, case_pattern, is_gap
+from textveil.text.segmentation.cut import cut, words_and_gaps
+from textveil.text.skeleton import Pieces, Role, Token, sentence_start
 
 #: Roles of tokens; ``SHOWN`` tokens are visible, but not passed through as they are.
-AS_IT_IS, KIND, DRAWN, SHOWN = range(4)
+AS_IT_IS, REPLACED, DRAWN, SHOWN = range(4)
 #: Entries of segments that are passed through: gaps, gaps that end a sentence, visible words.
 GAP, END, VISIBLE = range(3)
 #: A call forgets what it has met when that is more than so many pieces.
@@ -27,8 +25,9 @@ _MAX_PIECES = 1 << 18
 #: Numbers of two segments that every call knows: a single blank, and nothing.
 _BLANK, _NOTHING = 0, 1
 
-#: Role, index (an input id, a kind, a visible word), case and identity of one token.
-Row = tuple[int, int, int, int]
+#: Role, index (an input id, a kind, a visible word), case, identity and wholeness of one token.
+Row = tuple[int, int, int, int, int]
+_COLUMNS = 5
 
 
 class Segments:
@@ -55,15 +54,15 @@ class Segments:
         It holds what the user wrote, and ends with the call.
     """
 
-    def __init__(self, plan: "MentionPlan") -> None:
+    def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._bare = plan.terms.sanitize_punctuation
-        self._keeps_case = plan.terms.case == "carry" and not self._bare
+        self._keeps_case = plan.keeps_case
         self._consistent = plan.terms.consistent
-        self._unknown = plan.bundle.symbols
+        self._ids, self._unknown = plan.bundle.ids, plan.bundle.symbols
         self.numbers = defaultdict(count(_NOTHING + 1).__next__, {" ": _BLANK, "": _NOTHING})
         self.entries = array("q", [GAP, GAP])
-        self._rows = array("q", [AS_IT_IS, 0, LOWER, -1] * (VISIBLE + 1))
+        self._rows = array("q", [AS_IT_IS, 0, LOWER, -1, 0] * (VISIBLE + 1))
         self.ranges: list[tuple[int, int]] = []
         self.gaps: list[bool] = []
         self.shown: list[str] = []
@@ -72,38 +71,32 @@ class Segments:
 
     @property
     def rows(self) -> Integers:
-        """The rows of all tokens, shape ``(rows, 4)``."""
-        return np.array(self._rows).reshape(-1, 4)
+        """The rows of all tokens, shape ``(rows, 5)``."""
+        return np.array(self._rows).reshape(-1, _COLUMNS)
 
     def look_up(self) -> None:
         """Finds the entries of new segments."""
-        rule, ids, unknown = self._plan.rule, self._plan.bundle.ids, self._unknown
-        exceptions, kind_of = self._plan.exceptions, rule.kinds.of_word if rule.use_kinds else _no_kind
+        plain = self._plan.rule.plain
         for segment in islice(self.numbers, len(self.entries), None):
-            if (
-                segment.isascii()
-                and segment.isalpha()
-                and len(segment) <= LONGEST_WORD
-                and (key := segment.lower()) not in exceptions
-            ):
-                # Most of all words. As in Rule: nothing is cut off, and no sentence decides.
-                self.entries.append(len(self._rows) // 4)
-                case = LOWER if key == segment else case_pattern(segment)
-                self._rows.extend(self._row(kind_of(key, case), ids.get(key, unknown), case, segment))
-            else:
-                self.entries.append(self._gap(segment) if is_gap(segment) else self._entry(segment))
+            if segment.isascii() and segment.isalpha() and len(segment) <= LONGEST_WORD:
+                key = segment.lower()
+                token = plain(key, LOWER if key == segment else case_pattern(segment))
+                if token is not None:
+                    self.entries.append(len(self._rows) // _COLUMNS)
+                    self._rows.extend(self._row(token, segment))
+                    continue
+            self.entries.append(self._gap(segment) if is_gap(segment) else self._entry(segment))
 
     def _entry(self, segment: str) -> int:
-        pieces = self._plan.pieces(segment, starts_sentence=False)
+        pieces = self._plan.rule.tokens(segment, starts_sentence=False)
         first = pieces[0][1]
-        if first.kind is not None and len(pieces) == 1:
-            return self._add([self._row(first.kind, 0, first.case, segment)])
-        # Of all tokens, capitalized function words alone depend on where a sentence starts; here they have no key.
+        if len(pieces) == 1 and first.role is Role.REPLACED:
+            return self._add([self._row(first, segment)])
         if first.key is None and first.role is Role.DRAWN:
-            starting = self._plan.pieces(segment, starts_sentence=True)
+            starting = self._plan.rule.tokens(segment, starts_sentence=True)
             if starting != pieces:
                 return self._add_special([self._rows_of(pieces), self._rows_of(starting)])
-        if all(token.role is Role.VISIBLE for _, token in pieces):
+        if all(token.role is Role.SHOWN for _, token in pieces):
             shown = "".join(self._shown(token) for _, token in pieces)
             return VISIBLE if shown == segment and not self._bare else self._add_special([self._rows_of(pieces)])
         rows = self._rows_of(pieces)
@@ -112,12 +105,12 @@ class Segments:
     def _gap(self, gap: str) -> int:
         if not self._bare:
             return END if sentence_start(gap) else GAP
-        marks = sum(not character.isspace() for character in gap)
-        return self._add_special([[(KIND, self._plan.marks, LOWER, -1)] * marks], gap=True)
+        marks = [self._plan.rule.mark(mark) for mark in gap if not mark.isspace()]
+        return self._add_special([[self._row(mark) for mark in marks]], gap=True)
 
     def _add(self, rows: list[Row]) -> int:
         """Adds rows and returns the number of the first."""
-        first = len(self._rows) // 4
+        first = len(self._rows) // _COLUMNS
         for row in rows:
             self._rows.extend(row)
         return first
@@ -129,21 +122,21 @@ class Segments:
         self.gaps.append(gap)
         return -len(self.gaps)
 
-    def _rows_of(self, pieces: list[tuple[str, Token]]) -> list[Row]:
-        return [self._row_of(token, spelled) for spelled, token in pieces]
+    def _rows_of(self, pieces: Pieces) -> list[Row]:
+        return [self._row(token, spelled) for spelled, token in pieces]
 
-    def _row_of(self, token: Token, spelled: str) -> Row:
-        if token.role is Role.VISIBLE:
+    def _row(self, token: Token, spelled: str | None = None) -> Row:
+        """The row of a token; one that has no spelling is equal to no other."""
+        role, case, key, kind, whole = token
+        if role is Role.SHOWN:
             self.shown.append(self._shown(token))
-            return SHOWN, len(self.shown) - 1, LOWER, -1
-        return self._row(token.kind, self._plan.symbol(token), token.case, spelled)
-
-    def _row(self, kind: int | None, symbol: int, case: int, spelled: str) -> Row:
-        """The row of a member of a kind, or of a drawn token: its symbol counts where it is of no kind."""
+            return SHOWN, len(self.shown) - 1, LOWER, -1, True
         case = case if self._keeps_case else LOWER
-        if kind is None:
-            return DRAWN, symbol, case, self._identity(-1, symbol, spelled) if self._consistent else -1
-        return KIND, kind, case, self._identity(kind, None, spelled) if self._consistent else -1
+        identified = self._consistent and spelled is not None
+        if kind is not None:
+            return REPLACED, kind, case, self._identity(kind, None, spelled or "") if identified else -1, True
+        symbol = self._unknown if key is None else self._ids.get(key, self._unknown)
+        return DRAWN, symbol, case, self._identity(-1, symbol, spelled or "") if identified else -1, whole
 
     def _identity(self, kind: int, symbol: int | None, spelled: str) -> int:
         """A number that equal symbols, equal unknown words and equal members of a kind have."""
@@ -172,8 +165,8 @@ class Cut(NamedTuple):
     ends: Integers
 
 
-class Pieces:
-    """Cuts texts into segments: quicker than ``segmentation.segments``, since it cuts each distinct piece once.
+class Reader:
+    """Cuts texts into numbers of segments: as ``segmentation.segments``, but each distinct piece once.
 
     A *piece* stands between single blanks, and no string touches it. No word goes over a blank, and gaps are cut
     there: the words are those of ``segmentation.segments``, the gaps between them the same in several segments.
@@ -188,9 +181,12 @@ class Pieces:
         As ``Segments``.
     """
 
-    def __init__(self, plan: "MentionPlan") -> None:
+    def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self.segments = Segments(plan)
+        self._begin()
+
+    def _begin(self) -> None:
+        self.segments = Segments(self._plan)
         #: Number of each piece. A string is one that is not cut, and has a blank at its end here: no other piece has.
         self._numbers = defaultdict(count().__next__)
         self._inside = array("q")  # the segments of all pieces, each piece with a blank after it
@@ -203,16 +199,12 @@ class Pieces:
         last = array("q")  # number of pieces up to each one with no blank after it
         find = self._numbers.__getitem__
         for text in texts:
-            position = 0
-            for start, end in find_strings(text):
-                if start > position:
-                    pieces.extend(map(find, text[position:start].split(" ")))
-                    last.append(len(pieces))
-                pieces.append(find(text[start:end] + " "))
-                last.append(len(pieces))
-                position = end
-            if position < len(text) or not position:
-                pieces.extend(map(find, (text[position:] if position else text).split(" ")))
+            for start, end, is_one in cut(text):
+                part = text[start:end]
+                if is_one:
+                    pieces.append(find(part + " "))
+                else:
+                    pieces.extend(map(find, part.split(" ")))
                 last.append(len(pieces))
             ends.append(len(pieces))
         self._cut()
@@ -227,7 +219,7 @@ class Pieces:
             elif piece.endswith(" "):
                 self._inside.append(find(piece[:-1]))
             else:
-                self._inside.extend(map(find, segmentation.words_and_gaps(piece, marks_apart=apart)))
+                self._inside.extend(map(find, words_and_gaps(piece, marks_apart=apart)))
             self._inside.append(_BLANK)
             self._starts.append(len(self._inside))
         self.segments.look_up()
@@ -242,7 +234,7 @@ class Pieces:
         numbers[after[last - 1] - 1] = _NOTHING
         return Cut(numbers, after[ends - 1])
 
-    def read_segments(self, documents: Iterable[Sequence[str]]) -> Cut:
+    def read_segments(self, documents: Iterable[Iterable[str]]) -> Cut:
         """Gives the numbers of documents that are cut already, each a list of segments."""
         self._forget()
         numbers, ends = array("q"), array("q")
@@ -255,13 +247,9 @@ class Pieces:
     def _forget(self) -> None:
         """Keeps memory bounded, whatever the texts are."""
         if max(len(self._numbers), len(self.segments.numbers)) > _MAX_PIECES:
-            self.__init__(self._plan)
+            self._begin()
 
 
 def _short(key: str) -> str | bytes:
     """What stands for the key of an unknown word: itself, or its hash where folding made it very long."""
     return key if len(key) <= LONGEST_WORD else sha256(key.encode("utf-8", "surrogatepass")).digest()
-
-
-def _no_kind(key: str, case: int) -> None:
-    """Of words where kinds are drawn as words are."""

@@ -1,7 +1,7 @@
 """Rewrites a document that is too long for arrays of all its tokens: in chunks.
 
-Each chunk is told what came before (``textveil.text.carried``) and what follows. So the law of outputs, and the charge,
-are those of the document drawn at once: functions of its skeleton. Only the order of random words differs.
+Each chunk is told what came before (``carried``) and what follows. So the law of outputs, and the charge, are those of
+the document drawn at once: functions of its skeleton. Only the order of random words differs.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,12 +11,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.text import batches, fluent_draw, segmentation
-from textveil.text.carried import NOTHING, Carried, Open
-from textveil.text.mentions import MentionPlan
+from textveil.text import segmentation
 from textveil.text.restore import Restorer
+from textveil.text.rewrite import batches, context
+from textveil.text.rewrite.carried import NOTHING, Carried, Open
+from textveil.text.rewrite.draw import draw
+from textveil.text.rewrite.plan import Plan
+from textveil.text.rewrite.read import read_segments
+from textveil.text.rewrite.write import written
+from textveil.text.segmentation import is_gap
 from textveil.text.skeleton import sentence_start
-from textveil.text.strings import is_gap
 
 #: Segments that hold the two elements after a chunk: of any so many, two at least are words, strings or drawn marks.
 #: One more may become a part of the chunk.
@@ -32,24 +36,24 @@ class LongDocument:
             any is drawn.
 
     Attributes:
-        mentions: Drawn mentions that are charged so far.
+        tokens: Tokens that are charged so far.
         mapping: What each output so far stands for; empty unless draws are consistent. The case of an original may be
             that of another mention of the word than in a document that is drawn at once.
 
     Raises:
-        DocumentTooLong: As ``MentionPlan.rewrite``.
+        DocumentTooLong: As ``draw``.
     """
 
-    def __init__(self, plan: MentionPlan, texts: Sequence[str]) -> None:
+    def __init__(self, plan: Plan, texts: Sequence[str]) -> None:
         self._plan, self._texts = plan, texts
         self._open, self._lower = Open(), _lower_alone(plan, texts) if plan.terms.consistent else None
-        self.mentions, self.mapping = 0, Restorer()
+        self.tokens, self.mapping = 0, Restorer()
 
     def rewrite(self) -> list[str]:
         """Draws all texts, once.
 
         Privacy:
-            As ``MentionPlan.rewrite``.
+            As ``draw``.
         """
         blank = " " if self._plan.terms.sanitize_punctuation else ""
         return [batches.joined(self._parts(text), blank) for text in self._texts]
@@ -57,28 +61,28 @@ class LongDocument:
     def _parts(self, text: str) -> Iterator[str]:
         plan, past = self._plan, NOTHING.past
         for chunk in _chunks(plan, text):
-            read = plan.read([chunk.segments], Carried(chunk.before, self._open, past, _elements(plan, chunk)))
+            read = read_segments(plan, chunk.segments, Carried(chunk.before, self._open, past, _ahead(plan, chunk)))
             new = len(read.draws.first)
             lower = None if self._lower is None else self._lower[:new]
-            outputs = plan.draw(read, lower)
+            outputs = draw(read, lower)
             if self._lower is not None:
                 self._lower = self._lower[new:]
                 self._open = read.open_part(outputs[read.draws.tokens])
-            if plan.fluent is not None:
-                past = fluent_draw.past_of(plan, read, plan.fluent, outputs)
-            part = read.written(outputs)
-            self.mentions += part.mentions[0]
+            if plan.mechanism.elements is not None:
+                past = context.past_of(read, plan.mechanism.elements, outputs)
+            part = written(read, outputs)
+            self.tokens += part.tokens[0]
             for pairs in part.pairs:
                 self.mapping.add(pairs)
             yield from filter(None, part.texts)
 
 
-def _lower_alone(plan: MentionPlan, texts: Iterable[str]) -> NDArray[np.bool_]:
+def _lower_alone(plan: Plan, texts: Iterable[str]) -> NDArray[np.bool_]:
     """Tells which draws of a document stand in slots of lower case alone, a byte for each."""
     capitals, opened = bytearray(), Open()
     for text in texts:
         for chunk in _chunks(plan, text):
-            read = plan.read([chunk.segments], Carried(chunk.before, opened))
+            read = read_segments(plan, chunk.segments, Carried(chunk.before, opened))
             draws = read.draws
             numbers = np.concatenate([draws.made, len(capitals) + np.arange(len(draws.first))])[draws.copies]
             capitals.extend(bytes(len(draws.first)))
@@ -96,11 +100,11 @@ class _Chunk(NamedTuple):
     ahead: list[str]
 
 
-def _chunks(plan: MentionPlan, text: str) -> Iterator[_Chunk]:
+def _chunks(plan: Plan, text: str) -> Iterator[_Chunk]:
     """Cuts a text."""
     bare = plan.terms.sanitize_punctuation
     found = segmentation.iterate_segments(text, marks_apart=bare)
-    whole = plan.fluent is not None and not bare  # there every mark is an element, and a gap is none
+    whole = plan.mechanism.elements is not None and not bare  # there every mark is an element, and a gap is none
     if whole:
         found = _whole_gaps(found)
     before: str | None = None
@@ -147,10 +151,10 @@ def _gap_after(segments: Sequence[str], before: str | None) -> str | None:
     return "." if ended and before is not None else before
 
 
-def _elements(plan: MentionPlan, chunk: _Chunk) -> tuple[int, ...]:
-    """The two elements that follow a chunk."""
-    if plan.fluent is None:
+def _ahead(plan: Plan, chunk: _Chunk) -> tuple[int, ...]:
+    """The two elements that follow a chunk, where the mechanism looks at them."""
+    elements = plan.mechanism.elements
+    if elements is None:
         return ()
-    read = plan.read([chunk.ahead], Carried(_gap_after(chunk.segments, chunk.before)))
-    layout = fluent_draw.Layout.of(plan, read, plan.fluent.strict.context.elements)
-    return tuple(layout.shown[:2].tolist())
+    read = read_segments(plan, chunk.ahead, Carried(_gap_after(chunk.segments, chunk.before)))
+    return tuple(context.Layout.of(read, elements).shown[:2].tolist())

@@ -13,27 +13,17 @@ from textveil.sequences import in_order
 BATCH_CHARACTERS, LONG_CHARACTERS, CHUNK_SEGMENTS = 1 << 20, 1 << 17, 1 << 15
 
 
-def of_texts(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Yields texts in batches of about ``BATCH_CHARACTERS``; a long text is a batch of its own.
+def texts_of(texts: Iterable[str]) -> list[list[str]]:
+    """Returns texts as documents of one text each.
 
     Raises:
-        InputError: A text is not a string.
+        InputError: They are one string or no sequence, or one is not a string.
     """
-    batch: list[str] = []
-    characters = 0
-    for number, text in enumerate(texts, 1):
+    found = in_order(texts)
+    for number, text in enumerate(found, 1):
         if not isinstance(text, str):
-            raise InputError(f"text {number} of {len(texts)} is not a string")
-        if batch and (characters + len(text) > BATCH_CHARACTERS or len(text) > LONG_CHARACTERS):
-            yield batch
-            batch, characters = [], 0
-        batch.append(text)
-        characters += len(text)
-        if len(text) > LONG_CHARACTERS:
-            yield batch
-            batch, characters = [], 0
-    if batch:
-        yield batch
+            raise InputError(f"text {number} of {len(found)} is not a string")
+    return [[text] for text in found]
 
 
 def lists_of_texts(documents: Sequence[Sequence[str]]) -> list[Sequence[str]]:

@@ -19,7 +19,7 @@ from typing import Any
 import regex
 
 from textveil.errors import EngineFailed
-from textveil.text.characters import (
+from textveil.text.segmentation.characters import (
     ANY,
     ASCII,
     BREAK_BEFORE,
@@ -32,7 +32,7 @@ from textveil.text.characters import (
     two_letters,
     word,
 )
-from textveil.text.number_groups import BETWEEN, NumberGroup, Span
+from textveil.text.segmentation.number_groups import BETWEEN, NumberGroup, Span
 
 #: Longer words are strings of no kind: folding one may take eighteen times its characters.
 LONGEST_WORD = 1000

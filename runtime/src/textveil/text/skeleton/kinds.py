@@ -12,8 +12,8 @@ from functools import partial
 from itertools import compress
 
 from textveil.errors import BundleDamaged
-from textveil.text import segmentation, strings
-from textveil.text.segmentation import LOWER
+from textveil.text import segmentation
+from textveil.text.segmentation import LOWER, strings
 
 CAPITALIZED, MEMBER_ONLY = "capitalized", "member-only"
 _CAPITALIZED, _MEMBER_ONLY, _UNKNOWN = 1, 2, -1

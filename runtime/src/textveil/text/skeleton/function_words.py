@@ -1,4 +1,4 @@
-"""The rule that says of each token whether it is visible, of a kind, or drawn: together with the gaps, the skeleton.
+"""The rule of the staircase: function words are shown, members of kinds replaced, all other words drawn.
 
 The skeleton of a text is released as it is, so what holds for two texts of one skeleton is only worth something if the
 rule is
@@ -14,55 +14,35 @@ Without kinds, strings are not exchangeable with words: numbers join each other,
 """
 
 import unicodedata
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from enum import Enum
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
-from textveil.errors import BundleDamaged
+from textveil.errors import BundleDamaged, OptionError
 from textveil.text import segmentation
-from textveil.text.kinds import Kinds
-from textveil.text.segmentation import AUXILIARIES, CLITICS, LOWER, NOT, TITLE, UPPER, apply_case, case_pattern
-from textveil.text.strings import LONGEST_WORD, is_gap, is_string
+from textveil.text.segmentation import (
+    AUXILIARIES,
+    CLITICS,
+    LONGEST_WORD,
+    LOWER,
+    NOT,
+    TITLE,
+    UPPER,
+    apply_case,
+    case_pattern,
+    is_gap,
+    is_string,
+)
+from textveil.text.skeleton.kinds import Kind, Kinds
+from textveil.text.skeleton.rule import MARKS, Pieces, Role, Token, sentence_start
 
 NAME_LIKE = "name-like"
-_ENDS_SENTENCE = frozenset(".!?\n\r\x0b\x0c\x85\u2028\u2029")
 _APOSTROPHES = ("'", "\u2019", "\uff07")
 
 
-class Role(Enum):
-    """What becomes of a token."""
-
-    VISIBLE = "visible"
-    KIND = "kind"
-    DRAWN = "drawn"
-
-
-class Token(NamedTuple):
-    """What the rule says of one token.
-
-    Attributes:
-        role: Whether it is visible, of a kind, or drawn.
-        case: Its case pattern; ``LOWER`` for every string.
-        key: The key of a visible word, which is printed in its case, or of a drawn one; ``None`` for a drawn token that
-            takes the row of ``<unk>``, and for kinds.
-        kind: The index of a kind.
-    """
-
-    role: Role
-    case: int
-    key: str | None = None
-    kind: int | None = None
-
-    @property
-    def entry(self) -> tuple[object, ...]:
-        """What the skeleton has of it: a drawn word and a member of a kind leave their case only."""
-        return (self.role, self.case, self.kind, self.key if self.role is Role.VISIBLE else None)
-
-
 @dataclass(frozen=True)
-class Rule:
-    """The public rule, fixed before a text is seen.
+class SkeletonRule:
+    """The public rule of a bundle's lists.
 
     Attributes:
         function_words: Lower-case function words, clitics and their stems; ``True`` for those that may be a name when
@@ -71,12 +51,74 @@ class Rule:
         visible: Whether function words are visible. They are drawn otherwise.
         use_kinds: Whether kinds are drawn from their lists. Words of lists are drawn words otherwise, and strings are
             unknown words.
+        denied: Keys that are unknown words in this call (``denied_keys``).
     """
 
     function_words: Mapping[str, bool]
     kinds: Kinds
     visible: bool
     use_kinds: bool = True
+    denied: frozenset[str] = field(default=frozenset(), repr=False)  # words of the user's own
+
+    @property
+    def lists(self) -> Sequence[Kind]:
+        """The kinds, and that of punctuation marks."""
+        return (*self.kinds.kinds, MARKS)
+
+    @cached_property
+    def _exceptions(self) -> frozenset[str]:
+        """Keys whose tokens the whole rule tells."""
+        return self.denied.union(self.function_words)
+
+    def plain(self, key: str, case: int) -> Token | None:
+        """As ``Rule.plain``: nothing is cut off such a word, and no sentence decides."""
+        if key in self._exceptions:
+            return None
+        kind = self.kinds.of_word(key, case) if self.use_kinds else None
+        return Token(Role.DRAWN, case, key) if kind is None else Token(Role.REPLACED, case, None, kind)
+
+    def tokens(self, segment: str, *, starts_sentence: bool) -> Pieces:
+        """As ``Rule.tokens``; denied words are unknown ones."""
+        first, *clitics = self.classify(segment, starts_sentence=starts_sentence)
+        if not clitics and not self.denied:
+            return [(segment, first)]
+        keys = [token.key or "" for token in clitics]  # as long as what they are keys of
+        end = len(segment) - sum(map(len, keys))
+        stem = segment[:end]
+        if self.denied:
+            # A denied word shows nothing but its place: a clitic after it that few words have would tell more.
+            whole = segmentation.key(segment) in self.denied or not self.denied.isdisjoint(keys)
+            if segmentation.key(stem) in self.denied:
+                first, whole = Token(Role.DRAWN, first.case), whole or NOT in keys
+            if whole:
+                return [(segment, Token(Role.DRAWN, first.case))]
+        found = [(stem, first)]
+        for token, key in zip(clitics, keys, strict=True):
+            found.append((segment[end : end + len(key)], token))
+            end += len(key)
+        return found
+
+    def mark(self, mark: str) -> Token:
+        """As ``Rule.mark``: which mark it is does not matter."""
+        return Token(Role.REPLACED, LOWER, kind=len(self.kinds.kinds))
+
+    def joined(self, words: Sequence[str], shown: Sequence[bool], *, apart: bool) -> str:
+        """As ``Rule.joined``: a visible clitic is glued to its stem, a drawn one follows after a blank."""
+        written = words[0]
+        for word, is_shown in zip(words[1:], shown[1:], strict=True):
+            written += word if is_shown and not apart else " " + word
+        return written
+
+    def alone(self, word: str) -> Token:
+        """As ``Rule.alone``; a visible word has no distribution."""
+        found = segmentation.segments(word)
+        pieces = self.tokens(word, starts_sentence=False) if len(found) == 1 and not is_gap(word) else ()
+        if len(pieces) != 1:
+            raise OptionError("one word is needed")
+        ((_, token),) = pieces
+        if token.role is Role.SHOWN:
+            raise OptionError("this word is a function word: it stays visible (visible none draws it)")
+        return token
 
     def classify(self, segment: str, *, starts_sentence: bool) -> tuple[Token, ...]:
         """Returns the tokens of one segment that is no gap: one, or a stem and its clitics.
@@ -91,18 +133,18 @@ class Rule:
             return (self._word(segment, starts_sentence),)
         if is_string(segment):
             kind = self.kinds.of_string(segment) if self.use_kinds else None
-            return (Token(Role.DRAWN if kind is None else Role.KIND, LOWER, kind=kind),)
+            return (Token(Role.DRAWN if kind is None else Role.REPLACED, LOWER, kind=kind),)
         stem, clitics = _split_clitics(segment)
         token = self._word(stem, starts_sentence)
         if self.visible and (auxiliary := _before_not(stem)) is not None:
             first = self._word(auxiliary, starts_sentence)
-            if first.role is Role.VISIBLE:
+            if first.role is Role.SHOWN:
                 token, clitics = first, (NOT, *clitics)
             else:  # cut off here, "n't" would tell that the drawn word before it is an auxiliary
                 token = Token(Role.DRAWN, token.case)
         if not clitics:
             return (token,)
-        role, case = Role.VISIBLE if self.visible else Role.DRAWN, UPPER if token.case == UPPER else LOWER
+        role, case = Role.SHOWN if self.visible else Role.DRAWN, UPPER if token.case == UPPER else LOWER
         return (token, *(Token(role, case, clitic) for clitic in clitics))
 
     def outputs_allowed(self, symbol: str, *, lower: bool = False) -> bool:
@@ -146,21 +188,16 @@ class Rule:
         key, case = segmentation.key(word), case_pattern(word)
         kind = self.kinds.of_word(key, case) if self.use_kinds else None
         if kind is not None:
-            return Token(Role.KIND, case, kind=kind)
+            return Token(Role.REPLACED, case, kind=kind)
         if not self.visible or key not in self.function_words:
             return Token(Role.DRAWN, case, key)
         if word == key:
-            return Token(Role.VISIBLE, case, key)
+            return Token(Role.SHOWN, case, key)
         spelled = unicodedata.normalize("NFKC", word).replace("\u2019", "'")
         capital = key == "i" or (starts_sentence and not self.function_words[key])
         if spelled == key or (capital and spelled == apply_case(key, TITLE)):
-            return Token(Role.VISIBLE, case, key)
+            return Token(Role.SHOWN, case, key)
         return Token(Role.DRAWN, case)
-
-
-def sentence_start(gap: str | None) -> bool:
-    """Tells whether a token starts a sentence, by the whole gap before it; ``None`` for the first token of a text."""
-    return gap is None or not _ENDS_SENTENCE.isdisjoint(gap)
 
 
 def function_words(text: str) -> dict[str, bool]:
@@ -178,6 +215,17 @@ def function_words(text: str) -> dict[str, bool]:
             raise BundleDamaged(f"line {number} of the function words is there twice or is no word")
         found[word] = bool(marks)
     return found
+
+
+def denied_keys(entries: Collection[str]) -> frozenset[str]:
+    """Returns the keys of denied entries: the whole of each, and every word in it."""
+    return frozenset(key for entry in entries for key in _keys(entry))
+
+
+def _keys(entry: str) -> list[str]:
+    entry = entry.removeprefix(segmentation.BYTE_ORDER_MARK).strip()
+    words = [segment for segment in segmentation.segments(entry) if not is_gap(segment)]
+    return [segmentation.key(entry), *map(segmentation.key, words)] if words else []
 
 
 def _is_function_word(word: str) -> bool:
