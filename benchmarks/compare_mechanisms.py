@@ -37,7 +37,7 @@ from textveil.mechanisms import (
     Table,
     entropy,
 )
-from textveil.text import Lexicon, segments
+from textveil.text import is_gap, make_plan, segments
 from textveil_export.certify import AllScores
 from textveil_export.progress import no_progress
 from textveil_export.text.calibrate_epsilon import by_certified_epsilon
@@ -80,14 +80,12 @@ class Comparison:
         return replace(table, neighbors=near, scores=scores)
 
     def _sentences(self, folder: Path, name: str) -> tuple[list[Integers], np.ndarray]:
-        lexicon = Lexicon(self.bundle)
+        plan = make_plan(self.bundle, mechanism="random")
         sentences, labels = [], []
         for example in load("sst2", folder, name):
-            words = [
-                lexicon.word(segment, sanitize_punctuation=False, carry_case=False)
-                for segment in segments(example.text)
-            ]
-            tokens = [token for word in words for token in word.inputs]
+            words = [segment for segment in segments(example.text) if not is_gap(segment)]
+            pieces = [piece for word in words for piece in plan.rule.tokens(word, starts_sentence=False)]
+            tokens = [plan.symbol(token) for _, token in pieces]
             sentences.append(np.array(tokens, dtype=np.int64))
             labels.append(int(example.label))
             if name == "train" and len(labels) == TRAINING_SENTENCES:

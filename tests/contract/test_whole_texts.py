@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from reference_reader import inputs, rewrite, segments, shapes, skeleton
 from textveil import Sanitizer
 from textveil.errors import DocumentTooLong
-from textveil.text import kinds
+from textveil.text.skeleton import kinds
 from whole_texts import (
     CONSISTENT,
     DENY,

@@ -19,7 +19,7 @@ from textveil.audit.exact import ExactAudit, largest_differences, log_totals
 from textveil.audit.verify import verify_text as verify
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.baselines.table import EXACT
-from textveil.text.options import table_mechanism
+from textveil.text.token_plans import table_mechanism
 from textveil_export.certify import all_scores
 from textveil_export.certify import exact as exact_search
 from textveil_export.certify.all_scores import AllScores

@@ -15,8 +15,9 @@ from textveil.mechanisms.baselines.randomized_response import RandomizedResponse
 from textveil.mechanisms.baselines.table import SANTEXT_OUTPUT
 from textveil.mechanisms.channel import ScoreChannel
 from textveil.mechanisms.scores import EqualityScores, MetricScores, StoredScores
-from textveil.text.lexicon import Lexicon
-from textveil.text.options import Options, make_plan, table_mechanism
+from textveil.text.options import Options
+from textveil.text.plans import make_plan
+from textveil.text.token_plans import table_mechanism
 from textveil_export.text import write_bundle
 
 
@@ -96,13 +97,13 @@ def test_randomized_response(tail, excess):
 @pytest.mark.parametrize("options", [{}, {"replacement_probability": "0.5"}, {"replacement_probability": "1"}])
 @pytest.mark.parametrize("tail", ["capped", "exact"])
 def test_the_coin_is_mixed_in(bundle, tail, options: Options):
-    plan = make_plan(bundle, Lexicon(bundle), mechanism="santext+", tail=tail, **options)
+    mixed = make_plan(bundle, mechanism="santext+", tail=tail, **options).mechanism
     parameters = bundle.levels[0].parameters["santext+", tail]
     wanted = defined_weights(bundle, "santext+", parameters)
-    assert plan.keepable.any()
-    assert_is(plan.channel, wanted)
-    assert_is(plan.channel.drawn, wanted)
-    assert not plan.channel.drawn.kept.any()
+    assert mixed.keepable.any()
+    assert_is(mixed.channel_at(), wanted)
+    assert_is(mixed.channel_at(whole=False), wanted)
+    assert not mixed.channel_at(whole=False).kept.any()
 
 
 def test_scores_are_those_of_the_metric_and_of_the_table(bundle):

@@ -20,7 +20,7 @@ from textveil.mechanisms import entropy
 from textveil.mechanisms import integer_sampling as sampling
 from textveil.mechanisms.baselines.santext import CappedSanText, ExactSanText
 from textveil.mechanisms.baselines.table import EXACT, OUTPUT_ROLE
-from textveil.text.options import table_mechanism
+from textveil.text.token_plans import table_mechanism
 from textveil_export.text.write import write_bundle
 
 pytestmark = pytest.mark.statistical

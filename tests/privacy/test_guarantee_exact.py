@@ -147,7 +147,7 @@ def test_the_slack_that_is_published_covers_the_exact_one(opened: Callable[..., 
         law = level.parameters["santext", CAPPED]
         bound = claimed(law, bundle.table.grid)
         terms = Sanitizer(bundle).terms(mechanism="santext", level=level.name)
-        published = mpf(terms.rounding_slack)
+        published = mpf(terms.promise.rounding_slack)
         assert published == mpf(rounding_slack(law.exponent, bundle.table.grid, int(law.weights[-1])))
         assert bound.constant.b <= published <= bound.constant.b * (1 + mpf(10) ** -11)
         assert Fraction(terms.epsilon) == bound.epsilon

@@ -7,7 +7,7 @@ from typing import Any
 from textveil.audit.staircase import StaircaseSummary, staircase_summaries
 from textveil.bundle.text_bundle import Bundle
 from textveil.text.levels import epsilon_text
-from textveil.text.mention_statement import NOTION
+from textveil.text.promises import NOTION
 
 _EXPLAINED = (
     "nats: per drawn mention. odds: the most by which the odds of two words change, to someone who knows all the rest.",

@@ -4,9 +4,8 @@ import re
 
 import pytest
 from exchanged import BRACKETS, MARKS, MEMBERS, MORE, QUOTES, TOKENS, Cut, Search, every, kind_of
-from textveil.text import number_groups
-from textveil.text.number_groups import _Joined
-from textveil.text.segmentation import segments
+from textveil.text.segmentation import number_groups, segments
+from textveil.text.segmentation.number_groups import _Joined
 
 #: Parts, how many of them a text has, and how many texts are left out after each one.
 SOME = [

@@ -10,8 +10,8 @@ from small_context import random_context
 from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.mechanisms import entropy
-from textveil.text import batches, mention_segments
-from textveil.text.mention_segments import Pieces, Segments
+from textveil.text.rewrite import batches, mention_segments
+from textveil.text.rewrite.cut import Pieces, Segments
 
 #: Pieces come again in other texts, also words of several tokens, and what stands at the start of a sentence.
 TEXTS = [

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_lists import small_kinds
 from textveil.errors import BundleDamaged
-from textveil.text.kinds import SHAPES, Kind, Kinds, read_kind, shape_of
 from textveil.text.segmentation import LOWER, TITLE, UPPER, case_pattern, key, segments
-from textveil.text.strings import is_string
+from textveil.text.segmentation.strings import is_string
+from textveil.text.skeleton.kinds import SHAPES, Kind, Kinds, read_kind, shape_of
 
 SHAPED = {
     "email": "bob@x.org BOB@X.co.uk mailto:bob@x.org <bob@x.org> x(at)y.org bob[at]y",

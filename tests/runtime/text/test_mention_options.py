@@ -16,8 +16,8 @@ from textveil.bundle.text_bundle import Bundle
 from textveil.errors import BundleDamaged, OptionError, UnknownLevel, UnknownMechanism
 from textveil.release import round_up
 from textveil.text.lexicon import Lexicon
-from textveil.text.mention_statement import NOTION, guess_gain, largest_odds
 from textveil.text.options import make_plan
+from textveil.text.promises import NOTION, guess_gain, largest_odds
 from wrong_staircases import put
 
 
@@ -165,9 +165,9 @@ def test_a_statement_has_the_worse_of_two_slots(cased: Sanitizer) -> None:
         slots = cased._plan({"level": level}).slots  # type: ignore[union-attr]
         assert slots.strict.near != slots.lower.near
         terms = cased.terms(level=level)
-        assert terms.near == round_up(max(slots.strict.near, slots.lower.near))  # type: ignore[union-attr]
+        assert terms.promise.near == round_up(max(slots.strict.near, slots.lower.near))  # type: ignore[union-attr]
         gain = max(slots.strict.guess_gain, slots.lower.guess_gain)
-        assert terms.guess_gain == guess_gain(gain)  # type: ignore[union-attr]
+        assert terms.promise.guess_gain == guess_gain(gain)  # type: ignore[union-attr]
 
 
 # --- statements ----------------------------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ def test_summaries_are_the_law(request: pytest.FixtureRequest, bundle: str) -> N
             assert summary.kept_low <= summary.kept_median <= summary.kept_high <= summary.kept_most
             slots = small._plan(law).slots  # type: ignore[union-attr]
             assert summary.near == round_up(max(slots.strict.near, slots.lower.near))
-            assert summary.largest_odds == small.terms(**law).largest_odds  # type: ignore[union-attr]
+            assert summary.largest_odds == small.terms(**law).promise.largest_odds  # type: ignore[union-attr]
             assert (summary.level, summary.share) == (level["name"], level["share"])
 
 

@@ -11,9 +11,9 @@ from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.errors import InputError, OptionError
 from textveil.mechanisms import entropy
-from textveil.text import batches
-from textveil.text.mention_segments import AS_IT_IS, DRAWN, KIND, SHOWN, Pieces, Segments
-from textveil.text.mentions import MentionPlan
+from textveil.text.rewrite import batches
+from textveil.text.rewrite.cut import AS_IT_IS, DRAWN, KIND, SHOWN, Pieces, Segments
+from textveil.text.rewrite.plan import MentionPlan
 from textveil.text.segmentation import LOWER, is_gap, segments
 from textveil.text.skeleton import Role
 
@@ -257,7 +257,7 @@ def test_plain_words_are_what_the_rule_says(small: Sanitizer, way: dict[str, Any
             ((_, token),) = plan.pieces(word, starts_sentence=starts)
             entry = met.entries[number]
             row = met.rows[entry if entry >= 0 else met.ranges[-2 * (entry + 1) + starts][0]]
-            if token.role is Role.VISIBLE:
+            if token.role is Role.SHOWN:
                 assert row[0] in (AS_IT_IS, SHOWN)
                 continue
             index = plan.symbol(token) if token.kind is None else token.kind

@@ -24,8 +24,8 @@ from textveil.mechanisms.protocol import MECHANISMS
 from textveil.text import is_gap
 from textveil.text.levels import FORMER_LEVELS, find_level, label
 from textveil.text.lexicon import Lexicon
-from textveil.text.mention_options import find_staircase_level
 from textveil.text.options import Plan, make_plan
+from textveil.text.staircase_plans import find_staircase_level
 from textveil.text.statement import CERTIFIED, PURE_LDP, TEXTBOOK
 
 
@@ -70,8 +70,8 @@ def test_a_level_goes_by_its_name_and_by_its_epsilon(english: Sanitizer) -> None
                 {"epsilon": epsilon, "level": level.name},
             ):
                 terms = plan(english, mechanism=mechanism, tail=tail, **options).terms
-                assert (terms.level, terms.epsilon, terms.epsilon_kind) == (level.name, epsilon, CERTIFIED)
-                assert terms.tail == tail
+                assert (terms.level, terms.epsilon, terms.promise.epsilon_kind) == (level.name, epsilon, CERTIFIED)
+                assert terms.promise.tail == tail
                 assert terms.bundle == english.bundle.identity
 
 
@@ -83,8 +83,8 @@ def test_the_default_is_the_default(english: Sanitizer) -> None:
     terms = plan(english, mechanism=bundle.default_table_mechanism).terms
     assert terms.mechanism == "santext+"
     assert terms.level == english.bundle.default_level == "moderate"
-    assert terms.tail == english.bundle.default_tail
-    assert terms.replacement_probability == pytest.approx(0.3, abs=2**-60)
+    assert terms.promise.tail == english.bundle.default_tail
+    assert terms.promise.replacement_probability == pytest.approx(0.3, abs=2**-60)
     assert (terms.case, terms.sanitize_punctuation) == ("carry", False)
     assert plan(english, mechanism="santext").terms.level == "moderate"
 
@@ -157,7 +157,12 @@ def test_a_certified_level_goes_by_its_certificate(tiny_path: Path, tmp_path: Pa
     assert sanitizer.bundle.law_identity == uncertified.law_identity
     assert sanitizer.bundle.identity != uncertified.identity
     terms = plan(sanitizer, epsilon=2.5).terms
-    assert (terms.level, terms.epsilon, terms.epsilon_kind, terms.rounding_slack) == ("low", 2.5, CERTIFIED, 0)
+    assert (terms.level, terms.epsilon, terms.promise.epsilon_kind, terms.promise.rounding_slack) == (
+        "low",
+        2.5,
+        CERTIFIED,
+        0,
+    )
     with pytest.raises(UnknownLevel, match=r"low \(2.5\), high \(16\)"):
         plan(sanitizer, epsilon=4)
     other = plan(sanitizer, epsilon=16).terms
@@ -176,13 +181,13 @@ def test_levels_are_laws_of_their_own(tiny: Sanitizer) -> None:
 
 def test_a_tail_goes_by_its_name(both: Sanitizer, tiny: Sanitizer) -> None:
     """Every level has every tail of its bundle; each is a mechanism of its own."""
-    assert (plan(both).terms.tail, plan(tiny).terms.tail) == (EXACT, CAPPED)
+    assert (plan(both).terms.promise.tail, plan(tiny).terms.promise.tail) == (EXACT, CAPPED)
     for tail, law in ((EXACT, ExactSanText), (CAPPED, CappedSanText)):
         for level in ("low", "high"):
             made = plan(both, tail=tail, level=level)
-            assert (made.terms.tail, made.terms.level) == (tail, level)
+            assert (made.terms.promise.tail, made.terms.level) == (tail, level)
             assert isinstance(made.mechanism, law)
-    assert plan(both, tail=None).terms.tail == EXACT
+    assert plan(both, tail=None).terms.promise.tail == EXACT
     for mechanism, level in (("santext", "low"), ("santext+", "high")):
         chosen = {"mechanism": mechanism, "level": level}
         assert both.distribution("doctor", tail=CAPPED, **chosen) == tiny.distribution("doctor", **chosen)
@@ -196,7 +201,7 @@ def test_what_is_no_tail_is_refused(both: Sanitizer, tiny: Sanitizer) -> None:
     with pytest.raises(OptionError, match=r"^this bundle has no exact tail$"):
         plan(tiny, tail=EXACT)
     for options in ({"mechanism": "random"}, {"mechanism": "krr", "epsilon": 1}):
-        assert plan(both, **options).terms.tail is None
+        assert plan(both, **options).terms.promise.tail is None
         with pytest.raises(OptionError, match="no tail"):
             plan(both, tail=EXACT, **options)
 
@@ -213,8 +218,8 @@ def test_only_the_exact_tail_tells_by_its_time(both: Sanitizer) -> None:
 def test_tails_are_labeled_apart(both_path: Path, tmp_path: Path) -> None:
     """The same level may be certified lower with one tail than with the other, and goes by that."""
     sanitizer = certified(both_path, tmp_path / "bundle", {"low": 2.5})
-    assert plan(sanitizer, tail=CAPPED, epsilon=2.5).terms.epsilon_kind == CERTIFIED
-    assert plan(sanitizer, tail=EXACT, level="low").terms.epsilon_kind == TEXTBOOK
+    assert plan(sanitizer, tail=CAPPED, epsilon=2.5).terms.promise.epsilon_kind == CERTIFIED
+    assert plan(sanitizer, tail=EXACT, level="low").terms.promise.epsilon_kind == TEXTBOOK
     with pytest.raises(
         UnknownLevel, match=r"santext\+ with exact tail has the levels \(epsilon\) low \(4\), high \(16\)"
     ):
@@ -262,9 +267,9 @@ def test_what_is_no_probability_is_refused(value: object) -> None:
 )
 def test_the_mixture_is_charged(tiny: Sanitizer, probability: str, epsilon_0: float) -> None:
     terms = plan(tiny, replacement_probability=probability).terms
-    assert terms.epsilon_0 == epsilon_0
-    assert terms.epsilon_0 >= math.log(1 / terms.replacement_probability) - 1e-12
-    assert plan(tiny, mechanism="santext").terms.epsilon_0 == 0
+    assert terms.promise.epsilon_0 == epsilon_0
+    assert terms.promise.epsilon_0 >= math.log(1 / terms.promise.replacement_probability) - 1e-12
+    assert plan(tiny, mechanism="santext").terms.promise.epsilon_0 == 0
 
 
 # --- who may be kept -----------------------------------------------------------------------------------------------
@@ -337,7 +342,7 @@ def test_pieces_are_denied_too(pieces: Sanitizer) -> None:
 def test_krr_takes_any_epsilon_in_its_range(tiny: Sanitizer, epsilon: object) -> None:
     terms = plan(tiny, mechanism="krr", epsilon=epsilon).terms
     assert terms.epsilon == float(str(epsilon))
-    assert (terms.epsilon_kind, terms.level, terms.rounding_slack) == (PURE_LDP, None, 0)
+    assert (terms.promise.epsilon_kind, terms.level, terms.promise.rounding_slack) == (PURE_LDP, None, 0)
     law = tiny.distribution("doctor", mechanism="krr", epsilon=epsilon)  # type: ignore[arg-type]
     ratio = Fraction(max(law.weights), min(law.weights))
     assert math.log(ratio) <= float(str(epsilon)) + 1e-15

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strange_texts import MECHANISMS, reading, strange_texts
 from textveil import Sanitizer
 from textveil.errors import InputError
-from textveil.text import batches, segmentation
+from textveil.text.rewrite import batches, segmentation
 
 
 def tokens_of(segment: str, clitics: bool = True) -> int:

@@ -40,7 +40,7 @@ def test_statements_add_up(tiny: Sanitizer, text: str) -> None:
     terms = tiny.terms()
     assert statement.terms == terms
     assert statement.epsilon_document == statement.tokens * terms.epsilon
-    assert statement.epsilon_0_document == statement.tokens * (terms.epsilon_0 + terms.rounding_slack)
+    assert statement.epsilon_0_document == statement.tokens * (terms.promise.epsilon_0 + terms.promise.rounding_slack)
 
 
 def test_a_statement_says_what_is_not_protected(tiny: Sanitizer) -> None:

@@ -8,7 +8,8 @@ import pytest
 import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from textveil.text import segmentation, strings
+from textveil.text import segmentation
+from textveil.text.segmentation import strings
 
 WHITE_SPACE = regex.compile(r"\p{White_Space}")
 # At least one character of every class of UAX #29, several of the crowded ones, and what strings are made of.

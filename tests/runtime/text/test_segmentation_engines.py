@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from textveil import Sanitizer
 from textveil.errors import EngineFailed
-from textveil.text import segmentation, strings
+from textveil.text import segmentation
+from textveil.text.segmentation import strings
 
 ROOT = Path(__file__).parents[3]
 SOURCES = sorted(

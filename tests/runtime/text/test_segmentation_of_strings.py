@@ -1,7 +1,8 @@
 """Segments that are strings: where addresses, numbers, emoticons and the like begin and end."""
 
 import pytest
-from textveil.text import number_groups, segmentation
+from textveil.text import segmentation
+from textveil.text.segmentation import number_groups
 
 STRINGS = """
 doctor@boston.com first.last+tag@mail.example.co.uk почта@пример.рф user%40example.com mary(at)gmail.com

@@ -4,10 +4,10 @@ import pytest
 from small_lists import RULES
 from textveil.errors import BundleDamaged
 from textveil.text.segmentation import LOWER, TITLE, UPPER
-from textveil.text.skeleton import Role, Rule, Token, function_words, sentence_start
+from textveil.text.skeleton import Role, SkeletonRule, Token, function_words, sentence_start
 
 
-def said(segment: str, starts: bool = False, rule: Rule = RULES["visible"]) -> list[tuple[str, int, object]]:
+def said(segment: str, starts: bool = False, rule: SkeletonRule = RULES["visible"]) -> list[tuple[str, int, object]]:
     """Role, case, and key or name of the kind."""
     tokens = rule.classify(segment, starts_sentence=starts)
     return [

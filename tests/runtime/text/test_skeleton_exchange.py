@@ -8,10 +8,9 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from small_lists import RULES
-from textveil.text import number_groups
-from textveil.text.segmentation import TITLE, UPPER, is_gap, segments
-from textveil.text.skeleton import Role, Rule, Token, sentence_start
-from textveil.text.strings import is_emoticon, is_string
+from textveil.text.segmentation import TITLE, UPPER, is_gap, number_groups, segments
+from textveil.text.segmentation.strings import is_emoticon, is_string
+from textveil.text.skeleton import Role, SkeletonRule, Token, sentence_start
 
 Cut = Callable[[str], list[str]]
 
@@ -67,11 +66,11 @@ def places(cut: list[str]) -> list[tuple[int, str | None]]:
     return found
 
 
-def entries(rule: Rule, segment: str, gap: str | None) -> tuple[object, ...]:
+def entries(rule: SkeletonRule, segment: str, gap: str | None) -> tuple[object, ...]:
     return tuple(token.entry for token in rule.classify(segment, starts_sentence=sentence_start(gap)))
 
 
-def stand_ins(rule: Rule, cut: list[str], index: int, gap: str | None) -> list[str]:
+def stand_ins(rule: SkeletonRule, cut: list[str], index: int, gap: str | None) -> list[str]:
     """What may stand in a place: one segment by itself, of the same entries there; before clitics one token."""
     key = id(rule), cut[index], sentence_start(gap)
     if key not in _FOUND:
@@ -82,13 +81,13 @@ def stand_ins(rule: Rule, cut: list[str], index: int, gap: str | None) -> list[s
 _FOUND: dict[tuple[int, str, bool], list[str]] = {}
 
 
-def _stand_ins(rule: Rule, old: str, gap: str | None) -> list[str]:
+def _stand_ins(rule: SkeletonRule, old: str, gap: str | None) -> list[str]:
     wanted = entries(rule, old, gap)
     clitics = "".join(str(token.key) for token in rule.classify(old, starts_sentence=sentence_start(gap))[1:])
     tail = old[len(old) - len(clitics) :] if clitics else ""
     between_blanks = is_emoticon(old)
     found = [new for new in POOL if entries(rule, new, gap) == wanted and (between_blanks or not is_emoticon(new))]
-    if tail and wanted[0][0] is not Role.VISIBLE:  # type: ignore[index]
+    if tail and wanted[0][0] is not Role.SHOWN:  # type: ignore[index]
         found += [new + tail for new in POOL if entries(rule, new, gap) == wanted[:1] and not is_string(new)]
     if rule.use_kinds:
         return found
@@ -100,7 +99,7 @@ FOUND_ONLY = (Phase.explicit, Phase.generate)
 
 
 def exchangeable(
-    rule: Rule,
+    rule: SkeletonRule,
     cut: Cut,
     examples: int,
     phases: tuple[Phase, ...] = tuple(Phase),
@@ -120,7 +119,7 @@ def exchangeable(
     check()
 
 
-def local(rule: Rule, examples: int, phases: tuple[Phase, ...] = tuple(Phase)) -> None:
+def local(rule: SkeletonRule, examples: int, phases: tuple[Phase, ...] = tuple(Phase)) -> None:
     """Asserts that an entry depends on its own string and on the gap before it."""
 
     @settings(max_examples=examples, phases=phases)
@@ -171,22 +170,22 @@ def test_the_rule_is_local(name: str, examples: int) -> None:
     local(RULES[name], examples)
 
 
-class NotAnywhere(Rule):
+class NotAnywhere(SkeletonRule):
     """Cuts "n't" off every auxiliary, also off one that is drawn: DON'T, but not CATN'T."""
 
     def classify(self, segment: str, *, starts_sentence: bool) -> tuple[Token, ...]:
         tokens = super().classify(segment, starts_sentence=starts_sentence)
-        return (tokens[0], Token(Role.VISIBLE, UPPER, "n't")) if segment == "DON'T" else tokens
+        return (tokens[0], Token(Role.SHOWN, UPPER, "n't")) if segment == "DON'T" else tokens
 
 
-class AfterTheDoctor(Rule):
+class AfterTheDoctor(SkeletonRule):
     """Says of a word what the word before it says."""
 
     def skeleton(self, cut: object) -> list[str | tuple[object, ...]]:
         found = super().skeleton(cut)  # type: ignore[arg-type]
         drawn = (Role.DRAWN, TITLE, None, None)
         return [
-            (Role.KIND, TITLE, 13, None) if entry == drawn and place > 1 and found[place - 2] == drawn else entry
+            (Role.REPLACED, TITLE, 13, None) if entry == drawn and place > 1 and found[place - 2] == drawn else entry
             for place, entry in enumerate(found)
         ]
 

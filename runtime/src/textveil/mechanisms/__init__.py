@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     )
     from textveil.mechanisms.channel import Channel, ScoreChannel
     from textveil.mechanisms.distribution import UNKNOWN, Distribution
+    from textveil.mechanisms.elements import CONTEXT_MARKS, CONTEXT_POSITIONS, Elements
     from textveil.mechanisms.entropy import RandomUint64, random_uint64
     from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, Rows, uniform_below
     from textveil.mechanisms.metric import Floats, Metric, squared_distances
     from textveil.mechanisms.noise.discrete import NoiseTable, discrete_gaussian, discrete_laplace
     from textveil.mechanisms.noise.parameters import BOX, L1, L2, ReleaseParameters, WordDropout
     from textveil.mechanisms.noise.vector import Releaser, noise_for
-    from textveil.mechanisms.elements import CONTEXT_MARKS, CONTEXT_POSITIONS, Elements
     from textveil.mechanisms.protocol import MECHANISMS, Alone, Everywhere, Mechanism, Slots
     from textveil.mechanisms.scores import EqualityScores, MetricScores, Progress, Scores, StoredScores
     from textveil.mechanisms.staircase.context import ContextTable

@@ -59,7 +59,7 @@ class Segments:
         self._bare = plan.terms.sanitize_punctuation
         self._keeps_case = plan.keeps_case
         self._consistent = plan.terms.consistent
-        self._ids, self._unknown = plan.bundle.ids, plan.bundle.symbols
+        self._unknown = plan.bundle.symbols
         self.numbers = defaultdict(count(_NOTHING + 1).__next__, {" ": _BLANK, "": _NOTHING})
         self.entries = array("q", [GAP, GAP])
         self._rows = array("q", [AS_IT_IS, 0, LOWER, -1, 0] * (VISIBLE + 1))
@@ -127,7 +127,7 @@ class Segments:
 
     def _row(self, token: Token, spelled: str | None = None) -> Row:
         """The row of a token; one that has no spelling is equal to no other."""
-        role, case, key, kind, whole = token
+        role, case, _, kind, whole = token
         if role is Role.SHOWN:
             self.shown.append(self._shown(token))
             return SHOWN, len(self.shown) - 1, LOWER, -1, True
@@ -135,7 +135,7 @@ class Segments:
         identified = self._consistent and spelled is not None
         if kind is not None:
             return REPLACED, kind, case, self._identity(kind, None, spelled or "") if identified else -1, True
-        symbol = self._unknown if key is None else self._ids.get(key, self._unknown)
+        symbol = self._plan.symbol(token)
         return DRAWN, symbol, case, self._identity(-1, symbol, spelled or "") if identified else -1, whole
 
     def _identity(self, kind: int, symbol: int | None, spelled: str) -> int:

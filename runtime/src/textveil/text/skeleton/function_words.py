@@ -16,7 +16,6 @@ Without kinds, strings are not exchangeable with words: numbers join each other,
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from textveil.errors import BundleDamaged, OptionError
 from textveil.text import segmentation
@@ -65,14 +64,9 @@ class SkeletonRule:
         """The kinds, and that of punctuation marks."""
         return (*self.kinds.kinds, MARKS)
 
-    @cached_property
-    def _exceptions(self) -> frozenset[str]:
-        """Keys whose tokens the whole rule tells."""
-        return self.denied.union(self.function_words)
-
     def plain(self, key: str, case: int) -> Token | None:
         """As ``Rule.plain``: nothing is cut off such a word, and no sentence decides."""
-        if key in self._exceptions:
+        if key in self.function_words or key in self.denied:
             return None
         kind = self.kinds.of_word(key, case) if self.use_kinds else None
         return Token(Role.DRAWN, case, key) if kind is None else Token(Role.REPLACED, case, None, kind)
