@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from textveil import Sanitizer
 from textveil.errors import OptionError
-from textveil.mechanisms.baselines.fbdd import MAX_FBDD_EPSILON, Fbdd
-from textveil.mechanisms.protocol import WeightedMechanism
+from textveil.mechanisms.baselines.fbdd import MAX_FBDD_EPSILON
 from textveil.text.statement import TEXTBOOK
 
 # --- options and statements ----------------------------------------------------------------------------------------
@@ -70,8 +69,7 @@ def test_a_bundle_without_rows_is_refused(make_bundle: Callable[..., Path]) -> N
 
 
 def test_there_are_no_weights_to_tell(tiny: Sanitizer) -> None:
-    law = Fbdd.of(tiny.bundle.table, tiny.bundle.metric, Decimal(1))
-    assert not isinstance(law, WeightedMechanism)
+    assert not tiny._plan({"mechanism": "fbdd", "epsilon": 1}).mechanism.weighted
     with pytest.raises(OptionError) as refused:
         tiny.distribution("doctor", mechanism="fbdd", epsilon=3)
     assert str(refused.value) == "fbdd has no table of weights: its distribution is known from draws only"

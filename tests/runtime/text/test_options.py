@@ -1,7 +1,6 @@
 """Options of ``Sanitizer``: kept and denied words, what is refused, and plans that are kept between calls."""
 
 import copy
-import dataclasses
 import pickle
 import re
 from collections.abc import Callable, Iterator
@@ -13,7 +12,7 @@ import textveil
 from textveil import Sanitizer, TextveilError, errors
 from textveil.errors import InputError, OptionError, UnknownLevel, UnknownMechanism
 from textveil.mechanisms import protocol as mechanisms
-from textveil.text.lexicon import Lexicon
+from textveil.text.skeleton import EverythingRule
 
 # --- kept words ----------------------------------------------------------------------------------------------------
 
@@ -49,12 +48,10 @@ def test_a_denied_word_is_never_kept(tiny: Sanitizer, keep_all: None) -> None:
 def test_sanitized_punctuation_is_never_kept(
     tiny: Sanitizer, keep_all: None, monkeypatch: pytest.MonkeyPatch, faulty: bool
 ) -> None:
-    """The coin is for words. A lexicon that takes a mark for a whole word prints it as it was."""
+    """The coin is for words. A rule that takes a mark for a whole word prints it as it was."""
     if faulty:
-        word = Lexicon.word
-        monkeypatch.setattr(
-            Lexicon, "word", lambda *args, **named: dataclasses.replace(word(*args, **named), whole=True)
-        )
+        mark = EverythingRule.mark
+        monkeypatch.setattr(EverythingRule, "mark", lambda *given: mark(*given)._replace(whole=True))
     assert (tiny.sanitize(",", sanitize_punctuation=True).text == ",") == faulty
 
 
@@ -128,8 +125,6 @@ def test_errors_list_what_there_is(tiny: Sanitizer) -> None:
         tiny.sanitize("the", mechanism="x")
     with pytest.raises(OptionError, match=r"^unknown option; there are mechanism, .*, sanitize_punctuation$"):
         tiny.sanitize("the", allow=["doctor"])  # type: ignore[call-arg]
-    with pytest.raises(OptionError, match=r"^strict is now"):
-        tiny.sanitize("the", strict=True)  # type: ignore[call-arg]
 
 
 # --- plans are kept, texts are not ---------------------------------------------------------------------------------
@@ -197,7 +192,7 @@ def test_denied_words_of_one_call_are_not_those_of_another(tiny: Sanitizer, keep
         assert tiny.sanitize("the and", deny=kind("the")).text.endswith(" and")
         assert tiny.sanitize("the and", deny=kind("and")).text.startswith("the ")
         for deny, place in ((kind("the"), the), (kind("and"), and_), (kind("the", "and"), the)):
-            assert not tiny._plan({"deny": deny}).keepable[place]
+            assert not tiny._plan({"deny": deny}).mechanism.keepable[place]  # type: ignore[attr-defined]
 
 
 def test_an_iterator_of_denied_words_is_taken_or_refused(tiny: Sanitizer, keep_all: None) -> None:

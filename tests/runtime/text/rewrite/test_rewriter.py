@@ -12,8 +12,7 @@ from textveil import Sanitizer
 from textveil.errors import InputError, OptionError
 from textveil.mechanisms import entropy
 from textveil.text.rewrite import batches
-from textveil.text.rewrite.cut import AS_IT_IS, DRAWN, KIND, SHOWN, Pieces, Segments
-from textveil.text.rewrite.plan import MentionPlan
+from textveil.text.rewrite.cut import AS_IT_IS, DRAWN, REPLACED, SHOWN, Reader, Segments
 from textveil.text.segmentation import LOWER, is_gap, segments
 from textveil.text.skeleton import Role
 
@@ -71,11 +70,11 @@ def test_what_a_preview_says(small: Sanitizer) -> None:
         small.preview(text, mechanism="santext")
 
 
-def test_a_preview_is_for_the_staircase(tiny: Sanitizer) -> None:
-    with pytest.raises(OptionError, match="choose that mechanism"):
-        tiny.preview("doctor")
-    with pytest.raises(OptionError, match="choose that mechanism"):
-        tiny.unknown_share("doctor")
+def test_a_preview_where_everything_is_drawn(tiny: Sanitizer) -> None:
+    assert tiny.preview("Doctor's  zorblax,") == [
+        ("Doctor", "drawn"), ("'s", "drawn"), ("  ", "gap"), ("zorblax", "unknown"), (",", "gap"),
+    ]  # fmt: skip
+    assert tiny.unknown_share("Doctor's zorblax") == 1 / 3
 
 
 def test_the_share_of_unknown_words(small: Sanitizer) -> None:
@@ -228,10 +227,9 @@ def test_what_a_call_has_met_makes_no_difference(
 @example(["", "a:b1 c d", "x  (617) 555-0123 , :) . The", "www.a.b c"])
 def test_texts_are_cut_into_the_words_of_their_segments(small: Sanitizer, found: list[str]) -> None:
     plan = small._plan({})
-    assert isinstance(plan, MentionPlan)
-    pieces = Pieces(plan)
-    cut = pieces.read(found)
-    spelled = list(pieces.segments.numbers)
+    reader = Reader(plan)
+    cut = reader.read(found)
+    spelled = list(reader.segments.numbers)
     starts = [0, *cut.ends.tolist()]
     for text, start, end in zip(found, starts, cut.ends.tolist(), strict=False):
         parts = [spelled[number] for number in cut.numbers[start:end].tolist()]
@@ -245,7 +243,6 @@ def test_texts_are_cut_into_the_words_of_their_segments(small: Sanitizer, found:
 def test_plain_words_are_what_the_rule_says(small: Sanitizer, way: dict[str, Any]) -> None:
     """Words of ASCII letters take a short cut."""
     plan = small._plan(way)  # type: ignore[arg-type]
-    assert isinstance(plan, MentionPlan)
     met = Segments(plan)
     cases = str, str.lower, str.title, str.upper
     words = sorted({case(word) for word in [*WORDS, *PLAIN, "nursE"] for case in cases})
@@ -254,7 +251,7 @@ def test_plain_words_are_what_the_rule_says(small: Sanitizer, way: dict[str, Any
     met.look_up()
     for word, number in zip(words, numbers, strict=True):
         for starts in (False, True):
-            ((_, token),) = plan.pieces(word, starts_sentence=starts)
+            ((_, token),) = plan.rule.tokens(word, starts_sentence=starts)
             entry = met.entries[number]
             row = met.rows[entry if entry >= 0 else met.ranges[-2 * (entry + 1) + starts][0]]
             if token.role is Role.SHOWN:
@@ -262,7 +259,7 @@ def test_plain_words_are_what_the_rule_says(small: Sanitizer, way: dict[str, Any
                 continue
             index = plan.symbol(token) if token.kind is None else token.kind
             case = LOWER if way.get("case") == "drop" or way.get("sanitize_punctuation") else token.case
-            assert tuple(row[:3]) == (DRAWN if token.kind is None else KIND, index, case)
+            assert tuple(row[:3]) == (DRAWN if token.kind is None else REPLACED, index, case)
 
 
 def test_a_batch_is_its_texts(small: Sanitizer, zeros: None) -> None:

@@ -19,40 +19,40 @@ def said(segment: str, starts: bool = False, rule: SkeletonRule = RULES["visible
 @pytest.mark.parametrize(
     ("segment", "starts", "expected"),
     [
-        ("the", False, [("visible", LOWER, "the")]),
-        ("The", True, [("visible", TITLE, "the")]),
+        ("the", False, [("shown", LOWER, "the")]),
+        ("The", True, [("shown", TITLE, "the")]),
         ("The", False, [("drawn", TITLE, None)]),
         ("THE", True, [("drawn", UPPER, None)]),
         ("tHE", True, [("drawn", LOWER, None)]),
-        ("I", False, [("visible", TITLE, "i")]),
+        ("I", False, [("shown", TITLE, "i")]),
         ("A", False, [("drawn", TITLE, None)]),
-        ("A", True, [("visible", TITLE, "a")]),
-        ("us", False, [("visible", LOWER, "us")]),
+        ("A", True, [("shown", TITLE, "a")]),
+        ("us", False, [("shown", LOWER, "us")]),
         ("Us", True, [("drawn", TITLE, None)]),
         ("US", True, [("drawn", UPPER, None)]),
-        ("ｔｈｅ", False, [("visible", LOWER, "the")]),
-        ("will", False, [("visible", LOWER, "will")]),
-        ("Will", False, [("kind", TITLE, "given-name")]),
-        ("may", False, [("visible", LOWER, "may")]),
-        ("MAY", False, [("kind", UPPER, "month")]),
-        ("john", False, [("kind", LOWER, "given-name")]),
-        ("John’s", False, [("kind", TITLE, "given-name"), ("visible", LOWER, "'s")]),
-        ("JOHN'S", False, [("kind", UPPER, "given-name"), ("visible", UPPER, "'s")]),
-        ("I'm", False, [("visible", TITLE, "i"), ("visible", LOWER, "'m")]),
+        ("ｔｈｅ", False, [("shown", LOWER, "the")]),
+        ("will", False, [("shown", LOWER, "will")]),
+        ("Will", False, [("replaced", TITLE, "given-name")]),
+        ("may", False, [("shown", LOWER, "may")]),
+        ("MAY", False, [("replaced", UPPER, "month")]),
+        ("john", False, [("replaced", LOWER, "given-name")]),
+        ("John’s", False, [("replaced", TITLE, "given-name"), ("shown", LOWER, "'s")]),
+        ("JOHN'S", False, [("replaced", UPPER, "given-name"), ("shown", UPPER, "'s")]),
+        ("I'm", False, [("shown", TITLE, "i"), ("shown", LOWER, "'m")]),
         ("Doctor", False, [("drawn", TITLE, "doctor")]),
-        ("doctor've's", False, [("drawn", LOWER, "doctor"), ("visible", LOWER, "'ve"), ("visible", LOWER, "'s")]),
-        ("don't", False, [("visible", LOWER, "do"), ("visible", LOWER, "n't")]),
-        ("Can't", True, [("visible", TITLE, "ca"), ("visible", LOWER, "n't")]),
-        ("couldn't've", False, [("visible", LOWER, "could"), ("visible", LOWER, "n't"), ("visible", LOWER, "'ve")]),
+        ("doctor've's", False, [("drawn", LOWER, "doctor"), ("shown", LOWER, "'ve"), ("shown", LOWER, "'s")]),
+        ("don't", False, [("shown", LOWER, "do"), ("shown", LOWER, "n't")]),
+        ("Can't", True, [("shown", TITLE, "ca"), ("shown", LOWER, "n't")]),
+        ("couldn't've", False, [("shown", LOWER, "could"), ("shown", LOWER, "n't"), ("shown", LOWER, "'ve")]),
         ("DON'T", False, [("drawn", UPPER, None)]),
         ("Don't", False, [("drawn", TITLE, None)]),
         ("catn't", False, [("drawn", LOWER, "catn't")]),
-        ("n't", False, [("visible", LOWER, "n't")]),
+        ("n't", False, [("shown", LOWER, "n't")]),
         ("o'clock", False, [("drawn", LOWER, "o'clock")]),
         ("reading", False, [("drawn", LOWER, "reading")]),
-        ("Reading", False, [("kind", TITLE, "city")]),
-        ("A4", False, [("kind", LOWER, "other")]),
-        ("24/11/2020", False, [("kind", LOWER, "date")]),
+        ("Reading", False, [("replaced", TITLE, "city")]),
+        ("A4", False, [("replaced", LOWER, "other")]),
+        ("24/11/2020", False, [("replaced", LOWER, "date")]),
     ],
 )
 def test_what_the_rule_says(segment: str, starts: bool, expected: list[tuple[str, int, str | None]]) -> None:
@@ -62,7 +62,7 @@ def test_what_the_rule_says(segment: str, starts: bool, expected: list[tuple[str
 def test_without_visible_words_or_kinds() -> None:
     drawn, plain = RULES["drawn"], RULES["visible, no kinds"]
     assert said("The", False, drawn) == [("drawn", TITLE, "the")]
-    assert said("John's", False, drawn) == [("kind", TITLE, "given-name"), ("drawn", LOWER, "'s")]
+    assert said("John's", False, drawn) == [("replaced", TITLE, "given-name"), ("drawn", LOWER, "'s")]
     assert said("don't", False, drawn) == [("drawn", LOWER, "don't")]
     assert said("John", False, plain) == [("drawn", TITLE, "john")]
     assert said("A4", False, plain) == [("drawn", LOWER, None)]

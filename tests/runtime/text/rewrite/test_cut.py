@@ -10,10 +10,10 @@ from small_context import random_context
 from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.mechanisms import entropy
-from textveil.text.rewrite import batches, mention_segments
-from textveil.text.rewrite.cut import Pieces, Segments
+from textveil.text.rewrite import batches, cut
+from textveil.text.rewrite.cut import Reader, Segments
 
-#: Pieces come again in other texts, also words of several tokens, and what stands at the start of a sentence.
+#: Reader come again in other texts, also words of several tokens, and what stands at the start of a sentence.
 TEXTS = [
     "the doctor, The John's: don't 5. Zorblax",
     "",
@@ -44,7 +44,7 @@ def drawn(small: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[s
 
     def draw(way: dict[str, Any], most: int) -> list[Any]:
         with monkeypatch.context() as patch:
-            patch.setattr(mention_segments, "_MAX_PIECES", most)
+            patch.setattr(cut, "_MAX_PIECES", most)
             patch.setattr(batches, "BATCH_CHARACTERS", 1)
             # The order of consistent draws is that in which words were met: there all draws have one word.
             one = "consistent" in way
@@ -67,8 +67,8 @@ def test_a_call_remembers_no_more_than_its_cap(
     small: Sanitizer, as_segments: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And the words of one batch: it forgets before it reads on."""
-    monkeypatch.setattr(mention_segments, "_MAX_PIECES", 40)
-    pieces = Pieces(small._plan({}))  # type: ignore[arg-type]
+    monkeypatch.setattr(cut, "_MAX_PIECES", 40)
+    pieces = Reader(small._plan({}))  # type: ignore[arg-type]
     most = 0
     for number in range(0, 500, 5):
         words = [f"word{chr(97 + n // 26 % 26)}{chr(97 + n % 26)}" for n in range(number, number + 5)]
@@ -83,27 +83,27 @@ def test_a_call_remembers_no_more_than_its_cap(
 # --- planted faults -------------------------------------------------------------------------------------------------
 
 
-def numbers_alone(self: Pieces) -> None:
+def numbers_alone(self: Reader) -> None:
     """The segments of pieces are kept, the numbers of pieces are not."""
-    if len(self._numbers) > mention_segments._MAX_PIECES:
+    if len(self._numbers) > cut._MAX_PIECES:
         self._numbers.clear()
 
 
-def segments_alone(self: Pieces) -> None:
+def segments_alone(self: Reader) -> None:
     """Segments are forgotten, and the pieces that they are in are not."""
-    if len(self._numbers) > mention_segments._MAX_PIECES:
+    if len(self._numbers) > cut._MAX_PIECES:
         self.segments = Segments(self._plan)
 
 
-def never(self: Pieces) -> None:
+def never(self: Reader) -> None:
     """Nothing is forgotten."""
 
 
 @pytest.mark.parametrize("forget", [numbers_alone, segments_alone])
 def test_forgetting_one_half_is_seen(
-    forget: Callable[[Pieces], None], drawn: Callable[..., list[Any]], monkeypatch: pytest.MonkeyPatch
+    forget: Callable[[Reader], None], drawn: Callable[..., list[Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Pieces, "_forget", forget)
+    monkeypatch.setattr(Reader, "_forget", forget)
     with pytest.raises((AssertionError, IndexError)):
         test_what_is_forgotten_makes_no_difference(drawn, {})
 
@@ -112,6 +112,6 @@ def test_forgetting_one_half_is_seen(
 def test_a_cap_that_is_never_reached_is_seen(
     small: Sanitizer, as_segments: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Pieces, "_forget", never)
+    monkeypatch.setattr(Reader, "_forget", never)
     with pytest.raises(AssertionError):
         test_a_call_remembers_no_more_than_its_cap(small, as_segments, monkeypatch)

@@ -17,7 +17,7 @@ from textveil.errors import EngineFailed
 from textveil.text import segmentation
 from textveil.text.segmentation import strings
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 SOURCES = sorted(
     path for wheel in ("runtime", "export", "server_training") for path in (ROOT / wheel / "src").rglob("*.py")
 )
