@@ -28,7 +28,7 @@ from candidates import Considered
 from chain import Bigrams, posterior
 from fluent import FluentRelease, of_fluent
 from inversion import Inversion
-from release import DRAWN, KIND, Reading, Release, Words, of_mentions
+from release import DRAWN, KIND, Reading, Release, Words, of_plan
 from textveil import Sanitizer
 
 CORPORA = ("ag", "trec", "sst2")
@@ -92,16 +92,16 @@ def main() -> None:
             speeds = [words_per_second(sanitizer, texts, fluent=fluent) for fluent in (False, True)]
             print(f"{name}: {speeds[0]:,.0f} words/s, fluent {speeds[1]:,.0f}", flush=True)
         return
-    plain = of_mentions(words, sanitizer._plan({}))  # type: ignore[arg-type]
+    plain = of_plan(words, sanitizer._plan({}))  # type: ignore[arg-type]
     read = {name: {which: plain.read(part.cut) for which, part in of.items()} for name, of in parts.items()}
     known = attacks.Known(parts["sst2"]["train"])
-    function_words = frozenset(sanitizer._plan({}).rule.function_words)  # type: ignore[union-attr]
+    function_words = frozenset(sanitizer._plan({}).rule.function_words)
     asked = {n: attacks.Asked(of["test"].cut, function_words, sanitizer.bundle.ids) for n, of in parts.items()}
     print("row, level: accuracy | unchanged | perplexity of ag; trec; sst2; known words that the attack on sst2 names")
     for epsilon in ("8", "10"):
         for fluent in (False, True):
             plan = sanitizer._plan({"epsilon": epsilon, "fluent": fluent})
-            release = of_fluent(words, plan) if fluent else of_mentions(words, plan)  # type: ignore[arg-type]
+            release = of_fluent(words, plan) if fluent else of_plan(words, plan)  # type: ignore[arg-type]
             cells = []
             for name in CORPORA:
                 found = []

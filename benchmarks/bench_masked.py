@@ -32,7 +32,7 @@ from candidates import Considered
 from chain import Bigrams, posterior
 from fluent import of_fluent
 from masked import MaskedRelease, SlotModel
-from release import Reading, Release, Words, of_mentions
+from release import Reading, Release, Words, of_plan
 from textveil import Sanitizer
 from textveil.text import segments
 
@@ -77,11 +77,11 @@ def main() -> None:
     a = parser.parse_args()
     sanitizer, words = Sanitizer.load(a.bundle), Words()
     plans = {fluent: sanitizer._plan({"epsilon": a.epsilon, "fluent": fluent}) for fluent in (False, True)}
-    plain: Release = of_mentions(words, plans[False])  # type: ignore[arg-type]
+    plain: Release = of_plan(words, plans[False])  # type: ignore[arg-type]
     follows = of_fluent(words, plans[True])  # type: ignore[arg-type]
     assert follows.fluent is not None
-    law = follows.fluent.plain
-    function_words = frozenset(plans[False].rule.function_words)  # type: ignore[union-attr]
+    law = follows.fluent.strict.plain
+    function_words = frozenset(plans[False].rule.function_words)
     parts = {name: corpora.load(a.data, name, quick=True) for name in CORPORA}
     parts = {n: {"train": part(of["train"], TRAIN), "test": part(of["test"], TEST)} for n, of in parts.items()}
     read = {n: {which: follows.read(each.cut) for which, each in of.items()} for n, of in parts.items()}

@@ -14,10 +14,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from textveil import Sanitizer
-from textveil.text import is_gap, is_string, key, segments
-from textveil.text.mentions import MentionPlan
+from textveil.text import Plan, Role, is_gap, is_string, key, segments
 from textveil.text.segmentation import LOWER, TITLE, case_pattern
-from textveil.text.skeleton import Role, sentence_start
+from textveil.text.skeleton import sentence_start
 
 ROOT = Path(__file__).parents[1]
 CASES: dict[str, Callable[[str], str]] = {"as it is": str, "lower case": str.lower, "ALL CAPS": str.upper}
@@ -35,7 +34,7 @@ def texts(data: Path) -> Iterator[tuple[str, list[str]]]:
         yield name, [line.partition("\t")[0] for line in lines]
 
 
-def words(plan: MentionPlan, text: str) -> Iterator[tuple[str, bool, str]]:
+def words(plan: Plan, text: str) -> Iterator[tuple[str, bool, str]]:
     """Yields the words of a text that are no strings, whether each starts a sentence, and what the rule makes of it."""
     gap: str | None = None
     for segment in segments(text):
@@ -45,10 +44,10 @@ def words(plan: MentionPlan, text: str) -> Iterator[tuple[str, bool, str]]:
         starts, gap = sentence_start(gap), ""
         if is_string(segment):
             continue
-        token = plan.rule.classify(segment, starts_sentence=starts)[0]
+        token = plan.rule.tokens(segment, starts_sentence=starts)[0][1]
         known = plan.symbol(token) < plan.bundle.symbols
-        name = "" if token.kind is None else plan.rule.kinds.kinds[token.kind].name
-        yield segment, starts, name or ("visible" if token.role is Role.VISIBLE else "drawn" if known else "unknown")
+        name = "" if token.kind is None else plan.rule.lists[token.kind].name
+        yield segment, starts, name or ("visible" if token.role is Role.SHOWN else "drawn" if known else "unknown")
 
 
 def main() -> None:
@@ -57,7 +56,6 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
     data = parser.parse_args().data
     plan = Sanitizer.load()._plan({})
-    assert isinstance(plan, MentionPlan)
     print(f"{'':<24}{'words':>8}" + "".join(f"{what:>10}" for what in WHAT))
     for name, of_set in texts(data):
         for case, written in CASES.items():

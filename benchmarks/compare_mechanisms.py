@@ -25,7 +25,7 @@ import torch
 from textveil.bundle import TextBundle, open_bundle
 from textveil.mechanisms import Integers, entropy
 from textveil.mechanisms.baselines import SANTEXT_OUTPUT, RandomizedResponse, SanText
-from textveil.text import Lexicon, segments
+from textveil.text import is_gap, make_plan, segments
 from textveil_export.certify import AllScores, pure_ldp_levels
 from textveil_export.progress import no_progress
 from textveil_export.text.calibrate_epsilon import by_certified_epsilon
@@ -55,14 +55,12 @@ class Comparison:
         self.sets = {name: self._sentences(sst2, name) for name in ("train", "dev")}
 
     def _sentences(self, folder: Path, name: str) -> tuple[list[Integers], np.ndarray]:
-        lexicon = Lexicon(self.bundle)
+        plan = make_plan(self.bundle, mechanism="random")
         sentences, labels = [], []
         for example in load("sst2", folder, name):
-            words = [
-                lexicon.word(segment, sanitize_punctuation=False, carry_case=False)
-                for segment in segments(example.text)
-            ]
-            tokens = [token for word in words for token in word.inputs]
+            words = [segment for segment in segments(example.text) if not is_gap(segment)]
+            pieces = [piece for word in words for piece in plan.rule.tokens(word, starts_sentence=False)]
+            tokens = [plan.symbol(token) for _, token in pieces]
             sentences.append(np.array(tokens, dtype=np.int64))
             labels.append(int(example.label))
             if name == "train" and len(labels) == TRAINING_SENTENCES:

@@ -25,7 +25,7 @@ from sklearn.utils.extmath import randomized_svd
 from textveil import Sanitizer
 from textveil.bundle import layout
 from textveil.mechanisms import CONTEXT_MARKS, CONTEXT_POSITIONS, Elements
-from textveil.text.mentions import MentionPlan
+from textveil.text import Plan
 
 Floats = NDArray[np.float64]
 CLASSES, ROUNDS, EPOCHS = 256, 9, 2
@@ -163,10 +163,10 @@ def _unit(rows: Floats) -> Floats:
     return rows / (np.linalg.norm(rows, axis=1, keepdims=True) + 1e-9)
 
 
-def named(plan: MentionPlan, elements: Elements) -> list[str]:
+def named(plan: Plan, elements: Elements) -> list[str]:
     """Returns every element as the file calls it; a symbol by all its spellings, since another bundle merges others."""
     lines = (plan.bundle.path / layout.VOCABULARY).read_text("utf-8").splitlines()
-    kinds = [*(kind.name for kind in plan.rule.kinds.kinds), "mark"]
+    kinds = [*(kind.name for kind in plan.rule.lists[:-1]), "mark"]
     marks = [f"<mark:{mark}>" for mark in CONTEXT_MARKS]
     return [
         *(line.replace("\t", " ") for line in lines),
@@ -210,9 +210,8 @@ def build(bundle: Path, folder: Path, vectors_path: Path) -> str:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     plan = Sanitizer.load(bundle)._plan({})
-    assert isinstance(plan, MentionPlan)
     elements = Elements(plan.bundle.symbols, len(plan.words.counts))
-    seen, base = read(plan, elements, folder), plan.slots.strict.base
+    seen, base = read(plan, elements, folder), plan.mechanism.strict.base
     lines = (line.split(" ") for line in vectors_path.read_text("utf-8").splitlines())
     of_word = {word: np.array(numbers, dtype=float) for word, *numbers in lines}
     rows = likeness(seen, np.array([of_word[word] for word in plan.bundle.vocabulary]), elements)

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from textveil.mechanisms import Elements
-from textveil.text import fluent_draw
-from textveil.text.mention_segments import DRAWN, Pieces
-from textveil.text.mention_text import Reading
-from textveil.text.mentions import MentionPlan
+from textveil.text import Plan
+from textveil.text.rewrite.context import Layout
+from textveil.text.rewrite.cut import DRAWN, Reader
+from textveil.text.rewrite.read import Reading
 
 Ints = NDArray[np.int64]
 #: Packages of the npm registry, unpacked each into a folder of its name; SHA-256 of what is read of them.
@@ -43,7 +43,7 @@ class Seen:
     source: Ints
 
 
-def read(plan: MentionPlan, elements: Elements, folder: Path) -> Seen:
+def read(plan: Plan, elements: Elements, folder: Path) -> Seen:
     """Reads all texts.
 
     Args:
@@ -91,17 +91,16 @@ def _glosses(path: Path) -> Iterator[str]:
         yield from re.findall(r'"([^"]+)"', gloss)
 
 
-def _seen(plan: MentionPlan, elements: Elements, texts: list[str]) -> tuple[Ints, Ints]:
-    pieces = Pieces(plan)
-    cut = pieces.read(texts)
-    reading = Reading(plan, cut, pieces.segments, None)
-    layout = fluent_draw.Layout.of(plan, reading, elements)
+def _seen(plan: Plan, elements: Elements, texts: list[str]) -> tuple[Ints, Ints]:
+    reader = Reader(plan)
+    reading = Reading(plan, reader.read(texts), reader.segments)
+    layout = Layout.of(reading, elements)
     token = np.maximum(layout.token, 0)
     drawn = (layout.token >= 0) & (reading.roles[token] == DRAWN)
     known = drawn & (reading.indices[token] < plan.bundle.symbols)
     before = np.where(known, reading.indices[token], layout.shown)
     symbols = np.minimum(reading.indices[token], plan.bundle.symbols - 1)
-    places = np.flatnonzero(known & (plan.slots.strict.base[symbols] > 0))
+    places = np.flatnonzero(known & (plan.mechanism.strict.base[symbols] > 0))
     contexts = layout.around(places, elements.edge)
     inside = (places > 0) & (layout.document[places - 1] == layout.document[places])
     contexts[inside, 1] = before[places[inside] - 1]

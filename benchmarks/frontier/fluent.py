@@ -1,22 +1,38 @@
 """The staircase with a base that follows the text: its draws, and what an attacker knows of each output's context."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from candidates import Candidates
 from numpy.typing import NDArray
-from release import DRAWN, KIND, MARK, SHOWN, Reading, Release, Words, of_mentions
+from release import DRAWN, KIND, MARK, SHOWN, Reading, Release, Words, of_plan
+from textveil.mechanisms import Elements, FluentSlots, SlotStaircase, random_uint64
+from textveil.mechanisms.protocol import Surroundings
 from textveil.mechanisms.staircase import FluentStaircase
 from textveil.mechanisms.staircase.staircase import Staircase
-from textveil.text.fluent_draw import Layout, draw_in_order
-from textveil.text.mentions import MentionPlan
+from textveil.text import Plan
+from textveil.text.rewrite.context import Layout, draw_before
 from textveil.text.segmentation import LOWER
-from textveil.text.slots import Slots
 
 Ints = NDArray[Any]
 _BEFORE, _BLOCK = 1, 128
+
+
+@dataclass(frozen=True)
+class _Slots:
+    """Places of mentions in a layout, each a draw of its own."""
+
+    layout: Layout
+    places: Ints
+    lower: Ints
+    whole: Ints
+
+    def around(self, elements: Elements) -> Surroundings:
+        """What stands around them."""
+        before = draw_before(self.places, self.layout.document[self.places], np.arange(len(self.places)))
+        return Surroundings(self.layout.around(self.places, elements.edge), before, np.array([-1]))
 
 
 @dataclass
@@ -28,7 +44,7 @@ class FluentRelease(Release):
         ids: Symbols by word.
     """
 
-    fluent: Slots[FluentStaircase] | None = None
+    fluent: FluentSlots | None = None
     ids: dict[str, int] | None = None
 
     def draw(self, reading: Reading) -> Ints:
@@ -38,8 +54,8 @@ class FluentRelease(Release):
         outputs, members = reading.word.copy(), np.flatnonzero(reading.role == KIND)
         outputs[members] = self.kinds(reading.index[members])
         places = np.flatnonzero(reading.role == DRAWN)
-        each, lower = np.arange(len(places)), reading.case[places] == LOWER
-        drawn = draw_in_order(self.fluent, self._layout(reading), places, reading.index[places], lower, each, each)
+        slots = _Slots(self._layout(reading), places, reading.case[places] == LOWER, reading.whole[places])
+        drawn = self.fluent.draw(reading.index[places], slots, random_uint64)
         outputs[places] = self.printed[drawn]
         return outputs
 
@@ -116,9 +132,9 @@ def exact(plain: Staircase, inputs: Ints, outputs: Ints, mass: Callable[[Ints], 
     return (plain.unit * base + plain.factor * near) / (plain.unit * total + plain.factor * budget)
 
 
-def of_fluent(words: Words, plan: MentionPlan) -> FluentRelease:
+def of_fluent(words: Words, plan: Plan) -> FluentRelease:
     """Returns the release of a plan whose base follows the text."""
-    assert plan.fluent is not None
-    plain = vars(of_mentions(words, plan))
+    fluent: Any = plan.mechanism
+    plain = vars(of_plan(words, replace(plan, mechanism=SlotStaircase(fluent.strict.plain, fluent.lower.plain))))
     plain["rule"] = f"{plain['rule']} fluent"  # its bundle may have other numbers for words
-    return FluentRelease(**plain, fluent=plan.fluent, ids=plan.bundle.ids)
+    return FluentRelease(**plain, fluent=fluent, ids=plan.bundle.ids)

@@ -1,6 +1,6 @@
 """Texts as arrays of words, and what each mechanism makes of them.
 
-The skeleton and the draws are the product's own (``MentionPlan``, ``Plan``); only the writing of text is left out, so
+The skeleton and the draws are the product's own (``Plan``); only the writing of text is left out, so
 that a corpus of 600,000 words can be released a hundred times. Words are folded: nothing here is learned from case.
 """
 
@@ -10,14 +10,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms import entropy
-from textveil.mechanisms.integer_sampling import uniform_below
-from textveil.text import Lexicon, is_gap, is_string, key, split_clitic
-from textveil.text.mentions import MentionPlan
-from textveil.text.options import Plan
+from textveil.mechanisms import Alone, random_uint64, uniform_below
+from textveil.text import Plan, Role, is_gap, key
+from textveil.text.rewrite.draw import lower_alone
 from textveil.text.segmentation import LOWER
-from textveil.text.skeleton import Role, sentence_start
-from textveil.text.slots import lower_alone
+from textveil.text.skeleton import sentence_start
 
 Ints = NDArray[Any]
 #: What an element is: punctuation, a visible word, a member of a kind, a drawn word.
@@ -167,55 +164,34 @@ class Release:
         return one, copies
 
 
-def of_mentions(words: Words, plan: MentionPlan) -> Release:
-    """The staircase, or what else draws under its skeleton."""
+def of_plan(words: Words, plan: Plan) -> Release:
+    """What a plan draws: under a skeleton, or every word."""
 
     def elements(segment: str, starts: bool) -> list[Element]:
         found: list[Element] = []
-        for spelled, token in plan.pieces(segment, starts_sentence=starts):
+        for spelled, token in plan.rule.tokens(segment, starts_sentence=starts):
             word = words.id(key(spelled))
-            if token.role is Role.VISIBLE:
+            if token.role is Role.SHOWN:
                 found.append((SHOWN, -1, word, True, LOWER))
-            elif token.role is Role.KIND:
+            elif token.role is Role.REPLACED:
                 found.append((KIND, token.kind or 0, word, True, LOWER))
             else:
-                found.append((DRAWN, plan.symbol(token), word, True, token.case))
+                found.append((DRAWN, plan.symbol(token), word, token.whole, token.case))
         return found
 
     printed = np.array([words.id(word) for word in plan.words.lower])
 
     def drawn(inputs: Ints, whole: Ints, lower: Ints) -> Ints:
-        return printed[plan.slots.draw(lower, entropy.random_uint64, inputs)]
+        return printed[plan.mechanism.draw(inputs, Alone(lower, whole), random_uint64)]
 
     def kinds(indices: Ints) -> Ints:
-        chosen = uniform_below(plan.words.counts[indices], entropy.random_uint64)
+        chosen = uniform_below(plan.words.counts[indices], random_uint64)
         return printed[plan.words.starts[indices] + chosen]
 
-    rule = f"{plan.terms.visible} {plan.terms.kinds}"
+    rule = f"{plan.terms.visible} {plan.terms.kinds}" if plan.rule.lists else "everything"
     symbols = plan.bundle.symbols
-    channels = plan.slots.strict.channel, plan.slots.lower.channel
+    channels = plan.mechanism.channel_at(lower=False), plan.mechanism.channel_at(lower=True)
     return Release(words, elements, drawn, printed[:symbols], symbols, channels, rule, plan.terms.consistent, kinds)
-
-
-def of_words(words: Words, lexicon: Lexicon, plan: Plan, vocabulary: Sequence[str]) -> Release:
-    """SanText and SanText+: a draw for every word, without a skeleton."""
-
-    def elements(segment: str, starts: bool) -> list[Element]:
-        word = lexicon.word(segment)
-        spelled = key(segment)
-        parts: tuple[str, ...] = (spelled,)
-        if len(word.inputs) == 2 and not is_string(segment):
-            parts = split_clitic(spelled) or parts
-        cut = zip(word.inputs, parts, strict=True)
-        return [(DRAWN, index, words.id(part), word.whole, LOWER) for index, part in cut]
-
-    printed = np.array([words.id(word) for word in vocabulary])
-
-    def drawn(inputs: Ints, whole: Ints, lower: Ints) -> Ints:
-        outputs = plan.draw(inputs, whole)
-        return printed[outputs]
-
-    return Release(words, elements, drawn, printed, len(vocabulary), (plan.channel, plan.channel), "santext")
 
 
 def constant(release: Release, output: int) -> Release:

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from release import NOTHING, Release, Words
 from textveil import Sanitizer
 from textveil.bundle import TextBundle, layout
+from textveil.mechanisms import Everywhere, SlotStaircase
 from textveil.mechanisms.baselines import SanText
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
 from textveil.mechanisms.staircase.table import StaircaseTable, output_role
-from textveil.text import Lexicon, make_plan, segments
-from textveil.text.slots import Slots
+from textveil.text import make_plan, segments
+from textveil.text.rewrite import Rewriter
 from textveil_export.text.weights import Setting, level_parameters
 
 FUNCTION_WORDS = ("function-words",)
@@ -73,7 +74,7 @@ class Releases:
             return self._of_words(row.name)
         if row.name.startswith("fluent"):
             return fluent.of_fluent(self.words, self.plan(row))
-        return self._of_mentions(row)
+        return self._of_plan(row)
 
     def sample(self, row: Row, texts: list[str]) -> list[str]:
         """Releases whole texts once, as a row prints them."""
@@ -82,7 +83,8 @@ class Releases:
             found = self.santext.sanitize_batch(texts, mechanism=name, epsilon=str(SANTEXT_EPSILON))
             return [result.text for result in found]
         if row.name not in (*_CONSTANT, "santext-textbook"):
-            return self.plan(row).rewrite([segments(text) for text in texts]).texts
+            documents = Rewriter(self.plan(row)).rewrite([[text] for text in texts])
+            return [released for (released,), _, _ in documents]
         made = self.of(row)
         reading = made.read([segments(text) for text in texts])
         outputs = made.draw(reading)
@@ -101,10 +103,10 @@ class Releases:
         epsilon = row.nats if row.nats in ("8", "10", "12") else "10"
         plan = self._plan(visible, kinds, epsilon, consistent=row.name.startswith("consistent"))
         if row.law == "staircase, no cap":
-            return replace(plan, slots=self._uncapped(plan.slots))
+            return replace(plan, mechanism=self._uncapped(plan.mechanism))
         if row.name == "uniform" or row.law == "k-RR":
-            law = k_rr(plan.slots.strict, "0.000001" if row.name == "uniform" else epsilon)
-            return replace(plan, slots=Slots(law, law))
+            law = k_rr(plan.mechanism.strict, "0.000001" if row.name == "uniform" else epsilon)
+            return replace(plan, mechanism=SlotStaircase(law, law))
         return plan
 
     def _plan(self, visible: tuple[str, ...], kinds: bool, epsilon: str, consistent: bool = False) -> Any:
@@ -112,13 +114,13 @@ class Releases:
         return self.staircase._plan(options | {"consistent": consistent})  # type: ignore[arg-type]
 
     @staticmethod
-    def _uncapped(slots: Slots) -> Slots:
+    def _uncapped(slots: SlotStaircase) -> SlotStaircase:
         strict = slots.strict
         law = Staircase.of(strict.table, replace(strict.level, own_share=Fraction(1)), strict.base > 0)
-        return Slots(law, law)
+        return SlotStaircase(law, law)
 
-    def _of_mentions(self, row: Row) -> Release:
-        made = release.of_mentions(self.words, self.plan(row))
+    def _of_plan(self, row: Row) -> Release:
+        made = release.of_plan(self.words, self.plan(row))
         if row.name == "raw":
             return release.unchanged(made)
         if row.name in ("delete", "blank"):
@@ -127,14 +129,14 @@ class Releases:
 
     def _of_words(self, name: str) -> Release:
         bundle = self.santext.bundle
-        lexicon = Lexicon(bundle)
         mechanism = "santext+" if name == "santext-plus" else "santext"
-        plan = make_plan(bundle, lexicon, mechanism=mechanism, epsilon=str(SANTEXT_EPSILON))
+        plan = make_plan(bundle, mechanism=mechanism, epsilon=str(SANTEXT_EPSILON))
         if name == "santext-textbook":
             setting = Setting(Decimal(SANTEXT_EPSILON) / 2)
-            parameters = level_parameters(bundle.table, setting, _largest_score(plan.mechanism))
-            plan = replace(plan, mechanism=SanText.of(bundle.table, bundle.metric, "santext", parameters))
-        return release.of_words(self.words, lexicon, plan, bundle.vocabulary)
+            parameters = level_parameters(bundle.table, setting, _largest_score(plan.mechanism.law))
+            law = SanText.of(bundle.table, bundle.metric, "santext", parameters)
+            plan = replace(plan, mechanism=Everywhere(law))
+        return release.of_plan(self.words, plan)
 
 
 def k_rr(staircase: Staircase, epsilon: str) -> Staircase:

@@ -19,7 +19,10 @@ from candidates import Candidates
 from frontier import between
 from profile_attacks import pattern
 from release import DRAWN, KIND, MARK, NOTHING, SHOWN
-from textveil.text import mention_segments, segments
+from textveil.text import segments
+from textveil.text.rewrite import cut
+from textveil.text.rewrite.cut import Reader
+from textveil.text.rewrite.read import Reading
 from toy_release import VOCABULARY, considered, plan
 
 TEXT = "The nurse's dog, Mary, isn't US red-x7 and Will sleeps. We walk 12 dogs! DON'T; Cat cat zebra"
@@ -29,17 +32,18 @@ TEXT = "The nurse's dog, Mary, isn't US red-x7 and Will sleeps. We walk 12 dogs!
 @pytest.mark.parametrize("kinds", [True, False])
 def test_texts_are_read_as_the_product_reads_them(visible: bool, kinds: bool) -> None:
     of = plan(visible=visible, kinds=kinds)
-    ours = release.of_mentions(release.Words(), of).read([segments(TEXT), segments("Cat.")])
-    product = of.read([segments(TEXT), segments("Cat.")])
+    ours = release.of_plan(release.Words(), of).read([segments(TEXT), segments("Cat.")])
+    texts = Reader(of)
+    product = Reading(of, texts.read([TEXT, "Cat."]), texts.segments)
     hidden = np.isin(ours.role, (DRAWN, KIND))
-    theirs = product.roles != mention_segments.SHOWN
+    theirs = product.roles != cut.SHOWN
     found = zip((ours.role[hidden] == DRAWN).tolist(), ours.index[hidden].tolist(), strict=True)
-    drawn = (product.roles[theirs] == mention_segments.DRAWN).tolist()
+    drawn = (product.roles[theirs] == cut.DRAWN).tolist()
     assert sorted(found) == sorted(zip(drawn, product.indices[theirs].tolist(), strict=True))
 
 
 def test_what_is_visible_comes_out_and_the_rest_is_drawn() -> None:
-    made = release.of_mentions(release.Words(), plan())
+    made = release.of_plan(release.Words(), plan())
     reading = made.read([segments(TEXT)])
     outputs = made.draw(reading)
     shown = np.isin(reading.role, (SHOWN, MARK))
@@ -54,7 +58,7 @@ def test_what_is_visible_comes_out_and_the_rest_is_drawn() -> None:
 
 
 def test_consistent_draws_are_equal_within_a_document_only() -> None:
-    made = release.of_mentions(release.Words(), plan(consistent=True))
+    made = release.of_plan(release.Words(), plan(consistent=True))
     reading = made.read([segments("dog dog " * 40)] * 60)
     outputs = made.draw(reading).reshape(60, -1)
     assert (outputs == outputs[:, :1]).all()
@@ -115,7 +119,7 @@ def defined_posterior(model: chain.Bigrams, reading: Any, found: Candidates) -> 
 
 
 def test_a_paragraph_is_told_by_which_of_its_words_are_equal() -> None:
-    made = release.of_mentions(release.Words(), plan(consistent=True))
+    made = release.of_plan(release.Words(), plan(consistent=True))
     cut = [segments(text) for text in ("dog cat dog", "dog cat cat", "dog dog cat")]
     # Unlike words may come out equal: not every draw is told.
     reading = made.read(cut)
@@ -123,13 +127,13 @@ def test_a_paragraph_is_told_by_which_of_its_words_are_equal() -> None:
 
 
 def test_spans_that_come_out() -> None:
-    made = release.unchanged(release.of_mentions(release.Words(), plan()))
+    made = release.unchanged(release.of_plan(release.Words(), plan()))
     record = {"text": "Mary Dog is here", "spans": [{"type": "PERSON", "start": 0, "end": 8}]}
     found = personal.measure(made, [record], frozenset({"is"}), frozenset({"dog"}))
     assert found["persons"] == {
         "spans": 1, "whole": 1, "any": 1, "words": 1, "same": 1, "commonest": [("dog", 1)],
     }  # fmt: skip
-    hidden = release.constant(release.of_mentions(release.Words(), plan(kinds=False)), NOTHING)
+    hidden = release.constant(release.of_plan(release.Words(), plan(kinds=False)), NOTHING)
     found = personal.measure(hidden, [record], frozenset({"is"}), frozenset({"dog"}))
     assert (found["persons"]["any"], found["persons"]["same"]) == (0, 0)
 

@@ -205,10 +205,10 @@ def test_a_disk_that_fills_up_does_not_tell(confined: Confined) -> None:
 
 BROKEN = {
     "the draw": "from textveil.mechanisms import integer_sampling\ninteger_sampling.draw = fail",
-    "the segments": "from textveil.text import segmentation\nsegmentation.segments = fail",
+    "the segments": "from textveil.text.rewrite import cut\ncut.cut = fail",
     "the entropy": "import os\nos.urandom = fail",
-    "the look-up": "from textveil.text.lexicon import Lexicon\nLexicon.word = fail",
-    "the writing": "from textveil.text.lexicon import Lexicon\nLexicon.write = fail",
+    "the look-up": "from textveil.text.rewrite.cut import Segments\nSegments.look_up = fail",
+    "the writing": "from textveil.text.rewrite import rewriter\nrewriter.written = fail",
     "the statement": "from textveil.text.statement import PrivacyStatement\nPrivacyStatement.summary = fail",
     "the bundle": "from textveil.mechanisms.baselines.table import Table\nTable.from_tensors = fail",
 }

@@ -119,8 +119,8 @@ def test_what_is_said_of_a_level_is_what_the_files_say(bundle):
     for mechanism in ("santext", "santext+"):
         for tail in ("exact", "capped"):
             for name, found in zip(LEVELS, summaries(bundle, mechanism, tail), strict=True):
-                terms = sanitizer.terms(mechanism=mechanism, level=name)
-                assert (found.level, found.epsilon, found.epsilon_kind) == (name, terms.epsilon, terms.epsilon_kind)
+                promise = sanitizer.terms(mechanism=mechanism, level=name).promise
+                assert (found.level, found.epsilon, found.epsilon_kind) == (name, promise.epsilon, promise.epsilon_kind)
                 assert found.epsilon_textbook == 2 * float(LEVELS[name])
                 law = bundle.statistics["levels"][name][mechanism][tail]
                 proven = bundle.certificate["levels"][name][mechanism][tail]

@@ -19,8 +19,8 @@ from textveil.bundle.layout import CONTEXT, LAW, MANIFEST
 from textveil.mechanisms.baselines.table import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
 from textveil.mechanisms.staircase.staircase import Staircase
 from textveil.mechanisms.staircase.table import output_role
-from textveil.text.mention_options import Mentions
-from textveil.text.options import table_mechanism
+from textveil.text.staircase_plans import StaircasePlans
+from textveil.text.token_plans import table_mechanism
 from textveil_export.text import nearest_words, staircase, weights
 from textveil_export.text.build_staircase import StaircaseRecipe, build_staircase
 from textveil_export.text.neighbors import smallest
@@ -109,7 +109,7 @@ def test_no_word_stays_more_often_than_every_other_time(bundle):
 
 
 def test_the_kept_shares_are_those_of_exact_rows(bundle):
-    staircase = Mentions(bundle).staircase(bundle.staircase_levels[-1], visible="function-words", kinds=True)
+    staircase = StaircasePlans(bundle).staircase(bundle.staircase_levels[-1], visible="function-words", kinds=True)
     outputs, shares = np.flatnonzero(staircase.base), kept_shares(staircase)
     for place in range(0, len(outputs), 2000):
         row = staircase.exact_row(int(outputs[place]))
@@ -121,7 +121,7 @@ def test_rows_are_those_of_the_second_reader(bundle, read):
     for number, slot, token in ((0, SLOTS[4], 1500), (3, SLOTS[0], 9000), (3, SLOTS[1], bundle.symbols)):
         visible, kinds, lower = slot
         level, outputs = bundle.staircase_levels[number], reader.allowed_outputs(read, visible != "none", kinds, lower)
-        staircase = Mentions(bundle).staircase(level, visible=visible, kinds=kinds, lower=lower)
+        staircase = StaircasePlans(bundle).staircase(level, visible=visible, kinds=kinds, lower=lower)
         assert sorted(outputs) == np.flatnonzero(staircase.base).tolist()
         exact = staircase.exact_row(token)
         total = sum(exact)
@@ -135,7 +135,7 @@ def test_no_output_is_likelier_by_more_than_is_promised(bundle):
     """The exact ratio of all outputs, for some pairs of words, near ones and ``<unk>`` among them."""
     near = bundle.staircase.neighbors[1500, :4].tolist()
     for level, lower in product(bundle.staircase_levels, (False, True)):
-        staircase = Mentions(bundle).staircase(level, visible="function-words", kinds=True, lower=lower)
+        staircase = StaircasePlans(bundle).staircase(level, visible="function-words", kinds=True, lower=lower)
         bound = 1 + Fraction(staircase.factor, staircase.unit)
         assert bound <= level.epsilon.exp()
         rows = [(row, sum(row)) for row in map(staircase.exact_row, (*near, 5, 9000, bundle.symbols))]
@@ -149,7 +149,7 @@ def test_no_output_is_likelier_by_more_than_is_promised(bundle):
 def test_what_may_come_out_is_what_the_rule_allows(bundle):
     """Every output is allowed; and a sample of words is left out only for a reason."""
     assert "under all 4 rules" in verify_staircase(bundle)
-    mentions, (_, never) = Mentions(bundle), english_lists()
+    mentions, (_, never) = StaircasePlans(bundle), english_lists()
     for visible, kinds, lower in SLOTS:
         rule = mentions.rule(visible=visible, kinds=kinds)
         bit = output_role(visible=visible != "none", kinds=kinds, lower=lower)

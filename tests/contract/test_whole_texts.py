@@ -19,7 +19,7 @@ from reference_reader import inputs, rewrite, segments, shapes, skeleton
 from textveil import Sanitizer
 from textveil.bundle import DEFAULT_BUNDLE
 from textveil.errors import DocumentTooLong
-from textveil.text import kinds
+from textveil.text.skeleton import kinds
 from whole_texts import (
     CONSISTENT,
     DENY,

@@ -193,8 +193,8 @@ class TestCertificateInABundle:
             terms = certified.terms(mechanism="santext", level="l1")
             assert terms.epsilon == proven["epsilon_certified"] < proven["epsilon_textbook"] == 12
             assert proven["attained"]["epsilon"] <= proven["epsilon_certified"]
-            assert terms.epsilon_kind == "certified metric DP"
-            assert terms.rounding_slack == 0
+            assert terms.promise.epsilon_kind == "certified metric DP"
+            assert terms.promise.rounding_slack == 0
             assert certified.terms(mechanism="santext", epsilon=terms.epsilon).level == "l1"
 
     def test_certifying_twice_changes_nothing(self, bundle):

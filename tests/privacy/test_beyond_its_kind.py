@@ -17,9 +17,9 @@ from kind_members import Pairs, Pool, pools
 from mention_checks import stream
 from textveil import Sanitizer
 from textveil.mechanisms import entropy
-from textveil.text import batches
-from textveil.text.kinds import SHAPES
+from textveil.text.rewrite import batches
 from textveil.text.segmentation import segments
+from textveil.text.skeleton.kinds import SHAPES
 from textveil_cli.console import run
 from textveil_cli.main import app
 

@@ -15,8 +15,8 @@ from textveil.mechanisms.baselines.randomized_response import RandomizedResponse
 from textveil.mechanisms.baselines.santext import SanText
 from textveil.mechanisms.channel import ScoreChannel
 from textveil.mechanisms.scores import EqualityScores, MetricScores
-from textveil.text.lexicon import Lexicon
-from textveil.text.options import Options, make_plan
+from textveil.text.options import Options
+from textveil.text.plans import make_plan
 from textveil_export.text import write_bundle
 
 
@@ -85,13 +85,13 @@ def test_randomized_response(tail, excess):
 
 @pytest.mark.parametrize("options", [{}, {"replacement_probability": "0.5"}, {"replacement_probability": "1"}])
 def test_the_coin_is_mixed_in(bundle, options: Options):
-    plan = make_plan(bundle, Lexicon(bundle), mechanism="santext+", **options)
+    mixed = make_plan(bundle, mechanism="santext+", **options).mechanism
     parameters = bundle.levels[0].parameters["santext+"]
     wanted = defined_weights(bundle, "santext+", parameters)
-    assert plan.keepable.any()
-    assert_is(plan.channel, wanted)
-    assert_is(plan.channel.drawn, wanted)
-    assert not plan.channel.drawn.kept.any()
+    assert mixed.keepable.any()
+    assert_is(mixed.channel_at(), wanted)
+    assert_is(mixed.channel_at(whole=False), wanted)
+    assert not mixed.channel_at(whole=False).kept.any()
 
 
 def test_scores_are_those_of_the_metric(bundle):

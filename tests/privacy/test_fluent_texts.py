@@ -17,9 +17,11 @@ from textveil import Sanitizer
 from textveil.errors import OptionError
 from textveil.mechanisms import entropy
 from textveil.mechanisms.staircase import FluentStaircase
-from textveil.text import fluent_draw
-from textveil.text.fluent_draw import Layout
-from textveil.text.mention_segments import DRAWN
+from textveil.mechanisms.staircase.slots import FluentSlots
+from textveil.text.rewrite import context as contexts_of
+from textveil.text.rewrite.context import Layout
+from textveil.text.rewrite.cut import DRAWN
+from textveil.text.staircase_plans import StaircasePlans
 
 OTHER, DRAWN_ELEMENT, FIRST_KIND = len(WORDS), len(WORDS) + 1, len(WORDS) + 2
 FIRST_MARK = FIRST_KIND + len(KINDS) + 1
@@ -130,7 +132,7 @@ def expected(sanitizer: Sanitizer, texts: list[str], released: list[str], **opti
             around = [line[at][0] if 0 <= (at := place + by) < len(line) else EDGE for by in (-2, -1, 1, 2)]
             if place and line[place - 1][2] >= 0:
                 around[1] = words.index(line[place - 1][3])
-            may_mark = sanitizer._mentions.outputs(  # type: ignore[union-attr]
+            may_mark = StaircasePlans(sanitizer.bundle).outputs(
                 visible=options.get("visible", "function-words"), kinds=options.get("kinds", True), lower=lower
             )
             found.append((bool(may_mark[MARK]), inputs, tuple(around), words.index(output)))
@@ -160,7 +162,7 @@ def test_contexts_are_what_the_released_text_shows(
 
 def _layout(change: Callable[[Any, Any, Layout], Layout]) -> tuple[object, str, Any]:
     real = Layout.of.__func__  # type: ignore[attr-defined]
-    return Layout, "of", classmethod(lambda cls, plan, read, at: change(plan, read, real(cls, plan, read, at)))
+    return Layout, "of", classmethod(lambda cls, read, at: change(read.plan, read, real(cls, read, at)))
 
 
 def _inputs_shown(plan: Any, read: Any, layout: Layout) -> Layout:
@@ -181,35 +183,49 @@ def _kinds_by_spelling(plan: Any, read: Any, layout: Layout) -> Layout:
     return Layout(np.where(kind, OTHER, layout.shown), layout.document, layout.token)
 
 
+def _surroundings(change: Callable[[Any, Any], Any]) -> tuple[object, str, Any]:
+    """What stands around draws is a function of their inputs too."""
+    real = FluentSlots.draw
+
+    def draw(self: FluentSlots, inputs: Any, slots: Any, random_uint64: Any) -> Any:
+        class Changed:
+            lower, whole = slots.lower, slots.whole
+
+            def around(self, elements: Any) -> Any:
+                return change(np.minimum(inputs, len(WORDS) - 1), slots.around(elements))
+
+        return real(self, inputs, Changed(), random_uint64)
+
+    return FluentSlots, "draw", draw
+
+
 def _input_before() -> tuple[object, str, Any]:
     """The word before a mention is the one that the user wrote, not the one that came out."""
 
-    def draw(fluent: Any, layout: Any, places: Any, inputs: Any, lower: Any, first: Any, copies: Any, *_: Any) -> Any:
-        before = fluent_draw._draw_before(places, layout.document[places], copies)[first] - 1
-        contexts = layout.around(places[first], fluent.strict.context.elements.edge)
-        contexts[before >= 0, 1] = np.minimum(inputs[first][before[before >= 0]], len(WORDS) - 1)
-        return fluent.draw(lower, entropy.random_uint64, inputs[first], contexts)
+    def change(inputs: Any, found: Any) -> Any:
+        known, contexts = len(found.made), found.contexts.copy()
+        told = found.before >= known
+        contexts[told, 1] = inputs[found.before[told] - known]
+        return found._replace(contexts=contexts, before=np.full_like(found.before, -1))
 
-    return fluent_draw, "draw_in_order", draw
+    return _surroundings(change)
 
 
 def _runs_on() -> tuple[object, str, Any]:
     """The draw before a mention is looked at across the end of a document."""
-    real = fluent_draw._draw_before
-    return fluent_draw, "_draw_before", lambda places, documents, *of: real(places, 0 * documents, *of)
+    real = contexts_of.draw_before
+    return contexts_of, "draw_before", lambda places, documents, *of: real(places, 0 * documents, *of)
 
 
 def _own_word() -> tuple[object, str, Any]:
     """What follows is the word itself."""
-    real = fluent_draw.draw_in_order
 
-    def draw(fluent: Any, layout: Any, places: Any, inputs: Any, *of: Any) -> Any:
-        shown = layout.shown.copy()
-        after = np.minimum(places + 1, len(shown) - 1)
-        shown[after] = np.where(layout.token[after] >= 0, shown[after], np.minimum(inputs, len(WORDS) - 1))
-        return real(fluent, Layout(shown, layout.document, layout.token), places, inputs, *of)
+    def change(inputs: Any, found: Any) -> Any:
+        contexts = found.contexts.copy()
+        contexts[:, 2] = inputs
+        return found._replace(contexts=contexts)
 
-    return fluent_draw, "draw_in_order", draw
+    return _surroundings(change)
 
 
 FAULTS: dict[str, Callable[[], tuple[object, str, Any]]] = {

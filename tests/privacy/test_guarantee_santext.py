@@ -123,10 +123,10 @@ def test_statements_carry_the_bound(opened: Callable[..., TextBundle]) -> None:
     for level in bundle.levels:
         law = level.parameters["santext"]
         terms = Sanitizer(bundle).terms(mechanism="santext", level=level.name)
-        assert (terms.epsilon, terms.epsilon_kind) == (float(2 * law.exponent), TEXTBOOK)
-        assert terms.rounding_slack == rounding_slack(law.exponent, bundle.table.grid, int(law.weights[-1]))
+        assert (terms.epsilon, terms.promise.epsilon_kind) == (float(2 * law.exponent), TEXTBOOK)
+        assert terms.promise.rounding_slack == rounding_slack(law.exponent, bundle.table.grid, int(law.weights[-1]))
         assert law.weights[-1] >= 1 << 12
-        assert terms.rounding_slack < 2 * float(law.exponent) / bundle.table.grid + 5e-4
+        assert terms.promise.rounding_slack < 2 * float(law.exponent) / bundle.table.grid + 5e-4
 
 
 def test_the_check_has_no_room_to_spare(opened: Callable[..., TextBundle]) -> None:

@@ -115,7 +115,7 @@ def test_santext_plus_as_a_whole(
             if probability != "1" or "never comes" not in line
         ] == []
         terms = Sanitizer(bundle).terms(mechanism="santext+", level=level.name, replacement_probability=probability)
-        assert epsilon_0.b <= mpf(terms.epsilon_0) <= epsilon_0.b + mpf("1.1e-6")
+        assert epsilon_0.b <= mpf(terms.promise.epsilon_0) <= epsilon_0.b + mpf("1.1e-6")
 
 
 def test_faults_in_the_whole_of_santext_plus_are_found(opened: Callable[..., TextBundle]) -> None:

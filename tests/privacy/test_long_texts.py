@@ -14,9 +14,10 @@ import pytest
 from textveil import Sanitizer
 from textveil.errors import DocumentTooLong
 from textveil.mechanisms import entropy
-from textveil.text import batches, carried, fluent_draw, long_texts, mention_text, mentions
+from textveil.mechanisms.staircase.slots import FluentSlots, SlotStaircase
+from textveil.text.rewrite import batches, carried, context, draw, long_texts
+from textveil.text.rewrite.read import Reading
 from textveil.text.segmentation import key
-from textveil.text.slots import Slots
 from whole_texts import TEXTS, write_bundle
 
 OPTIONS: list[dict[str, Any]] = [
@@ -62,7 +63,7 @@ def number(*decides: object) -> int:
 def told(toy: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """What comes out where a draw is a function of its input, slots and context, and of how many were before it."""
 
-    def draw(self: Slots, lower: Any, random_uint64: Any, inputs: Any, contexts: Any = None) -> np.ndarray:
+    def draw_each(self: Any, lower: Any, random_uint64: Any, inputs: Any, contexts: Any = None) -> np.ndarray:
         around = map(next, [drawn] * len(inputs)) if contexts is None else map(tuple, contexts.tolist())
         decides = zip(lower.tolist(), inputs.tolist(), around, strict=True)
         return np.array([number(*one) % toy.bundle.symbols for one in decides], dtype=np.int64)
@@ -77,8 +78,9 @@ def told(toy: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
         nonlocal drawn, of_kinds
         drawn, of_kinds = count(), count()
         with monkeypatch.context() as patch:
-            patch.setattr(Slots, "draw", draw)
-            patch.setattr(mentions, "uniform_below", below)
+            for mechanism in (SlotStaircase, FluentSlots):
+                patch.setattr(mechanism, "draw_each", draw_each)
+            patch.setattr(draw, "uniform_below", below)
             patch.setattr(batches, "LONG_CHARACTERS", 10**9 if chunk is None else 1)
             patch.setattr(batches, "CHUNK_SEGMENTS", chunk)
             if len(texts) > 1:
@@ -173,19 +175,19 @@ def _names(given: tuple[Any, ...]) -> dict[str, Any]:
     return dict(zip(("before", "open", "past", "ahead"), given, strict=False))
 
 
-real_past, real_open = fluent_draw.past_of, mention_text.Reading.open_part
+real_past, real_open = context.past_of, Reading.open_part
 FAULTS: dict[str, tuple[object, str, Any]] = {
     "a chunk starts a text": _without("before"),
     "a part of a document ends with a chunk": _without("open"),
     "a chunk begins at an edge": _without("past"),
     "a chunk ends at an edge": _without("ahead"),
     "runs begin anew": (
-        fluent_draw,
+        context,
         "past_of",
         lambda *given: carried.Past((past := real_past(*given)).shown, min(past.run, 1), past.output),
     ),
     "the count begins anew": (
-        mention_text.Reading,
+        Reading,
         "open_part",
         lambda *given: carried.Open(0, real_open(*given).values),
     ),

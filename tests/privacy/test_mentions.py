@@ -36,9 +36,9 @@ from small_staircase import CASED_ROLES, CASED_WORDS, NEIGHBORS, ROLES, WORDS, s
 from textveil import Sanitizer
 from textveil.errors import DocumentTooLong
 from textveil.mechanisms import entropy
+from textveil.mechanisms.staircase.slots import SlotStaircase
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
 from textveil.text.options import cache_key
-from textveil.text.slots import Slots
 
 
 @pytest.fixture(scope="module")
@@ -108,9 +108,9 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
     for options in ({}, {"consistent": True}):
         plan = sanitizer._plan(options)
         allowed = np.isin(np.arange(len(WORDS)), outputs)
-        small_law = Staircase.of(plan.slots.strict.table, LAW, allowed, unit=1)  # type: ignore[union-attr]
-        slots = Slots(small_law, small_law)
-        sanitizer._plans[cache_key(options)] = replace(plan, slots=slots)  # type: ignore[type-var]
+        small_law = Staircase.of(plan.mechanism.strict.table, LAW, allowed, unit=1)  # type: ignore[union-attr]
+        slots = SlotStaircase(small_law, small_law)
+        sanitizer._plans[cache_key(options)] = replace(plan, mechanism=slots)  # type: ignore[type-var]
     return sanitizer
 
 
@@ -135,7 +135,7 @@ def small_cased(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mo
     folder = small_staircase(
         tmp_path_factory.mktemp("cased"), words=CASED_WORDS, base=base, roles=np.where(outputs, CASED_ROLES, 0)
     )
-    monkeypatch.setattr("textveil.text.mention_options.find_staircase_level", lambda *_: LAW)
+    monkeypatch.setattr("textveil.text.staircase_plans.find_staircase_level", lambda *_: LAW)
     real = Staircase.of.__func__  # type: ignore[attr-defined]
     monkeypatch.setattr(Staircase, "of", classmethod(lambda cls, *of: real(cls, *of, unit=1)))
     return Sanitizer.load(folder)

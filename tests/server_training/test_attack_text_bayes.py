@@ -71,5 +71,5 @@ def test_a_simulation_of_another_mechanism_is_noticed(folders: dict[str, Path]) 
     found = one_release(one.distribution(), {"zipf": prior})["zipf"]
     rate, guesses = found.rate, found.inputs
     drawn = np.random.default_rng(3).choice(COUNT + 1, 4000, p=prior)
-    hits = (guesses[other.plan.draw(drawn, np.ones(4000, bool))] == drawn).mean()
+    hits = (guesses[other.draw_ids(drawn, np.ones(4000, bool))] == drawn).mean()
     assert not near(hits, rate, math.sqrt(rate * (1 - rate) / 4000))

@@ -91,7 +91,7 @@ def test_a_context_that_misleads_is_weighed_down(folders: dict[str, Path], plant
 def test_who_is_after_words_that_are_never_kept_guesses_among_them(folders: dict[str, Path], plant: Plant) -> None:
     """A model that is sure of a common word everywhere: who wants sensitive ones passes over it."""
     channel = TextChannel(folders["all"], mechanism="santext+", level="l1")
-    keepable = channel.plan.keepable[:-1]
+    keepable = channel.keepable[:-1]
     common, sensitive = WORDS[int(np.flatnonzero(keepable)[0])], WORDS[int(np.flatnonzero(~keepable)[0])]
     plant(strength=5)
     texts = [f"{common} {sensitive} {common}"] * 150

@@ -74,7 +74,7 @@ def test_repeated_release_of_the_identity_and_of_chance(
 def test_parts_of_words_are_not_told_by_a_coin(folders: dict[str, Path]) -> None:
     """A part of a word that comes out as a common word was drawn there: the coin would make it certain."""
     channel = TextChannel(folders["pieces"], mechanism="santext+", level="l0")
-    names = [channel.spell(x) for x in np.flatnonzero(channel.plan.keepable)]
+    names = [channel.spell(x) for x in np.flatnonzero(channel.keepable)]
     tail = next(name for name in channel.bundle.vocabulary if name.startswith("##"))
     words = [name + tail[2:] for name in names if not name.startswith("##")]
     released = release(channel, texts(400, words=words))

@@ -29,7 +29,7 @@ def test_statistics_are_those_of_the_rows_and_columns(folders: dict[str, Path], 
         unchanged.append(rows[x, x])
         mass = np.cumsum(np.sort(rows[x])[::-1])
         spread.append(int(np.argmax(mass > 0.95 - 1e-12)) + 1)
-        column = rows[~channel.plan.keepable, x]
+        column = rows[~channel.keepable, x]
         sources.append(int((column >= 0.01 * column.max()).sum()))
     middle = (len(words) - 1) // 2
     found = statistics(channel, seed=0, report=no_steps)

@@ -9,7 +9,6 @@ import pytest
 from small_bundles import contents, metric_of, outlier, pieces, scattered, small_bundle, spellings, with_base
 from small_staircase import small_staircase
 from textveil.errors import OptionError, UnknownMechanism
-from textveil.mechanisms.protocol import WeightedMechanism
 from textveil_export.text.write import write_bundle
 from textveil_training.errors import StaircaseUnsupported
 from textveil_training.text_channel import TextChannel
@@ -43,13 +42,14 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def defined(channel: TextChannel, *, whole: bool) -> np.ndarray:
     """``Pr[M(x) = y]`` input by input from the mechanism's own weights, shape ``(inputs, symbols)``."""
-    mechanism, coin = channel.plan.mechanism, channel.plan.coin
-    assert isinstance(mechanism, WeightedMechanism)
+    mechanism = channel.plan.mechanism
+    coin: Any = getattr(mechanism, "coin", None)
+    drawn: Any = mechanism.channel_at(whole=False)
     found = np.zeros((channel.unknown + 1, channel.unknown))
     for x in range(channel.unknown + 1):
-        weights = mechanism.channel.weights_from(np.array([x]))[0]
+        weights = drawn.weights_from(np.array([x]))[0]
         found[x] = weights / weights.sum(dtype=np.float64)
-        if whole and coin is not None and channel.plan.keepable[x]:
+        if whole and coin is not None and channel.keepable[x]:
             replaced = coin.threshold / 2**64
             found[x] *= replaced
             found[x, x] += 1 - replaced

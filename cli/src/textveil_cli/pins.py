@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
-from textveil.bundle.pins import MAX_BUNDLE_BYTES
-from textveil.bundle.pins import Pins
+from textveil.bundle.pins import MAX_BUNDLE_BYTES, Pins
 
 Command = Callable[..., None]
 

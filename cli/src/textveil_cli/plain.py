@@ -9,7 +9,6 @@ from typing import Unpack
 
 from textveil.bundle.atomic import atomic_output
 from textveil.errors import OptionError, OutputError
-from textveil.text.mention_statement import MentionTerms
 from textveil.text.options import Options
 from textveil.text.result import Result
 from textveil.text.sanitizer import Sanitizer
@@ -198,7 +197,7 @@ class LanguageWarning:
 
     def __call__(self, lines: list[str]) -> None:
         """Looks at the first lines; says it once."""
-        if self._said or not isinstance(self._sanitizer.terms(**self._options), MentionTerms):
+        if self._said:
             return
         self._said = True
         if self._sanitizer.unknown_share("\n".join(lines)[:_LOOKED_AT], **self._options) > 1 / 2:

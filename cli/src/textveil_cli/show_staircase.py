@@ -6,7 +6,7 @@ from typing import Any
 
 from textveil.bundle.text import TextBundle
 from textveil.text.levels import epsilon_text
-from textveil.text.mention_statement import NOTION
+from textveil.text.promises import NOTION
 
 from textveil_cli.staircase_levels import StaircaseSummary, staircase_summaries
 

@@ -12,10 +12,10 @@ from textveil.bundle.text import TextBundle
 from textveil.release import counted, round_up
 from textveil.text.level_summary import LevelSummary, summaries, summary
 from textveil.text.levels import epsilon_text
-from textveil.text.mention_statement import MentionTerms
 from textveil.text.options import Options
-from textveil.text.result import AnyTerms, Result
+from textveil.text.result import Result
 from textveil.text.sanitizer import Sanitizer
+from textveil.text.statement import Terms
 
 from textveil_cli.show_staircase import staircase_facts, staircase_lines
 
@@ -35,7 +35,7 @@ class Tally:
     def __init__(self) -> None:
         self.documents = 0
         self.tokens = 0
-        self.terms: AnyTerms | None = None
+        self.terms: Terms | None = None
 
     def add(self, results: Sequence[Result]) -> None:
         """Counts some results, all sanitized under the same terms."""
@@ -184,7 +184,7 @@ def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *,
         for output, share in found.likeliest(count)
     ]
     rest = max(0.0, 1 - sum(row["probability"] for row in rows))
-    of_a_kind = isinstance(terms, MentionTerms) and found.symbol != "<unk>" and found.symbol not in sanitizer.bundle.ids
+    of_a_kind = terms.kinds and found.symbol != "<unk>" and found.symbol not in sanitizer.bundle.ids
     promised = terms.statement(0 if of_a_kind else 1)  # a member of a kind is no drawn mention
     others = len(found.words) - len(rows)
     if as_json:

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from textveil.bundle.text import TextBundle
+from textveil.mechanisms.staircase.slots import SlotStaircase
 from textveil.mechanisms.staircase.staircase import Staircase
 from textveil.release import round_up
-from textveil.text.mention_options import Mentions
-from textveil.text.mention_statement import guess_gain, largest_odds
-from textveil.text.slots import Slots
+from textveil.text.promises import guess_gain, largest_odds
+from textveil.text.staircase_plans import StaircasePlans
 
 _AT_ONCE = 4096
 
@@ -56,11 +56,11 @@ def staircase_summaries(
     Raises:
         UnknownMechanism: The bundle has no staircase.
     """
-    mentions = Mentions(bundle)
+    plans = StaircasePlans(bundle)
     visible = bundle.default_visible if visible is None else visible
     found = []
     for level in bundle.staircase_levels:
-        slots = mentions.slots(level, visible=visible, kinds=kinds)
+        slots = plans.slots(level, visible=visible, kinds=kinds)
         kept = most_kept(slots)
         low, median, high = np.quantile(kept, (0.05, 0.5, 0.95), method="inverted_cdf")
         found.append(
@@ -80,7 +80,7 @@ def staircase_summaries(
     return found
 
 
-def most_kept(slots: Slots[Staircase]) -> np.ndarray:
+def most_kept(slots: SlotStaircase) -> np.ndarray:
     """Returns the probability that a word comes out as itself, in the slots where that is likelier.
 
     Of every word that may come out anywhere, shape ``(words,)``.

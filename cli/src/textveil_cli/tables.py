@@ -10,10 +10,9 @@ from pathlib import Path
 
 from textveil.errors import OptionError
 from textveil.release import counted
-from textveil.text.mention_statement import MentionTerms
 from textveil.text.options import Options
-from textveil.text.result import AnyTerms
 from textveil.text.sanitizer import Sanitizer
+from textveil.text.statement import Terms
 
 from textveil_cli.files import (
     LOOKED_AT,
@@ -239,7 +238,7 @@ def sanitize_tables(
         charged.say(run.quiet)
 
 
-def _about(run: TableRun, finished: Finished, terms: AnyTerms, changed: list[str]) -> dict[str, object]:
+def _about(run: TableRun, finished: Finished, terms: Terms, changed: list[str]) -> dict[str, object]:
     """What ``--json`` says of a run, and the record of an output folder."""
     selection = run.selection
     return {
@@ -253,10 +252,10 @@ def _about(run: TableRun, finished: Finished, terms: AnyTerms, changed: list[str
     }
 
 
-def _statement(run: TableRun, finished: Finished, terms: AnyTerms, changed: list[str]) -> str:
+def _statement(run: TableRun, finished: Finished, terms: Terms, changed: list[str]) -> str:
     """The statement of a run, for a person."""
     counts = finished.counts
-    unit = terms.unit if isinstance(terms, MentionTerms) else "token"
+    unit = terms.unit
     said = [counted(len(finished.files), "file")]
     if run.selection.format != "lines":
         said.append(counted(counts.rows, "row"))

@@ -28,7 +28,7 @@ from textveil.mechanisms.metric import Floats, Metric
 from textveil.mechanisms.noise.parameters import L2
 from textveil.release import counted
 from textveil.text.levels import epsilon_text, label
-from textveil.text.mention_options import Mentions
+from textveil.text.staircase_plans import StaircasePlans
 from textveil.text.statement import TEXTBOOK
 from textveil.vector.statement import vector_statement
 
@@ -239,23 +239,23 @@ def _verify_staircase(bundle: TextBundle) -> str:
 
     None is a function word where these are visible, a member of a kind, or shaped like one.
     """
-    mentions = Mentions(bundle)
+    plans = StaircasePlans(bundle)
     assert bundle.staircase is not None
     inputs = np.unique(_random_below(bundle.symbols + 1, _STAIRCASE_INPUTS))
     for visible in VISIBLE:
         for kinds in (True, False):
-            rule = mentions.rule(visible=visible, kinds=kinds)
+            rule = plans.rule(visible=visible, kinds=kinds)
             for lower in (False, True):
-                for symbol in np.flatnonzero(mentions.outputs(visible=visible, kinds=kinds, lower=lower)).tolist():
+                for symbol in np.flatnonzero(plans.outputs(visible=visible, kinds=kinds, lower=lower)).tolist():
                     if not rule.outputs_allowed(bundle.vocabulary[symbol], lower=lower):
                         raise BundleDamaged(f"staircase.safetensors: symbol {symbol} may not come out under its rule")
             for level in bundle.staircase_levels:
-                slots = mentions.slots(level, visible=visible, kinds=kinds)
+                slots = plans.slots(level, visible=visible, kinds=kinds)
                 for staircase in {slots.strict, slots.lower}:
                     if largest_losses(staircase.channel, inputs).max() > float(level.epsilon) + _MARGIN:
                         raise BundleDamaged(f"level {level.name}: the staircase loses more than the stated epsilon")
                 if bundle.context is not None:
-                    mentions.fluent(slots)
+                    plans.fluent(slots)
     rows, k = bundle.staircase.neighbors.shape
     levels = ", ".join(epsilon_text(float(level.epsilon)) for level in bundle.staircase_levels)
     follows = "" if bundle.context is None else ", also where the base follows the text"

@@ -5,16 +5,16 @@ pairing. Here it is made from public text, or from text that belongs to the call
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import DEFAULT_BUNDLE, Pins, TextBundle, open_bundle
-from textveil.mechanisms import Channel
-from textveil.text import Lexicon, Options, make_plan, segments
+from textveil.mechanisms import Alone, Channel, random_uint64
+from textveil.text import Options, is_gap, make_plan, segments
 
 from textveil_training.errors import StaircaseUnsupported
 
@@ -50,7 +50,7 @@ class TextChannel:
 
     Attributes:
         bundle: The opened bundle.
-        plan: Mechanism, coin and terms that the options resolve to; ``plan.terms`` is what a statement says.
+        plan: Rule, mechanism and terms that the options resolve to; ``plan.terms`` is what a statement says.
 
     Raises:
         BundleError, OptionError: As ``Sanitizer.load`` and ``Sanitizer.sanitize``.
@@ -65,8 +65,7 @@ class TextChannel:
             raise StaircaseUnsupported(
                 "training and attacks do not know the staircase yet: name another mechanism, with a bundle that has it"
             )
-        self._lexicon = Lexicon(self.bundle)
-        self.plan = make_plan(self.bundle, self._lexicon, **options)
+        self.plan = make_plan(self.bundle, **options)
 
     @property
     def pieces(self) -> bool:
@@ -84,19 +83,19 @@ class TextChannel:
         whole: list[bool] = []
         spelled: list[str] = []
         gaps = [""]
+        rule, bare = self.plan.rule, self.plan.terms.sanitize_punctuation
         for segment in segments(text):
-            word = self._lexicon.word(
-                segment, sanitize_punctuation=self.plan.terms.sanitize_punctuation, carry_case=False
-            )
-            if not word.inputs:
-                gaps[-1] += segment
-            gaps += [""] * len(word.inputs)
-            inputs += word.inputs
-            whole += [word.whole] * len(word.inputs)
-            if len(word.inputs) == 1:
-                spelled.append(segment.lower())
+            if is_gap(segment):
+                tokens = [rule.mark(mark) for mark in segment if bare and not mark.isspace()]
             else:
-                spelled += [self.spell(token) for token in word.inputs]
+                tokens = [token for _, token in rule.tokens(segment, starts_sentence=False)]
+            if not tokens:
+                gaps[-1] += segment
+            found = [self.plan.symbol(token) for token in tokens]
+            gaps += [""] * len(found)
+            inputs += found
+            whole += [token.whole for token in tokens]
+            spelled += [segment.lower()] if len(found) == 1 else [self.spell(symbol) for symbol in found]
         return Tokens(np.array(inputs, np.int64), np.array(whole, bool), tuple(spelled), tuple(gaps))
 
     def draw(self, texts: Sequence[Tokens]) -> list[Ids]:
@@ -108,8 +107,38 @@ class TextChannel:
         if not texts:
             return []
         inputs = np.concatenate([text.inputs for text in texts])
-        outputs = self.plan.draw(inputs, np.concatenate([text.whole for text in texts]))
+        outputs = self.draw_ids(inputs, np.concatenate([text.whole for text in texts]))
         return np.split(outputs, np.cumsum([len(text.inputs) for text in texts])[:-1])
+
+    def draw_ids(self, inputs: Ids, whole: NDArray[np.bool_]) -> Ids:
+        """Draws fresh output ids for some tokens, in order.
+
+        Args:
+            inputs: Input ids, shape ``(n,)``.
+            whole: Whether each is a word in one piece, shape ``(n,)``.
+
+        Privacy:
+            A release of every token.
+        """
+        return self.plan.mechanism.draw(inputs, Alone(np.zeros(len(inputs), bool), whole), random_uint64)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the distribution is known, and not from draws only (``fbdd``)."""
+        return self.plan.mechanism.weighted
+
+    @cached_property
+    def keepable(self) -> NDArray[np.bool_]:
+        """Which inputs a coin may keep (``santext+``), ``<unk>`` last, shape ``(symbols + 1,)``."""
+        kept = getattr(self.distribution(), "keepable", None) if self.weighted else None
+        return np.zeros(self.unknown + 1, bool) if kept is None else kept
+
+    @property
+    def release(self) -> dict[str, Any]:
+        """What a record says of the mechanism and its promise, as plain values."""
+        terms = self.plan.terms
+        names = ("mechanism", "level", "case", "sanitize_punctuation", "bundle")
+        return {**{name: getattr(terms, name) for name in names}, **asdict(terms.promise)}  # type: ignore[call-overload]
 
     def spell(self, token: int) -> str:
         """Returns the vocabulary's spelling of a symbol, ``<unk>`` for the unknown word."""
@@ -125,8 +154,4 @@ class TextChannel:
         Raises:
             OptionError: The mechanism has no integer weights (``fbdd``).
         """
-        return self.plan.channel if whole or self.plan.coin is None else self._never_kept
-
-    @cached_property
-    def _never_kept(self) -> Channel:
-        return self.plan.channel.drawn
+        return self.plan.mechanism.channel_at(whole=whole)

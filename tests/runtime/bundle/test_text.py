@@ -330,7 +330,7 @@ def test_a_signed_table_with_any_one_number_changed_stays_in_range(
     sanitizer = Sanitizer(bundle)
     for mechanism, bit in (("santext", 1), ("santext+", 2)):
         for level in ("low", "high"):
-            law = sanitizer._plan({"mechanism": mechanism, "level": level}).mechanism
+            law = sanitizer._plan({"mechanism": mechanism, "level": level}).mechanism.law  # type: ignore[attr-defined]
             for row in range(bundle.symbols + 1):
                 rows = law.rows(np.array([row]))
                 weights = rows.weights(0)

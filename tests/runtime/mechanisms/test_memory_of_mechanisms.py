@@ -12,7 +12,7 @@ import memory_of_lines
 import pytest
 from memory_of_lines import MOST, SIZES, shrink
 from textveil import Sanitizer
-from textveil.text import batches
+from textveil.text.rewrite import batches
 
 GOLDEN = Path(__file__).parents[3] / "docs" / "golden"
 UNITS = {

@@ -168,7 +168,9 @@ def test_the_rows_of_the_sampler_are_the_law(tiny: Sanitizer, data: st.DataObjec
     """Every boundary of the cumulative weights falls where the exact distribution has it."""
     options = data.draw(st.sampled_from(ALL[3:]))
     index = data.draw(st.integers(0, tiny.bundle.symbols))
-    rows = tiny._plan(options).mechanism.rows(np.array([index]))
+    rows = tiny._plan(options).mechanism.law.rows(  # type: ignore[attr-defined]
+        np.array([index])
+    )
     total = int(rows.totals[0])
     weights = rows.weights(0)
     assert int(weights.sum()) == total

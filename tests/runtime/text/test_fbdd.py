@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from textveil import Sanitizer
 from textveil.errors import OptionError
-from textveil.mechanisms.baselines.fbdd import MAX_FBDD_EPSILON, Fbdd
-from textveil.mechanisms.protocol import WeightedMechanism
+from textveil.mechanisms.baselines.fbdd import MAX_FBDD_EPSILON
 from textveil.text.statement import TEXTBOOK
 
 # --- options and statements ----------------------------------------------------------------------------------------
@@ -19,9 +18,13 @@ from textveil.text.statement import TEXTBOOK
 def test_any_epsilon_in_range(tiny: Sanitizer, epsilon: object) -> None:
     result = tiny.sanitize("The doctor’s note, zzz 17", mechanism="fbdd", epsilon=epsilon)  # type: ignore[arg-type]
     terms = result.terms
-    assert (terms.mechanism, terms.level, terms.tail) == ("fbdd", None, None)
-    assert (terms.epsilon, terms.epsilon_kind) == (float(str(epsilon)), TEXTBOOK)
-    assert (terms.rounding_slack, terms.epsilon_0, terms.replacement_probability) == (0, 0, None)
+    assert (terms.mechanism, terms.level, terms.promise.tail) == ("fbdd", None, None)
+    assert (terms.epsilon, terms.promise.epsilon_kind) == (float(str(epsilon)), TEXTBOOK)
+    assert (terms.promise.rounding_slack, terms.promise.epsilon_0, terms.promise.replacement_probability) == (
+        0,
+        0,
+        None,
+    )
     assert result.tokens == 6
 
 
@@ -66,8 +69,7 @@ def test_a_bundle_without_rows_is_refused(make_bundle: Callable[..., Path]) -> N
 
 
 def test_there_are_no_weights_to_tell(tiny: Sanitizer) -> None:
-    law = Fbdd.of(tiny.bundle.table, tiny.bundle.metric, Decimal(1))
-    assert not isinstance(law, WeightedMechanism)
+    assert not tiny._plan({"mechanism": "fbdd", "epsilon": 1}).mechanism.weighted
     with pytest.raises(OptionError) as refused:
         tiny.distribution("doctor", mechanism="fbdd", epsilon=3)
     assert str(refused.value) == "fbdd has no table of weights: its distribution is known from draws only"

@@ -17,7 +17,7 @@ from small_context import random_context
 from small_staircase import small_staircase
 from text_options import WRITTEN
 from textveil import Sanitizer
-from textveil.text import batches
+from textveil.text.rewrite import batches
 from textveil_cli import looking
 
 

@@ -8,9 +8,9 @@ import typer
 from textveil.bundle.pins import Pins
 from textveil.errors import OptionError
 from textveil.release import counted
-from textveil.text.mention_statement import MentionTerms
 from textveil.text.options import Options
 from textveil.text.sanitizer import Sanitizer
+from textveil.text.statement import Terms
 
 from textveil_cli.configuration import ConfigOption, say_configured
 from textveil_cli.io import opened, read_lines, read_words, standard_output
@@ -56,7 +56,6 @@ def preview(
         options["kinds"] = kinds
     sanitizer = Sanitizer.load(bundle, **pins)
     terms = sanitizer.terms(**options)
-    assert isinstance(terms, MentionTerms)
     counts: Counter[str] = Counter()
     shown: dict[str, Counter[str]] = {"visible": Counter(), "kinds": Counter()}
     with standard_output() as write:
@@ -101,7 +100,7 @@ def _marked(piece: str, what: str, role: str, colored: bool) -> str:
     return f"{_COLORS[role]}{piece}{_END}" if colored else piece
 
 
-def _summary(counts: Counter[str], shown: dict[str, Counter[str]], terms: MentionTerms) -> str:
+def _summary(counts: Counter[str], shown: dict[str, Counter[str]], terms: Terms) -> str:
     drawn = counts["drawn"] + counts["unknown"]
     tokens = sum(count for role, count in counts.items() if role != "gap")
     listed = ("function words", "kinds")  # these have lines of their own

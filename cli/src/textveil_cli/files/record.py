@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from textveil.errors import FileChanged, OutputError, ResumeError
-from textveil.text.mention_statement import MentionTerms
 from textveil.text.options import Options
 from textveil.text.statement import Terms
 
@@ -53,7 +52,7 @@ class Counts:
         )
 
 
-def settings_of(selection: Selection, terms: Terms | MentionTerms, options: Options, account: str | None = None) -> str:
+def settings_of(selection: Selection, terms: Terms, options: Options, account: str | None = None) -> str:
     """Returns a hash of what finished files depend on.
 
     Args:

@@ -12,7 +12,6 @@ text with ``Sanitizer`` instead.
 from typing import Any
 
 from textveil.errors import ExtraMissing
-from textveil.text.mention_statement import MentionTerms
 from textveil.text.segmentation import apply_case, case_pattern
 
 from textveil_cli.integrations.rewriter import Rewriter
@@ -75,7 +74,7 @@ def _of_the_kind(text: str, members: tuple[str, str], rewriter: Rewriter) -> str
     A member becomes any other one, without a look at it. So nothing that comes out depends on the words replaced here.
     """
     terms = rewriter.terms
-    if not isinstance(terms, MentionTerms) or not terms.kinds:
+    if not terms.kinds:
         return text
     parts: list[str] = []
     member, after_gap = members[0], True

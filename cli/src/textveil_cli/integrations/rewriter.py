@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
-from textveil.bundle.pins import MAX_BUNDLE_BYTES
-from textveil.bundle.pins import Pins
+from textveil.bundle.pins import MAX_BUNDLE_BYTES, Pins
 from textveil.errors import ColumnError, InputError
 from textveil.sequences import in_order
 from textveil.text.options import Options
-from textveil.text.result import AnyTerms, Result
+from textveil.text.result import Result
 from textveil.text.sanitizer import Sanitizer
+from textveil.text.statement import Terms
 
 
 class Rewriter:
@@ -96,7 +96,7 @@ class Rewriter:
         return self._sanitizer.preview(text, **self._options)
 
     @property
-    def terms(self) -> AnyTerms:
+    def terms(self) -> Terms:
         """What a text is promised per token: the same for all texts."""
         return self._sanitizer.terms(**self._options)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import layout
 from textveil.mechanisms.staircase import StaircaseLevel, output_role
-from textveil.text import Rule
+from textveil.text import SkeletonRule
 
 from textveil_export.errors import ExportError
 from textveil_export.parallel import Run, here
@@ -156,6 +156,6 @@ def _with_vectors(source: Source, vectors: Source) -> Source:
     return replace(source, vectors=vectors.vectors[[place[word] for word in source.words]])
 
 
-def _allowed(source: Source, rule: Rule, recipe: StaircaseRecipe, *, lower: bool) -> NDArray[np.uint8]:
+def _allowed(source: Source, rule: SkeletonRule, recipe: StaircaseRecipe, *, lower: bool) -> NDArray[np.uint8]:
     allowed = (word not in recipe.never_output and rule.outputs_allowed(word, lower=lower) for word in source.words)
     return np.fromiter(allowed, dtype=np.uint8, count=len(source.words))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from textveil.bundle import KindFile, SkeletonFiles
 from textveil.errors import BundleDamaged
-from textveil.text import SHAPES, Kinds, Rule, function_words, read_kind
+from textveil.text import SHAPES, Kinds, SkeletonRule, function_words, read_kind
 
 from textveil_export.errors import SourceError
 from textveil_export.text.word_sets import LISTS
@@ -47,9 +47,9 @@ class SkeletonLists:
     words: Mapping[str, bool]
     kinds: Kinds
 
-    def rule(self, *, visible: bool, use_kinds: bool) -> Rule:
+    def rule(self, *, visible: bool, use_kinds: bool) -> SkeletonRule:
         """Returns the rule with or without visible function words and kinds."""
-        return Rule(self.words, self.kinds, visible, use_kinds)
+        return SkeletonRule(self.words, self.kinds, visible, use_kinds)
 
 
 def english_skeleton() -> SkeletonLists:

@@ -12,18 +12,22 @@ if TYPE_CHECKING:
     from textveil.mechanisms.channel import Channel, ScoreChannel
     from textveil.mechanisms.coin import ReplacementCoin
     from textveil.mechanisms.distribution import UNKNOWN, Distribution
+    from textveil.mechanisms.elements import Elements
     from textveil.mechanisms.entropy import RandomUint64, random_uint64
     from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, uniform_below
     from textveil.mechanisms.metric import Floats, Metric, squared_distances
-    from textveil.mechanisms.protocol import Mechanism, WeightedMechanism
+    from textveil.mechanisms.protocol import Alone, Everywhere, Mechanism, Slots
     from textveil.mechanisms.scores import EqualityScores, MetricScores, Progress
 
 __all__ = [
     "MAX_TOTAL",
     "UNKNOWN",
+    "Alone",
     "Channel",
     "Distribution",
+    "Elements",
     "EqualityScores",
+    "Everywhere",
     "Floats",
     "Integers",
     "Mechanism",
@@ -33,7 +37,7 @@ __all__ = [
     "RandomUint64",
     "ReplacementCoin",
     "ScoreChannel",
-    "WeightedMechanism",
+    "Slots",
     "random_uint64",
     "squared_distances",
     "uniform_below",
@@ -45,6 +49,7 @@ __getattr__ = lazy_names(
     "channel",
     "coin",
     "distribution",
+    "elements",
     "entropy",
     "integer_sampling",
     "metric",

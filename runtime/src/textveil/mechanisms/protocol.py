@@ -1,38 +1,157 @@
-"""Every mechanism draws one output for every input.
+"""Every mechanism draws one symbol for every input. It stands behind one protocol, and knows nothing of text.
 
 | name | mechanism | module |
 |---|---|---|
-| ``santext`` | exponential mechanism over word distances (Yue et al. 2021, Eq. 1) | ``santext`` |
-| ``santext+`` | the same, and common words are kept with probability ``1 - p`` (Algorithm 2) | ``santext_plus`` |
-| ``krr`` | k-ary randomized response | ``randomized_response`` |
-| ``random`` | uniform over the outputs | ``randomized_response`` |
-| ``fbdd`` | noise on the vector, then the nearest word (Feyisetan et al. 2020) | ``fbdd`` |
+| ``staircase`` | two-valued pure LDP over a base and stored neighbors | ``staircase.slots`` |
+| ``santext`` | exponential mechanism over word distances (Yue et al. 2021, Eq. 1) | ``baselines.santext`` |
+| ``santext+`` | the same; common words are kept with probability ``1 - p`` (Algorithm 2) | ``baselines.santext_plus`` |
+| ``krr`` | k-ary randomized response | ``baselines.randomized_response`` |
+| ``random`` | uniform over the outputs | ``baselines.randomized_response`` |
+| ``fbdd`` | noise on the vector, then the nearest word (Feyisetan et al. 2020) | ``baselines.fbdd`` |
 
 All but ``fbdd`` are integer weights over the outputs: their output distribution is a ``Channel``.
 """
 
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from textveil.mechanisms.channel import Channel
+from textveil.mechanisms.elements import Elements
 from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import Integers
 
+#: Mechanisms that draw everything. The staircase draws what a skeleton leaves.
 MECHANISMS = ("santext", "santext+", "random", "krr", "fbdd")
 
 
+class Surroundings(NamedTuple):
+    """What stands around some draws: a function of the skeleton and of what was drawn before.
+
+    Attributes:
+        contexts: The elements around each draw as the skeleton shows them, shape ``(draws, 4)``.
+        before: The draw that stands right before each one: its place among ``made``, and these draws after them; -1
+            where that is none, or is not looked at.
+        made: What the draws that were made before became.
+    """
+
+    contexts: Integers
+    before: NDArray[np.intp]
+    made: Integers
+
+
+class Slots(Protocol):
+    """The places of some draws: all that a mechanism may look at beside the inputs."""
+
+    @property
+    def lower(self) -> NDArray[np.bool_]:
+        """Which outputs are written in lower case alone, shape ``(draws,)``."""
+        ...
+
+    @property
+    def whole(self) -> NDArray[np.bool_]:
+        """Which inputs are words in one piece, shape ``(draws,)``."""
+        ...
+
+    def around(self, elements: Elements) -> Surroundings:
+        """Returns what stands around the draws, in the numbers of a table of contexts."""
+        ...
+
+
+@dataclass(frozen=True)
+class Alone:
+    """Slots of words that stand alone, with nothing around them.
+
+    Attributes:
+        lower: As ``Slots.lower``.
+        whole: As ``Slots.whole``.
+    """
+
+    lower: NDArray[np.bool_]
+    whole: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, count: int, *, lower: bool = False, whole: bool = True) -> "Alone":
+        """Returns so many slots that are all alike."""
+        return cls(np.full(count, lower), np.full(count, whole))
+
+    def around(self, elements: Elements) -> Surroundings:
+        """As ``Slots.around``: edges."""
+        nothing = np.empty(0, dtype=np.int64)
+        return Surroundings(np.full((len(self.lower), 4), elements.edge), np.full(len(self.lower), -1), nothing)
+
+
 class Mechanism(Protocol):
-    """A random output for every input (a symbol id, or the number of symbols for ``<unk>``)."""
+    """Draws a random symbol for every input (a symbol id, or the number of symbols for ``<unk>``)."""
+
+    @property
+    def elements(self) -> Elements | None:
+        """The numbers of what it looks at around a slot; ``None`` if it looks at nothing there."""
+        ...
+
+    @property
+    def weighted(self) -> bool:
+        """Whether its output distribution can be computed as well as drawn from."""
+        ...
+
+    def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
+        """Draws one symbol for each input, shape ``(n,)``.
+
+        Args:
+            inputs: Input ids, shape ``(n,)``.
+            slots: Where they stand.
+            random_uint64: Gives uniform words.
+
+        Privacy:
+            The release itself. What is drawn for a slot is a function of its input, of its slot and fresh randomness.
+        """
+        ...
+
+    def channel_at(self, *, lower: bool = False, whole: bool = True) -> Channel:
+        """Returns the output distribution in a slot that stands alone.
+
+        Raises:
+            OptionError: It has no integer weights (``fbdd``).
+        """
+        ...
+
+
+class PerInput(Protocol):
+    """Draws for inputs, wherever they stand."""
+
+    @property
+    def channel(self) -> Channel:
+        """The output distribution of every input; ``OptionError`` where it has no integer weights."""
+        ...
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
         """Draws one output for each input, independently, shape ``(n,)``."""
         ...
 
 
-@runtime_checkable
-class WeightedMechanism(Mechanism, Protocol):
-    """A mechanism with integer weights, whose output distribution can be computed as well as drawn from."""
+@dataclass(frozen=True, eq=False)
+class Everywhere:
+    """A mechanism that draws by the input alone.
+
+    Attributes:
+        law: Draws for inputs.
+        weighted: Whether its output distribution can be computed.
+    """
+
+    law: PerInput
+    weighted: bool = True
 
     @property
-    def channel(self) -> Channel:
-        """The output distribution of every input."""
-        ...
+    def elements(self) -> None:
+        """It looks at nothing around a slot."""
+        return
+
+    def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
+        """As ``Mechanism.draw``; the slots do not matter."""
+        return self.law.draw(inputs, random_uint64)
+
+    def channel_at(self, *, lower: bool = False, whole: bool = True) -> Channel:
+        """As ``Mechanism.channel_at``: the same everywhere."""
+        return self.law.channel

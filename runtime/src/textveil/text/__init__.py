@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING
 from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from textveil.text.kinds import SHAPES, Kinds, read_kind
     from textveil.text.level_summary import LevelSummary, summaries
-    from textveil.text.lexicon import Lexicon
-    from textveil.text.mention_options import Mentions
-    from textveil.text.mention_statement import MentionStatement, MentionTerms
-    from textveil.text.mentions import MentionPlan
-    from textveil.text.options import Options, Plan, make_plan
+    from textveil.text.options import Options
+    from textveil.text.plans import make_plan
     from textveil.text.restore import Restorer
     from textveil.text.result import Result
+    from textveil.text.rewrite import Plan
     from textveil.text.sanitizer import Sanitizer
     from textveil.text.segmentation import AUXILIARIES, CLITICS, is_gap, is_string, key, segments, split_clitic
-    from textveil.text.skeleton import Role, Rule, function_words
+    from textveil.text.skeleton import SHAPES, Kinds, Role, SkeletonRule, function_words, read_kind
     from textveil.text.statement import CERTIFIED, PURE_LDP, TEXTBOOK, PrivacyStatement, Terms
     from textveil.text.wordpiece import WordPiece
 
@@ -32,19 +29,14 @@ __all__ = [
     "TEXTBOOK",
     "Kinds",
     "LevelSummary",
-    "Lexicon",
-    "MentionPlan",
-    "MentionStatement",
-    "MentionTerms",
-    "Mentions",
     "Options",
     "Plan",
     "PrivacyStatement",
     "Restorer",
     "Result",
     "Role",
-    "Rule",
     "Sanitizer",
+    "SkeletonRule",
     "Terms",
     "WordPiece",
     "function_words",
@@ -61,15 +53,12 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     __all__,
-    "kinds",
     "level_summary",
-    "lexicon",
-    "mention_options",
-    "mention_statement",
-    "mentions",
     "options",
+    "plans",
     "restore",
     "result",
+    "rewrite",
     "sanitizer",
     "segmentation",
     "skeleton",

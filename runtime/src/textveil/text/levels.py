@@ -5,17 +5,8 @@ from decimal import Decimal, InvalidOperation
 from textveil.bundle.santext_files import Level
 from textveil.bundle.text import TextBundle
 from textveil.errors import OptionError, UnknownLevel
+from textveil.mechanisms.staircase.staircase import StaircaseLevel
 from textveil.text.statement import CERTIFIED, TEXTBOOK
-
-#: What the levels of SanText were called before they said how strong they are.
-FORMER_LEVELS = {
-    "noise": "strongest",
-    "strict": "stronger",
-    "firm": "strong",
-    "balanced": "moderate",
-    "light": "weak",
-    "veil": "weakest",
-}
 
 
 def label(bundle: TextBundle, level: Level, mechanism: str) -> tuple[float, str]:
@@ -45,14 +36,23 @@ def find_level(bundle: TextBundle, mechanism: str, epsilon: float | str | None, 
             return level
     labels = [(lv.name, epsilon_text(label(bundle, lv, mechanism)[0])) for lv in bundle.levels]
     there_are = ", ".join(f"{level} ({value})" for level, value in labels)
-    raise UnknownLevel(f"{no_such_level(name)}; {mechanism} has the levels (epsilon) {there_are}")
+    raise UnknownLevel(f"no such level; {mechanism} has the levels (epsilon) {there_are}")
 
 
-def no_such_level(name: str | None) -> str:
-    """Returns how an error begins for a level that is not there: with the new name of a former one of SanText."""
-    if name not in FORMER_LEVELS:
-        return "no such level"
-    return f"the level {name} of santext and santext+ is now called {FORMER_LEVELS[name]}"
+def find_staircase_level(bundle: TextBundle, epsilon: float | str | None, name: str | None) -> StaircaseLevel:
+    """Returns the level with that epsilon and that name; the bundle's default if both are ``None``.
+
+    Raises:
+        UnknownLevel: There is none; the message lists those there are.
+    """
+    if epsilon is None and name is None:
+        name = bundle.default_staircase_level
+    wanted = None if epsilon is None else number(epsilon)
+    for level in bundle.staircase_levels:
+        if name in (None, level.name) and wanted in (None, level.epsilon):
+            return level
+    there_are = ", ".join(f"{level.name} ({level.epsilon.normalize():f})" for level in bundle.staircase_levels)
+    raise UnknownLevel(f"no such level; the staircase has the levels (epsilon) {there_are}")
 
 
 def number(epsilon: float | str | None) -> Decimal:

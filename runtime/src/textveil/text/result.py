@@ -4,12 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from textveil.errors import OptionError
-from textveil.release import Statement
-from textveil.text.mention_statement import MentionTerms
 from textveil.text.restore import Restorer
-from textveil.text.statement import Terms
-
-AnyTerms = Terms | MentionTerms
+from textveil.text.statement import PrivacyStatement, Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,19 +14,20 @@ class Result:
 
     Attributes:
         text: The sanitized text.
-        tokens: How many tokens are charged: all of them, pieces of words each; under the staircase its drawn mentions.
+        tokens: How many tokens are charged: all that are drawn, pieces of words each; distinct ones after
+            ``consistent`` draws.
         terms: Mechanism, epsilons and options.
-        mapping: What restores words, after ``consistent`` draws of the staircase; else ``None``. It undoes the
-            protection: it is in no ``repr`` and is left out of pickles.
+        mapping: What restores words after ``consistent`` draws; else ``None``. It undoes the protection: it is in no
+            ``repr`` and is left out of pickles.
     """
 
     text: str
     tokens: int
-    terms: AnyTerms
+    terms: Terms
     mapping: Restorer | None = field(default=None, repr=False, compare=False)
 
     @property
-    def statement(self) -> Statement:
+    def statement(self) -> PrivacyStatement:
         """Mechanism, epsilons, document total and what is not protected."""
         return self.terms.statement(self.tokens)
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from textveil import Sanitizer
 from textveil.bundle import MAX_BUNDLE_BYTES, atomic_output
-from textveil.text import MentionTerms, Options, Terms
+from textveil.text import Options, Terms
 from textveil_cli.files import (
     Counts,
     Drawer,
@@ -97,7 +97,7 @@ class PartWorker:
     def __init__(self, job: PartJob) -> None:
         self._job = job
         self._drawer: Drawer | None = None
-        self._terms: Terms | MentionTerms
+        self._terms: Terms
 
     def __call__(self, batch: Batch) -> Batch:
         """Returns what became of a part: its record, or an error."""
@@ -146,7 +146,7 @@ class PartWorker:
 class _PartRecord:
     """Writes the record of a part before the part is renamed into its place; what it says goes back too."""
 
-    def __init__(self, job: PartJob, file: int, number: int, terms: Terms | MentionTerms) -> None:
+    def __init__(self, job: PartJob, file: int, number: int, terms: Terms) -> None:
         self._job, self._file, self._number = job, file, number
         self._terms = terms
         self.content: dict[str, Any] = {}

@@ -14,7 +14,7 @@ from importlib.metadata import version
 from typing import Any
 
 from textveil.bundle import TextBundle
-from textveil.text import MentionTerms, Terms
+from textveil.text import Terms
 
 from textveil_training.corpus.shards import Counts
 from textveil_training.corpus.workers import Job
@@ -69,7 +69,7 @@ class Clock:
 def record_of(
     job: Job,
     bundle: TextBundle,
-    terms: Terms | MentionTerms,
+    terms: Terms,
     files: Sequence[FileFacts],
     copies: int,
     processes: int,

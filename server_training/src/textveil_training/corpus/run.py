@@ -10,7 +10,7 @@ from typing import Any, Unpack
 
 from textveil import Sanitizer
 from textveil.bundle import Pins
-from textveil.text import MentionTerms, Options, Terms
+from textveil.text import Options, Terms
 
 from textveil_training.corpus.layouts import layout_of
 from textveil_training.corpus.record import Clock, FileFacts, record_of
@@ -122,9 +122,7 @@ def sanitize_corpus(
     return record
 
 
-def _key(
-    job: Job, terms: Terms | MentionTerms, shards: list[list[Shard]], copies: int, shard_lines: int
-) -> dict[str, str]:
+def _key(job: Job, terms: Terms, shards: list[list[Shard]], copies: int, shard_lines: int) -> dict[str, str]:
     """What finished shards depend on."""
     denied = sorted(set(job.options.get("deny", ())))
     options = [asdict(terms), denied, copies, job.format_name, sorted(job.text_keys), shard_lines]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.text import AUXILIARIES, Lexicon, is_gap, is_string, key, segments, split_clitic
+from textveil.text import AUXILIARIES, is_gap, is_string, key, segments, split_clitic
 
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import EncoderMismatch
@@ -106,7 +106,6 @@ class Corpus:
 
     def __init__(self, texts: Iterable[str], strings: Strings, channel: TextChannel | None) -> None:
         self._strings, self._channel = strings, channel
-        self._lexicon = None if channel is None else Lexicon(channel.bundle)
         items: list[int] = []
         words: list[bool] = []
         attached: list[bool] = []
@@ -165,16 +164,17 @@ class Corpus:
 
     def _words_of(self, segment: str) -> Sequence[str]:
         """Returns the words of a segment as the text spells them; their inputs are noted."""
-        if self._lexicon is None:
+        if self._channel is None:
             parts = None if is_string(segment) else split_clitic(key(segment))
             count, inside = 1 if parts is None else 2, False
             self._read_tokens += [0] * count
         else:
-            word = self._lexicon.word(segment, carry_case=False)
-            self._read_inputs += word.inputs
-            self._read_whole += [word.whole] * len(word.inputs)
-            count, inside = (1, True) if word.pieces else (len(word.inputs), False)
-            self._read_tokens += [len(word.inputs)] if inside else [1] * count
+            plan = self._channel.plan
+            tokens = [token for _, token in plan.rule.tokens(segment, starts_sentence=False)]
+            self._read_inputs += map(plan.symbol, tokens)
+            self._read_whole += [token.whole for token in tokens]
+            count, inside = (1, True) if self._channel.pieces else (len(tokens), False)
+            self._read_tokens += [len(tokens)] if inside else [1] * count
             parts = split_clitic(key(segment)) if count > 1 else None
         if parts is None:
             return (segment,)
@@ -201,7 +201,7 @@ class Corpus:
             raise ValueError("there is no mechanism")
         counts = self._tokens[places]
         inputs = ragged(self._input_starts[places], counts)
-        outputs = agreed(self._channel.plan.draw(self._inputs[inputs], self._whole[inputs]))
+        outputs = agreed(self._channel.draw_ids(self._inputs[inputs], self._whole[inputs]))
         items = self.items[places]
         if self._channel.pieces:
             drawn = iter(outputs.tolist())

@@ -196,7 +196,7 @@ def pretrain(
 def _terms(channel: TextChannel | None) -> dict[str, Any] | None:
     if channel is None:
         return None
-    terms = asdict(channel.plan.terms)
+    terms = channel.release
     del terms["pure_level"], terms["pinned"]  # they follow from the rest, and from how the bundle was opened
     return renamed(terms) | {"bundle_name": channel.bundle.manifest.get("name")}
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from textveil.mechanisms.baselines.fbdd import Fbdd, laplace_noise
     from textveil.mechanisms.baselines.randomized_response import RandomizedResponse
     from textveil.mechanisms.baselines.santext import SanText, rounding_slack
-    from textveil.mechanisms.baselines.santext_plus import mixture_epsilon
+    from textveil.mechanisms.baselines.santext_plus import SanTextPlus, mixture_epsilon
     from textveil.mechanisms.baselines.table import (
         KEPT,
         OUTPUT_ROLE,
@@ -29,6 +29,7 @@ __all__ = [
     "LevelParameters",
     "RandomizedResponse",
     "SanText",
+    "SanTextPlus",
     "Table",
     "laplace_noise",
     "mixture_epsilon",

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.errors import BundleDamaged
+from textveil.mechanisms.elements import CONTEXT_POSITIONS
 from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, uniform_below
-from textveil.mechanisms.staircase.context import CONTEXT_POSITIONS, ContextTable
+from textveil.mechanisms.staircase.context import ContextTable
 from textveil.mechanisms.staircase.staircase import Staircase, at_most
 
 #: Drawn at a time, so that what is computed on the way stays in the cache.

@@ -58,7 +58,7 @@ def bayes(
         in_parts = one_release(channel.distribution(whole=False), others, step)
         text_sum += in_parts[priors.TEXT].rate
     drawn = np.random.default_rng(seed).choice(inputs, draws, p=public)
-    outputs = channel.plan.draw(drawn, np.ones(draws, bool))
+    outputs = channel.draw_ids(drawn, np.ones(draws, bool))
     hits = int((guessed[priors.ZIPF].inputs[outputs] == drawn).sum())
 
     def on_text(name: str) -> dict[str, Any]:

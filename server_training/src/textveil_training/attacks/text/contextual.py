@@ -91,7 +91,7 @@ class ContextualBayes:
         self._priors = {name: WordPrior(channel, reader, unigram) for name, unigram in unigrams.items()}
         self._unigrams = {name: torch.from_numpy(unigram).float() for name, unigram in unigrams.items()}
         self._inputs = torch.from_numpy(released.inputs[sample])
-        self._never_kept = torch.from_numpy(~channel.plan.keepable)
+        self._never_kept = torch.from_numpy(~channel.keepable)
         self._in_parts = torch.from_numpy(~released.whole[sample])
         self._row = np.zeros(len(sample), np.int64)
         parts: list[Tensor] = []

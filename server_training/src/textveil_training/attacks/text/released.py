@@ -75,5 +75,5 @@ def release(channel: TextChannel, examples: Sequence[Sequence[str]]) -> Released
         inputs=inputs,
         outputs=np.concatenate(drawn),
         whole=whole,
-        sensitive=~(channel.plan.keepable[inputs] & whole),
+        sensitive=~(channel.keepable[inputs] & whole),
     )

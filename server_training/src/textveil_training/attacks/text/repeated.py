@@ -92,7 +92,7 @@ def _log_likelihoods(
     logs = np.zeros((len(sample), channel.unknown + 1), np.float32)
     before = 0
     for count in releases:
-        drawn = np.stack([channel.plan.draw(inputs, whole) for _ in range(count - before)], axis=1)
+        drawn = np.stack([channel.draw_ids(inputs, whole) for _ in range(count - before)], axis=1)
         before = count
         for in_one in (True, False):
             _add(logs, channel, drawn, np.flatnonzero(whole == in_one), whole=in_one)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from textveil.mechanisms import WeightedMechanism
 
 from textveil_training.attacks.text import priors
 from textveil_training.attacks.text.bayes import bayes
@@ -82,7 +81,7 @@ class Settings:
         skipped: dict[str, str] = {}
         if self.model is None:
             skipped |= dict.fromkeys(_WITH_MODEL, "no masked language model was named")
-        if not isinstance(channel.plan.mechanism, WeightedMechanism):
+        if not channel.weighted:
             reason = f"{channel.plan.terms.mechanism} has no table of weights"
             skipped |= dict.fromkeys(_WITH_WEIGHTS, reason)
         if channel.bundle.metric is None:
@@ -94,10 +93,10 @@ class Settings:
 def describe(settings: Settings, channel: TextChannel) -> dict[str, Any]:
     """Returns what a record says of a run apart from its data: settings, release, hash of the model's weights."""
     terms = channel.plan.terms
-    promised = asdict(terms) | {"bundle_name": channel.bundle.manifest.get("name")}
+    promised = channel.release | {"bundle_name": channel.bundle.manifest.get("name")}
     if terms.mechanism in ("krr", "random"):
         promised["pure_ldp"] = terms.epsilon
-    elif channel.plan.coin is None and channel.bundle.certificate is not None and terms.level is not None:
+    elif terms.mechanism != "santext+" and channel.bundle.certificate is not None and terms.level is not None:
         proven = channel.bundle.certificate["levels"][terms.level][terms.mechanism]
         promised["pure_ldp"] = proven.get("epsilon_pure_ldp")
     model = None if settings.model is None else Path(settings.model).name  # not where it lies

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms import random_uint64
-from textveil.mechanisms.baselines import Fbdd
+from textveil.mechanisms import SANTEXT_OUTPUT
 from textveil_export.leakage import LEFT_OUT, measure_spread
 
 from textveil_training.attacks.text.rates import rounded
@@ -35,13 +34,13 @@ def statistics(channel: TextChannel, *, seed: int, report: Callable[[int, int], 
         ``unchanged_median`` (N), ``outputs_median`` (S), ``inputs_median`` (S*; None where it is not known),
         ``words``, and ``draws`` where words were drawn.
     """
-    if isinstance(channel.plan.mechanism, Fbdd):
-        return _estimated(channel.plan.mechanism, seed, report)
+    if not channel.weighted:
+        return _estimated(channel, seed, report)
 
     def step(stage: str, done: int, total: int) -> None:
         report(done, total)
 
-    found = measure_spread(channel.distribution(whole=False), ~channel.plan.keepable, step)
+    found = measure_spread(channel.distribution(whole=False), ~channel.keepable, step)
     return {
         "words": len(found.unchanged),
         "unchanged_median": rounded(_median(found.unchanged)),
@@ -50,12 +49,12 @@ def statistics(channel: TextChannel, *, seed: int, report: Callable[[int, int], 
     }
 
 
-def _estimated(mechanism: Fbdd, seed: int, report: Callable[[int, int], None]) -> dict[str, Any]:
-    words = mechanism.outputs.ids
+def _estimated(channel: TextChannel, seed: int, report: Callable[[int, int], None]) -> dict[str, Any]:
+    words = np.flatnonzero(channel.bundle.table.roles & SANTEXT_OUTPUT)
     words = np.random.default_rng(seed).choice(words, min(WORDS, len(words)), replace=False)
-    counts = np.zeros((len(words), len(mechanism.metric.rows) - 1))
+    counts = np.zeros((len(words), channel.unknown))
     for row, word in enumerate(words):
-        drawn = mechanism.draw(np.full(DRAWS, word), random_uint64)
+        drawn = channel.draw_ids(np.full(DRAWS, word), np.ones(DRAWS, bool))
         counts[row] = np.bincount(drawn, minlength=counts.shape[1])
         report(row + 1, len(words))
     unchanged = counts[np.arange(len(words)), words] / DRAWS

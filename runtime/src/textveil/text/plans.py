@@ -1,0 +1,42 @@
+"""Makes plans of a bundle from the options of calls, whatever the mechanism is."""
+
+from typing import Unpack
+
+from textveil.bundle.text import TextBundle
+from textveil.text.options import Options, given
+from textveil.text.rewrite import Plan
+from textveil.text.staircase_plans import StaircasePlans
+from textveil.text.token_plans import TokenPlans
+
+
+class Plans:
+    """Makes the plans of one bundle.
+
+    Args:
+        bundle: The bundle.
+
+    Attributes:
+        everything: Makes plans that draw everything.
+    """
+
+    def __init__(self, bundle: TextBundle) -> None:
+        self._bundle = bundle
+        self._staircase = StaircasePlans(bundle) if bundle.staircase is not None else None
+        self.everything = TokenPlans(bundle)
+
+    def make(self, options: Options) -> Plan:
+        """Resolves options.
+
+        Raises:
+            UnknownMechanism, UnknownLevel, OptionError: An option has a value that the bundle or the mechanism does
+                not have; the message lists those it has, and does not repeat the value.
+        """
+        found = given(options)
+        if found.get("mechanism", self._bundle.default_mechanism) != "staircase":
+            return self.everything.plan(found)
+        return (self._staircase or StaircasePlans(self._bundle)).plan(found)
+
+
+def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> Plan:
+    """Resolves options against a bundle: see ``Plans.make``."""
+    return Plans(bundle).make(options)

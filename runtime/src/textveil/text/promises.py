@@ -1,0 +1,279 @@
+"""What the mechanisms promise of one drawn token, and how a statement says it: metric privacy, and nats per mention."""
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal, localcontext
+from typing import Any
+
+from textveil.release import UNBOUNDED, Charge, Loss, PerDistance, PerToken, counted, round_up
+from textveil.text.statement import CERTIFIED, PURE_LDP, Terms
+
+#: What a certified epsilon rests on: a bundle or maker that the caller named, or the word of whoever wrote the bundle.
+PINNED, NOT_RECOMPUTED = "of the pinned bundle", "certificate not recomputed"
+#: What the bound of the staircase is, in full.
+NOTION = (
+    "local differential privacy per drawn mention between texts of the same skeleton, "
+    "against someone who knows every other word"
+)
+CONSISTENT_NOTION = (
+    "local differential privacy per distinct drawn word of a document between texts of the same skeleton, "
+    "against someone who knows every other word"
+)
+
+_ALWAYS_VISIBLE = (
+    "the number of tokens, their order and their boundaries",
+    "that the text was sanitized, and with what parameters",
+)
+_GAPS_VISIBLE = "white space and punctuation between the words, passed through unchanged"
+_CASE_VISIBLE = "the case pattern of each word: lower, Title or UPPER"
+_KEPT_VISIBLE = "common words that were kept: what comes out from outside the sensitive set is the original word"
+_UNCHANGED_VISIBLE = (
+    "words that came out unchanged: a changed word is practically a random one, so those that fit can be believed"
+)
+_TIMING_VISIBLE = (
+    "to whoever can time the device: something about the words, whose draws take from 1.5 to 12 rounds on average"
+)
+_FLOATING_POINT = (
+    "the noise is floating point: the bound is proven for real numbers, and what rounding adds is not known"
+)
+_FRESH = "repetition: every call and every mention of a word draws afresh, and is one more release of it"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenPromise:
+    """What SanText, SanText+, FBDD and randomized response promise of every token.
+
+    For two tokens at the scaled distance ``d`` the odds of any output differ by a factor of at most ``exp`` of
+    ``epsilon * d + epsilon_0 + rounding_slack`` (``epsilon`` alone for pure local DP). An output word from outside of
+    SanText+'s sensitive set is excepted: it reveals its input by design.
+
+    Attributes:
+        epsilon: Loss per token; per unit of scaled distance for metric DP.
+        epsilon_kind: ``TEXTBOOK``, ``CERTIFIED`` or ``PURE_LDP``.
+        rounding_slack: Loss per token that integer rounding may add, whatever the distance. 0 for ``fbdd``, of whose
+            floating-point rounding nothing is claimed.
+        epsilon_0: Additional loss per token where one of two words is common (SanText+, UMLDP), else 0.
+        replacement_probability: SanText+'s ``p``, or ``None``.
+        pure_level: Loss per token whatever the two words are, rounded up; ``None`` where it is not finite
+            (``santext+``) or not proven (``fbdd``).
+        pinned: Whether the caller named the bundle's identity or its maker. A certified epsilon is what the bundle
+            says of itself otherwise: nothing here computes it again.
+    """
+
+    epsilon: float
+    epsilon_kind: str
+    rounding_slack: float = 0.0
+    epsilon_0: float = 0.0
+    replacement_probability: float | None = None
+    pure_level: Decimal | None = None
+    pinned: bool = True
+
+    @property
+    def certificate(self) -> str | None:
+        """What a certified epsilon rests on; ``None`` for other kinds."""
+        if self.epsilon_kind != CERTIFIED:
+            return None
+        return PINNED if self.pinned else NOT_RECOMPUTED
+
+    @property
+    def constant(self) -> float:
+        """What is added per token whatever the distance."""
+        return self.epsilon_0 + self.rounding_slack
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """As ``Promise.losses``: ``epsilon`` by its kind, and what is added whatever the distance."""
+        if self.epsilon_kind == PURE_LDP:
+            return (PerToken(Decimal(self.epsilon)),)
+        constant = Decimal(self.epsilon_0) + Decimal(self.rounding_slack)
+        return (PerDistance(Decimal(self.epsilon)), *([PerToken(constant)] if constant else []))
+
+    def charge(self, tokens: int) -> Charge:
+        """As ``Promise.charge``: the pure level for every token; none is finite for SanText+ and FBDD."""
+        return UNBOUNDED if self.pure_level is None else Charge.of(PerToken(self.pure_level), tokens)
+
+    def unit(self, terms: Terms) -> str:
+        """As ``Promise.unit``."""
+        return "token"
+
+    def facts(self, terms: Terms) -> dict[str, Any]:
+        """As ``Promise.facts``."""
+        return {
+            "epsilon": self.epsilon,
+            "epsilon_kind": self.epsilon_kind,
+            "certificate": self.certificate,
+            "epsilon_0": self.epsilon_0,
+            "rounding_slack": self.rounding_slack,
+            "replacement_probability": self.replacement_probability,
+        }
+
+    def totals(self, tokens: int) -> dict[str, Any]:
+        """As ``Promise.totals``."""
+        return {
+            "tokens": tokens,
+            "epsilon_document": tokens * self.epsilon,
+            "epsilon_0_document": tokens * self.constant,
+        }
+
+    def not_protected(self, terms: Terms) -> tuple[str, ...]:
+        """As ``Promise.not_protected``."""
+        visible: list[str] = list(_ALWAYS_VISIBLE)
+        if not terms.sanitize_punctuation:
+            visible.append(_GAPS_VISIBLE)
+        if terms.case == "carry":
+            visible.append(_CASE_VISIBLE)
+        if terms.mechanism == "santext+":
+            visible.append(_KEPT_VISIBLE)
+        if terms.mechanism in ("santext", "santext+", "fbdd"):
+            visible.append(_UNCHANGED_VISIBLE)
+        if terms.mechanism == "fbdd":
+            visible.append(_FLOATING_POINT)
+        if terms.mechanism in ("santext", "santext+"):
+            visible.append(_TIMING_VISIBLE)
+        return (*visible, _FRESH)
+
+    def summary(self, terms: Terms, tokens: int) -> str:
+        """As ``Promise.summary``; ``d`` stands for the scaled distance of two words."""
+        charged = counted(tokens, "token")
+        if self.epsilon == 0:
+            return f"{terms.mechanism}: every token is replaced by a uniform draw; {charged}"
+        level = f", level {terms.level}" if terms.level else ""
+        distance = "" if self.epsilon_kind == PURE_LDP else " d"
+        kind = self.epsilon_kind + (", floating point" if terms.mechanism == "fbdd" else "")
+        kind += f", {NOT_RECOMPUTED}" if self.certificate == NOT_RECOMPUTED else ""
+        token_extra = f" + {_rounded_up(self.constant, 3)}" if self.constant else ""
+        document_extra = f" + {_rounded_up(tokens * self.constant, 1)}" if self.constant else ""
+        kept = "; common words that are kept reveal themselves" if self.replacement_probability is not None else ""
+        return (
+            f"{terms.mechanism}{level}: epsilon {self.epsilon:g}{distance}{token_extra} per token "
+            f"({kind}); {charged}: {_figure(tokens * self.epsilon)}{distance}{document_extra} in all{kept}"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MentionPromise:
+    """What the staircase promises of every drawn mention, between texts of the same skeleton.
+
+    The odds of any output differ by a factor of at most ``exp(L)`` for each drawn mention that differs (with
+    ``consistent``: each distinct drawn word). Two members of a kind, or two unknown words, do not count
+    (docs/proofs/staircase.md).
+
+    Attributes:
+        epsilon: ``L``: nats per drawn mention.
+        share: ``h``: the share of the base that the budget is, as it is in the bundle.
+        near: ``p_near``: how often a word is drawn from its neighborhood, rounded up. Where the outputs depend on the
+            case of their slot, the larger of two, and so is ``guess_gain``.
+        guess_gain: ``C``: the most that the chance of a right guess grows on average, rounded up.
+    """
+
+    epsilon: Decimal
+    share: str
+    near: float
+    guess_gain: float
+
+    @property
+    def epsilon_kind(self) -> str:
+        """As ``Promise.epsilon_kind``."""
+        return PURE_LDP
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """As ``Promise.losses``."""
+        return (PerToken(self.epsilon),)
+
+    @property
+    def largest_odds(self) -> int:
+        """``e**L``, rounded up: the factor by which the odds of two words change at most."""
+        return largest_odds(self.epsilon)
+
+    def charge(self, tokens: int) -> Charge:
+        """As ``Promise.charge``: ``L`` for every drawn mention (with ``consistent``: every distinct one)."""
+        return Charge.of(PerToken(self.epsilon), tokens)
+
+    def unit(self, terms: Terms) -> str:
+        """As ``Promise.unit``."""
+        return "distinct drawn word" if terms.consistent else "drawn mention"
+
+    def facts(self, terms: Terms) -> dict[str, Any]:
+        """As ``Promise.facts``."""
+        return {
+            "epsilon": float(self.epsilon),
+            "epsilon_kind": PURE_LDP,
+            "notion": CONSISTENT_NOTION if terms.consistent else NOTION,
+            "share": self.share,
+            "near": self.near,
+            "guess_gain": self.guess_gain,
+            "largest_odds": self.largest_odds,
+            "visible": list(terms.visible_parts),
+            "kinds": terms.kinds,
+            "consistent": terms.consistent,
+            "fluent": terms.fluent,
+        }
+
+    def totals(self, tokens: int) -> dict[str, Any]:
+        """As ``Promise.totals``."""
+        return {"mentions": tokens, "epsilon_document": float(tokens * self.epsilon)}
+
+    def not_protected(self, terms: Terms) -> tuple[str, ...]:
+        """As ``Promise.not_protected``."""
+        items = [
+            f"visible as they are: {', '.join(terms.visible_parts)}",
+            "the bound is about one word, for someone who knows every other word; who only knows the language learns "
+            "about a word from the words around it too",
+            "the text as a whole: the sum over its mentions bounds next to nothing",
+            "roughly what each drawn word means: it is drawn from its neighborhood most of the time",
+        ]
+        if terms.visible != "none":
+            items.append("the habits of its author, negation, tense and gender: function words show them")
+        if terms.fluent:
+            items.append(
+                "what fits: words are drawn to fit the text around them, so a drawn word is taken for a true one"
+            )
+        if terms.consistent:
+            items.append("a cipher: repeated words can be counted, and guessed by their pattern")
+        return (*items, "repetition: the same text or word sanitized again is a second release, and weakens the first")
+
+    def summary(self, terms: Terms, tokens: int) -> str:
+        """As ``Promise.summary``: one paragraph."""
+        nats, unit, whole = _plain(self.epsilon), _nats(self.epsilon), tokens * self.epsilon
+        kinds = " A listed name or a number: nothing beyond its kind." if terms.kinds else ""
+        fluent = (
+            " Words are drawn to fit what is visible and what was drawn before, for no more nats."
+            if terms.fluent
+            else ""
+        )
+        return (
+            f"{nats} {unit} per {terms.unit}. Visible as they are: {', '.join(terms.visible_parts)}.{kinds} "
+            "An unknown string: nothing beyond being unknown, and that only within "
+            f"the {nats} {unit}. Any other word, to someone who knows all the rest: odds times at most "
+            f"{self.largest_odds:,}.{fluent} Whole text: {nats} x {counted(tokens, terms.unit)} = "
+            f"{_plain(whole)} {_nats(whole)}: no protection of the text as a whole."
+        )
+
+
+def largest_odds(epsilon: Decimal) -> int:
+    """Returns ``e**L`` rounded up."""
+    with localcontext(prec=50, rounding=ROUND_CEILING):
+        return math.ceil(epsilon.exp() * (1 + Decimal(10) ** -40))
+
+
+def guess_gain(exact: float) -> float:
+    """Returns ``C`` rounded up to a tenth."""
+    return round_up(exact * (1 + 1e-12), 1)
+
+
+def _rounded_up(value: float, decimals: int) -> str:
+    scale = 10**decimals
+    return f"{math.ceil(value * scale - 1e-9) / scale:,.{decimals}f}"
+
+
+def _figure(value: float) -> str:
+    return f"{math.ceil(value - 1e-6):,}" if value >= 1000 else f"{value:g}"
+
+
+def _nats(value: Decimal) -> str:
+    return "nat" if value == 1 else "nats"
+
+
+def _plain(value: Decimal) -> str:
+    return f"{value.normalize():,f}" if value else "0"

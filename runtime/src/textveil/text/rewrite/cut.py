@@ -1,0 +1,255 @@
+"""Texts as arrays of numbers: every distinct segment of a call is looked up once, and has a number from then on."""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable
+from hashlib import sha256
+from itertools import count, islice
+from typing import NamedTuple
+
+import numpy as np
+
+from textveil.mechanisms.integer_sampling import Integers
+from textveil.text import segmentation
+from textveil.text.rewrite.plan import Plan
+from textveil.text.segmentation import LONGEST_WORD, LOWER, apply_case, case_pattern, is_gap
+from textveil.text.segmentation.cut import cut, words_and_gaps
+from textveil.text.skeleton import Pieces, Role, Token, sentence_start
+
+#: Roles of tokens; ``SHOWN`` tokens are visible, but not passed through as they are.
+AS_IT_IS, REPLACED, DRAWN, SHOWN = range(4)
+#: Entries of segments that are passed through: gaps, gaps that end a sentence, visible words.
+GAP, END, VISIBLE = range(3)
+#: A call forgets what it has met when that is more than so many pieces.
+_MAX_PIECES = 1 << 18
+#: Numbers of two segments that every call knows: a single blank, and nothing.
+_BLANK, _NOTHING = 0, 1
+
+#: Role, index (an input id, a kind, a visible word), case, identity and wholeness of one token.
+Row = tuple[int, int, int, int, int]
+_COLUMNS = 5
+
+
+class Segments:
+    """The distinct segments that a call has met, numbered, and what becomes of them.
+
+    Every segment has an *entry*. From 0 on it is a row: that of the one token of the segment, or one of those for
+    segments that are passed through. Below 0 the segment is *special*: its tokens are several or none, or depend on
+    where a sentence starts.
+
+    Args:
+        plan: What becomes of tokens.
+
+    Attributes:
+        numbers: Number of each segment. A segment that is asked for has one; ``look_up`` gives it an entry.
+        entries: Entry of each segment.
+        ranges: First row and end of the tokens of the special segment of entry ``-1 - k``: inside a sentence at
+            ``2 k``, at the start of one at ``2 k + 1``.
+        gaps: Whether each special segment is a gap.
+        shown: What is printed of visible tokens that are not passed through as they are.
+        identities: Number of each identity.
+        spellings: Spelling of each identity where it was first met.
+
+    Privacy:
+        It holds what the user wrote, and ends with the call.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._bare = plan.terms.sanitize_punctuation
+        self._keeps_case = plan.keeps_case
+        self._consistent = plan.terms.consistent
+        self._unknown = plan.bundle.symbols
+        self.numbers = defaultdict(count(_NOTHING + 1).__next__, {" ": _BLANK, "": _NOTHING})
+        self.entries = array("q", [GAP, GAP])
+        self._rows = array("q", [AS_IT_IS, 0, LOWER, -1, 0] * (VISIBLE + 1))
+        self.ranges: list[tuple[int, int]] = []
+        self.gaps: list[bool] = []
+        self.shown: list[str] = []
+        self.identities: dict[tuple[int, object], int] = {}
+        self.spellings: list[str] = []
+
+    @property
+    def rows(self) -> Integers:
+        """The rows of all tokens, shape ``(rows, 5)``."""
+        return np.array(self._rows).reshape(-1, _COLUMNS)
+
+    def look_up(self) -> None:
+        """Finds the entries of new segments."""
+        plain = self._plan.rule.plain
+        for segment in islice(self.numbers, len(self.entries), None):
+            if segment.isascii() and segment.isalpha() and len(segment) <= LONGEST_WORD:
+                key = segment.lower()
+                token = plain(key, LOWER if key == segment else case_pattern(segment))
+                if token is not None:
+                    self.entries.append(len(self._rows) // _COLUMNS)
+                    self._rows.extend(self._row(token, segment))
+                    continue
+            self.entries.append(self._gap(segment) if is_gap(segment) else self._entry(segment))
+
+    def _entry(self, segment: str) -> int:
+        pieces = self._plan.rule.tokens(segment, starts_sentence=False)
+        first = pieces[0][1]
+        if len(pieces) == 1 and first.role is Role.REPLACED:
+            return self._add([self._row(first, segment)])
+        if first.key is None and first.role is Role.DRAWN:
+            starting = self._plan.rule.tokens(segment, starts_sentence=True)
+            if starting != pieces:
+                return self._add_special([self._rows_of(pieces), self._rows_of(starting)])
+        if all(token.role is Role.SHOWN for _, token in pieces):
+            shown = "".join(self._shown(token) for _, token in pieces)
+            return VISIBLE if shown == segment and not self._bare else self._add_special([self._rows_of(pieces)])
+        rows = self._rows_of(pieces)
+        return self._add(rows) if len(rows) == 1 else self._add_special([rows])
+
+    def _gap(self, gap: str) -> int:
+        if not self._bare:
+            return END if sentence_start(gap) else GAP
+        marks = [self._plan.rule.mark(mark) for mark in gap if not mark.isspace()]
+        return self._add_special([[self._row(mark) for mark in marks]], gap=True)
+
+    def _add(self, rows: list[Row]) -> int:
+        """Adds rows and returns the number of the first."""
+        first = len(self._rows) // _COLUMNS
+        for row in rows:
+            self._rows.extend(row)
+        return first
+
+    def _add_special(self, ways: list[list[Row]], *, gap: bool = False) -> int:
+        """Adds the tokens inside a sentence, and those at the start of one where they differ."""
+        found = [(first := self._add(rows), first + len(rows)) for rows in ways]
+        self.ranges += found[0], found[-1]
+        self.gaps.append(gap)
+        return -len(self.gaps)
+
+    def _rows_of(self, pieces: Pieces) -> list[Row]:
+        return [self._row(token, spelled) for spelled, token in pieces]
+
+    def _row(self, token: Token, spelled: str | None = None) -> Row:
+        """The row of a token; one that has no spelling is equal to no other."""
+        role, case, _, kind, whole = token
+        if role is Role.SHOWN:
+            self.shown.append(self._shown(token))
+            return SHOWN, len(self.shown) - 1, LOWER, -1, True
+        case = case if self._keeps_case else LOWER
+        identified = self._consistent and spelled is not None
+        if kind is not None:
+            return REPLACED, kind, case, self._identity(kind, None, spelled or "") if identified else -1, True
+        symbol = self._plan.symbol(token)
+        return DRAWN, symbol, case, self._identity(-1, symbol, spelled or "") if identified else -1, whole
+
+    def _identity(self, kind: int, symbol: int | None, spelled: str) -> int:
+        """A number that equal symbols, equal unknown words and equal members of a kind have."""
+        known = symbol is not None and symbol < self._unknown
+        folded = kind, symbol if known else _short(segmentation.key(spelled))
+        identity = self.identities.setdefault(folded, len(self.identities))
+        if identity == len(self.spellings):
+            self.spellings.append(spelled)
+        return identity
+
+    def _shown(self, token: Token) -> str:
+        """A visible token as it is printed: by its key and case pattern."""
+        key = token.key or ""
+        return apply_case(key, token.case) if self._keeps_case else key
+
+
+class Cut(NamedTuple):
+    """Documents as numbers of segments.
+
+    Attributes:
+        numbers: Numbers of the segments of all documents, shape ``(segments,)``.
+        ends: Where each document ends, shape ``(documents,)``.
+    """
+
+    numbers: Integers
+    ends: Integers
+
+
+class Reader:
+    """Cuts texts into numbers of segments: as ``segmentation.segments``, but each distinct piece once.
+
+    A *piece* stands between single blanks, and no string touches it. No word goes over a blank, and gaps are cut
+    there: the words are those of ``segmentation.segments``, the gaps between them the same in several segments.
+
+    Args:
+        plan: What becomes of tokens.
+
+    Attributes:
+        segments: The distinct segments that the call has met.
+
+    Privacy:
+        As ``Segments``.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._begin()
+
+    def _begin(self) -> None:
+        self.segments = Segments(self._plan)
+        #: Number of each piece. A string is one that is not cut, and has a blank at its end here: no other piece has.
+        self._numbers = defaultdict(count().__next__)
+        self._inside = array("q")  # the segments of all pieces, each piece with a blank after it
+        self._starts = array("q", [0])  # where each piece begins there, and where the last one ends
+
+    def read(self, texts: Iterable[str]) -> Cut:
+        """Cuts texts."""
+        self._forget()
+        pieces, ends = array("q"), array("q")
+        last = array("q")  # number of pieces up to each one with no blank after it
+        find = self._numbers.__getitem__
+        for text in texts:
+            for start, end, is_one in cut(text):
+                part = text[start:end]
+                if is_one:
+                    pieces.append(find(part + " "))
+                else:
+                    pieces.extend(map(find, part.split(" ")))
+                last.append(len(pieces))
+            ends.append(len(pieces))
+        self._cut()
+        return self._joined(np.array(pieces), np.array(last), np.array(ends))
+
+    def _cut(self) -> None:
+        """Cuts new pieces into segments."""
+        find, apart = self.segments.numbers.__getitem__, self._plan.terms.sanitize_punctuation
+        for piece in islice(self._numbers, len(self._starts) - 1, None):
+            if piece.isascii() and piece.isalpha():
+                self._inside.append(find(piece))
+            elif piece.endswith(" "):
+                self._inside.append(find(piece[:-1]))
+            else:
+                self._inside.extend(map(find, words_and_gaps(piece, marks_apart=apart)))
+            self._inside.append(_BLANK)
+            self._starts.append(len(self._inside))
+        self.segments.look_up()
+
+    def _joined(self, pieces: Integers, last: Integers, ends: Integers) -> Cut:
+        """The segments of pieces, with blanks between those that no string touches."""
+        starts = np.array(self._starts)
+        sizes = np.diff(starts)[pieces]
+        after = np.cumsum(sizes)  # where the segments of each piece end
+        inside = np.arange(sizes.sum()) + np.repeat(starts[pieces] - (after - sizes), sizes)
+        numbers = np.array(self._inside)[inside]
+        numbers[after[last - 1] - 1] = _NOTHING
+        return Cut(numbers, after[ends - 1])
+
+    def read_segments(self, documents: Iterable[Iterable[str]]) -> Cut:
+        """Gives the numbers of documents that are cut already, each a list of segments."""
+        self._forget()
+        numbers, ends = array("q"), array("q")
+        for document in documents:
+            numbers.extend(map(self.segments.numbers.__getitem__, document))
+            ends.append(len(numbers))
+        self.segments.look_up()
+        return Cut(np.array(numbers), np.array(ends))
+
+    def _forget(self) -> None:
+        """Keeps memory bounded, whatever the texts are."""
+        if max(len(self._numbers), len(self.segments.numbers)) > _MAX_PIECES:
+            self._begin()
+
+
+def _short(key: str) -> str | bytes:
+    """What stands for the key of an unknown word: itself, or its hash where folding made it very long."""
+    return key if len(key) <= LONGEST_WORD else sha256(key.encode("utf-8", "surrogatepass")).digest()

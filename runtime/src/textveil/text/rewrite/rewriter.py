@@ -1,0 +1,70 @@
+"""Rewrites documents under one plan: the one path of text, whatever the rule and the mechanism are."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice, repeat
+from typing import NamedTuple
+
+from textveil.text.restore import Restorer
+from textveil.text.rewrite import batches
+from textveil.text.rewrite.cut import Reader
+from textveil.text.rewrite.draw import draw
+from textveil.text.rewrite.long_texts import LongDocument
+from textveil.text.rewrite.plan import Plan
+from textveil.text.rewrite.read import Reading
+from textveil.text.rewrite.write import written
+
+
+class Drawn(NamedTuple):
+    """The texts of one document after the draw.
+
+    Attributes:
+        texts: What comes out.
+        tokens: How many tokens are charged for all of them together.
+        mapping: What restores words after consistent draws, else ``None``. It undoes the protection.
+    """
+
+    texts: list[str]
+    tokens: int
+    mapping: Restorer | None = None
+
+
+class Rewriter:
+    """Rewrites the documents of one call.
+
+    Args:
+        plan: How they are rewritten.
+
+    Privacy:
+        It holds what the user wrote, and ends with the call.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan, self._reader = plan, Reader(plan)
+
+    def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[Drawn]:
+        """Draws documents of any number of texts, each of which begins a sentence.
+
+        Raises:
+            DocumentTooLong: Draws are consistent, and a document has more words, names and numbers than the cap.
+
+        Privacy:
+            The release itself, with the operating system's entropy.
+        """
+        for batch in batches.of_documents(documents):
+            if len(batch) == 1 and batches.is_long(batch[0]):
+                yield self._long(batch[0])
+            else:
+                yield from self._together(batch)
+
+    def _long(self, texts: Sequence[str]) -> Drawn:
+        long = LongDocument(self._plan, texts)
+        return Drawn(long.rewrite(), long.tokens, long.mapping if self._plan.terms.consistent else None)
+
+    def _together(self, batch: Sequence[Sequence[str]]) -> Iterator[Drawn]:
+        cut = self._reader.read(chain.from_iterable(batch))
+        read = Reading(self._plan, cut, self._reader.segments, sizes=list(map(len, batch)))
+        rewritten = written(read, draw(read))
+        texts = iter(rewritten.texts)
+        mappings = map(Restorer, rewritten.pairs) if self._plan.terms.consistent else repeat(None)
+        for document, tokens, mapping in zip(batch, rewritten.tokens, mappings, strict=False):
+            yield Drawn(list(islice(texts, len(document))), tokens, mapping)

@@ -1,0 +1,97 @@
+"""Writes what was drawn for the tokens of texts back into their gaps.
+
+What comes out for a token is a function of its symbol or kind, its case pattern and fresh randomness. The user's
+spelling is never printed, not even where a word is drawn as itself.
+"""
+
+from collections.abc import Collection
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.mechanisms.integer_sampling import Integers
+from textveil.text import segmentation
+from textveil.text.rewrite.cut import DRAWN, SHOWN
+from textveil.text.rewrite.read import Reading
+
+Strings = NDArray[np.object_]
+
+
+class Rewritten(NamedTuple):
+    """Documents, or parts of one, after the draw; other lists than the texts have an entry for each document.
+
+    Attributes:
+        texts: What comes out; a document of several texts has an entry for each of them.
+        tokens: Tokens that are charged: all drawn ones, or the distinct ones where draws are consistent.
+        pairs: Folded output and original spelling of every distinct token that changed hands; empty unless draws are
+            consistent. Private.
+    """
+
+    texts: list[str]
+    tokens: list[int]
+    pairs: list[list[tuple[str, str]]]
+
+
+def written(read: Reading, outputs: Integers) -> Rewritten:
+    """Writes the words that were drawn into the gaps.
+
+    Args:
+        read: The tokens.
+        outputs: What each token becomes, an index of the plan's ``words``; ignored for ``SHOWN`` tokens.
+    """
+    words = read.plan.words.printed(outputs, read.cases)
+    shown = np.flatnonzero(read.roles == SHOWN)
+    words[shown] = _strings(read.known.shown)[read.indices[shown]]
+    parts = filled(read, words).tolist()
+    bounds = pairwise([0, *read.ends.tolist()])
+    if read.plan.terms.sanitize_punctuation:
+        texts = [" ".join(filter(None, parts[start:end])) for start, end in bounds]
+    else:
+        texts = ["".join(parts[start:end]) for start, end in bounds]
+    pairs = _pairs(read, words) if read.plan.terms.consistent else []
+    return Rewritten(texts, _charged(read), pairs)
+
+
+def filled(read: Reading, words: Strings) -> Strings:
+    """Returns the segments, with the words of their tokens in the place of those that have any."""
+    apart, part_of = read.plan.terms.sanitize_punctuation, read.part_of
+    parts = _strings([""] * len(read.segments)) if apart else spelled(read)
+    first = np.ones(len(part_of), dtype=bool)
+    first[1:] = part_of[1:] != part_of[:-1]
+    parts[part_of[first]] = words[first]
+    starts = np.flatnonzero(np.append(first[read.singles :], True))
+    words_of, shown = words[read.singles :].tolist(), (read.roles[read.singles :] == SHOWN).tolist()
+    places = part_of[read.singles :].tolist()
+    for start, end in pairwise(starts.tolist()):
+        if end > start + 1:
+            parts[places[start]] = read.plan.rule.joined(words_of[start:end], shown[start:end], apart=apart)
+    return parts
+
+
+def spelled(read: Reading) -> Strings:
+    """Returns the segments as they were read. Private."""
+    return _strings(read.known.numbers)[read.segments]
+
+
+def _charged(read: Reading) -> list[int]:
+    """Charged tokens of every document."""
+    first = read.draws.first
+    return np.bincount(read.document[first[read.roles[first] == DRAWN]], minlength=read.documents).tolist()
+
+
+def _pairs(read: Reading, words: Strings) -> list[list[tuple[str, str]]]:
+    """Folded output and original spelling of every distinct token of each document, of draws that are new."""
+    pairs: list[dict[tuple[str, str], None]] = [{} for _ in range(read.documents)]
+    tokens = read.draws.tokens[read.draws.copies >= len(read.draws.made)]
+    found: list[int] = tokens[read.identities[tokens] >= 0].tolist()
+    for token in found:
+        pair = segmentation.key(words[token]), read.known.spellings[read.identities[token]]
+        pairs[read.document[token]][pair] = None
+    return list(map(list, pairs))
+
+
+def _strings(strings: Collection[str]) -> Strings:
+    """An array of strings."""
+    return np.fromiter(strings, dtype=object, count=len(strings))

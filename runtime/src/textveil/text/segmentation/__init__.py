@@ -1,0 +1,38 @@
+"""Divides text into words, strings and gaps: ``cut`` is the one function that does (docs/format.md, "Segments")."""
+
+from textveil.text.segmentation.cut import is_gap, is_string, iterate_segments, segments
+from textveil.text.segmentation.strings import LONGEST_WORD
+from textveil.text.segmentation.words import (
+    AUXILIARIES,
+    BYTE_ORDER_MARK,
+    CLITICS,
+    LOWER,
+    NOT,
+    TITLE,
+    UPPER,
+    apply_case,
+    case_pattern,
+    is_folded,
+    key,
+    split_clitic,
+)
+
+__all__ = [
+    "AUXILIARIES",
+    "BYTE_ORDER_MARK",
+    "CLITICS",
+    "LONGEST_WORD",
+    "LOWER",
+    "NOT",
+    "TITLE",
+    "UPPER",
+    "apply_case",
+    "case_pattern",
+    "is_folded",
+    "is_gap",
+    "is_string",
+    "iterate_segments",
+    "key",
+    "segments",
+    "split_clitic",
+]

@@ -1,0 +1,68 @@
+"""Divides text into segments: gaps, which pass through unchanged, and words and strings, which never do.
+
+A *gap* is white space or punctuation (Unicode White_Space or general category P). A *word* is of ordinary letters,
+cut at the default word boundaries of UAX #29; whatever is more than that is a *string*. No two words or strings touch,
+and segments always concatenate to the text (docs/format.md, "Segments").
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from textveil.text.segmentation.strings import find_strings, is_gap, is_string, patterns
+
+__all__ = ["cut", "is_gap", "is_string", "iterate_segments", "segments", "words_and_gaps"]
+
+
+def cut(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Cuts a text into its strings, and what is between them: whatever reads a text for any mechanism begins here.
+
+    Yields:
+        Start and end of each part, in order, and whether it is a string. An empty text has one part.
+    """
+    position = 0
+    for start, end in find_strings(text):
+        if start > position:
+            yield position, start, False
+        yield start, end, True
+        position = end
+    if position < len(text) or not text:
+        yield position, len(text), False
+
+
+def words_and_gaps(part: str, *, marks_apart: bool = False) -> list[str]:
+    """Cuts what is between strings into words and gaps."""
+    return _pattern(part, marks_apart).findall(part)
+
+
+def segments(text: str, *, marks_apart: bool = False) -> list[str]:
+    """Cuts ``text`` into segments whose concatenation is ``text``.
+
+    Args:
+        text: Any string, lone surrogates and control characters included.
+        marks_apart: Whether each mark is a segment, and blanks are in none. So a text is cut where punctuation is
+            sanitized: as many segments as there are words and marks, however it is spaced.
+
+    Returns:
+        Gaps, words and strings in order; a segment is wholly a gap (``is_gap``), or no part of it is.
+    """
+    words = _pattern(text, marks_apart).findall
+    found: list[str] = []
+    for start, end, is_one in cut(text):
+        part = text[start:end]
+        found += [part] if is_one else words(part)
+    return found
+
+
+def iterate_segments(text: str, *, marks_apart: bool = False) -> Iterator[str]:
+    """Yields the segments one by one, for texts so long that a list of them all would not fit in memory."""
+    words = _pattern(text, marks_apart).finditer
+    for start, end, is_one in cut(text):
+        if is_one:
+            yield text[start:end]
+        else:
+            yield from (match.group() for match in words(text, start, end))
+
+
+def _pattern(text: str, marks_apart: bool) -> Any:
+    found = patterns(text)
+    return found.word_or_mark if marks_apart else found.segment

@@ -1,0 +1,134 @@
+"""Joins numbers that single blanks or round brackets hold together, as they come.
+
+``D = E (" "? E)*``, ``E = number | "(" D ")"``. A string is a D up to its last number outside of brackets: what is in
+brackets after it is read by itself. So every string of numbers ends in a number, whatever it looks like, and what
+comes after it cannot tell which one it is. One that begins with a bracket is kept from what it would touch.
+"""
+
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+
+import regex
+
+from textveil.text.segmentation.characters import ANY, BREAK_BEFORE, HARD, SOFT, TRIM, TRIMMED, word
+
+#: What may stand between two numbers of a group.
+BETWEEN = "() \u00a0\u2009\u202f"
+_BETWEEN = re.compile(f"[{BETWEEN}]+")
+_SOLID = regex.compile(rf"[^\p{{White_Space}}{HARD}{SOFT}{TRIM}]")
+_BRACKETED = regex.compile(rf"[(\[{{]{word(ANY)}[)\]}}]", regex.V1)
+
+Span = tuple[int, int]
+
+
+class NumberGroup:
+    """The numbers that a stretch of blanks and brackets holds together, and what they become.
+
+    Args:
+        text: The whole text.
+        after: End of the string before the numbers.
+
+    Attributes:
+        end: End of the last number; ``after`` where there is none.
+    """
+
+    def __init__(self, text: str, after: int) -> None:
+        self._text, self._after = text, after
+        self._only: Span | None = None  # the first number
+        self._joined: _Joined | None = None  # once there are two
+        self.end = after
+
+    def goes_on_to(self, start: int) -> bool:
+        """Tells whether a number that starts there belongs to this group; the first one always does."""
+        return self._only is None or _BETWEEN.fullmatch(self._text, self.end, start) is not None
+
+    def add(self, number: Span) -> Iterator[Span]:
+        """Takes the next number, and yields strings that are complete."""
+        self.end = number[1]
+        if self._only is None:
+            self._only = number
+            return
+        if self._joined is None:
+            place = self._only[0]
+            while place > self._after and self._text[place - 1] == "(":
+                place -= 1
+            self._joined = _Joined(self._text, place)
+            yield from self._joined.read(self._only)
+        yield from self._joined.read(number)
+
+    def close(self) -> Iterable[Span]:
+        """Returns the strings that are left: no number comes any more."""
+        if self._joined is not None:
+            return self._joined.give_up()
+        return () if self._only is None else (self._only,)
+
+
+class _Joined:
+    """Reads several numbers and what is between them, from the left.
+
+    It holds places only, in arrays: a bracket or a string that waits for what joins it takes a few bytes.
+    """
+
+    def __init__(self, text: str, place: int) -> None:
+        self._text, self._place = text, place
+        self._number = "I" if len(text) < 1 << 32 else "Q"  # four bytes, or eight
+        self._begin = place  # where the outermost D begins
+        self._wait_for_nothing()
+
+    def read(self, number: Span) -> Iterator[Span]:
+        """Reads up to the end of a number, and yields strings that are complete."""
+        for place in range(self._place, number[0]):
+            yield from self._mark(place)
+        if not self._open and not self._starts:
+            self._begin = number[0]
+        # With all of its D that is before it, the number is one string.
+        start = self._open[-1] + 1 if self._open else self._begin
+        first = bisect_left(self._starts, start)
+        del self._starts[first:], self._ends[first:]
+        self._starts.append(start)
+        self._ends.append(number[1])
+        self._place, self._blank = number[1], False
+
+    def give_up(self) -> Iterable[Span]:
+        """Returns the strings that nothing joins any more."""
+        found = zip(self._starts, self._ends, strict=True)
+        self._wait_for_nothing()
+        return found
+
+    def _wait_for_nothing(self) -> None:
+        self._open = array(self._number)  # places of brackets that nothing has closed
+        self._starts, self._ends = array(self._number), array(self._number)  # the strings in them, and before them
+        self._blank = False  # whether a blank was read last
+
+    def _mark(self, place: int) -> Iterable[Span]:
+        """Reads a bracket or a blank."""
+        mark = self._text[place]
+        waits = not self._blank and len(self._starts) > 0 and (not self._open or self._starts[-1] > self._open[-1])
+        if mark == "(":
+            if not self._open and not self._starts:
+                if _touched(self._text, place - 1):
+                    return ()  # what stands before it would touch the number
+                self._begin = place
+            self._open.append(place)
+            self._blank = False
+        elif not waits or (mark == ")" and not self._open):
+            return self.give_up()
+        elif mark == ")":
+            self._open.pop()
+        else:
+            self._blank = True
+        return ()
+
+
+def _touched(text: str, place: int) -> bool:
+    """Whether what ends here would touch a number: a run, marks after a run, or a word in brackets after a run."""
+    if place >= 0 and text[place] in ")]}":
+        before = BREAK_BEFORE.search(text, 0, place)
+        if before is None or not _BRACKETED.fullmatch(text, before.start(), place + 1):
+            return False
+        return before.start() > 0 and _SOLID.match(text, before.start() - 1) is not None
+    while place >= 0 and text[place] in TRIMMED:
+        place -= 1
+    return place >= 0 and _SOLID.match(text, place) is not None

@@ -1,0 +1,59 @@
+"""Keys of words, clitics, and the case patterns in which words are written (docs/format.md, "From words to inputs")."""
+
+import re
+import unicodedata
+
+from textveil.text.segmentation.strings import LONGEST_WORD
+
+_CLITIC = re.compile(r"(.+?)(n't|'(?:s|m|d|re|ve|ll))", re.DOTALL)
+
+#: Clitics: parts of words that stand without a blank after the word they belong to.
+CLITICS = frozenset({"n't", "'s", "'m", "'d", "'re", "'ve", "'ll"})
+
+#: The clitic that reads well after an auxiliary only, and the stems that it stands after.
+NOT = "n't"
+AUXILIARIES = frozenset(
+    "do does did is are was were am ai has have had wo ca sha could would should must might may need dare ought".split()
+)
+
+LOWER, TITLE, UPPER = range(3)
+
+#: Some editors write it before the first line of a file; a list that is read by its lines then has it in a word.
+BYTE_ORDER_MARK = "\ufeff"
+
+
+def key(word: str) -> str:
+    """Returns the look-up key of a word: NFKC, lower case, U+2019 as an apostrophe; a word that is too long itself."""
+    if len(word) > LONGEST_WORD:
+        return word
+    if word.isascii():
+        return word.lower()
+    return unicodedata.normalize("NFKC", word).lower().replace("\u2019", "'")
+
+
+def is_folded(text: str) -> bool:
+    """Tells whether every word of a text is its own key."""
+    return text.lower() == text and "\u2019" not in text and unicodedata.is_normalized("NFKC", text)
+
+
+def split_clitic(key: str) -> tuple[str, str] | None:
+    """Splits ``"don't"`` into ``("do", "n't")`` and ``"john's"`` into ``("john", "'s")``; ``None`` without a clitic."""
+    match = _CLITIC.fullmatch(key)
+    return None if match is None else (match[1], match[2])
+
+
+def case_pattern(word: str) -> int:
+    """Returns ``UPPER`` if every letter of two or more is upper case, ``TITLE`` if the first is, else ``LOWER``."""
+    if word.islower():
+        return LOWER
+    if len(word) > 1 and word.isupper():
+        return UPPER
+    first = word[:1]
+    return TITLE if first.isupper() or first.istitle() else LOWER
+
+
+def apply_case(word: str, pattern: int) -> str:
+    """Writes a lower-case word in a case pattern."""
+    if pattern == LOWER:
+        return word
+    return word.upper() if pattern == UPPER else word[:1].upper() + word[1:]

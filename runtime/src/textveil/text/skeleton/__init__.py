@@ -1,0 +1,24 @@
+"""Rules: what of a text is shown, what is replaced without a look, and what is drawn."""
+
+from textveil.text.skeleton.everything import EveryPieceRule, EverythingRule
+from textveil.text.skeleton.function_words import SkeletonRule, denied_keys, function_words
+from textveil.text.skeleton.kinds import SHAPES, Kind, Kinds, read_kind
+from textveil.text.skeleton.rule import MARKS, Pieces, Role, Rule, Token, sentence_start
+
+__all__ = [
+    "MARKS",
+    "SHAPES",
+    "EveryPieceRule",
+    "EverythingRule",
+    "Kind",
+    "Kinds",
+    "Pieces",
+    "Role",
+    "Rule",
+    "SkeletonRule",
+    "Token",
+    "denied_keys",
+    "function_words",
+    "read_kind",
+    "sentence_start",
+]

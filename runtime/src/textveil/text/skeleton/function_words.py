@@ -1,0 +1,256 @@
+"""The rule of the staircase: function words are shown, members of kinds replaced, all other words drawn.
+
+The skeleton of a text is released as it is, so what holds for two texts of one skeleton is only worth something if the
+rule is
+
+- *local*: what a token is depends on its own string and on the gap before it, and
+- *exchangeable*: any string that would be the same entry in its place leaves the rest of the skeleton as it is.
+
+Three exceptions are seen in the gaps. Emoticons are strings that fit between blanks only. Strings of over 1,000
+characters are unknown words, as other words are. And where two tokens touch, the second one is a clitic: any clitic, if
+function words are drawn.
+
+Without kinds, strings are not exchangeable with words: numbers join each other, and a string takes in what touches it.
+"""
+
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from textveil.errors import BundleDamaged, OptionError
+from textveil.text import segmentation
+from textveil.text.segmentation import (
+    AUXILIARIES,
+    CLITICS,
+    LONGEST_WORD,
+    LOWER,
+    NOT,
+    TITLE,
+    UPPER,
+    apply_case,
+    case_pattern,
+    is_gap,
+    is_string,
+)
+from textveil.text.skeleton.kinds import Kind, Kinds
+from textveil.text.skeleton.rule import MARKS, Pieces, Role, Token, sentence_start
+
+NAME_LIKE = "name-like"
+_APOSTROPHES = ("'", "\u2019", "\uff07")
+
+
+@dataclass(frozen=True)
+class SkeletonRule:
+    """The public rule of a bundle's lists.
+
+    Attributes:
+        function_words: Lower-case function words, clitics and their stems; ``True`` for those that may be a name when
+            they are in Title case, even at the start of a sentence.
+        kinds: The kinds.
+        visible: Whether function words are visible. They are drawn otherwise.
+        use_kinds: Whether kinds are drawn from their lists. Words of lists are drawn words otherwise, and strings are
+            unknown words.
+        denied: Keys that are unknown words in this call (``denied_keys``).
+    """
+
+    function_words: Mapping[str, bool]
+    kinds: Kinds
+    visible: bool
+    use_kinds: bool = True
+    denied: frozenset[str] = field(default=frozenset(), repr=False)  # words of the user's own
+
+    @property
+    def lists(self) -> Sequence[Kind]:
+        """The kinds, and that of punctuation marks."""
+        return (*self.kinds.kinds, MARKS)
+
+    def plain(self, key: str, case: int) -> Token | None:
+        """As ``Rule.plain``: nothing is cut off such a word, and no sentence decides."""
+        if key in self.function_words or key in self.denied:
+            return None
+        kind = self.kinds.of_word(key, case) if self.use_kinds else None
+        return Token(Role.DRAWN, case, key) if kind is None else Token(Role.REPLACED, case, None, kind)
+
+    def tokens(self, segment: str, *, starts_sentence: bool) -> Pieces:
+        """As ``Rule.tokens``; denied words are unknown ones."""
+        first, *clitics = self.classify(segment, starts_sentence=starts_sentence)
+        if not clitics and not self.denied:
+            return [(segment, first)]
+        keys = [token.key or "" for token in clitics]  # as long as what they are keys of
+        end = len(segment) - sum(map(len, keys))
+        stem = segment[:end]
+        if self.denied:
+            # A denied word shows nothing but its place: a clitic after it that few words have would tell more.
+            whole = segmentation.key(segment) in self.denied or not self.denied.isdisjoint(keys)
+            if segmentation.key(stem) in self.denied:
+                first, whole = Token(Role.DRAWN, first.case), whole or NOT in keys
+            if whole:
+                return [(segment, Token(Role.DRAWN, first.case))]
+        found = [(stem, first)]
+        for token, key in zip(clitics, keys, strict=True):
+            found.append((segment[end : end + len(key)], token))
+            end += len(key)
+        return found
+
+    def mark(self, mark: str) -> Token:
+        """As ``Rule.mark``: which mark it is does not matter."""
+        return Token(Role.REPLACED, LOWER, kind=len(self.kinds.kinds))
+
+    def joined(self, words: Sequence[str], shown: Sequence[bool], *, apart: bool) -> str:
+        """As ``Rule.joined``: a visible clitic is glued to its stem, a drawn one follows after a blank."""
+        written = words[0]
+        for word, is_shown in zip(words[1:], shown[1:], strict=True):
+            written += word if is_shown and not apart else " " + word
+        return written
+
+    def alone(self, word: str) -> Token:
+        """As ``Rule.alone``; a visible word has no distribution."""
+        found = segmentation.segments(word)
+        pieces = self.tokens(word, starts_sentence=False) if len(found) == 1 and not is_gap(word) else ()
+        if len(pieces) != 1:
+            raise OptionError("one word is needed")
+        ((_, token),) = pieces
+        if token.role is Role.SHOWN:
+            raise OptionError("this word is a function word: it stays visible (visible none draws it)")
+        return token
+
+    def classify(self, segment: str, *, starts_sentence: bool) -> tuple[Token, ...]:
+        """Returns the tokens of one segment that is no gap: one, or a stem and its clitics.
+
+        Args:
+            segment: A word or a string of ``segmentation.segments``.
+            starts_sentence: ``sentence_start`` of the gap before it.
+        """
+        if len(segment) > LONGEST_WORD:
+            return (Token(Role.DRAWN, LOWER),)
+        if segment.isascii() and segment.isalpha():  # most of all words: no string, and nothing to cut off
+            return (self._word(segment, starts_sentence),)
+        if is_string(segment):
+            kind = self.kinds.of_string(segment) if self.use_kinds else None
+            return (Token(Role.DRAWN if kind is None else Role.REPLACED, LOWER, kind=kind),)
+        stem, clitics = _split_clitics(segment)
+        token = self._word(stem, starts_sentence)
+        if self.visible and (auxiliary := _before_not(stem)) is not None:
+            first = self._word(auxiliary, starts_sentence)
+            if first.role is Role.SHOWN:
+                token, clitics = first, (NOT, *clitics)
+            else:  # cut off here, "n't" would tell that the drawn word before it is an auxiliary
+                token = Token(Role.DRAWN, token.case)
+        if not clitics:
+            return (token,)
+        role, case = Role.SHOWN if self.visible else Role.DRAWN, UPPER if token.case == UPPER else LOWER
+        return (token, *(Token(role, case, clitic) for clitic in clitics))
+
+    def outputs_allowed(self, symbol: str, *, lower: bool = False) -> bool:
+        """Tells whether a word of the vocabulary may be an output of drawn words.
+
+        It may if it is a drawn word itself however it is printed, so that what was sanitized keeps its skeleton if it
+        is sanitized again.
+
+        Args:
+            symbol: The word, as it is printed in lower case.
+            lower: Whether it comes out in lower case only.
+        """
+        for case in (LOWER,) if lower else (LOWER, TITLE, UPPER):
+            printed = apply_case(symbol, case)
+            if segmentation.segments(printed) != [printed] or is_gap(printed) or is_string(printed):
+                return False
+            for starts in (False, True):
+                tokens = self.classify(printed, starts_sentence=starts)
+                if any(token.role is not Role.DRAWN or token.key is None for token in tokens) or len(tokens) > 1:
+                    return False
+        return symbol not in CLITICS and not (self.visible and symbol in self.function_words)
+
+    def skeleton(self, segments: Iterable[str]) -> list[str | tuple[object, ...]]:
+        """Returns what is released of a text: its gaps, and the entry of each token."""
+        found: list[str | tuple[object, ...]] = []
+        gap: str | None = None  # before the first token there may be nothing, a gap or several segments of one
+        first = True
+        for segment in segments:
+            if is_gap(segment):
+                gap = (gap or "") + segment
+                continue
+            if gap:
+                found.append(gap)
+            tokens = self.classify(segment, starts_sentence=sentence_start(None if first else gap))
+            found += [token.entry for token in tokens]
+            gap, first = "", False
+        return [*found, gap] if gap else found
+
+    def _word(self, word: str, starts_sentence: bool) -> Token:
+        """A word, or a stem, without clitics."""
+        key, case = segmentation.key(word), case_pattern(word)
+        kind = self.kinds.of_word(key, case) if self.use_kinds else None
+        if kind is not None:
+            return Token(Role.REPLACED, case, kind=kind)
+        if not self.visible or key not in self.function_words:
+            return Token(Role.DRAWN, case, key)
+        if word == key:
+            return Token(Role.SHOWN, case, key)
+        spelled = unicodedata.normalize("NFKC", word).replace("\u2019", "'")
+        capital = key == "i" or (starts_sentence and not self.function_words[key])
+        if spelled == key or (capital and spelled == apply_case(key, TITLE)):
+            return Token(Role.SHOWN, case, key)
+        return Token(Role.DRAWN, case)
+
+
+def function_words(text: str) -> dict[str, bool]:
+    """Reads the content of ``function-words.txt``: a word a line, after a tab ``name-like``.
+
+    Raises:
+        BundleDamaged: There is no word, a word is there twice, is not folded or is not one word, or a mark is unknown.
+    """
+    found: dict[str, bool] = {}
+    for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
+        word, *marks = line.split("\t")
+        if marks not in ([], [NAME_LIKE]):
+            raise BundleDamaged(f"line {number} of the function words has an unknown mark")
+        if word in found or not _is_function_word(word):
+            raise BundleDamaged(f"line {number} of the function words is there twice or is no word")
+        found[word] = bool(marks)
+    return found
+
+
+def denied_keys(entries: Collection[str]) -> frozenset[str]:
+    """Returns the keys of denied entries: the whole of each, and every word in it."""
+    return frozenset(key for entry in entries for key in _keys(entry))
+
+
+def _keys(entry: str) -> list[str]:
+    entry = entry.removeprefix(segmentation.BYTE_ORDER_MARK).strip()
+    words = [segment for segment in segmentation.segments(entry) if not is_gap(segment)]
+    return [segmentation.key(entry), *map(segmentation.key, words)] if words else []
+
+
+def _is_function_word(word: str) -> bool:
+    if word in CLITICS:
+        return True
+    if not word or segmentation.key(word) != word or segmentation.segments(word) != [word]:
+        return False
+    return not (is_gap(word) or is_string(word))
+
+
+def _split_clitics(word: str) -> tuple[str, tuple[str, ...]]:
+    """The stem of a word and its clitics, but for ``n't``."""
+    clitics: list[str] = []
+    end = len(word)
+    while (place := _apostrophe(word, end)) > 0 and end - place in (2, 3):
+        tail = segmentation.key(word[place:end])
+        if tail not in CLITICS:
+            break
+        clitics.append(tail)
+        end = place
+    return word[:end], tuple(reversed(clitics))
+
+
+def _before_not(word: str) -> str | None:
+    """The auxiliary that ``n't`` is written after, as it is spelled, or ``None``."""
+    stem = word[:-3]
+    ends = len(word) > 3 and segmentation.key(word[-3:]) == NOT and segmentation.key(stem) in AUXILIARIES
+    return stem if ends else None
+
+
+def _apostrophe(word: str, end: int) -> int:
+    """The last place before ``end`` where an apostrophe is, near enough for a clitic; -1 if there is none."""
+    marks = _APOSTROPHES[:1] if word.isascii() else _APOSTROPHES
+    return max([word.rfind(mark, max(0, end - 3), end) for mark in marks])

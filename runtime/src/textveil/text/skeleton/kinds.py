@@ -1,0 +1,227 @@
+"""Kinds: names, places, numbers, addresses and the like, of which a text shows the kind and nothing else.
+
+A kind is recognized by the shape of a string or by a public list of words. Its outputs are drawn from a public list,
+without looking at the string. Every string is of exactly one shape (``shape_of``). Strings that are found in text in
+different ways are of different shapes, so any string of a kind may stand where another one stands.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import compress
+
+from textveil.errors import BundleDamaged
+from textveil.text import segmentation
+from textveil.text.segmentation import LOWER, strings
+
+CAPITALIZED, MEMBER_ONLY = "capitalized", "member-only"
+_CAPITALIZED, _MEMBER_ONLY, _UNKNOWN = 1, 2, -1
+#: What stands after an entry, and the bits that it sets.
+_MARKS = {
+    "": 0,
+    f"\t{CAPITALIZED}": _CAPITALIZED,
+    f"\t{MEMBER_ONLY}": _MEMBER_ONLY,
+    f"\t{CAPITALIZED},{MEMBER_ONLY}": _CAPITALIZED | _MEMBER_ONLY,
+}
+
+#: Entries that are looked at together: many at once are quick, and all of a list would be held several times.
+_BLOCK = 1 << 8
+
+_EMAIL = re.compile(r"[^@＠﹫]+[@＠﹫][^@＠﹫]*\.[^@＠﹫.]+|.+[(\[{]at[)\]}].+", re.DOTALL)
+_PATH = re.compile(r"(?:/|~[/\\]|[A-Za-z]:[/\\]|\\)", re.DOTALL)
+_TIME = re.compile(r"\d{1,2}:\d\d(?::\d\d)?(?:[ap]\.?m)?|\d{1,2}[ap]\.?m", re.IGNORECASE)
+_ORDINAL = re.compile(r"\d+(?:,\d{3})*(?:st|nd|rd|th)", re.IGNORECASE)
+_DATE = re.compile(r"\d\d?([-/.‐‑–])\d\d?\1(?:\d\d|\d{4})|\d{4}([-/.‐‑–])\d\d?\2\d\d?")
+_YEAR = re.compile(r"1[5-9][0-9]{2}|20[0-9]{2}")
+_YEARS = re.compile(r"\d{4}[-/‐‑–]\d{4}")
+_PHONE = re.compile(r"\+?[\d(][\d() \u00a0\u2009\u202f./‐‑–-]*\d")
+_GROUPED = re.compile(r"[+() \u00a0\u2009\u202f‐‑–-]|[./].*[./]")
+
+
+def shape_of(string: str) -> str:
+    """Returns the shape of a string of ``segmentation.segments``: the name of exactly one of ``SHAPES``."""
+    if strings.is_numeric(string):
+        return _numeric_shape(string)
+    if string[0] in "@＠﹫":
+        return "handle"
+    if strings.is_url(string):
+        return "url"
+    if strings.is_emoticon(string):
+        return "other"
+    if _EMAIL.fullmatch(string):
+        return "email"
+    for name, pattern in (("time", _TIME), ("ordinal-number", _ORDINAL)):
+        if pattern.fullmatch(string):
+            return name
+    return "path" if _PATH.match(string) else "other"
+
+
+def _numeric_shape(string: str) -> str:
+    """Numbers in groups are of these shapes alone: they join their neighbors, which no other string does."""
+    if _YEAR.fullmatch(string):
+        return "year"
+    if _DATE.fullmatch(string):
+        return "date"
+    digits = sum(map(str.isdecimal, string))
+    if 7 <= digits <= 15 and _PHONE.fullmatch(string) and _GROUPED.search(string) and not _YEARS.fullmatch(string):
+        return "phone"
+    return "number"
+
+
+def _has_shape(name: str, string: str) -> bool:
+    return shape_of(string) == name
+
+
+#: Shapes that a kind may have. ``other`` is every string that is of none of the rest.
+SHAPES: dict[str, Callable[[str], bool]] = {
+    name: partial(_has_shape, name)
+    for name in "email url handle path date time phone year number ordinal-number other".split()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind.
+
+    Attributes:
+        name: Its name, as it is printed.
+        shape: A name of ``SHAPES`` for a kind of strings; ``None`` for a kind by list.
+        members: Folded words of the list.
+        capitalized: Those that are members in Title case and ALL CAPS only.
+        outputs: Folded outputs, each drawn with the same probability.
+    """
+
+    name: str
+    shape: str | None
+    members: tuple[str, ...]
+    capitalized: frozenset[str]
+    outputs: tuple[str, ...]
+
+
+class Kinds:
+    """The kinds of a bundle in their public order, which settles what is on two lists.
+
+    Args:
+        kinds: Any number of kinds. Either all shapes are there or none: a string of a shape that is missing would be
+            told from others by what it does to its neighbors.
+
+    Raises:
+        BundleDamaged: A name or a shape is there twice, is unknown, or shapes are missing.
+    """
+
+    def __init__(self, kinds: Sequence[Kind]) -> None:
+        self.kinds = tuple(kinds)
+        shapes = [kind.shape for kind in kinds if kind.shape is not None]
+        if len({kind.name for kind in kinds}) < len(kinds) or len(set(shapes)) < len(shapes):
+            raise BundleDamaged("a kind is there twice")
+        if shapes and set(shapes) != SHAPES.keys():
+            raise BundleDamaged("the kinds by shape are not those of the format")
+        self._shapes = {kind.shape: index for index, kind in enumerate(kinds) if kind.shape is not None}
+        differing = frozenset[str]().union(*(kind.capitalized for kind in kinds))
+        self._of_word: dict[str, int] = {}
+        #: Of words that some list has with a capital only: their kind in lower case.
+        self._of_lower: dict[str, int | None] = dict.fromkeys(differing)
+        for index, kind in reversed(list(enumerate(kinds))):  # what is on two lists is of the first
+            self._of_word.update(dict.fromkeys(kind.members, index))
+            self._of_lower.update(dict.fromkeys(differing.intersection(kind.members) - kind.capitalized, index))
+
+    def find(self, segment: str, key: str, case: int) -> int | None:
+        """Returns the index of the first kind that fits, or ``None``.
+
+        Args:
+            segment: A word or a string of ``segmentation.segments``, or the stem of a word.
+            key: Its key.
+            case: Its case pattern.
+        """
+        return self.of_string(segment) if strings.is_string(segment) else self.of_word(key, case)
+
+    def of_string(self, string: str) -> int | None:
+        """Returns the index of the kind of a string, or ``None`` if there are no kinds by shape."""
+        return self._shapes[shape_of(string)] if self._shapes else None
+
+    def of_word(self, key: str, case: int) -> int | None:
+        """Returns the index of the first kind that lists a word, or ``None``."""
+        if case == LOWER and key in self._of_lower:
+            return self._of_lower[key]
+        return self._of_word.get(key)
+
+
+def read_kind(name: str, shape: str | None, text: str) -> Kind:
+    """Reads the content of ``kind.NAME.txt``.
+
+    Args:
+        name: Name of the kind.
+        shape: Its shape, ``None`` for a kind by list.
+        text: The file: an entry a line, after a tab its marks.
+
+    Raises:
+        BundleDamaged: There is no output, an entry is there twice or is not what the kind can hold, or a mark or the
+            shape is unknown.
+    """
+    if shape is not None and shape not in SHAPES:
+        raise BundleDamaged("a kind has an unknown shape")
+    # All lines at once: a bundle has tens of thousands of them, and every start reads them.
+    lines = text.removesuffix("\n").split("\n")
+    entries = tuple([line.partition("\t")[0] for line in lines])
+    known = _MARKS if shape is None else {"": 0}
+    marks = [known.get(line[len(entry) :], _UNKNOWN) for line, entry in zip(lines, entries, strict=True)]
+    if _UNKNOWN in marks:
+        raise BundleDamaged(f"line {marks.index(_UNKNOWN) + 1} of a kind has an unknown mark")
+    wrong = _first_wrong(entries, shape)
+    if wrong is None and len(set(entries)) < len(entries):
+        first = dict(zip(reversed(entries), range(len(entries) - 1, -1, -1), strict=True))
+        wrong = next(n for n, entry in enumerate(entries) if first[entry] < n)
+    if wrong is not None:
+        raise BundleDamaged(
+            f"line {wrong + 1} of a kind is there twice or is no entry of it (entries are in lower case)"
+        )
+    outputs = tuple(compress(entries, [not mark & _MEMBER_ONLY for mark in marks]))
+    if not outputs:
+        raise BundleDamaged("a kind has no outputs")
+    if shape is not None:
+        return Kind(name, shape, (), frozenset(), outputs)
+    return Kind(name, None, entries, frozenset(compress(entries, [mark & _CAPITALIZED for mark in marks])), outputs)
+
+
+def _first_wrong(entries: Sequence[str], shape: str | None) -> int | None:
+    """The number of the first entry that a list, or a kind of a shape, cannot hold."""
+    if shape is not None:
+        return next((n for n, entry in enumerate(entries) if not _is_output(entry, shape)), None)
+    for start in range(0, len(entries), _BLOCK):
+        block = entries[start : start + _BLOCK]
+        for n in _odd(block):
+            if not _is_listable(block[n]):
+                return start + n
+    return None
+
+
+def _odd(entries: Sequence[str]) -> Sequence[int]:
+    """The numbers of the entries that need a second look: not of those that are folded, and of letters only."""
+    together = "\n".join(entries)  # a line feed is folded to itself, and combines with nothing
+    if not (all(entries) and segmentation.is_folded(together)):
+        return range(len(entries))
+    marks = {mark for mark in set(together) if not strings.is_letters(mark)} - {"\n"}
+    return [n for n, entry in enumerate(entries) if not marks.isdisjoint(entry)] if marks else []
+
+
+def _is_listable(entry: str) -> bool:
+    """One folded word that nothing is cut off from: it could never be found otherwise."""
+    if not entry or segmentation.key(entry) != entry:
+        return False
+    if strings.is_letters(entry):
+        return True
+    if segmentation.segments(entry) != [entry]:
+        return False
+    return not (strings.is_string(entry) or strings.is_gap(entry)) and segmentation.split_clitic(entry) is None
+
+
+def _is_output(entry: str, shape: str) -> bool:
+    """One folded string of the shape. Emoticons stand between blanks only, so they are no outputs."""
+    if not entry or segmentation.key(entry) != entry:
+        return False
+    if strings.is_solid(entry):
+        return shape_of(entry) == shape
+    if segmentation.segments(entry) != [entry]:
+        return False
+    return strings.is_string(entry) and not strings.is_emoticon(entry) and shape_of(entry) == shape

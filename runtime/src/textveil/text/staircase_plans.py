@@ -1,0 +1,148 @@
+"""Turns the options of a call into a plan of the staircase: level, visible words, kinds, what is denied."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.bundle.layout import VISIBLE
+from textveil.bundle.text import TextBundle
+from textveil.errors import OptionError, UnknownMechanism
+from textveil.mechanisms.staircase.fluent import FluentStaircase
+from textveil.mechanisms.staircase.slots import FluentSlots, SlotStaircase
+from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
+from textveil.release import round_up
+from textveil.text.levels import find_staircase_level
+from textveil.text.promises import MentionPromise, guess_gain
+from textveil.text.rewrite import Plan, Words
+from textveil.text.skeleton import Kinds, SkeletonRule, denied_keys, function_words, read_kind
+from textveil.text.statement import Terms
+
+#: The most drawn words, names and numbers of a document whose equal words become equal words.
+CONSISTENT_CAP = 2_000
+_FOREIGN = ("replacement_probability",)
+
+
+class StaircasePlans:
+    """What all plans of one bundle share: its lists, its rules and the words that can be printed.
+
+    Args:
+        bundle: A bundle with a staircase.
+
+    Raises:
+        UnknownMechanism: The bundle has none.
+        BundleDamaged: A list of the skeleton is malformed.
+    """
+
+    def __init__(self, bundle: TextBundle) -> None:
+        if bundle.staircase is None or bundle.skeleton is None:
+            raise UnknownMechanism(f"this bundle carries {', '.join(bundle.mechanisms)} only")
+        self.bundle = bundle
+        self._table = bundle.staircase
+        self._function_words = function_words(bundle.skeleton.function_words)
+        self._kinds = Kinds([read_kind(kind.name, kind.shape, kind.content) for kind in bundle.skeleton.kinds])
+        self._words = Words.of(bundle.vocabulary, self.rule(visible="none", kinds=True).lists)
+
+    def rule(self, *, visible: str, kinds: bool, denied: frozenset[str] = frozenset()) -> SkeletonRule:
+        """Returns the rule of the skeleton."""
+        return SkeletonRule(self._function_words, self._kinds, visible != "none", kinds, denied)
+
+    def outputs(self, *, visible: str, kinds: bool, lower: bool = False) -> NDArray[np.bool_]:
+        """Returns which symbols may come out for drawn words, or for those in lower case, shape ``(symbols,)``."""
+        return self._table.outputs(visible=visible != "none", kinds=kinds, lower=lower)
+
+    def staircase(self, level: StaircaseLevel, *, visible: str, kinds: bool, lower: bool = False) -> Staircase:
+        """Returns the staircase of a level over the outputs that the rule leaves, and checks its certificate."""
+        return Staircase.of(self._table, level, self.outputs(visible=visible, kinds=kinds, lower=lower))
+
+    def slots(self, level: StaircaseLevel, *, visible: str, kinds: bool) -> SlotStaircase:
+        """Returns the staircases of a level, for slots of any case and for those in lower case."""
+        strict = self.staircase(level, visible=visible, kinds=kinds)
+        lower = self.outputs(visible=visible, kinds=kinds, lower=True)
+        if (lower == (strict.base > 0)).all():
+            return SlotStaircase(strict, strict)
+        return SlotStaircase(strict, Staircase.of(self._table, level, lower))
+
+    def fluent(self, slots: SlotStaircase) -> FluentSlots:
+        """Returns the same staircases with a base that follows the text.
+
+        Raises:
+            OptionError: The bundle has no table of contexts.
+        """
+        context = self.bundle.context
+        if context is None:
+            raise OptionError("this bundle has no context.safetensors, so its base cannot follow the text (fluent)")
+        strict = FluentStaircase(slots.strict, context)
+        return FluentSlots(strict, strict if slots.lower is slots.strict else FluentStaircase(slots.lower, context))
+
+    def plan(self, given: Mapping[str, Any]) -> Plan:
+        """Resolves options that are given and checked (``options.given``).
+
+        Raises:
+            UnknownLevel, OptionError: An option has a value that the bundle or the staircase does not have; the message
+                lists those it has, and does not repeat the value.
+        """
+        foreign = sorted(set(given).intersection(_FOREIGN))
+        if foreign:
+            raise OptionError(f"the staircase does not take {', '.join(foreign)}")
+        visible, kinds = find_visible(self.bundle, given.get("visible")), given.get("kinds", True)
+        level = find_staircase_level(self.bundle, given.get("epsilon"), given.get("level"))
+        consistent, split, cap = _consistent(given)
+        bare, fluent = given.get("sanitize_punctuation", False), given.get("fluent", False)
+        slots = self.slots(level, visible=visible, kinds=kinds)
+        mechanism = self.fluent(slots) if fluent else slots
+        promise = MentionPromise(
+            epsilon=level.epsilon,
+            share=str(level.share),
+            near=round_up(mechanism.near),
+            guess_gain=guess_gain(mechanism.guess_gain),
+        )
+        terms = Terms(
+            mechanism="staircase",
+            level=level.name,
+            promise=promise,
+            visible=visible,
+            kinds=kinds,
+            consistent=consistent,
+            consistent_cap=cap,
+            fluent=fluent,
+            case="drop" if bare else given.get("case", "carry"),
+            sanitize_punctuation=bare,
+            bundle=self.bundle.identity,
+        )
+        return Plan(
+            bundle=self.bundle,
+            rule=self.rule(visible=visible, kinds=kinds, denied=denied_keys(given.get("deny", ()))),
+            mechanism=mechanism,
+            words=self._words,
+            terms=terms,
+            split=split,
+        )
+
+
+def _consistent(given: Mapping[str, Any]) -> tuple[bool, bool, int]:
+    """Whether draws are consistent, whether long documents are split, and their cap."""
+    consistent, split = given.get("consistent", False), given.get("split", False)
+    cap = given.get("consistent_cap", CONSISTENT_CAP)
+    if type(cap) is not int or cap < 1:
+        raise OptionError("the cap of consistent draws is a whole number of mentions, at least 1")
+    if not consistent and ("consistent_cap" in given or split):
+        raise OptionError("a cap and a split belong to consistent draws")
+    return consistent, split, cap
+
+
+def find_visible(bundle: TextBundle, visible: Collection[str] | str | None) -> str:
+    """Returns the name of what stays visible; the bundle's default for ``None``.
+
+    Raises:
+        OptionError: There is no such choice.
+    """
+    if visible is None:
+        return bundle.default_visible
+    if isinstance(visible, Collection) and not isinstance(visible, str):
+        names = list(visible)
+        visible = names[0] if len(names) == 1 else "none" if not names else ""
+    if not isinstance(visible, str) or visible not in VISIBLE:
+        raise OptionError(f"visible must be one of {', '.join(VISIBLE)}")
+    return visible

@@ -1,0 +1,152 @@
+"""Turns the options of a call into a plan that draws everything: SanText, SanText+, FBDD and randomized response."""
+
+import math
+from collections.abc import Callable, Mapping
+from decimal import ROUND_CEILING, Decimal, localcontext
+from typing import Any
+
+import numpy as np
+
+from textveil.bundle.layout import TABLE_MECHANISMS
+from textveil.bundle.santext_files import Level
+from textveil.bundle.text import TextBundle
+from textveil.errors import OptionError, UnknownMechanism
+from textveil.mechanisms.baselines.fbdd import Fbdd
+from textveil.mechanisms.baselines.randomized_response import RandomizedResponse
+from textveil.mechanisms.baselines.santext import SanText, rounding_slack
+from textveil.mechanisms.baselines.santext_plus import SanTextPlus, mixture_epsilon
+from textveil.mechanisms.baselines.table import KEPT
+from textveil.mechanisms.coin import ReplacementCoin
+from textveil.mechanisms.protocol import Everywhere, Mechanism
+from textveil.text.levels import find_level, label, number
+from textveil.text.promises import TokenPromise
+from textveil.text.rewrite import Plan, Words
+from textveil.text.skeleton import EveryPieceRule, EverythingRule
+from textveil.text.statement import PURE_LDP, TEXTBOOK, Terms
+
+_OF_STAIRCASE = ("visible", "kinds", "consistent", "consistent_cap", "split", "fluent")
+#: The mechanism, the name of its level, and what it promises.
+_Chosen = tuple[Mechanism, str | None, TokenPromise]
+
+
+class TokenPlans:
+    """What all plans of one bundle that draw everything share.
+
+    Args:
+        bundle: The bundle.
+    """
+
+    def __init__(self, bundle: TextBundle) -> None:
+        self.bundle = bundle
+        printed = bundle.vocabulary
+        self.rule = EverythingRule(bundle.ids)
+        if bundle.tokens == "wordpiece":
+            self.rule = EveryPieceRule.of(bundle.vocabulary, bundle.ids)
+            printed = [symbol.removeprefix("##") for symbol in printed]
+        self._words = Words.of(printed, ())
+        self._makers: dict[str, Callable[[Mapping[str, Any]], _Chosen]] = {
+            "santext": self._santext,
+            "santext+": self._santext_plus,
+            "random": self._random,
+            "krr": self._krr,
+            "fbdd": self._fbdd,
+        }
+
+    def plan(self, given: Mapping[str, Any]) -> Plan:
+        """Resolves options that are given and checked (``options.given``).
+
+        Raises:
+            UnknownMechanism, UnknownLevel, OptionError: An option has a value that the bundle or the mechanism does
+                not have; the message lists those it has, and does not repeat the value.
+        """
+        mechanism = given.get("mechanism", self.bundle.default_mechanism)
+        self._check(mechanism, given)
+        drawn_by, level, promise = self._makers[mechanism](given)
+        bare = given.get("sanitize_punctuation", False)
+        terms = Terms(
+            mechanism=mechanism,
+            level=level,
+            promise=promise,
+            case="drop" if bare else given.get("case", "carry"),
+            sanitize_punctuation=bare,
+            bundle=self.bundle.identity,
+        )
+        return Plan(bundle=self.bundle, rule=self.rule, mechanism=drawn_by, words=self._words, terms=terms)
+
+    def _check(self, mechanism: str, given: Mapping[str, Any]) -> None:
+        if mechanism not in self._makers:
+            raise UnknownMechanism(f"unknown mechanism; there are staircase, {', '.join(self._makers)}")
+        self.bundle.require(mechanism)
+        foreign = [name for name in _OF_STAIRCASE if name in given]
+        if foreign:
+            raise OptionError(f"{mechanism} does not take {', '.join(foreign)}: that is for the staircase")
+        if mechanism != "santext+" and ("replacement_probability" in given or given.get("deny")):
+            raise OptionError("a replacement probability and denied words belong to santext+ alone")
+        if mechanism not in TABLE_MECHANISMS and "level" in given:
+            raise OptionError(f"{mechanism} has no levels")
+
+    def _santext(self, given: Mapping[str, Any]) -> _Chosen:
+        law, level, promised = self._level("santext", given)
+        pure = pure_level(self.bundle, level, "santext")
+        return Everywhere(law), level.name, TokenPromise(**promised, pure_level=pure)
+
+    def _santext_plus(self, given: Mapping[str, Any]) -> _Chosen:
+        law, level, promised = self._level("santext+", given)
+        coin = ReplacementCoin.of(given.get("replacement_probability", self.bundle.default_replacement_probability))
+        keepable = np.zeros(self.bundle.symbols + 1, dtype=bool)
+        keepable[:-1] = (self.bundle.table.roles & KEPT) != 0
+        denied = (key for entry in given.get("deny", ()) for key in self.rule.keys_of(entry))
+        keepable[[self.bundle.ids[key] for key in denied if key in self.bundle.ids]] = False
+        promise = TokenPromise(
+            **promised, epsilon_0=mixture_epsilon(coin), replacement_probability=coin.threshold / 2**64
+        )
+        return SanTextPlus(law, coin, keepable), level.name, promise
+
+    def _level(self, mechanism: str, given: Mapping[str, Any]) -> tuple[SanText, Level, dict[str, Any]]:
+        bundle = self.bundle
+        level = find_level(bundle, mechanism, given.get("epsilon"), given.get("level"))
+        parameters = level.parameters[mechanism]
+        epsilon, kind = label(bundle, level, mechanism)
+        slack = 0.0
+        if kind == TEXTBOOK:
+            slack = rounding_slack(parameters.exponent, bundle.table.grid, int(parameters.weights[-1]))
+        promised = {"epsilon": epsilon, "epsilon_kind": kind, "rounding_slack": slack, "pinned": bundle.pinned}
+        return SanText.of(bundle.table, bundle.metric, mechanism, parameters), level, promised
+
+    def _random(self, given: Mapping[str, Any]) -> _Chosen:
+        if "epsilon" in given:
+            raise OptionError("random takes no epsilon: nothing is learned from it")
+        law = RandomizedResponse.uniform(self.bundle.table)
+        return Everywhere(law), None, TokenPromise(epsilon=0.0, epsilon_kind=PURE_LDP, pure_level=Decimal(0))
+
+    def _krr(self, given: Mapping[str, Any]) -> _Chosen:
+        exact = number(given.get("epsilon"))
+        law = RandomizedResponse.of(self.bundle.table, exact)
+        return Everywhere(law), None, TokenPromise(epsilon=float(exact), epsilon_kind=PURE_LDP, pure_level=exact)
+
+    def _fbdd(self, given: Mapping[str, Any]) -> _Chosen:
+        exact = number(given.get("epsilon"))
+        law = Fbdd.of(self.bundle.table, self.bundle.metric, exact)
+        return Everywhere(law, weighted=False), None, TokenPromise(epsilon=float(exact), epsilon_kind=TEXTBOOK)
+
+
+def pure_level(bundle: TextBundle, level: Level, mechanism: str) -> Decimal:
+    """Returns the pure LDP level of what a mechanism draws: that of the bundle's certificate, else a bound of it.
+
+    ``ln Pr[M(x) = y] - ln Pr[M(x') = y] <= 2 ln (max W / min W)``: with ``Pr[M(x) = y] = q(y) W[c] / Z(x)`` both the
+    weight of the output and the total ``Z`` change by that factor at most (docs/proofs/ledger.md).
+
+    Args:
+        bundle: The bundle.
+        level: One of its levels.
+        mechanism: ``"santext"``.
+    """
+    proven: Any = (bundle.certificate or {}).get("levels")
+    for key in (level.name, mechanism, "epsilon_pure_ldp"):
+        proven = proven.get(key) if isinstance(proven, dict) else None
+    if type(proven) in (int, float) and math.isfinite(proven) and proven >= 0:
+        return Decimal(proven)
+    weights = level.parameters[mechanism].weights
+    with localcontext(prec=50, rounding=ROUND_CEILING):
+        ratio = Decimal(int(weights.max())) / int(weights.min())
+        return 2 * (ratio.ln() + Decimal("1e-40"))  # more than the logarithm can lose

@@ -1,0 +1,278 @@
+"""Texts under the staircase: what a preview shows, long and odd texts, sanitized punctuation, dropped case."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from small_staircase import WORDS as PLAIN
+from small_staircase import small_staircase
+from textveil import Sanitizer
+from textveil.errors import InputError, OptionError
+from textveil.mechanisms import entropy
+from textveil.text.rewrite import batches
+from textveil.text.rewrite.cut import AS_IT_IS, DRAWN, REPLACED, SHOWN, Reader, Segments
+from textveil.text.segmentation import LOWER, is_gap, segments
+from textveil.text.skeleton import Role
+
+WAYS: list[dict[str, Any]] = [
+    {},
+    {"visible": "none"},
+    {"kinds": False},
+    {"consistent": True},
+    {"sanitize_punctuation": True},
+    {"case": "drop"},
+    {"deny": ["doctor", "The", "John"]},
+]
+WORDS = "the The a doctor Doctor NURSE zorblax John MAY may don't can't john's doctor's've 5 x7 a@b.co :) 1999".split()
+texts = st.lists(st.sampled_from(WORDS) | st.text(max_size=3) | st.sampled_from(list(" \n.,:;'\t!-")), max_size=12).map(
+    "".join
+)
+shared = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
+    return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("small")))
+
+
+@shared
+@given(texts, st.sampled_from(WAYS))
+def test_the_pieces_of_a_preview_are_the_text(small: Sanitizer, text: str, way: dict[str, Any]) -> None:
+    """And as many of them are drawn as are charged."""
+    pieces = small.preview(text, **way)
+    assert "".join(piece for piece, _ in pieces) == text
+    drawn = [piece for piece, what in pieces if what in ("drawn", "unknown")]
+    if not way.get("consistent"):
+        assert small.sanitize(text, **way).tokens == len(drawn)
+
+
+@shared
+@given(texts, st.sampled_from([way for way in WAYS if "sanitize_punctuation" not in way]))
+def test_gaps_stay_and_nothing_unknown_comes_out(small: Sanitizer, text: str, way: dict[str, Any]) -> None:
+    out = small.sanitize(text, **way).text
+    gaps = "".join(piece for piece, what in small.preview(text, **way) if what == "gap")
+    assert all(gaps.count(mark) <= out.count(mark) for mark in set(gaps))
+    assert not any(word in out for word in ("zorblax", "Zorblax", "a@b.co", "x7 "))
+
+
+def test_what_a_preview_says(small: Sanitizer) -> None:
+    text = "The doctor, John's zorblax: wasn't 5. The"
+    assert small.preview(text) == [
+        ("The", "visible"), (" ", "gap"), ("doctor", "drawn"), (", ", "gap"), ("John", "given-name"),
+        ("'s", "visible"), (" ", "gap"), ("zorblax", "unknown"), (":", "gap"), (" ", "gap"), ("was", "visible"),
+        ("n't", "visible"), (" ", "gap"), ("5", "number"), (". ", "gap"), ("The", "visible"),
+    ]  # fmt: skip
+    bare = dict(small.preview("The doctor, a. The", sanitize_punctuation=True))
+    assert (bare[", "], bare[" "], bare["The"]) == ("punctuation mark", "gap", "unknown")
+    with pytest.raises(OptionError, match=r"^this bundle carries staircase only$"):
+        small.preview(text, mechanism="santext")
+
+
+def test_a_preview_where_everything_is_drawn(tiny: Sanitizer) -> None:
+    assert tiny.preview("Doctor's  zorblax,") == [
+        ("Doctor", "drawn"), ("'s", "drawn"), ("  ", "gap"), ("zorblax", "unknown"), (",", "gap"),
+    ]  # fmt: skip
+    assert tiny.unknown_share("Doctor's zorblax") == 1 / 3
+
+
+def test_the_share_of_unknown_words(small: Sanitizer) -> None:
+    assert small.unknown_share("the zorblax, the doctor, John") == 1 / 2
+    assert small.unknown_share("the John 5") == small.unknown_share("") == 0
+    assert small.unknown_share("qwyx spelt") == 1
+
+
+@pytest.mark.parametrize(
+    "deny", [["doctor"], ["Doctor"], ["\ufeffdoctor"], ["  doctor "], ["a doctor"], ["ｄｏｃｔｏｒ"]]
+)
+def test_denied_words_are_unknown(small: Sanitizer, deny: list[str]) -> None:
+    assert dict(small.preview("the DOCTOR, doctor's", deny=deny))["DOCTOR"] == "unknown"
+    assert dict(small.preview("the DOCTOR, doctor's", deny=deny))["doctor"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("deny", "text", "expected"),
+    [
+        ("the", "the", [("the", "unknown")]),
+        ("John", "John's", [("John", "unknown"), ("'s", "visible")]),
+        ("john's", "John's", [("John's", "unknown")]),
+        ("ca", "can't", [("can't", "unknown")]),
+        ("can't", "can't", [("can't", "unknown")]),
+        ("7", "7", [("7", "unknown")]),
+        ("doctor", "nurse", [("nurse", "drawn")]),
+    ],
+)
+def test_what_denying_does(small: Sanitizer, deny: str, text: str, expected: list[tuple[str, str]]) -> None:
+    """A clitic after a denied word stays only where any word may have it."""
+    assert small.preview(f"my {text}", deny=[deny])[2:] == expected
+
+
+# --- odd texts -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.parametrize("text", ["", " ", "\n", " ,.!?\n\t", "—…“”", ":", "::;"])
+def test_texts_of_gaps_only(small: Sanitizer, text: str, way: dict[str, Any]) -> None:
+    result = small.sanitize(text, **way)
+    assert result.tokens == result.statement.to_dict()["mentions"] == 0
+    if not way.get("sanitize_punctuation"):
+        assert result.text == text
+    assert "= 0 nats" in result.statement.summary()
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.parametrize("odd", ["\x00", "\x1b[2J", "\u202e", "\ud800", "\u200b", "a\x00b", "\U0010ffff", "the\x1b"])
+def test_control_characters_do_not_come_out(small: Sanitizer, odd: str, way: dict[str, Any]) -> None:
+    for text in (odd, f"the {odd} was", f"({odd})"):
+        result = small.sanitize(text, **way)
+        assert not set(result.text) & (set(odd) - set("abthe[2J"))
+
+
+def test_what_is_no_text_is_refused(small: Sanitizer) -> None:
+    for wrong in (5, None, b"doctor", ["doctor"]):
+        with pytest.raises(InputError, match="text 1 of 1 is not a string"):
+            small.sanitize(wrong)  # type: ignore[arg-type]
+
+
+def test_sanitized_punctuation(small: Sanitizer) -> None:
+    result = small.sanitize("The  doctor's\nNURSE, was; I!", sanitize_punctuation=True)
+    words = result.text.split(" ")
+    assert (words[0], words[2], words[5], words[7]) == ("the", "'s", "was", "i")
+    assert len(words) == 9
+    assert result.text == result.text.lower()
+    terms = result.statement.to_dict()
+    assert "punctuation and white space" not in terms["visible"]
+    assert "case" not in terms["visible"]
+    assert terms["case"] == "drop"
+
+
+def test_sanitized_marks_do_not_decide_what_is_visible(small: Sanitizer) -> None:
+    """Only the first word of a text starts a sentence: no mark that is drawn shows in the words after it."""
+    for mark in (",", ".", "!", "-"):
+        pieces = small.preview(f"The nurse{mark} The nurse", sanitize_punctuation=True)
+        assert [what for piece, what in pieces if piece == "The"] == ["visible", "unknown"]
+        assert small.sanitize(f"The nurse{mark} The nurse", sanitize_punctuation=True).tokens == 3
+    assert small.preview("... The", sanitize_punctuation=True)[-1] == ("The", "visible")
+
+
+def test_dropped_case(small: Sanitizer) -> None:
+    result = small.sanitize("The Doctor and NURSE met John. I was", case="drop")
+    assert result.text == result.text.lower()
+    assert "case" not in result.statement.to_dict()["visible"]
+
+
+# --- long texts ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def zeros(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One word of entropy for all draws: what comes out is a function of symbols and kinds, whatever the chunks."""
+    monkeypatch.setattr(entropy, "random_uint64", lambda count: np.full(count, 10**17, np.uint64))
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if not way.get("consistent")], ids=str)
+@pytest.mark.parametrize("chunk", [1, 2, 3, 7])
+def test_chunks_of_a_long_text_are_one_text(
+    small: Sanitizer, zeros: None, monkeypatch: pytest.MonkeyPatch, chunk: int, way: dict[str, Any]
+) -> None:
+    """Sentences start where they start, wherever the text is cut; so do words of several tokens."""
+    text = "The doctor. The nurse, The zorblax! \n The John's: don't 5 5. Will ...The May may. THE\n\nA :) A"
+    whole = small.sanitize(text, **way)
+    monkeypatch.setattr(batches, "BATCH_CHARACTERS", 10)
+    monkeypatch.setattr(batches, "LONG_CHARACTERS", 10)
+    monkeypatch.setattr(batches, "CHUNK_SEGMENTS", chunk)
+    assert small.sanitize(text, **way) == whole
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        pytest.param({"sanitize_punctuation": True}, marks=pytest.mark.full),
+        pytest.param({"consistent": True, "consistent_cap": 10**6}, marks=pytest.mark.full),
+    ],
+)
+def test_a_text_above_a_megabyte(small: Sanitizer, zeros: None, options: dict[str, Any]) -> None:
+    line = "The doctor met, The nurse. The zorblax wasn't my John's 5\n"
+    number = (1 << 20) // len(line) + 10
+    short, long = small.sanitize(line, **options), small.sanitize(line * number, **options)
+    if options.get("consistent"):
+        assert long.tokens == short.tokens
+        assert long.mapping is not None
+        assert len(long.mapping) == len(short.mapping or ())
+        return
+    assert len(line * number) > 1 << 20
+    if options:  # there the first word of the text alone starts a sentence
+        assert long.tokens == short.tokens + (number - 1) * (short.tokens + 1)
+    else:
+        assert (long.text, long.tokens) == (short.text * number, short.tokens * number)
+
+
+def test_what_a_call_has_met_makes_no_difference(
+    small: Sanitizer, zeros: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = ["the doctor, The John's: don't 5. Zorblax", "", "The", "was: a cancer; nurse\nThe zorblax JOHN's 5"] * 2
+    for way in WAYS:
+        plain = [small.sanitize(line, **way) for line in lines]
+        with monkeypatch.context() as patch:
+            patch.setattr(batches, "BATCH_CHARACTERS", 1)
+            patch.setattr(batches, "LONG_CHARACTERS", 1)
+            assert small.sanitize_batch(lines, **way) == plain
+
+
+@shared
+@given(st.lists(texts | st.text(st.sampled_from("aZé9 .,:;'@\n-\u00a0\u0301日)"), max_size=14), max_size=3))
+@example(["", "a:b1 c d", "x  (617) 555-0123 , :) . The", "www.a.b c"])
+def test_texts_are_cut_into_the_words_of_their_segments(small: Sanitizer, found: list[str]) -> None:
+    plan = small._plan({})
+    reader = Reader(plan)
+    cut = reader.read(found)
+    spelled = list(reader.segments.numbers)
+    starts = [0, *cut.ends.tolist()]
+    for text, start, end in zip(found, starts, cut.ends.tolist(), strict=False):
+        parts = [spelled[number] for number in cut.numbers[start:end].tolist()]
+        assert "".join(parts) == text
+        assert [part for part in parts if part and not is_gap(part)] == [
+            part for part in segments(text) if not is_gap(part)
+        ]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_plain_words_are_what_the_rule_says(small: Sanitizer, way: dict[str, Any]) -> None:
+    """Words of ASCII letters take a short cut."""
+    plan = small._plan(way)  # type: ignore[arg-type]
+    met = Segments(plan)
+    cases = str, str.lower, str.title, str.upper
+    words = sorted({case(word) for word in [*WORDS, *PLAIN, "nursE"] for case in cases})
+    words = [word for word in words if word.isascii() and word.isalpha()]
+    numbers = [met.numbers[word] for word in words]
+    met.look_up()
+    for word, number in zip(words, numbers, strict=True):
+        for starts in (False, True):
+            ((_, token),) = plan.rule.tokens(word, starts_sentence=starts)
+            entry = met.entries[number]
+            row = met.rows[entry if entry >= 0 else met.ranges[-2 * (entry + 1) + starts][0]]
+            if token.role is Role.SHOWN:
+                assert row[0] in (AS_IT_IS, SHOWN)
+                continue
+            index = plan.symbol(token) if token.kind is None else token.kind
+            case = LOWER if way.get("case") == "drop" or way.get("sanitize_punctuation") else token.case
+            assert tuple(row[:3]) == (DRAWN if token.kind is None else REPLACED, index, case)
+
+
+def test_a_batch_is_its_texts(small: Sanitizer, zeros: None) -> None:
+    found = ["the doctor. The", "", "The nurse", " ", "zorblax's"]
+    for way in WAYS:
+        assert small.sanitize_batch(found, **way) == [small.sanitize(text, **way) for text in found]
+
+
+def test_the_output_is_cut_as_the_input(small: Sanitizer) -> None:
+    text = "The doctor's nurse, John. A zorblax (flu) wasn't 5"
+    for _ in range(20):
+        out = small.sanitize(text).text
+        assert len(segments(out)) == len(segments(text))
+        assert [what for _, what in small.preview(out)] == [
+            what.replace("unknown", "drawn") for _, what in small.preview(text)
+        ]

@@ -1,0 +1,120 @@
+"""Segments that are strings: where addresses, numbers, emoticons and the like begin and end."""
+
+import pytest
+from textveil.text import segmentation
+from textveil.text.segmentation import number_groups
+
+STRINGS = """
+doctor@boston.com first.last+tag@mail.example.co.uk почта@пример.рф user%40example.com mary(at)gmail.com
+https://example.com/a/b?c=d&e=f#g HTTP://EXAMPLE.COM mailto:doctor@boston.com ftp://user:word@host/path
+www.example WWW.example.com/doctor boston.com boston.com/doctor boston.museum?doctor boston.com#doctor
+hiv-clinic.org john-doe.github.io пример.рф/доктор @doctor @doctor_boston doctor@boston #1 +1-617-555-0123 12,345.67
+1984-06-07T12:30 A4 b2b covid-19 ٣ ٢٠٢٤-٠١ १२ x² ½ ① Ⅷ Ⅳ-b １２３ doc%20tor %E2%80%99 %ff %dog 4️⃣ $5 €5,00
+C:/Users/doctor1/x C:\\doctor \\\\host\\share /etc/doctor ~/doctor C++ 👍👍 👩‍🚀 中文 foo.中 カタカナ אב x😀y a​b
+foo_bar end.The <3 a=b <b>doctor</b> `doctor` a+b
+""".split()
+
+
+@pytest.mark.parametrize("string", STRINGS)
+@pytest.mark.parametrize(
+    "around", ["{}", "the {} the", "“{}”", "«{}»—", "a\u00a0{}\u2003b", "'{}'", "*{}*,", "_{}_", "({}) x"]
+)
+def test_a_string_is_one_segment(string: str, around: str) -> None:
+    assert string in segmentation.segments(around.format(string))
+    assert segmentation.is_string(string)
+
+
+@pytest.mark.parametrize("string", STRINGS)
+@pytest.mark.parametrize("around", ["[{}]…", "{{{}}}", "{};"])
+def test_brackets_stay_outside(string: str, around: str) -> None:
+    found = segmentation.segments(around.format(string))
+    assert [segment for segment in found if not segmentation.is_gap(segment)] == [string]
+
+
+@pytest.mark.parametrize(
+    "number", ["+1 (555) 123-4567", "555 123 4567", "(555) 123", "12 555 123 4567", "(1) (2) 3", "1 000"]
+)
+def test_groups_of_digits_are_one_segment(number: str) -> None:
+    assert segmentation.segments(f"call {number}, or") == ["call", " ", number, ", ", "or"]
+    assert segmentation.segments(f"({number}) x")[1] == number
+
+
+#: A bracket right after a word is no bracket of a group: a number in its place would touch the word.
+TOUCHING = ["cat(1) 2", "cat.(1) 2", "cat(at)(1) 2", "x7_(1) 2"]
+
+
+@pytest.mark.parametrize("text", TOUCHING)
+def test_a_bracket_that_touches_a_word_joins_no_numbers(text: str) -> None:
+    tokens = [part for part in segmentation.segments(text) if not segmentation.is_gap(part)]
+    assert tokens[-2:] == ["1", "2"]
+
+
+@pytest.mark.parametrize("text", TOUCHING)
+def test_brackets_that_join_what_touches_a_word_are_seen(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A planted fault: what is before a bracket is not looked at."""
+    monkeypatch.setattr(number_groups, "_touched", lambda text, place: False)
+    with pytest.raises(AssertionError):
+        test_a_bracket_that_touches_a_word_joins_no_numbers(text)
+
+
+@pytest.mark.parametrize("emoticon", [":)", ";)", ":-)", ":D", ":-/", ":'(", ":cat", ";-P", ":smile:"])
+def test_emoticons_between_blanks_are_strings(emoticon: str) -> None:
+    for text in (emoticon, f"nice {emoticon}", f"nice {emoticon}!\n"):
+        assert emoticon in segmentation.segments(text)
+    assert segmentation.is_string(emoticon)
+    assert not segmentation.is_gap(emoticon)
+    assert emoticon not in segmentation.segments(f"a{emoticon}")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Mail doctor@boston.com.", ["Mail", " ", "doctor@boston.com", "."]),
+        ("'@doctor'", ["'", "@doctor", "'"]),
+        ("*@doctor*,", ["*", "@doctor", "*,"]),
+        ("_1_", ["_", "1", "_"]),
+        ("...7!?", ["...", "7", "!?"]),
+        ("‘5’", ["‘", "5", "’"]),
+        ("see www.example.com, then", ["see", " ", "www.example.com", ", ", "then"]),
+        ("go to boston.com/a.b/.", ["go", " ", "to", " ", "boston.com/a.b/", "."]),
+        ("@", ["@"]),
+        ("@@@", ["@@@"]),
+        ("a @ b", ["a", " @ ", "b"]),
+        ("://", [":", "//"]),
+        ("www.", ["www", "."]),
+        ("100%", ["100%"]),
+        ("%", ["%"]),
+        ("%zz", ["%zz"]),
+        ('say "7"', ["say", ' "', "7", '"']),
+        ("1 2 3, 4", ["1 2 3", ", ", "4"]),
+        ("1\n2", ["1", "\n", "2"]),
+        ("a1—b2", ["a1", "—", "b2"]),
+        ("a1;b2", ["a1", ";", "b2"]),
+        ("http://a.b/(c)d", ["http://a.b/(c)d"]),
+        ("(http://a.b)", ["(", "http://a.b", ")"]),
+        ("x<http://a.b>y", ["x<http://a.b>y"]),
+        ("Dr. Who", ["Dr", ". ", "Who"]),
+        ("e.g. this", ["e.g", ". ", "this"]),
+        ("either/or", ["either", "/", "or"]),
+        ("boston.com", ["boston.com"]),
+        ("don't", ["don't"]),
+        ("Jean-Luc", ["Jean", "-", "Luc"]),
+        ("word(s) and (AP)", ["word", "(", "s", ") ", "and", " (", "AP", ")"]),
+        ("5 (6 x", ["5", " (", "6", " ", "x"]),
+        ("((5) 6)) 7", ["(", "(5) 6", ")) ", "7"]),
+        ("(1) (2)", ["(", "1", ") (", "2", ")"]),
+        ("12 34 (56) x", ["12 34", " (", "56", ") ", "x"]),
+        ("1 (2 3) (4)", ["1", " (", "2 3", ") (", "4", ")"]),
+        ("1 ((2) 3 (4)) x", ["1", " (", "(2) 3", " (", "4", ")) ", "x"]),
+        ("1 ((2) 3 (4)) 5", ["1 ((2) 3 (4)) 5"]),
+        ("1(2) (3 4", ["1", "(", "2", ") (", "3 4"]),
+        ("(x)(030) 12", ["(", "x", ")", "(030) 12"]),
+        ("(1 )2", ["(", "1", " )", "2"]),
+        ('"mary smith"@x.org', ['"', "mary", " ", "smith", '"', "@x.org"]),
+        ('5"a b"@c', ["5", '"', "a", " ", "b", '"', "@c"]),
+        ('http://a.b/"c d"@e', ["http://a.b/", '"', "c", " ", "d", '"', "@e"]),
+        ("note:) x", ["note", ":", ") ", "x"]),
+    ],
+)
+def test_where_strings_begin_and_end(text: str, expected: list[str]) -> None:
+    assert segmentation.segments(text) == expected

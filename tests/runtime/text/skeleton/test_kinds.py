@@ -1,0 +1,126 @@
+"""Kinds: shapes of strings, lists of words, and the files they come from."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_lists import small_kinds
+from textveil.errors import BundleDamaged
+from textveil.text.segmentation import LOWER, TITLE, UPPER, case_pattern, key, segments
+from textveil.text.segmentation.strings import is_string
+from textveil.text.skeleton.kinds import SHAPES, Kind, Kinds, read_kind, shape_of
+
+SHAPED = {
+    "email": "bob@x.org BOB@X.co.uk mailto:bob@x.org <bob@x.org> x(at)y.org bob[at]y",
+    "url": "http://x/(a)b x.org www.x ftp://u@x x.museum/y bob@www.x.org",
+    "handle": "@bob @1 @a.b/c ＠bob",
+    "path": "/etc/x ~/x C:\\x \\\\host\\x",
+    "date": "24/11/2020 2020-02-03 1.2.19",
+    "time": "5pm 12:30 10:30am 9:05:01 9a.m",
+    "phone": "555-0142 +16175550123 192.168.1.1 (617)555-0123",
+    "year": "1500 2004 2099",
+    "number": "5 1499 2100 1,234.5 $5 10% -3 #1 2004-05 2004-2005 3.14159265 ٣",
+    "ordinal-number": "3rd 21ST 1,000th",
+    "other": "C++ b2b 👍 中文 :) :D covid-19 1990s a_b a@b 2004-05-06T12:30 12:3:4:5",
+}
+
+
+@pytest.mark.parametrize("shape", SHAPED)
+def test_shapes(shape: str) -> None:
+    for string in SHAPED[shape].split():
+        assert segments(string) == [string]
+        assert shape_of(string) == shape, string
+        assert [name for name, fits in SHAPES.items() if fits(string)] == [shape]
+
+
+def test_numbers_in_groups() -> None:
+    for string in ("+1 (555) 123-4567", "555 123 4567", "12 555 123 4567", "(555) 123-4567"):
+        assert shape_of(string) == "phone"
+    assert shape_of("1 2") == "number"
+
+
+@settings(max_examples=500)
+@given(st.text(max_size=10) | st.text(st.sampled_from("a1@.:/( )-+%'\"中"), max_size=12))
+def test_every_string_has_one_shape(text: str) -> None:
+    for segment in segments(text):
+        if is_string(segment):
+            assert sum(fits(segment) for fits in SHAPES.values()) == 1
+
+
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [
+        ("monday", "weekday"),
+        ("Mon", "weekday"),
+        ("mon", None),
+        ("May", "month"),
+        ("MARCH", "month"),
+        ("march", None),
+        ("Will", "given-name"),
+        ("Élodie", "given-name"),
+        ("boston", "city"),
+        ("doctor", None),
+        ("5", "number"),
+        ("A4", "other"),
+    ],
+)
+def test_kinds_are_found(word: str, name: str | None) -> None:
+    kinds = small_kinds()
+    index = kinds.find(word, key(word), case_pattern(word))
+    assert (None if index is None else kinds.kinds[index].name) == name
+
+
+def test_strings_are_found_by_shape_and_words_by_list_only() -> None:
+    kinds = Kinds([Kind("odd", None, ("a4", "cat", "dog"), frozenset({"dog"}), ("cat",))])
+    assert kinds.find("a4", "a4", LOWER) is None
+    assert [kinds.find("cat", "cat", case) for case in (LOWER, TITLE, UPPER)] == [0, 0, 0]
+    assert [kinds.find("dog", "dog", case) for case in (LOWER, TITLE, UPPER)] == [None, 0, 0]
+
+
+def test_kinds_that_do_not_go_together_are_refused() -> None:
+    kinds = small_kinds().kinds
+    for wrong in (kinds[1:], [*kinds, kinds[0]], [*kinds, kinds[-1]], kinds[:1]):
+        with pytest.raises(BundleDamaged):
+            Kinds(wrong)
+    Kinds([])
+    Kinds(kinds[len(SHAPES) :])
+
+
+def test_a_file_is_read() -> None:
+    assert read_kind("x", None, "a\nb\tmember-only\nc\tcapitalized\nd\tcapitalized,member-only\n") == Kind(
+        "x", None, ("a", "b", "c", "d"), frozenset({"c", "d"}), ("a", "c")
+    )
+    assert read_kind("n", "number", "5\n12") == Kind("n", "number", (), frozenset(), ("5", "12"))
+
+
+@pytest.mark.parametrize(
+    ("shape", "text"),
+    [
+        (None, ""),
+        (None, "\n"),
+        (None, "a\tmember-only\n"),
+        (None, "a\na\n"),
+        (None, "A\n"),
+        (None, "ﬁne\n"),
+        (None, "a’b\n"),
+        (None, "a\tnonsense\n"),
+        (None, "a\t\n"),
+        (None, "a\tcapitalized\tmember-only\n"),
+        (None, "a\tmember-only,capitalized\n"),
+        (None, "new york\n"),
+        (None, "mary's\n"),
+        (None, "a4\n"),
+        (None, "a\x1b[31m\n"),
+        (None, "a\r\nb\r\n"),
+        (None, "...\n"),
+        ("number", "b2b\n"),
+        ("number", "5\tmember-only\n"),
+        ("other", ":)\n"),
+        ("other", "cat\n"),
+        ("other", "X7-q\n"),
+        ("shape", "5\n"),
+    ],
+)
+def test_damaged_files_are_refused(shape: str | None, text: str) -> None:
+    with pytest.raises(BundleDamaged) as caught:
+        read_kind("x", shape, text)
+    assert "\n" not in str(caught.value)

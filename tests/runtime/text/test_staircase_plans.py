@@ -1,0 +1,284 @@
+"""Options and statements of the staircase: what is refused in one line, and what a statement says to the letter."""
+
+import math
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_context import random_context
+from small_staircase import CASED_ROLES, CASED_WORDS, LEVELS, ROLES, WORDS, small_staircase
+from textveil import Sanitizer
+from textveil.audit.staircase import staircase_summaries, verify_staircase
+from textveil.bundle import open_bundle
+from textveil.bundle.text import TextBundle
+from textveil.errors import BundleDamaged, OptionError, UnknownLevel, UnknownMechanism
+from textveil.release import round_up
+from textveil.text.plans import make_plan
+from textveil.text.promises import NOTION, guess_gain, largest_odds
+from textveil.verify import verify_text
+from wrong_staircases import put
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
+    return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("small")))
+
+
+@pytest.fixture(scope="module")
+def cased(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
+    """A bundle whose outputs depend on the case of their slot."""
+    return Sanitizer.load(small_staircase(tmp_path_factory.mktemp("cased"), words=CASED_WORDS, roles=CASED_ROLES))
+
+
+# --- options -------------------------------------------------------------------------------------------------------
+
+CHOICES = "visible must be one of function-words, none"
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    *(({"visible": wrong}, CHOICES) for wrong in ("x", "", ("x",), ["none", "function-words"], 5, True, [5])),
+    *(
+        ({name: wrong}, f"{name} is true or false")
+        for name in ("consistent", "kinds", "sanitize_punctuation", "fluent")
+        for wrong in ("no", "false", 0, 1, [])
+    ),
+    ({"consistent": True, "split": "no"}, "split is true or false"),
+    ({"consistent_cap": 5}, "a cap and a split belong to consistent draws"),
+    ({"consistent": False, "split": True}, "a cap and a split belong to consistent draws"),
+    *(
+        (
+            {"consistent": True, "consistent_cap": wrong},
+            "the cap of consistent draws is a whole number of mentions, at least 1",
+        )
+        for wrong in (0, -1, 2.0, "5", True)
+    ),
+    ({"tail": "exact"}, "the staircase does not take tail"),
+    ({"tail": "exact", "replacement_probability": 1}, "the staircase does not take replacement_probability, tail"),
+    ({"case": "upper"}, "case must be one of carry, drop"),
+    ({"deny": "doctor"}, "deny takes a collection of words"),
+    ({"epsilon": "much"}, "epsilon is missing or not a number"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED, ids=lambda value: str(value)[:60])
+def test_wrong_options_are_refused_in_one_line(small: Sanitizer, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError) as refused:
+        small.sanitize("doctor", **options)
+    assert str(refused.value) == message
+
+
+@pytest.mark.parametrize("options", [{"level": "x"}, {"epsilon": 7}, {"epsilon": 6, "level": "usual"}, {"level": ""}])
+def test_an_unknown_level_lists_those_there_are(small: Sanitizer, options: dict[str, Any]) -> None:
+    with pytest.raises(UnknownLevel) as refused:
+        small.terms(**options)
+    assert str(refused.value) == "no such level; the staircase has the levels (epsilon) strong (6), usual (8.5)"
+
+
+def test_a_plan_shows_no_denied_word(small: Sanitizer) -> None:
+    plan = small._plan({"mechanism": "staircase", "deny": ("canary",)})
+    assert "canary" in plan.rule.denied  # type: ignore[attr-defined]
+    assert "canary" not in repr(plan)
+
+
+def test_levels_go_by_name_and_epsilon(small: Sanitizer) -> None:
+    for options in ({}, {"epsilon": "8.50"}, {"epsilon": 8.5}, {"level": "usual"}, {"epsilon": 8.5, "level": "usual"}):
+        assert small.terms(**options) == small.terms(level="usual", mechanism="staircase")
+    assert small.terms(level="strong").epsilon == 6
+
+
+@pytest.mark.parametrize("visible", ["none", (), [], ("none",), {"none"}])
+def test_what_is_visible_has_several_spellings(small: Sanitizer, visible: Any) -> None:
+    assert small.terms(visible=visible) == small.terms(visible="none")
+    assert small.terms(visible=["function-words"]) == small.terms(visible=None) == small.terms()
+
+
+@pytest.mark.parametrize(
+    "options", [{"visible": "none"}, {"kinds": True}, {"consistent": True}, {"consistent_cap": 5}, {"split": False}]
+)
+@pytest.mark.parametrize("mechanism", ["santext+", "santext", "krr", "random"])
+def test_options_of_the_staircase_belong_to_it_alone(tiny: Sanitizer, mechanism: str, options: dict[str, Any]) -> None:
+    with pytest.raises(OptionError, match=f"^{mechanism.replace('+', '.')} does not take {next(iter(options))}: "):
+        tiny.sanitize("doctor", mechanism=mechanism, **options)
+    assert tiny.terms(mechanism="santext", visible=None) == tiny.terms(mechanism="santext")
+
+
+def test_a_mechanism_that_a_bundle_does_not_have_is_refused(small: Sanitizer, tiny: Sanitizer) -> None:
+    for mechanism in ("santext", "santext+", "random"):
+        with pytest.raises(UnknownMechanism, match=r"^this bundle carries staircase only$"):
+            small.sanitize("doctor", mechanism=mechanism)
+    with pytest.raises(UnknownMechanism, match=r"^this bundle carries santext, santext\+ only$"):
+        tiny.sanitize("doctor", mechanism="staircase")
+    for mechanism in ("", "canary"):
+        with pytest.raises(UnknownMechanism, match=r"^unknown mechanism; there are "):
+            small.sanitize("doctor", mechanism=mechanism)
+
+
+def test_a_plan_with_unknown_options_is_a_named_error(tiny: Sanitizer) -> None:
+    for sanitize in (
+        lambda: make_plan(tiny.bundle, canary=5),  # type: ignore[call-arg]
+        lambda: tiny.sanitize("doctor", canary=5),  # type: ignore[call-arg]
+    ):
+        with pytest.raises(OptionError, match=r"^unknown option; there are mechanism, ") as refused:
+            sanitize()
+        assert "canary" not in str(refused.value)
+
+
+def test_distributions_are_of_one_drawn_word(small: Sanitizer) -> None:
+    for wrong in ("", " ", "two words", "doctor's", "don't.", "."):
+        with pytest.raises(OptionError, match=r"^one word is needed$"):
+            small.distribution(wrong)
+    with pytest.raises(OptionError, match=r"^this word is a function word: it stays visible"):
+        small.distribution("the")
+    assert small.distribution("the", visible="none").symbol == "the"
+    assert small.distribution("The").symbol == "<unk>"
+
+
+def test_distributions_are_those_of_the_slot(cased: Sanitizer) -> None:
+    lower, title = cased.distribution("doctor"), cased.distribution("Doctor")
+    assert set(lower.words) - set(title.words) == {"mark"}
+    assert cased.distribution("DOCTOR").words == title.words
+    assert cased.distribution("Doctor", case="drop") == lower
+    assert cased.distribution("Doctor", sanitize_punctuation=True) == lower
+    assert cased.distribution("doctor", consistent=True) == lower
+    assert cased.distribution("Doctor", consistent=True) == title
+    assert cased.distribution("doctor", kinds=False) == cased.distribution("Doctor", kinds=False)
+    assert cased.distribution("Mark").symbol == "<given-name>"
+    assert cased.distribution("mark").symbol == "mark"
+
+
+def test_a_base_that_follows_the_text_has_the_outputs_of_the_slot(tmp_path: Path) -> None:
+    folder = small_staircase(tmp_path, words=CASED_WORDS, roles=CASED_ROLES, context=random_context(1))
+    sanitizer = Sanitizer.load(folder)
+    lower, title = (sanitizer.distribution(word, fluent=True) for word in ("doctor", "Doctor"))
+    assert set(lower.words) - set(title.words) == {"mark"}
+    assert lower.words == sanitizer.distribution("doctor").words
+    assert lower.weights != sanitizer.distribution("doctor").weights
+    mechanism: Any = sanitizer._plan({"fluent": True, "kinds": False}).mechanism
+    assert mechanism.lower is mechanism.strict
+
+
+def test_a_statement_has_the_worse_of_two_slots(cased: Sanitizer) -> None:
+    for level in ("strong", "usual"):
+        slots: Any = cased._plan({"level": level}).mechanism
+        assert slots.strict.near != slots.lower.near
+        terms = cased.terms(level=level)
+        assert terms.promise.near == round_up(max(slots.strict.near, slots.lower.near))
+        gain = max(slots.strict.guess_gain, slots.lower.guess_gain)
+        assert terms.promise.guess_gain == guess_gain(gain)
+
+
+# --- statements ----------------------------------------------------------------------------------------------------
+
+
+def test_the_line_to_the_letter(small: Sanitizer) -> None:
+    result = small.sanitize("The doctor, John: zorblax, nurse 5", consistent=True)
+    assert result.statement.summary() == (
+        "8.5 nats per distinct drawn word. Visible as they are: function words, punctuation and white space, case, "
+        "kinds, the number and order of words, which mentions are equal. A listed name or a number: nothing beyond its "
+        "kind. An unknown string: nothing beyond being unknown, and that only within the 8.5 nats. Any other word, to "
+        "someone who knows all the rest: odds times at most 4,915. Whole text: 8.5 x 3 distinct drawn words = 25.5 "
+        "nats: no protection of the text as a whole."
+    )
+    terms = small.terms()
+    one = replace(terms, promise=replace(terms.promise, epsilon=Decimal(1))).statement(1).summary()  # type: ignore[type-var]
+    assert one.startswith("1 nat per drawn mention. ")
+    assert "within the 1 nat. " in one
+    assert "Whole text: 1 x 1 drawn mention = 1 nat: " in one
+    other = small.sanitize("the doctor", visible="none", kinds=False, level="strong", case="drop").statement.summary()
+    assert "listed name" not in other
+    assert other.startswith("6 nats per drawn mention. Visible as they are: punctuation and white space, the number ")
+    assert "Whole text: 6 x 2 drawn mentions = 12 nats" in other
+
+
+def test_the_fields_of_a_statement(small: Sanitizer) -> None:
+    statement = small.sanitize("The doctor and John").statement
+    fields = statement.to_dict()
+    assert {key: fields[key] for key in fields if key not in ("not_protected", "near")} == {
+        "mechanism": "staircase",
+        "level": "usual",
+        "epsilon": 8.5,
+        "epsilon_kind": "pure local DP",
+        "notion": NOTION,
+        "share": "1/25",
+        "guess_gain": 31.8,
+        "largest_odds": 4915,
+        "visible": [
+            "function words", "punctuation and white space", "case", "kinds", "the number and order of words",
+        ],
+        "kinds": True,
+        "consistent": False,
+        "fluent": False,
+        "mentions": 2,
+        "epsilon_document": 17.0,
+        "case": "carry",
+        "sanitize_punctuation": False,
+        "bundle": small.bundle.identity,
+    }  # fmt: skip
+    assert 0.99 < fields["near"] < 1
+    assert statement.identity == small.bundle.identity
+    assert [loss.epsilon for loss in statement.losses] == [Decimal("8.5")]
+    plain, cipher = (small.terms(consistent=flag).not_protected for flag in (False, True))
+    assert [item for item in cipher if "cipher" in item]
+    assert not [item for item in plain if "cipher" in item]
+    assert any("as a whole" in item for item in plain)
+
+
+@pytest.mark.parametrize("epsilon", ["0.001", "1", "6", "8.5", "10", "16"])
+def test_bounds_are_rounded_up(epsilon: str) -> None:
+    assert math.exp(float(epsilon)) <= largest_odds(Decimal(epsilon)) <= math.exp(float(epsilon)) + 1.001
+    assert guess_gain(31.7101) == 31.8
+
+
+# --- audits --------------------------------------------------------------------------------------------------------
+
+
+def kept(sanitizer: Sanitizer, word: str, **law: Any) -> list[float]:
+    """How often a word comes out as itself, in a slot of each case where it is drawn."""
+    cases = [word, word.title(), word.upper()]
+    drawn = [case for case in cases if sanitizer.preview(case, visible=law["visible"])[0][1] == "drawn"]
+    return [float(sanitizer.distribution(case, **law).probability(word)) for case in drawn]
+
+
+@pytest.mark.parametrize("bundle", ["small", "cased"])
+def test_summaries_are_the_law(request: pytest.FixtureRequest, bundle: str) -> None:
+    small: Sanitizer = request.getfixturevalue(bundle)
+    for visible, kinds in (("function-words", True), ("none", True), ("none", False)):
+        for level, summary in zip(LEVELS, staircase_summaries(small.bundle, visible=visible, kinds=kinds), strict=True):
+            law = {"level": level["name"], "visible": visible, "kinds": kinds}
+            outputs = small.distribution("qwyx", **law).words
+            words = [word for word in outputs if small.preview(word, **law)[0][1] == "drawn"]
+            shares = [share for word in words for share in kept(small, word, **law)]
+            assert summary.kept_most == pytest.approx(max(shares))
+            assert summary.kept_low <= summary.kept_median <= summary.kept_high <= summary.kept_most
+            slots: Any = small._plan(law).mechanism
+            assert summary.near == round_up(max(slots.strict.near, slots.lower.near))
+            assert summary.largest_odds == small.terms(**law).promise.largest_odds
+            assert (summary.level, summary.share) == (level["name"], level["share"])
+
+
+def test_verify_passes_a_sound_bundle(small: Sanitizer) -> None:
+    found = verify_staircase(small.bundle)
+    assert found.startswith("staircase: 15 rows of 4 distinct neighbors, one base, one budget; at most 6, 8.5 nats ")
+    assert found in str(verify_text(small.bundle))
+
+
+@pytest.mark.parametrize(
+    ("word", "role"),
+    [
+        *(("the", 1), ("the", 4), ("was", 1), ("'s", 2), ("'s", 8), (".", 8), ("john", 1), ("john", 2), ("monday", 2)),
+        *(("the", 16), ("'s", 32), (".", 32), ("john", 16), ("monday", 32), ("mark", 1), ("mark", 2)),
+    ],
+)
+def test_verify_kills_a_bundle_whose_outputs_are_wrong(tmp_path: Path, word: str, role: int) -> None:
+    """A function word where these are visible, a member of a kind, a clitic or a mark may not come out."""
+    words, roles = (CASED_WORDS, CASED_ROLES) if word == "mark" or role > 8 else (WORDS, ROLES)
+    index = words.index(word)
+    folder = small_staircase(tmp_path, words=words, roles=put(roles, (index,), int(roles[index]) | role))
+    with pytest.raises(BundleDamaged, match=f"^staircase.safetensors: symbol {index} may not come out under its rule$"):
+        verify_text(open_bundle(folder, TextBundle))
+
+
+def test_verify_kills_a_bundle_that_has_no_outputs_under_a_rule(tmp_path: Path) -> None:
+    folder = small_staircase(tmp_path, roles=ROLES & 14)
+    with pytest.raises(BundleDamaged, match="there is no output"):
+        verify_text(open_bundle(folder, TextBundle))

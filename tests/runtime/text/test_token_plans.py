@@ -1,0 +1,319 @@
+"""From options to a plan: levels by name and by epsilon, the coin, who may be kept, and what statements say."""
+
+import hashlib
+import json
+import math
+import shutil
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from textveil import Sanitizer
+from textveil.bundle.layout import TABLE_MECHANISMS
+from textveil.errors import OptionError, UnknownLevel
+from textveil.mechanisms.coin import ReplacementCoin
+from textveil.text import is_gap
+from textveil.text.levels import find_level, label
+from textveil.text.plans import make_plan
+from textveil.text.rewrite import Plan
+from textveil.text.statement import CERTIFIED, PURE_LDP, TEXTBOOK
+
+
+def plan(sanitizer: Sanitizer, **options: object) -> Plan:
+    return make_plan(sanitizer.bundle, **options)  # type: ignore[arg-type]
+
+
+def certified(source: Path, folder: Path, epsilon: dict[str, float]) -> Sanitizer:
+    """The same bundle with some levels certified at an epsilon: a certificate, and labels in the manifest."""
+    shutil.copytree(source, folder)
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+    proven = {
+        name: {mechanism: {CAPPED: {"epsilon_certified": value}} for mechanism in TABLE_MECHANISMS}
+        for name, value in epsilon.items()
+    }
+    identity = manifest["files"]["law.json"]["sha256"]
+    certificate = {"format": "textveil-certificate", "format_version": 2, "identity": identity, "levels": proven}
+    content = json.dumps(certificate).encode()
+    (folder / "certificate.json").write_bytes(content)
+    manifest["files"]["certificate.json"] = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+    for name, value in epsilon.items():
+        for labels in manifest["levels"][name].values():
+            labels[CAPPED]["epsilon_certified"] = value
+    (folder / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    return Sanitizer.load(folder)
+
+
+# --- levels --------------------------------------------------------------------------------------------------------
+
+
+def test_a_level_goes_by_its_name_and_by_its_epsilon(english: Sanitizer) -> None:
+    for level in english.bundle.levels:
+        for mechanism, tail in level.parameters:
+            epsilon = english.bundle.certified_epsilon(level, mechanism, tail)
+            assert label(english.bundle, level, mechanism, tail) == (epsilon, CERTIFIED)
+            for options in (
+                {"level": level.name},
+                {"epsilon": epsilon},
+                {"epsilon": str(epsilon)},
+                {"epsilon": f"{epsilon:.3f}"},
+                {"epsilon": Decimal(str(epsilon))},
+                {"epsilon": epsilon, "level": level.name},
+            ):
+                terms = plan(english, mechanism=mechanism, **options).terms
+                assert (terms.level, terms.epsilon, terms.promise.epsilon_kind) == (level.name, epsilon, CERTIFIED)
+                assert terms.promise.tail == tail
+                assert terms.bundle == english.bundle.identity
+
+
+def test_the_default_is_the_default(english: Sanitizer) -> None:
+    bundle = english.bundle
+    assert english.terms().mechanism == bundle.default_mechanism == "staircase"
+    assert english.terms().level == bundle.default_staircase_level == "weak"
+    assert english.terms().visible == bundle.default_visible == "function-words"
+    terms = plan(english, mechanism=bundle.default_table_mechanism).terms
+    assert terms.mechanism == "santext+"
+    assert terms.level == english.bundle.default_level == "moderate"
+    assert terms.promise.tail == english.bundle.default_tail
+    assert terms.promise.replacement_probability == pytest.approx(0.3, abs=2**-60)
+    assert (terms.case, terms.sanitize_punctuation) == ("carry", False)
+    assert plan(english, mechanism="santext").terms.level == "moderate"
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.floats(allow_nan=False, allow_infinity=False) | st.integers())
+@example(4.000000001)
+@example(-4.0)
+@example(10**400)
+def test_epsilon_matches_exactly_or_not_at_all(tiny: Sanitizer, epsilon: float) -> None:
+    if epsilon in (4, 16):
+        assert plan(tiny, epsilon=epsilon).terms.epsilon == epsilon
+    else:
+        with pytest.raises(UnknownLevel):
+            plan(tiny, epsilon=epsilon)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(min_size=1))
+@example("low ")
+@example("LOW")
+@example("None")
+def test_a_name_matches_exactly_or_not_at_all(tiny: Sanitizer, name: str) -> None:
+    if name not in ("low", "high"):
+        with pytest.raises(UnknownLevel) as refused:
+            plan(tiny, level=name)
+        assert (
+            str(refused.value) == "no such level; santext+ with capped tail has the levels (epsilon) low (4), high (16)"
+        )
+
+
+def test_every_epsilon_that_is_listed_is_accepted(make_bundle: Callable[..., Path], tmp_path: Path) -> None:
+    """Also where it has more digits than a person would choose."""
+    path = make_bundle(levels={"rough": "1.0000001", "fine": "6.172839455"})
+    bundles = [Sanitizer.load(path), certified(path, tmp_path / "certified", {"rough": 3.14159265358979, "fine": 9})]
+    for sanitizer in bundles:
+        with pytest.raises(UnknownLevel) as refused:
+            plan(sanitizer, level="none")
+        listed = str(refused.value).partition("(epsilon) ")[2].split(", ")
+        for entry in listed:
+            name, _, epsilon = entry.rstrip(")").partition(" (")
+            assert plan(sanitizer, epsilon=epsilon).terms.level == name
+
+
+def test_a_certified_level_goes_by_its_certificate(tiny_path: Path, tmp_path: Path) -> None:
+    sanitizer = certified(tiny_path, tmp_path / "bundle", {"low": 2.5})
+    uncertified = Sanitizer.load(tiny_path).bundle
+    assert sanitizer.bundle.law_identity == uncertified.law_identity
+    assert sanitizer.bundle.identity != uncertified.identity
+    terms = plan(sanitizer, epsilon=2.5).terms
+    promise = terms.promise
+    assert (terms.level, promise.epsilon, promise.epsilon_kind, promise.rounding_slack) == ("low", 2.5, CERTIFIED, 0)
+    with pytest.raises(UnknownLevel, match=r"low \(2.5\), high \(16\)"):
+        plan(sanitizer, epsilon=4)
+    other = plan(sanitizer, epsilon=16).terms
+    assert (other.level, other.promise.epsilon_kind) == ("high", TEXTBOOK)
+    assert other.promise.rounding_slack > 0
+    assert find_level(sanitizer.bundle, "santext", CAPPED, None, None).name == sanitizer.bundle.default_level
+
+
+def test_levels_are_laws_of_their_own(tiny: Sanitizer) -> None:
+    own = [tiny.distribution("doctor", level=name).probability("doctor") for name in ("low", "high")]
+    assert own[0] < own[1]
+
+
+# --- tails ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_tail_goes_by_its_name(both: Sanitizer, tiny: Sanitizer) -> None:
+    """Every level has every tail of its bundle; each is a mechanism of its own."""
+    assert (plan(both).terms.promise.tail, plan(tiny).terms.promise.tail) == (EXACT, CAPPED)
+    for tail, law in ((EXACT, ExactSanText), (CAPPED, CappedSanText)):
+        for level in ("low", "high"):
+            made = plan(both, level=level)
+            assert (made.terms.promise.tail, made.terms.level) == (tail, level)
+            assert isinstance(made.mechanism.law, law)
+    assert plan(both, tail=None).terms.promise.tail == EXACT
+    for mechanism, level in (("santext", "low"), ("santext+", "high")):
+        chosen = {"mechanism": mechanism, "level": level}
+        assert both.distribution("doctor", **chosen) == tiny.distribution("doctor", **chosen)
+        assert both.distribution("doctor", **chosen) != tiny.distribution("doctor", **chosen)
+
+
+def test_what_is_no_tail_is_refused(both: Sanitizer, tiny: Sanitizer) -> None:
+    for tail in ("", "canary", "EXACT", "exact "):
+        with pytest.raises(OptionError, match=r"^tail must be one of capped, exact$"):
+            plan(both)
+    with pytest.raises(OptionError, match=r"^this bundle has no exact tail$"):
+        plan(tiny)
+    for options in ({"mechanism": "random"}, {"mechanism": "krr", "epsilon": 1}):
+        assert plan(both, **options).terms.promise.tail is None
+        with pytest.raises(OptionError, match="no tail"):
+            plan(both, **options)
+
+
+def test_only_the_exact_tail_tells_by_its_time(both: Sanitizer) -> None:
+    """The number of its rounds depends on the words; statements say so, and differ in nothing else."""
+    capped, exact = plan(both).terms.not_protected, plan(both).terms.not_protected
+    (told,) = set(exact) - set(capped)
+    assert "time" in told
+    assert set(capped) < set(exact)
+    assert not any("time the device" in item for item in plan(both, mechanism="random").terms.not_protected)
+
+
+def test_tails_are_labeled_apart(both_path: Path, tmp_path: Path) -> None:
+    """The same level may be certified lower with one tail than with the other, and goes by that."""
+    sanitizer = certified(both_path, tmp_path / "bundle", {"low": 2.5})
+    assert plan(sanitizer, epsilon=2.5).terms.promise.epsilon_kind == CERTIFIED
+    assert plan(sanitizer, level="low").terms.promise.epsilon_kind == TEXTBOOK
+    with pytest.raises(
+        UnknownLevel, match=r"santext\+ with exact tail has the levels \(epsilon\) low \(4\), high \(16\)"
+    ):
+        plan(sanitizer, epsilon=2.5)
+
+
+# --- the coin ------------------------------------------------------------------------------------------------------
+
+
+@given(st.fractions(min_value=0, max_value=1))
+@example(Fraction(1))
+@example(Fraction(1, 2**64))
+@example(Fraction(1, 2**65))
+def test_the_coin_is_the_probability_rounded_up(probability: Fraction) -> None:
+    if probability == 0:
+        with pytest.raises(OptionError):
+            ReplacementCoin.of(probability)
+        return
+    threshold = ReplacementCoin.of(probability).threshold
+    assert 1 <= threshold <= 2**64
+    assert Fraction(threshold - 1, 2**64) < probability <= Fraction(threshold, 2**64)
+
+
+@pytest.mark.parametrize("probability", ["0.3", 0.3, Fraction(3, 10), Decimal("0.3"), " 0.3 ", "3e-1"])
+def test_a_decimal_is_taken_exactly(probability: object) -> None:
+    assert ReplacementCoin.of(probability).threshold == -(-3 * 2**64 // 10)  # type: ignore[arg-type]
+
+
+def test_coins_fall_by_their_threshold() -> None:
+    edge = -(-3 * 2**64 // 10)
+    words = np.array([0, edge - 1, edge, 2**64 - 1], np.uint64)
+    assert ReplacementCoin.of("0.3").replaced(words).tolist() == [True, True, False, False]
+    assert ReplacementCoin.of(1).replaced(words).all()
+
+
+@pytest.mark.parametrize("value", ["", "canary", "0", "-1", "1.1", "nan", "inf", None, [], "1/0", True, b"0.3"])
+def test_what_is_no_probability_is_refused(value: object) -> None:
+    with pytest.raises(OptionError, match="replacement probability") as refused:
+        ReplacementCoin.of(value)  # type: ignore[arg-type]
+    assert "canary" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("probability", "epsilon_0"), [("0.3", 1.203973), ("0.5", 0.693148), (1, 0), ("1e-3", 6.907756)]
+)
+def test_the_mixture_is_charged(tiny: Sanitizer, probability: str, epsilon_0: float) -> None:
+    terms = plan(tiny, replacement_probability=probability).terms
+    assert terms.promise.epsilon_0 == epsilon_0
+    assert terms.promise.epsilon_0 >= math.log(1 / terms.promise.replacement_probability) - 1e-12
+    assert plan(tiny, mechanism="santext").terms.promise.epsilon_0 == 0
+
+
+# --- who may be kept -----------------------------------------------------------------------------------------------
+
+
+def test_common_words_may_be_kept_and_nothing_else(tiny: Sanitizer) -> None:
+    keepable = plan(tiny).mechanism.keepable
+    common = [index for word, index in tiny.bundle.ids.items() if tiny.bundle.table.roles[index] & 4]
+    assert set(np.flatnonzero(keepable)) == set(common)
+    assert not keepable[-1]  # <unk>
+
+
+@pytest.mark.parametrize(
+    ("deny", "denied"),
+    [
+        ([], ""),
+        (["the"], "the"),
+        (["The", "  OF "], "the of"),
+        (["the of", "and, to"], "the of and to"),
+        (["ｔｈｅ"], "the"),
+        (["the’s"], "the 's"),
+        (["zzz", "17", "x@y.z", "", " ", "😀"], ""),
+        (["doctor"], ""),
+        (("the",), "the"),
+        ({"the"}, "the"),
+        ({"the": 1}, "the"),
+        (["in\nside"], "in side"),
+        (["\ufeffthe"], "the"),
+    ],
+)
+def test_denied_words_are_not_keepable(tiny: Sanitizer, deny: object, denied: str) -> None:
+    before, after = plan(tiny).mechanism.keepable, plan(tiny, deny=deny).mechanism.keepable
+    gone = {tiny.bundle.vocabulary[index] for index in np.flatnonzero(before & ~after)}
+    assert gone == set(denied.split())
+    assert not (after & ~before).any()
+
+
+def test_denied_english_words(english: Sanitizer) -> None:
+    """Whatever is common in the built-in bundle can be denied, and then has a row over the sensitive outputs alone."""
+    rng = np.random.default_rng(5)
+    kept = np.flatnonzero(english.bundle.table.roles & 4)
+    outputs = set(english.distribution("zzyzzx", mechanism="santext+").words)
+    for index in rng.choice(kept, 20, replace=False):
+        word = english.bundle.vocabulary[index]
+        if is_gap(word):  # no coin keeps a mark
+            continue
+        least = Fraction(7, 10) - Fraction(1, 2**60)
+        assert english.distribution(word, mechanism="santext+").probability(word) >= least
+        law = english.distribution(word, mechanism="santext+", deny=[word.upper()])
+        assert law.probability(word) == 0
+        assert set(law.words) == outputs
+
+
+def test_pieces_are_denied_too(pieces: Sanitizer) -> None:
+    assert plan(pieces).mechanism.keepable[pieces.bundle.ids["the"]]
+    assert not plan(pieces, deny=["THE"]).mechanism.keepable[pieces.bundle.ids["the"]]
+    assert not plan(pieces).mechanism.keepable[pieces.bundle.ids["##s"]]
+    assert not plan(pieces).mechanism.keepable[pieces.bundle.ids["19"]]
+
+
+# --- krr and random ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", ["0.001", "1", 5, 30, "29.999", "1e-30"])
+def test_krr_takes_any_epsilon_in_its_range(tiny: Sanitizer, epsilon: object) -> None:
+    terms = plan(tiny, mechanism="krr", epsilon=epsilon).terms
+    assert terms.epsilon == float(str(epsilon))
+    assert (terms.promise.epsilon_kind, terms.level, terms.promise.rounding_slack) == (PURE_LDP, None, 0)
+    law = tiny.distribution("doctor", mechanism="krr", epsilon=epsilon)  # type: ignore[arg-type]
+    ratio = Fraction(max(law.weights), min(law.weights))
+    assert math.log(ratio) <= float(str(epsilon)) + 1e-15
+    assert math.log(ratio) >= float(str(epsilon)) - 4e-5
+
+
+def test_random_learns_nothing(tiny: Sanitizer) -> None:
+    assert plan(tiny, mechanism="random").terms.epsilon == 0
+    laws = {tiny.distribution(word, mechanism="random").weights for word in ("the", "doctor", "zzz")}
+    assert laws == {(1,) * 40}
