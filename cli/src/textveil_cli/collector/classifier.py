@@ -12,10 +12,8 @@ from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle.encoder_bundle import CLASSIFIER, EncoderBundle, open_encoder
-from textveil.bundle.files import read_checked
-from textveil.bundle.pins import Pins
-from textveil.bundle.safetensors_reader import FLOATS, parse_tensors, unique_keys
+from textveil.bundle import CLASSIFIER, EncoderBundle, Pins, open_encoder, read_checked, unique_keys
+from textveil.bundle.safetensors_reader import FLOATS, parse_tensors
 from textveil.errors import BundleDamaged, ReleaseError
 
 Floats = NDArray[np.float32]

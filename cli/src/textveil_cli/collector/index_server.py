@@ -7,12 +7,10 @@ from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle.files import read_checked
-from textveil.bundle.index_bundle import LABELS, IndexBundle, open_index
-from textveil.bundle.pins import Pins
+from textveil.bundle import LABELS, IndexBundle, Pins, open_index, read_checked
 from textveil.bundle.safetensors_reader import FLOATS, parse_tensors
 from textveil.errors import BundleDamaged, ReleaseError
-from textveil.mechanisms.staircase.index import IndexStaircase
+from textveil.mechanisms import IndexStaircase
 from textveil.vector.index_encoder import IDENTITY_DIGITS
 
 from textveil_cli.collector.classifier import Decision

@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from textveil.bundle.encoder_bundle import EncoderBundle
-from textveil.mechanisms.noise.parameters import ReleaseParameters
+from textveil.bundle import EncoderBundle
+from textveil.mechanisms import ReleaseParameters
 from textveil.release import round_up
-from textveil.vector.statement import VectorStatement, vector_statement
+from textveil.vector import VectorStatement, vector_statement
 
 
 def information(bundle: EncoderBundle, *, as_json: bool = False) -> str:

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 from textveil.errors import ConfigurationError
 
-from textveil_cli.io import say_unless
+from textveil_cli.console.messages import say_unless
 
 _MOST_BYTES = 100_000
 #: What is said anew every time.

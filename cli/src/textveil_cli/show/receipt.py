@@ -6,7 +6,7 @@ from pathlib import Path
 
 from textveil.errors import IdentityMismatch, InputError, ReceiptError
 
-from textveil_cli.io import opened
+from textveil_cli.console import opened
 
 _READ_BYTES = 1 << 20
 

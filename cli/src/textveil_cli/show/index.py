@@ -3,11 +3,11 @@
 import json
 from typing import Any
 
-from textveil.bundle.index_bundle import IndexBundle, StaticParts
-from textveil.mechanisms.staircase.index import IndexStaircase
-from textveil.vector.index_statement import IndexStatement
+from textveil.bundle import IndexBundle, StaticParts
+from textveil.mechanisms import IndexStaircase
+from textveil.vector import IndexStatement
 
-from textveil_cli.collector.counts import condition
+from textveil_cli.collector import condition
 
 
 def information(bundle: IndexBundle, *, as_json: bool = False) -> str:

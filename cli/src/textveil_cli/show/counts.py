@@ -4,11 +4,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from textveil.bundle.held_out import HeldOut
-from textveil.bundle.index_bundle import CODEBOOK, IndexBundle
+from textveil.bundle import CODEBOOK, HeldOut, IndexBundle
 from textveil.errors import ReleaseError
 
-from textveil_cli.collector.counts import Count, Counts, Estimate
+from textveil_cli.collector import Count, Counts, Estimate
 from textveil_cli.console import say
 
 #: Texts from which on counts are printed as whole numbers.

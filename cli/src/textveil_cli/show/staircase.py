@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from textveil.audit.staircase import StaircaseSummary, staircase_summaries
-from textveil.bundle.text_bundle import Bundle
+from textveil.bundle import Bundle
 from textveil.text.levels import epsilon_text
 from textveil.text.mention_statement import NOTION
 

@@ -2,82 +2,84 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
-from textveil.bundle.atomic import atomic_output
 from textveil.errors import OptionError, OutputError
-from textveil.text.mention_statement import MentionTerms
-from textveil.text.options import Options
-from textveil.text.result import Result
-from textveil.text.sanitizer import Sanitizer
+from textveil.release import counted
+from textveil.text import Options, Result, Sanitizer
 
-from textveil_cli.charging import Charging, ReceiptFile
-from textveil_cli.console import say
-from textveil_cli.files import refuse_tables_by_name
-from textveil_cli.io import Lines, Write, all_lines, opened, read_lines, say_unless, standard_output
-from textveil_cli.looking import looking
-from textveil_cli.progress import progress_bar
-from textveil_cli.show_text import Tally
+from textveil_cli.console import (
+    Lines,
+    Write,
+    all_lines,
+    bytes_bar,
+    named,
+    opened,
+    output_to,
+    read_lines,
+    say,
+    say_unless,
+)
+from textveil_cli.options import InputOptions, OutputOptions
+
+if TYPE_CHECKING:
+    from textveil.text.result import AnyTerms
+
+    from textveil_cli.rewriting.charging import Charging, ReceiptFile
 
 #: Characters of an input that are looked at to tell whether its language is the bundle's.
 _LOOKED_AT = 20_000
 _ONE_DOCUMENT = "--keep-mapping is for one document: give one line, one --text, or --document file"
 #: Characters that are written at once.
 _PIECE = 1 << 20
+#: Inputs of fewer bytes are done before a bar could be read.
+_BAR_FROM_BYTES = 20_000_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PlainRun:
     """A run over plain text, as a command line describes it.
 
     Attributes:
-        inputs: Files; ``-`` is standard input. Not looked at where there is a text.
-        text: A text that is sanitized in their place.
-        output: Where it goes; ``None`` is standard output.
+        inputs: What is read.
+        output: Where it goes, and what is said.
         document: ``"line"`` or ``"file"``; ``None`` for lines, and for one line only with consistent draws.
         keep_mapping: Where the mapping of the one document goes.
         whole: Whether all lines of an input are one request to a memo.
         plain: Whether it is plain text, though it looks like a table.
-        as_json: Whether there is a JSON object for each document.
-        quiet: Whether there is no statement.
+        sanitizer: The sanitizer.
+        options: Options of the draws.
     """
 
-    inputs: list[str]
-    text: str | None
-    output: Path | None
+    inputs: InputOptions
+    output: OutputOptions
     document: str | None
     keep_mapping: Path | None
     whole: bool
     plain: bool
-    as_json: bool
-    quiet: bool
-
-    @property
-    def read(self) -> list[str]:
-        """What is read."""
-        return self.inputs if self.text is None else []
+    sanitizer: Sanitizer
+    options: Options
 
     def require_mapping(self) -> None:
         """Raises ``OptionError`` if a mapping is to be of several inputs, ``OutputError`` if it cannot be written."""
         mapping = self.keep_mapping
-        if mapping is not None and len(self.read) > 1:
+        if mapping is not None and len(self.inputs.paths) > 1:
             raise OptionError(_ONE_DOCUMENT)
         if mapping is not None and not os.access(Path(os.path.realpath(mapping)).parent, os.W_OK):
             raise OutputError("--keep-mapping: no folder there that can be written")  # known before a text is released
 
 
-def sanitize_plain(
-    run: PlainRun, sanitizer: Sanitizer, options: Options, receipts: ReceiptFile, charged: Charging | None
-) -> None:
+Draw = Callable[[list[str]], list[Result]]
+
+
+def sanitize_plain(run: PlainRun, receipts: "ReceiptFile", charged: "Charging | None") -> None:
     """Sanitizes plain text as the command line says, and states what was promised.
 
     Args:
         run: The run.
-        sanitizer: The sanitizer.
-        options: Options of the draws.
         receipts: Looks on.
         charged: Charges what is drawn; ``None`` without a ledger.
 
@@ -86,91 +88,116 @@ def sanitize_plain(
     """
 
     def draw(texts: list[str]) -> list[Result]:
-        drawn = (
-            sanitizer.sanitize_batch(texts, **options)
-            if charged is None
-            else charged.sanitize(sanitizer, texts, options)
-        )
+        if charged is None:
+            drawn = run.sanitizer.sanitize_batch(texts, **run.options)
+        else:
+            drawn = charged.sanitize(run.sanitizer, texts, run.options)
         receipts.add(drawn)
         if run.keep_mapping is not None:  # first: a text without its mapping could only be had back by a second release
             _write_mapping(run.keep_mapping, drawn)
         return drawn
 
-    with atomic_output(run.output) if run.output is not None else standard_output() as write_output:
+    with output_to(run.output.output) as write_output:
         write = receipts.through(write_output)
-        if run.text is not None:
-            _sanitize_text(run, run.text, draw, LanguageWarning(sanitizer, options), write)
+        if run.inputs.text is not None:
+            _sanitize_text(run, run.inputs.text, draw, write)
         else:
-            _sanitize_inputs(run, sanitizer, options, draw, write)
+            _sanitize_inputs(run, draw, write)
         receipts.write()
 
 
-def _sanitize_text(
-    run: PlainRun,
-    text: str,
-    draw: Callable[[list[str]], list[Result]],
-    warn: "LanguageWarning",
-    write: Write,
-) -> None:
+def _sanitize_text(run: PlainRun, text: str, draw: Draw, write: Write) -> None:
     (result,) = draw([text])
-    if not run.quiet:
-        warn([text])
-    for piece in _rendered([result], run.as_json, ended=True):
+    if not run.output.quiet:
+        LanguageWarning(run.sanitizer, run.options)([text])
+    for piece in _rendered([result], run.output.as_json, ended=True):
         write(piece)
-    say_unless(result.statement.summary(), run.quiet)
+    say_unless(result.statement.summary(), run.output.quiet)
 
 
-def _sanitize_inputs(
-    run: PlainRun,
-    sanitizer: Sanitizer,
-    options: Options,
-    draw: Callable[[list[str]], list[Result]],
-    write: Write,
-) -> None:
-    ended = True
-    for number, path in enumerate(run.inputs, 1):
+def _sanitize_inputs(run: PlainRun, draw: Draw, write: Write) -> None:
+    from textveil_cli.files import refuse_tables_by_name
+
+    ended, quiet = True, run.output.quiet
+    for path, name in named(run.inputs.paths):
         if not ended:  # the last line of one input and the first of the next are two documents
             write("\n")
-        name = "standard input" if path == "-" else f"input {number} of {len(run.inputs)}"
         if not run.plain:
             refuse_tables_by_name(path, name)
-        tally = Tally()
+        tally = _Tally()
         with (
             opened(path, name) as (descriptor, size),
-            progress_bar("sanitizing", size, run.quiet, run.output is not None) as advance,
+            bytes_bar(
+                "sanitizing", size, _BAR_FROM_BYTES, quiet=quiet, to_file=run.output.output is not None
+            ) as advance,
         ):
-            warn = None if run.quiet else LanguageWarning(sanitizer, options)
-            look = warn if run.plain else looking(name, warn)
-            look = look if run.keep_mapping is None else _refusing_several(look)
-            whole = run.whole or run.keep_mapping is not None
             documents = sanitize_lines(
-                sanitizer, descriptor, name, document=run.document, whole=whole, look=look, draw=draw, **options
+                run.sanitizer,
+                descriptor,
+                name,
+                document=run.document,
+                whole=run.whole or run.keep_mapping is not None,
+                look=_looking(run, name),
+                draw=draw,
+                **run.options,
             )
             for results, ended, consumed in documents:
-                for piece in _rendered(results, run.as_json, ended=ended):
+                for piece in _rendered(results, run.output.as_json, ended=ended):
                     write(piece)
                 tally.add(results)
                 advance(consumed)
-        say_unless(f"{name}: {tally}", run.quiet)
+        say_unless(f"{name}: {tally}", quiet)
 
 
-def _refusing_several(look: Callable[[list[str]], None] | None) -> Callable[[list[str]], None]:
-    """Looks at documents before they are drawn, and charged: there may be one for ``--keep-mapping``."""
+class _Tally:
+    """Adds up the statements of the documents of one input."""
 
-    def one(documents: list[str]) -> None:
-        if len(documents) > 1:
-            raise OptionError(_ONE_DOCUMENT)
-        if look is not None:
-            look(documents)
+    def __init__(self) -> None:
+        self.documents = 0
+        self.tokens = 0
+        self.terms: AnyTerms | None = None
 
-    return one
+    def add(self, results: Sequence[Result]) -> None:
+        """Counts some results, all sanitized under the same terms."""
+        self.documents += len(results)
+        self.tokens += sum(result.tokens for result in results)
+        self.terms = results[0].terms if results else self.terms
+
+    def __str__(self) -> str:
+        if self.terms is None:
+            return "no documents"
+        return f"{counted(self.documents, 'document')}; {self.terms.statement(self.tokens).summary()}"
+
+
+def _looking(run: PlainRun, name: str) -> Callable[[list[str]], None]:
+    """Returns what looks at documents before they are drawn, and charged."""
+    from textveil_cli.files import refusing_tables
+
+    looks: list[Callable[[list[str]], None]] = []
+    if run.keep_mapping is not None:
+        looks.append(_refuse_several)
+    if not run.plain:
+        looks.append(refusing_tables(name))
+    if not run.output.quiet:
+        looks.append(LanguageWarning(run.sanitizer, run.options))
+
+    def look(documents: list[str]) -> None:
+        for one in looks:
+            one(documents)
+
+    return look
+
+
+def _refuse_several(documents: list[str]) -> None:
+    if len(documents) > 1:
+        raise OptionError(_ONE_DOCUMENT)
 
 
 def _write_mapping(path: Path, results: list[Result]) -> None:
     """Writes the mapping of the one document, readable by its owner alone."""
     for result in results:
         if result.mapping is not None:
-            with atomic_output(path, private=True) as write:
+            with output_to(path, private=True) as write:
                 write(result.mapping.to_json())
 
 
@@ -198,7 +225,7 @@ class LanguageWarning:
 
     def __call__(self, lines: list[str]) -> None:
         """Looks at the first lines; says it once."""
-        if self._said or not isinstance(self._sanitizer.terms(**self._options), MentionTerms):
+        if self._said or self._sanitizer.terms(**self._options).mechanism != "staircase":
             return
         self._said = True
         if self._sanitizer.unknown_share("\n".join(lines)[:_LOOKED_AT], **self._options) > 1 / 2:

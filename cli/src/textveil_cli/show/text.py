@@ -1,21 +1,16 @@
 """Describes bundles, words and releases on the command line, as text for a person or as JSON."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from textveil.audit.levels import LevelSummary, Recovery, summaries, summary
-from textveil.bundle.santext_files import TABLE_MECHANISMS, Level
-from textveil.bundle.text_bundle import Bundle
-from textveil.release import counted, round_up
+from textveil.bundle import TABLE_MECHANISMS, Bundle, Level
+from textveil.release import round_up
+from textveil.text import MentionTerms, Options, Sanitizer
 from textveil.text.levels import epsilon_text
-from textveil.text.mention_statement import MentionTerms
-from textveil.text.options import Options
-from textveil.text.result import AnyTerms, Result
-from textveil.text.sanitizer import Sanitizer
 
-from textveil_cli.show_staircase import staircase_facts, staircase_lines
+from textveil_cli.show.staircase import staircase_facts, staircase_lines
 
 _BAR_CELLS = 24
 _COLUMNS = (
@@ -25,26 +20,6 @@ _COLUMNS = (
     "words are. Who reads the context guesses more. Of santext+, all this is about sensitive words: no level moves the",
     "coin that keeps common words, and what it keeps reveals itself.",
 )
-
-
-class Tally:
-    """Adds up the statements of the documents of one input."""
-
-    def __init__(self) -> None:
-        self.documents = 0
-        self.tokens = 0
-        self.terms: AnyTerms | None = None
-
-    def add(self, results: Sequence[Result]) -> None:
-        """Counts some results, all sanitized under the same terms."""
-        self.documents += len(results)
-        self.tokens += sum(result.tokens for result in results)
-        self.terms = results[0].terms if results else self.terms
-
-    def __str__(self) -> str:
-        if self.terms is None:
-            return "no documents"
-        return f"{counted(self.documents, 'document')}; {self.terms.statement(self.tokens).summary()}"
 
 
 def information(bundle: Bundle, *, as_json: bool = False) -> str:

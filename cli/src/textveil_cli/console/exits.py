@@ -7,12 +7,13 @@ import os
 import signal
 import sys
 import traceback
-import warnings
 from contextlib import suppress
 from typing import Any
 
 import typer
-from textveil.errors import OldFormat, OutputError, TextveilError
+from textveil.errors import OutputError, TextveilError
+
+from textveil_cli.console.messages import say
 
 _USAGE = {
     "NoSuchOption": "unknown option",
@@ -21,18 +22,8 @@ _USAGE = {
     "BadOptionUsage": "an option has no value, or one too many",
     "BadParameter": "a value is not valid",
     "BadArgumentUsage": "wrong number of arguments",
-    "_GivenAgain": "given more than once",
+    "GivenAgain": "given more than once",
 }
-
-
-class _GivenAgain(Exception):
-    """An option that has one value is given twice: which of the two was meant, nobody can tell."""
-
-    exit_code = 2
-
-    def __init__(self, ctx: Any, param: Any) -> None:
-        super().__init__()
-        self.ctx, self.param = ctx, param
 
 
 def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
@@ -47,11 +38,8 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
         arguments: The command line; ``sys.argv`` if left out.
     """
     _clean_up_when_terminated()
-    _say_warnings(name)
     try:
-        command = typer.main.get_command(app)
-        _refuse_repeated(command)
-        code = command.main(arguments, prog_name=name, standalone_mode=False)
+        code = typer.main.get_command(app).main(arguments, prog_name=name, standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
         return code if isinstance(code, int) else 0
@@ -79,38 +67,6 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{type(error).__name__} in {place.filename.rpartition('/')[2]} line {place.lineno}"
         return _fail(f"{name}: internal: {where}; please report this", 1)
-
-
-def _refuse_repeated(command: Any) -> None:
-    """Makes a command, and all below it, refuse an option that is given twice and has one value: the last would win.
-
-    A list of values may go on, and a flag that only switches something on may be repeated.
-    """
-    make_parser = command.make_parser
-
-    def make(ctx: Any) -> Any:
-        parser = make_parser(ctx)
-        parse = parser.parse_args
-
-        def parse_once(args: list[str]) -> Any:
-            found = parse(args=args)
-            options = [each for each in found[-1] if each.param_type_name == "option" and _has_one_value(each)]
-            again = next((each for place, each in enumerate(options) if each in options[:place]), None)
-            if again is not None and not ctx.resilient_parsing:  # a shell that completes a word
-                raise _GivenAgain(ctx, again)
-            return found
-
-        parser.parse_args = parse_once
-        return parser
-
-    command.make_parser = make
-    for below in getattr(command, "commands", {}).values():
-        _refuse_repeated(below)
-
-
-def _has_one_value(option: Any) -> bool:
-    """Whether an option has a value, or is a switch with an off: not a list, a count or a mere flag."""
-    return not option.multiple and not option.count and (not option.is_flag or bool(option.secondary_opts))
 
 
 def _usage(error: Any) -> str:
@@ -143,26 +99,6 @@ def _meant(error: Any) -> list[str]:
 def _fail(message: str, code: int) -> int:
     say(message)
     return code
-
-
-def say(message: str) -> None:
-    """Prints a line on standard error; if nobody reads it, that is no reason to stop."""
-    if sys.stderr is not None:
-        with suppress(OSError):
-            print(message, file=sys.stderr, flush=True)
-
-
-def _say_warnings(name: str) -> None:
-    """Prints our warnings as one line, without the line of the program that Python shows."""
-    shown = warnings.showwarning
-
-    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-        if issubclass(category, OldFormat):
-            say(f"{name}: warning: {message}")
-        else:
-            shown(message, category, *place, **more)
-
-    warnings.showwarning = show
 
 
 def _clean_up_when_terminated() -> None:

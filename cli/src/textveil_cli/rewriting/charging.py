@@ -1,4 +1,4 @@
-"""The ledger and the receipt of a command that releases: opened before anything is drawn, and what is said of them."""
+"""Charges what a command draws to its ledger, says what was charged, and writes the receipt of its output."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -6,21 +6,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textveil.bundle.atomic import atomic_output
 from textveil.errors import OptionError
 from textveil.release import Statement, counted
 
-from textveil_cli.io import Write, say_unless
+from textveil_cli.console import Write, output_to, say_unless
 
 if TYPE_CHECKING:
     from textveil.ledger import Budget, Charged, Ledger, ReceiptWriter
-    from textveil.text.options import Options
-    from textveil.text.result import Result
-    from textveil.text.sanitizer import Sanitizer
-    from textveil.vector.encoder import Encoder
-    from textveil.vector.index_encoder import IndexEncoder
+    from textveil.text import Options, Result, Sanitizer
+    from textveil.vector import Encoder, IndexEncoder
 
     from textveil_cli.files.charges import Charges
+    from textveil_cli.options import ReceiptOptions
 
 
 class Charging:
@@ -85,51 +82,23 @@ class Charging:
         return charged.release
 
 
-def charging(
-    ledger: Path | None,
-    ledger_key: Path | None,
-    scope: str | None,
-    budget: str | None,
-    budget_delta: str | None,
-    memo: bool = False,
-    key: Path | None = None,
-    *,
-    scope_column: str | None = None,
-    scope_per_request: bool = False,
-) -> Charging | None:
-    """Opens the ledger that a command line names; ``None`` where it names none.
+class ReceiptFile:
+    """The file that ``--receipt`` names, or none.
+
+    Args:
+        options: Where it goes, and the key that signs it.
+        promised: What is promised.
+        table: What of a table is rewritten.
 
     Raises:
-        OptionError: Options of a ledger without one, or a memo without a key.
-        LedgerError, KeyFileError, CryptoUnavailable: The ledger cannot be used.
+        OptionError: It has no key, or the key no receipt.
     """
-    if ledger is None:
-        given = (ledger_key, scope, scope_column, budget, budget_delta, key)
-        if memo or scope_per_request or any(option is not None for option in given):
-            raise OptionError("--ledger-key, all of --scope and --budget, --memo and --memo-key go with --ledger")
-        return None
-    if memo != (key is not None):
-        raise OptionError("--memo and --memo-key go together: outputs are stored encrypted with that key")
-    if scope is not None and scope_column is not None:
-        raise OptionError("--scope and --scope-column exclude each other")
-    if budget is None and budget_delta is not None:
-        raise OptionError("--budget-delta goes with --budget")
-    from textveil.ledger import DEFAULT_SCOPE, Budget, Ledger
-
-    limit = None if budget is None else Budget(budget, delta="0" if budget_delta is None else budget_delta)
-    named_by = "request" if scope_per_request else None if scope_column is None else "row"
-    opened = Ledger(ledger, key=ledger_key, memo_key=key)
-    return Charging(opened, DEFAULT_SCOPE if scope is None else scope, limit, named_by)
-
-
-class ReceiptFile:
-    """The file that ``--receipt`` names, or none."""
 
     def __init__(
-        self, path: Path | None, key: Path | None, promised: Statement, table: Mapping[str, object] | None = None
+        self, options: "ReceiptOptions", promised: Statement, table: Mapping[str, object] | None = None
     ) -> None:
-        self.path = path
-        if (path is None) != (key is None):
+        self.path, key = options.receipt, options.receipt_key
+        if (self.path is None) != (key is None):
             raise OptionError("--receipt and --receipt-key go together: a receipt is signed for its recipient")
         self._writer = None if key is None else _receipt_writer(key, promised, table)
 
@@ -157,7 +126,7 @@ class ReceiptFile:
     def write(self) -> None:
         """Writes the receipt."""
         if self.path is not None and self._writer is not None:
-            with atomic_output(self.path) as write:
+            with output_to(self.path) as write:
                 write(self._writer.signed())
 
 

@@ -1,16 +1,16 @@
-"""Input and output of commands: files and standard streams, with errors that name them without their content."""
+"""Plain text in and out of commands: files and standard streams, with errors that name them without their content."""
 
 import codecs
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from textveil.errors import InputError, OutputError
 
-from textveil_cli.console import say
+from textveil_cli.console.messages import say
 
 Write = Callable[[str], None]
 #: Lines, whether the last of them ended with a line feed, and bytes consumed.
@@ -35,6 +35,29 @@ def standard_output() -> Iterator[Write]:
     if sys.stdout is None:
         raise OutputError("standard output is closed")
     yield write
+
+
+def output_to(path: Path | None, *, private: bool = False) -> AbstractContextManager[Write]:
+    """Opens an output: a file that appears whole or not at all, or standard output.
+
+    Args:
+        path: The file; ``None`` is standard output.
+        private: Whether the file is for its owner alone.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    if path is None:
+        return standard_output()
+    from textveil.bundle import atomic_output
+
+    return atomic_output(path, private=private)
+
+
+def named(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yields inputs, each with what errors call it."""
+    for number, path in enumerate(paths, 1):
+        yield path, "standard input" if path == "-" else f"input {number} of {len(paths)}"
 
 
 @contextmanager
@@ -82,12 +105,6 @@ def read_words(path: Path | None, option: str) -> list[str]:
     with suppress(OSError, UnicodeDecodeError):
         return [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
     raise InputError(f"{option}: no readable UTF-8 file there")
-
-
-def say_unless(message: str, quiet: bool) -> None:
-    """Prints a message of the command on standard error, unless it is to be quiet."""
-    if not quiet:
-        say(f"textveil: {message}")
 
 
 def read_lines(descriptor: int, name: str) -> Iterator[Lines]:

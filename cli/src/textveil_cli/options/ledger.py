@@ -1,0 +1,92 @@
+"""What is charged, and what is written down of a promise: the ledger, its budget, its memo, and receipts."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import typer
+from textveil.errors import OptionError
+
+if TYPE_CHECKING:
+    from textveil_cli.rewriting.charging import Charging
+
+LedgerKey = Annotated[
+    Path | None,
+    typer.Option("--ledger-key", help="The key of the ledger; beside it, with .key after its name, if left out."),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LedgerOptions:
+    """The ledger of a command that releases."""
+
+    heading: ClassVar[str] = "Ledger"
+    ledger: Annotated[
+        Path | None,
+        typer.Option("--ledger", help="Charge every draw in this file before its output leaves; made at first use."),
+    ] = None
+    ledger_key: LedgerKey = None
+    scope: Annotated[
+        str | None,
+        typer.Option(help="With --ledger: what is charged: a document, a person, a day; 'default' if left out."),
+    ] = None
+    budget: Annotated[
+        str | None,
+        typer.Option(help="With --ledger: refuse what brings the scope above so many nats, now and later."),
+    ] = None
+    budget_delta: Annotated[str | None, typer.Option(help="With --budget: the same for delta; 0 if left out.")] = None
+    memo: Annotated[
+        bool,
+        typer.Option(
+            "--memo", help="With --ledger and --memo-key: give an equal request its stored output again, uncharged."
+        ),
+    ] = False
+    memo_key: Annotated[
+        Path | None,
+        typer.Option(help="With --memo: what outputs are encrypted with; not in the ledger's folder."),
+    ] = None
+
+    def open(self, *, scope_column: str | None = None, scope_per_request: bool = False) -> "Charging | None":
+        """Opens the ledger; ``None`` where none is named.
+
+        Args:
+            scope_column: The column that names the scope of each row.
+            scope_per_request: Whether a request may name its scope.
+
+        Raises:
+            OptionError: Options of a ledger without one, or a memo without a key.
+            LedgerError, KeyFileError, CryptoUnavailable: The ledger cannot be used.
+        """
+        if self.ledger is None:
+            given = (self.ledger_key, self.scope, scope_column, self.budget, self.budget_delta, self.memo_key)
+            if self.memo or scope_per_request or any(option is not None for option in given):
+                raise OptionError("--ledger-key, all of --scope and --budget, --memo and --memo-key go with --ledger")
+            return None
+        if self.memo != (self.memo_key is not None):
+            raise OptionError("--memo and --memo-key go together: outputs are stored encrypted with that key")
+        if self.scope is not None and scope_column is not None:
+            raise OptionError("--scope and --scope-column exclude each other")
+        if self.budget is None and self.budget_delta is not None:
+            raise OptionError("--budget-delta goes with --budget")
+        from textveil.ledger import DEFAULT_SCOPE, Budget, Ledger
+
+        from textveil_cli.rewriting.charging import Charging
+
+        limit = None if self.budget is None else Budget(self.budget, delta=self.budget_delta or "0")
+        named_by = "request" if scope_per_request else None if scope_column is None else "row"
+        opened = Ledger(self.ledger, key=self.ledger_key, memo_key=self.memo_key)
+        return Charging(opened, DEFAULT_SCOPE if self.scope is None else self.scope, limit, named_by)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReceiptOptions:
+    """The receipt of one output."""
+
+    heading: ClassVar[str] = "Receipt"
+    receipt: Annotated[
+        Path | None, typer.Option(help="Write what was promised, with a hash of the output, signed.")
+    ] = None
+    receipt_key: Annotated[
+        Path | None,
+        typer.Option(help="With --receipt: the secret key; made at first use. One for each recipient."),
+    ] = None
