@@ -10,7 +10,7 @@ from textveil import Sanitizer
 from textveil.audit.levels import LevelSummary, calibrate, summaries
 from textveil.bundle.text_bundle import Bundle
 from textveil.errors import BundleDamaged, NoStatistics, OptionError, UnknownMechanism, WishNotMet
-from textveil_cli.show_text import share
+from textveil_cli.show import share
 from textveil_export.certify.certificate import certify
 from textveil_export.leakage.statistics import measure
 from textveil_export.text.write import write_certificate, write_statistics

@@ -39,7 +39,7 @@ kept_open, sys.stdout = sys.stdout, Output()
 """
 #: What would be wrong: the mapping is written when the text is.
 AFTER_THE_TEXT = """
-from textveil_cli import plain
+from textveil_cli.rewriting import plain
 real, kept = plain._write_mapping, []
 plain._write_mapping = lambda *given: kept.append(given)
 standard, atomic_output = plain.standard_output, plain.atomic_output

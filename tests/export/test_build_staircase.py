@@ -11,7 +11,7 @@ from textveil import Sanitizer
 from textveil.audit import verify_text
 from textveil.bundle import DEFAULT_BUNDLE, VOCABULARY, Bundle
 from textveil.mechanisms import ContextTable, FluentStaircase, Staircase
-from textveil_cli import run
+from textveil_cli.console import run
 from textveil_export import cli
 from textveil_export.cli.staircase import ENGLISH_CONTEXT
 from textveil_export.errors import ExportError, SourceError

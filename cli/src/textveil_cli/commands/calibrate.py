@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 from textveil.audit.levels import calibrate as find_level
 
-from textveil_cli.options import BundleOptions, JsonOption, Tail
+from textveil_cli.options import BundleOptions, JsonOption
+from textveil_cli.options.text import Tail
 from textveil_cli.show.text import chosen_level
 
 

@@ -12,7 +12,7 @@ text with ``Sanitizer`` instead.
 from typing import Any
 
 from textveil.errors import ExtraMissing
-from textveil.text.mention_statement import MentionTerms
+from textveil.text import MentionTerms
 from textveil.text.segmentation import apply_case, case_pattern
 
 from textveil_cli.integrations.rewriter import Rewriter

@@ -12,13 +12,14 @@ if TYPE_CHECKING:
         JsonOption,
         OutputOptions,
         PrivateOutput,
+        RayOptions,
         RowOptions,
         RunOptions,
         TableOptions,
         refuse_overwriting,
     )
     from textveil_cli.options.ledger import LedgerKey, LedgerOptions, ReceiptOptions
-    from textveil_cli.options.text import DrawOptions, LevelOptions, ShownOptions, Tail, TextOptions, options_of
+    from textveil_cli.options.text import DrawOptions, LevelOptions, ShownOptions, TextOptions, options_of
 
 __all__ = [
     "BundleArgument",
@@ -34,12 +35,12 @@ __all__ = [
     "OutputOptions",
     "PinOptions",
     "PrivateOutput",
+    "RayOptions",
     "ReceiptOptions",
     "RowOptions",
     "RunOptions",
     "ShownOptions",
     "TableOptions",
-    "Tail",
     "TextOptions",
     "configured",
     "options_of",

@@ -251,3 +251,14 @@ def refuse_overwriting(
 
     inputs = [path for path in reads if path is not None]
     Kept(inputs, keys, ledger.ledger, ledger.ledger_key, bundle).refuse(*outputs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RayOptions:
+    """Work on many machines, for the commands of the other wheels."""
+
+    heading: ClassVar[str] = "Ray"
+    ray: Annotated[bool, typer.Option("--ray", help="The work by tasks of a Ray cluster (extra ray).")] = False
+    ray_address: Annotated[
+        str | None, typer.Option(help="With --ray: a cluster that is there. Else one is started on this machine.")
+    ] = None

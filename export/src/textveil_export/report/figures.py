@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from textveil.audit import RELEASES, LevelSummary, Measures, summaries
 from textveil.bundle import TABLE_MECHANISMS, Bundle
-from textveil_cli import share
+from textveil_cli.show import share
 
 from textveil_export.errors import ExportError
 

@@ -9,7 +9,7 @@ from textveil.audit import LevelSummary, Measures, summaries
 from textveil.bundle import TABLE_MECHANISMS, Bundle, atomic_bytes, atomic_output
 from textveil.errors import NoStatistics, OutputError
 from textveil.text import Sanitizer
-from textveil_cli import bound, share
+from textveil_cli.show import bound, share
 
 from textveil_export import __version__
 from textveil_export.errors import WriteError
