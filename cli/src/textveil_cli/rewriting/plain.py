@@ -15,7 +15,6 @@ from textveil_cli.console import (
     Lines,
     Write,
     all_lines,
-    bytes_bar,
     named,
     opened,
     output_to,
@@ -116,6 +115,7 @@ def _sanitize_text(run: PlainRun, text: str, draw: Draw, write: Write) -> None:
 
 
 def _sanitize_inputs(run: PlainRun, draw: Draw, write: Write) -> None:
+    from textveil_cli.console import bytes_bar
     from textveil_cli.files import refuse_tables_by_name
 
     ended, quiet = True, run.output.quiet

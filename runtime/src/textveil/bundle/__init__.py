@@ -132,19 +132,20 @@ __all__ = [
     "unique_keys",
 ]
 
+# Those that need the least stand first: a name is looked for in them in this order.
 __getattr__ = lazy_names(
     __name__,
     __all__,
-    "atomic",
-    "defaults",
-    "encoder_bundle",
-    "files",
-    "held_out",
-    "index_bundle",
-    "maker",
     "pins",
+    "files",
+    "defaults",
+    "maker",
     "safetensors_reader",
     "santext_files",
     "staircase_files",
     "text_bundle",
+    "atomic",
+    "held_out",
+    "index_bundle",
+    "encoder_bundle",
 )

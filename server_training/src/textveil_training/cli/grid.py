@@ -2,7 +2,7 @@
 
 from itertools import product
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from textveil_cli.console import progress_bars
@@ -14,6 +14,9 @@ from textveil_training.cli.options import (
     ThreadsOption,
     use_threads,
 )
+
+if TYPE_CHECKING:
+    from textveil_training.dpnr.recipe import Recipe
 
 MODES = {"l1": (1, ""), "l2": (1, "1e-6"), "box": (2, "")}
 
@@ -64,14 +67,12 @@ def grid(
     from textveil_training.dpnr.recipe import check, read_recipe
     from textveil_training.dpnr.stored_features import StoredFeatures, holds_features
     from textveil_training.dpnr.task import load_task, of_format
-    from textveil_training.errors import RecipeError
 
     use_threads(threads)
     chosen = read_recipe(recipe)
     chosen = replace(chosen, data=of_format(chosen.data, format_name))
     part = chosen.representation
-    if chosen.kind != "dpnr" or not chosen.training.placed_epochs + chosen.training.head_epochs:
-        raise RecipeError("a grid needs a recipe of kind dpnr that trains a head on stored features")
+    _require_head(chosen)
     kinds = [named_mode(name) for name in mode or [f"{part.mode}:{part.dimension}"]]
     levels = tuple(epsilon or part.levels)
     groups = [levels] if together else [(level,) for level in levels]
@@ -91,6 +92,14 @@ def grid(
             private = StoredFeatures(folder, task, cache / folder.name, holds_features(folder), report)
             vectors = private(private.description.word_dropout)
             runs.measure(folder.name, private.model, private.description, vectors)
+
+
+def _require_head(recipe: "Recipe") -> None:
+    """Raises ``RecipeError`` for a recipe that trains no head on stored features."""
+    from textveil_training.errors import RecipeError
+
+    if recipe.kind != "dpnr" or not recipe.training.placed_epochs + recipe.training.head_epochs:
+        raise RecipeError("a grid needs a recipe of kind dpnr that trains a head on stored features")
 
 
 def named_mode(name: str) -> tuple[str, int, str]:

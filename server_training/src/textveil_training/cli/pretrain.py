@@ -11,6 +11,16 @@ from textveil_cli.options import BundleOptions, LevelOptions, options_of
 
 from textveil_training.cli.options import JsonOption, MachineOptions, ResumeOption, TextKeyOption, given
 
+RawTexts = Annotated[
+    list[str],
+    typer.Option(
+        "--data",
+        metavar="PATH:FORMAT[:SPLIT]",
+        help="Raw public texts, repeatable; formats as in data inspect. Splits are named dev+test; train if left "
+        "out and there are splits.",
+    ),
+]
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingOptions:
@@ -81,15 +91,7 @@ class TrainingOptions:
 
 
 def pretrain(
-    data: Annotated[
-        list[str],
-        typer.Option(
-            "--data",
-            metavar="PATH:FORMAT[:SPLIT]",
-            help="Raw public texts, repeatable; formats as in data inspect. Splits are named dev+test; train if left "
-            "out and there are splits.",
-        ),
-    ],
+    data: RawTexts,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the model goes; must be empty.")
     ],
