@@ -13,7 +13,7 @@ from textveil.bundle import DEFAULT_BUNDLE, VOCABULARY, Bundle
 from textveil.mechanisms import ContextTable, FluentStaircase, Staircase
 from textveil_cli.console import run
 from textveil_export import cli
-from textveil_export.cli.staircase import ENGLISH_CONTEXT
+from textveil_export.cli.options import ENGLISH_CONTEXT
 from textveil_export.errors import ExportError, SourceError
 from textveil_export.text.build_staircase import DEFAULT_LEVEL, LEVELS, StaircaseRecipe, build_staircase
 from textveil_export.text.context import context_arrays, read_context_model

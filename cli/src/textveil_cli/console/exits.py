@@ -7,11 +7,12 @@ import os
 import signal
 import sys
 import traceback
+import warnings
 from contextlib import suppress
 from typing import Any
 
 import typer
-from textveil.errors import OutputError, TextveilError
+from textveil.errors import OldFormat, OutputError, TextveilError
 
 from textveil_cli.console.messages import say
 
@@ -38,6 +39,7 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
         arguments: The command line; ``sys.argv`` if left out.
     """
     _clean_up_when_terminated()
+    _say_warnings(name)
     try:
         code = typer.main.get_command(app).main(arguments, prog_name=name, standalone_mode=False)
         if sys.stdout is not None:
@@ -99,6 +101,19 @@ def _meant(error: Any) -> list[str]:
 def _fail(message: str, code: int) -> int:
     say(message)
     return code
+
+
+def _say_warnings(name: str) -> None:
+    """Prints our warnings as one line, without the line of the program that Python shows."""
+    shown = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if issubclass(category, OldFormat):
+            say(f"{name}: warning: {message}")
+        else:
+            shown(message, category, *place, **more)
+
+    warnings.showwarning = show
 
 
 def _clean_up_when_terminated() -> None:

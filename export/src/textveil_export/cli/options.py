@@ -17,7 +17,7 @@ from textveil_export.text.word_sets import LISTS
 
 ENGLISH_VECTORS = LISTS / "words" / "english-3-vectors.txt"
 _ENGLISH_FREQUENCIES = LISTS / "words" / "english-3-frequencies.tsv"
-_ENGLISH_CONTEXT = LISTS / "words" / "english-3-context.txt"
+ENGLISH_CONTEXT = LISTS / "words" / "english-3-context.txt"
 #: Names of kinds are names of files, and are printed.
 _KIND_NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 
@@ -94,7 +94,7 @@ class StaircaseOptions:
     def _context_model(self) -> ContextModel | None:
         if self.context is None:
             return None
-        return read_context_model(_ENGLISH_CONTEXT if self.context == "english" else Path(self.context))
+        return read_context_model(ENGLISH_CONTEXT if self.context == "english" else Path(self.context))
 
     def _frequencies(self, english: bool) -> dict[str, int] | None:
         """The public frequencies that are named; without them those of the built-in English list, or none."""

@@ -24,6 +24,10 @@ ModeOption = Annotated[
     list[str] | None,
     typer.Option("--mode", help="MODE:DIMENSION, repeatable (l1:2, l2:2, box:384); else the recipe's."),
 ]
+CheckpointOption = Annotated[
+    list[Path] | None,
+    typer.Option("--checkpoint", help="Measure this end-to-end checkpoint too (with its features), repeatable."),
+]
 EpsilonsOption = Annotated[
     list[str] | None, typer.Option("--epsilon", "-e", help="Whole-text epsilon, repeatable; else the recipe's.")
 ]
@@ -45,10 +49,7 @@ def grid(
     together: Annotated[bool, typer.Option("--together", help="One head for all levels instead of one each.")] = False,
     word_dropout: Annotated[list[str] | None, typer.Option(help="Word dropout, repeatable; else none.")] = None,
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="Seeds 0, 1, ...")] = 1,
-    checkpoint: Annotated[
-        list[Path] | None,
-        typer.Option("--checkpoint", help="Measure this end-to-end checkpoint too (with its features), repeatable."),
-    ] = None,
+    checkpoint: CheckpointOption = None,
     attack: Annotated[
         bool, typer.Option("--attack/--no-attack", help="Attack the attributes, if there are any.")
     ] = True,
@@ -90,8 +91,7 @@ def grid(
         runs.run(cells)
         for folder in checkpoint or []:
             private = StoredFeatures(folder, task, cache / folder.name, holds_features(folder), report)
-            vectors = private(private.description.word_dropout)
-            runs.measure(folder.name, private.model, private.description, vectors)
+            runs.measure(folder.name, private.model, private.description, private(private.description.word_dropout))
 
 
 def _require_head(recipe: "Recipe") -> None:
