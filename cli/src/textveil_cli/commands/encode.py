@@ -20,7 +20,7 @@ from textveil_cli.options import (
     refuse_overwriting,
     say_configured,
 )
-from textveil_cli.rewriting.charging import ReceiptFile
+from textveil_cli.rewriting.charging import ReceiptFile, charging
 from textveil_cli.rewriting.encoding import EncodeRun, encode_all
 
 
@@ -103,7 +103,7 @@ def encode(
         said=str(promised) if whole_statement else promised.summary(),
     )
     receipts = ReceiptFile(receipt, promised)
-    charged = ledger.open()
+    charged = charging(ledger)
     encode_all(run, encoder, options, receipts, charged)
     if charged is not None:
         charged.say(output.quiet)

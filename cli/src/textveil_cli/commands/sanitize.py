@@ -26,7 +26,7 @@ from textveil_cli.options import (
     refuse_overwriting,
     say_configured,
 )
-from textveil_cli.rewriting.charging import ReceiptFile
+from textveil_cli.rewriting.charging import ReceiptFile, charging
 
 if TYPE_CHECKING:
     from textveil.text import Options, Sanitizer
@@ -137,7 +137,7 @@ def _sanitize_files(
     refuse(*written, ("--quarantine", asked.run.quarantine))
     promised = sanitizer.terms(**options).statement(0)
     receipts = ReceiptFile(asked.receipt, promised, run.selection.described)
-    charged = asked.ledger.open(scope_column=asked.rows.scope_column)
+    charged = charging(asked.ledger, scope_column=asked.rows.scope_column)
     sanitize_tables(run, sources, charged, receipts)
 
 
@@ -157,7 +157,7 @@ def _sanitize_plain(asked: Asked, sanitizer: "Sanitizer", options: "Options", re
     run.require_mapping()
     refuse(("--output", asked.output.output), ("--keep-mapping", asked.keep_mapping))
     receipts = ReceiptFile(asked.receipt, sanitizer.terms(**options).statement(0))
-    charged = asked.ledger.open()
+    charged = charging(asked.ledger)
     sanitize_plain(run, receipts, charged)
     if charged is not None:
         charged.say(asked.output.quiet)

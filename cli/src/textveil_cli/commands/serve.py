@@ -14,7 +14,7 @@ from textveil.vector import Encoder, IndexEncoder
 from textveil_cli.console import say_unless
 from textveil_cli.console.groups import Of
 from textveil_cli.options import BundleOptions, LedgerOptions, PinOptions, TextOptions
-from textveil_cli.rewriting.charging import Charging
+from textveil_cli.rewriting.charging import Charging, charging
 from textveil_cli.serve import Address, Limits, Releases, make_app
 from textveil_cli.serve import serve as run
 
@@ -113,7 +113,7 @@ def serve(
     options = how.options()
     address.refuse_overwriting(ledger, bundle.bundle)
     limits, where = Limits(body_bytes=body_bytes, seconds=seconds), address.address()
-    charges = ledger.open(scope_per_request=scope_per_request)
+    charges = charging(ledger, scope_per_request=scope_per_request)
     releases = _releases(bundle.sanitizer(), options, encoder, charges, scope_per_request)
 
     def report(line: str) -> None:

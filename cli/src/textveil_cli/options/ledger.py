@@ -2,13 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import Annotated, ClassVar
 
 import typer
-from textveil.errors import OptionError
-
-if TYPE_CHECKING:
-    from textveil_cli.rewriting.charging import Charging
 
 LedgerKey = Annotated[
     Path | None,
@@ -45,37 +41,6 @@ class LedgerOptions:
         Path | None,
         typer.Option(help="With --memo: what outputs are encrypted with; not in the ledger's folder."),
     ] = None
-
-    def open(self, *, scope_column: str | None = None, scope_per_request: bool = False) -> "Charging | None":
-        """Opens the ledger; ``None`` where none is named.
-
-        Args:
-            scope_column: The column that names the scope of each row.
-            scope_per_request: Whether a request may name its scope.
-
-        Raises:
-            OptionError: Options of a ledger without one, or a memo without a key.
-            LedgerError, KeyFileError, CryptoUnavailable: The ledger cannot be used.
-        """
-        if self.ledger is None:
-            given = (self.ledger_key, self.scope, scope_column, self.budget, self.budget_delta, self.memo_key)
-            if self.memo or scope_per_request or any(option is not None for option in given):
-                raise OptionError("--ledger-key, all of --scope and --budget, --memo and --memo-key go with --ledger")
-            return None
-        if self.memo != (self.memo_key is not None):
-            raise OptionError("--memo and --memo-key go together: outputs are stored encrypted with that key")
-        if self.scope is not None and scope_column is not None:
-            raise OptionError("--scope and --scope-column exclude each other")
-        if self.budget is None and self.budget_delta is not None:
-            raise OptionError("--budget-delta goes with --budget")
-        from textveil.ledger import DEFAULT_SCOPE, Budget, Ledger
-
-        from textveil_cli.rewriting.charging import Charging
-
-        limit = None if self.budget is None else Budget(self.budget, delta=self.budget_delta or "0")
-        named_by = "request" if scope_per_request else None if scope_column is None else "row"
-        opened = Ledger(self.ledger, key=self.ledger_key, memo_key=self.memo_key)
-        return Charging(opened, DEFAULT_SCOPE if self.scope is None else self.scope, limit, named_by)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from textveil.vector import Encoder, IndexEncoder
 
     from textveil_cli.files.charges import Charges
-    from textveil_cli.options import ReceiptOptions
+    from textveil_cli.options import LedgerOptions, ReceiptOptions
 
 
 class Charging:
@@ -80,6 +80,43 @@ class Charging:
         self._stored += charged.stored
         self._before += charged.before > 0
         return charged.release
+
+
+def charging(
+    options: "LedgerOptions", *, scope_column: str | None = None, scope_per_request: bool = False
+) -> Charging | None:
+    """Opens the ledger of a command; ``None`` where none is named.
+
+    Args:
+        options: The ledger, its scope and its budget.
+        scope_column: The column that names the scope of each row.
+        scope_per_request: Whether a request may name its scope.
+
+    Raises:
+        OptionError: Options of a ledger without one, or a memo without a key.
+        LedgerError, KeyFileError, CryptoUnavailable: The ledger cannot be used.
+    """
+    if options.ledger is None:
+        given = (options.ledger_key, options.scope, options.budget, options.budget_delta, options.memo_key)
+        if options.memo or scope_per_request or any(option is not None for option in (scope_column, *given)):
+            raise OptionError("--ledger-key, all of --scope and --budget, --memo and --memo-key go with --ledger")
+        return None
+    if options.memo != (options.memo_key is not None):
+        raise OptionError("--memo and --memo-key go together: outputs are stored encrypted with that key")
+    if options.scope is not None and scope_column is not None:
+        raise OptionError("--scope and --scope-column exclude each other")
+    if options.budget is None and options.budget_delta is not None:
+        raise OptionError("--budget-delta goes with --budget")
+    from textveil.ledger import DEFAULT_SCOPE, Budget, Ledger
+
+    limit = (
+        None
+        if options.budget is None
+        else Budget(options.budget, delta="0" if options.budget_delta is None else options.budget_delta)
+    )
+    named_by = "request" if scope_per_request else None if scope_column is None else "row"
+    opened = Ledger(options.ledger, key=options.ledger_key, memo_key=options.memo_key)
+    return Charging(opened, DEFAULT_SCOPE if options.scope is None else options.scope, limit, named_by)
 
 
 class ReceiptFile:

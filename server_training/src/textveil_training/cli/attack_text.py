@@ -112,7 +112,8 @@ def text(
     from textveil_training.text_channel import TextChannel
 
     listed = tuple(dict.fromkeys(part.strip() for part in attack.attacks.split(",")))
-    settings = Settings(**vars(attack) | {"attacks": ATTACKS if attack.attacks == "all" else listed})
+    chosen: dict[str, Any] = vars(attack) | {"attacks": ATTACKS if attack.attacks == "all" else listed}
+    settings = Settings(**chosen)
     if resume and output is None:
         raise SettingError("--resume needs the record: --output")
     device = machine.use()
