@@ -99,7 +99,7 @@ def test_no_command_opens_a_bundle_without_them() -> None:
                 given = [ast.unparse(keyword.value) for keyword in call.keywords]
                 assert {name.rpartition(".")[2] for name in given} & {"pins"}, f"{file.name}: {spelled}"
                 found += 1
-    assert found > 20
+    assert found > 15  # the commands of textveil open theirs by way of BundleOptions
 
 
 @pytest.fixture(scope="module")
