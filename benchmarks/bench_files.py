@@ -26,7 +26,7 @@ from textveil.bundle.atomic import atomic_output
 from textveil_cli.files import Drawer, Selection, find_sources, sanitize_files
 from textveil_cli.files.rows import Drawn
 from textveil_cli.files.workers import NOTHING
-from textveil_cli.plain import sanitize_lines
+from textveil_cli.rewriting.plain import sanitize_lines
 
 Run = Callable[[], object]
 

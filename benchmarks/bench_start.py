@@ -3,10 +3,12 @@
     python benchmarks/bench_start.py
 
 Rows: the library on one sentence, and its import alone; a process that
-imports numpy and regex and nothing else (the limit); the same for the command; then, in one process, opening the table
-of the default bundle and loading the whole bundle with all hashes checked. Processes are counted in processor time.
+imports numpy and regex and nothing else (the limit); the same for the command; ``textveil --version`` beside a typer
+program that does nothing else; then, in one process, opening the table of the default bundle and loading the whole
+bundle with all hashes checked. Processes are counted in processor time, one of each in turn.
 """
 
+import statistics
 import sys
 
 from measure import compiled_once, median_seconds, one_core, peak_memory_mb, processor_seconds, report
@@ -14,6 +16,22 @@ from measure import compiled_once, median_seconds, one_core, peak_memory_mb, pro
 one_core()
 
 _SENTENCE = "My doctor in Boston said the biopsy was clean."
+#: Two commands and a version, as the command has them.
+_BARE = """
+import typer
+app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+def tell(wanted: bool):
+    if wanted:
+        print("0")
+        raise typer.Exit
+@app.callback()
+def root(version: bool = typer.Option(False, "--version", is_eager=True, callback=tell)): pass
+@app.command()
+def one(): pass
+@app.command()
+def other(): pass
+app()
+"""
 _PROCESSES = {
     "limit: import numpy, regex": ["-c", "import numpy, regex"],
     "import textveil": ["-c", "from textveil import Sanitizer"],
@@ -22,17 +40,23 @@ _PROCESSES = {
     ],
     "limit: import numpy, regex, typer": ["-c", "import numpy, regex, typer"],
     "the command on one sentence": ["-m", "textveil", "sanitize", "-q", "--text", _SENTENCE],
+    "limit: a bare typer program, --version": ["-c", _BARE, "--version"],
+    "textveil --version": ["-m", "textveil", "--version"],
+    "textveil --help": ["-m", "textveil", "--help"],
 }  # fmt: skip
+_ROUNDS = 15
 
 
 def main() -> None:
     """Runs the benchmark."""
-    processes = []
+    commands = {name: [sys.executable, *arguments] for name, arguments in _PROCESSES.items()}
+    times: dict[str, list[float]] = {name: [] for name in commands}
     with compiled_once():
-        for name, arguments in _PROCESSES.items():
-            command = [sys.executable, *arguments]
-            peak_memory_mb(command)  # compiles what the others find compiled
-            processes.append([name, processor_seconds(command, 15), peak_memory_mb(command)])
+        memory = {name: peak_memory_mb(command) for name, command in commands.items()}
+        for _ in range(_ROUNDS):  # in turn: what disturbs one disturbs all
+            for name, command in commands.items():
+                times[name].append(processor_seconds(command, 1))
+    processes = [[name, statistics.median(times[name]), memory[name]] for name in commands]
     from textveil import Sanitizer  # only now: children must be measured from a small parent
     from textveil.bundle import DEFAULT_BUNDLE, layout, parse_tensors
 

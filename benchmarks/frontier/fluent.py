@@ -8,7 +8,8 @@ import numpy as np
 from candidates import Candidates
 from numpy.typing import NDArray
 from release import DRAWN, KIND, MARK, SHOWN, Reading, Release, Words, of_plan
-from textveil.mechanisms import Elements, FluentSlots, SlotStaircase, random_uint64
+from textveil.mechanisms import Elements, random_uint64
+from textveil.mechanisms.staircase import FluentSlots, SlotStaircase
 from textveil.mechanisms.protocol import Surroundings
 from textveil.mechanisms.staircase import FluentStaircase
 from textveil.mechanisms.staircase.staircase import Staircase

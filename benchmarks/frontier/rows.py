@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from release import NOTHING, Release, Words
 from textveil import Sanitizer
 from textveil.bundle import TextBundle, layout
-from textveil.mechanisms import Everywhere, SlotStaircase
+from textveil.mechanisms import Everywhere
+from textveil.mechanisms.staircase import SlotStaircase
 from textveil.mechanisms.baselines import SanText
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
 from textveil.mechanisms.staircase.table import StaircaseTable, output_role

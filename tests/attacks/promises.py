@@ -12,8 +12,10 @@ from small_encoders import load_encoder
 from textveil import IndexEncoder, Sanitizer
 from textveil.bundle import encoder_version, kind_of
 from textveil.mechanisms.staircase.staircase import Staircase
-from textveil_cli import show_encoder, show_index, show_text
 from textveil_cli.collector import IndexServer
+from textveil_cli.show import encoder as show_encoder
+from textveil_cli.show import index as show_index
+from textveil_cli.show import text as show_text
 
 #: Rows of a large channel that are compared; all of them up to this number.
 _ROWS = 40

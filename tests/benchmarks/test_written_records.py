@@ -9,7 +9,7 @@ import small_pretraining
 from dpnr import LABELS, read_grid
 from neighbor_models import write_bert
 from records import FORMAT, RELEASE, SHARES, VERSION, read_runs
-from textveil_cli import run as run_command
+from textveil_cli.console import run as run_command
 from textveil_training import cli
 from textveil_training.bounds.placement import Search
 from textveil_training.dpnr import grid

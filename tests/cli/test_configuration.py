@@ -14,7 +14,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The configuration file of the user's own folder, which is not there yet."""
     path = tmp_path / "home" / "textveil" / "config.toml"
     path.parent.mkdir(parents=True)
-    monkeypatch.setattr("textveil_cli.configuration.user_file", lambda: path)
+    monkeypatch.setattr("textveil_cli.options.configuration.user_file", lambda: path)
     return path
 
 

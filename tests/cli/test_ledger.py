@@ -97,7 +97,7 @@ def test_lines_that_arrive_one_by_one_are_one_request_too(
     here: HERE, bundle: Path, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("cryptography")
-    monkeypatch.setattr("textveil_cli.io._READ_BYTES", 8)
+    monkeypatch.setattr("textveil_cli.console.lines._READ_BYTES", 8)
     (tmp_path / "all.txt").write_text("doctor\nflu\ndoctor\n")
     (tmp_path / "first.txt").write_text("doctor\n")
     memo = ("--ledger", path, "--memo", "--memo-key", tmp_path / "memo.key")

@@ -11,7 +11,7 @@ from textveil.audit.levels import LevelSummary, calibrate, summaries
 from textveil.bundle import open_bundle
 from textveil.bundle.text import TextBundle
 from textveil.errors import BundleDamaged, NoStatistics, OptionError, UnknownMechanism, WishNotMet
-from textveil_cli.show_text import share
+from textveil_cli.show import share
 from textveil_export.certify.certificate import certify
 from textveil_export.leakage.statistics import measure
 from textveil_export.text.write import write_certificate, write_statistics

@@ -39,10 +39,9 @@ kept_open, sys.stdout = sys.stdout, Output()
 """
 #: What would be wrong: the mapping is written when the text is.
 AFTER_THE_TEXT = """
-from textveil_cli import plain
+from textveil_cli.rewriting import plain
 real, kept = plain._write_mapping, []
 plain._write_mapping = lambda *given: kept.append(given)
-standard, atomic_output = plain.standard_output, plain.atomic_output
 from contextlib import contextmanager
 def then(context):
     @contextmanager
@@ -52,7 +51,7 @@ def then(context):
         while not options and kept:
             real(*kept.pop())
     return opened
-plain.standard_output, plain.atomic_output = then(standard), then(atomic_output)
+plain.output_to = then(plain.output_to)
 """
 
 

@@ -12,9 +12,9 @@ from textveil.bundle import DEFAULT_BUNDLE, TextBundle, open_bundle
 from textveil.bundle.layout import VOCABULARY
 from textveil.mechanisms.staircase import ContextTable, FluentStaircase, Staircase
 from textveil.verify import verify_text
-from textveil_cli import run
+from textveil_cli.console import run
 from textveil_export import cli
-from textveil_export.cli.staircase import ENGLISH_CONTEXT
+from textveil_export.cli.options import ENGLISH_CONTEXT
 from textveil_export.errors import ExportError, SourceError
 from textveil_export.text.build_staircase import DEFAULT_LEVEL, LEVELS, StaircaseRecipe, build_staircase
 from textveil_export.text.context import context_arrays, read_context_model

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from textveil.bundle import TextBundle, open_bundle
 from textveil.verify import verify_text
-from textveil_cli import run
+from textveil_cli.console import run
 from textveil_export import cli
 
 WORDS = "the a of doctor nurse john london clinic hospital flu cancer clean dirty ugly , 's monday".split()

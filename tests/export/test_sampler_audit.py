@@ -16,6 +16,7 @@ from small_staircase import small_staircase
 from textveil.bundle import IndexBundle, TextBundle, open_bundle
 from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable
 from textveil.mechanisms.staircase import staircase as staircase_module
+from textveil_cli.options import PinOptions
 from textveil_export.cli.audit import audit as audit_command
 from textveil_export.errors import SamplerFault
 from textveil_export.sampler import audit, audit_sampler, lower, upper
@@ -161,10 +162,10 @@ def test_the_power_of_the_audit(name: str, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.statistical
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     for bundle in (small_staircase(tmp_path / "staircase"), write_index(tmp_path / "index")):
-        audit_command(bundle=bundle, draws=20_000)
+        audit_command(bundle=bundle, draws=20_000, must_be=PinOptions())
         assert "no fault in 20,000 draws" in capsys.readouterr().out
     assert open_bundle(tmp_path / "staircase", TextBundle).staircase_levels
     assert open_bundle(tmp_path / "index", IndexBundle).channels
     monkeypatch.setattr(Staircase, "draw", lambda self, inputs, source: np.zeros(len(inputs), np.int64))
     with pytest.raises(SamplerFault, match="come out"):
-        audit_command(bundle=tmp_path / "index", draws=20_000)
+        audit_command(bundle=tmp_path / "index", draws=20_000, must_be=PinOptions())

@@ -92,7 +92,7 @@ def served(sanitizer: Sanitizer, texts: list[str], _: Path) -> Any:
     pytest.importorskip("starlette", reason="needs the extra serve: make integrations")
     from textveil_cli.serve import Access, Releases, make_app
 
-    releases = Releases(sanitizer.sanitize_batch, sanitizer.terms().statement(1))
+    releases = Releases(sanitize=sanitizer.sanitize_batch, promise=sanitizer.terms().statement(1))
     asked = make_app(releases, Access(frozenset({"localhost"})))
     head = {"type": "http", "method": "POST", "path": "/sanitize", "scheme": "http", "query_string": b""}
     headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]

@@ -236,7 +236,7 @@ def test_the_command_opens_no_socket_and_writes_no_file() -> None:
         AUDIT
         + """
     import io, contextlib
-    from textveil_cli import run
+    from textveil_cli.console import run
     codes = []
     for arguments in (["sanitize", "--text", "The doctor"], ["info"], ["inspect", "doctor"], ["secret"], ["--version"]):
         with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())), contextlib.redirect_stderr(io.StringIO()):
@@ -252,7 +252,7 @@ def test_an_output_file_is_all_that_is_written(tmp_path: Path) -> None:
     code = (
         AUDIT
         + """
-    from textveil_cli import run
+    from textveil_cli.console import run
     target = sys.argv[1]
     assert run(textveil_cli.main.app, "textveil", ["sanitize", "-q", "--text", "The doctor", "-o", target]) == 0
     folder = os.path.dirname(target)
@@ -266,6 +266,6 @@ def test_an_output_file_is_all_that_is_written(tmp_path: Path) -> None:
 
 def test_the_command_loads_what_files_need_when_they_need_it() -> None:
     """Neither processes nor the libraries of Parquet and zstd are paid for by a sentence."""
-    modules = loaded("import textveil_cli.main")
+    modules = loaded("import textveil_cli.rewriting.tables")
     assert "textveil_cli.files.run" in modules
     assert not {"multiprocessing", "concurrent.futures", "pyarrow", "zstandard"} & modules

@@ -12,7 +12,6 @@ import pytest
 from textveil.bundle import OnnxParts
 from textveil.vector import IndexEncoder
 from textveil_cli.collector import IndexServer
-from textveil_training import progress
 from textveil_training.encoder.compare import advice
 from textveil_training.encoder.kept_parts import unfinished
 from tiny_training import write_classes, write_encoder
@@ -54,7 +53,7 @@ def interrupted_at(monkeypatch: pytest.MonkeyPatch, stage: str, step: int) -> It
         yield report
 
     with monkeypatch.context() as patched:
-        patched.setattr(progress, "bars", bars)
+        patched.setattr("textveil_training.cli.encoder.progress_bars", bars)
         yield
 
 

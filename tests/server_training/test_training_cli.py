@@ -98,7 +98,6 @@ def test_a_file_that_is_not_there_is_not_named(capsys: Capture, canary: str) -> 
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        ([], ""),
         (["data"], ""),
         (["CANARY"], ""),
         (["data", "CANARY"], ""),

@@ -54,11 +54,11 @@ def test_what_the_device_writes_the_server_reads(bundle: Path, run: Run, tmp_pat
     arguments = [str(tmp_path / "texts.txt"), "-e", "8", "--json", "-o", str(released), "--quiet"]
     assert console.run(app, "textveil", ["encode", *small_encoders.pinned(bundle), *arguments]) == 0
     vectors = [json.loads(row)["vector"] for row in released.read_text().splitlines()]
-    code, out, _ = run("classify", bundle, released)
+    code, out, _ = run("classify", "-b", bundle, released)
     assert code == 0
     rows = [row.split("\t") for row in out.splitlines()]
     assert [label for label, _ in rows] == ["second" if vector[0] > 0 else "first" for vector in vectors]
-    code, out, _ = run("classify", bundle, released, "--json")
+    code, out, _ = run("classify", "-b", bundle, released, "--json")
     for row, vector in zip(map(json.loads, out.splitlines()), vectors, strict=True):
         assert sum(row["scores"].values()) == pytest.approx(1.0, abs=1e-5)
         assert row["scores"]["second"] == pytest.approx(1 / (1 + np.exp(-2 * vector[0])), abs=1e-5)
@@ -68,7 +68,7 @@ def test_classify_reads_standard_input(bundle: Path, run: Run, monkeypatch: pyte
     (tmp_path / "input").write_text(line(bundle) + "\n")
     with (tmp_path / "input").open() as file:
         monkeypatch.setattr("sys.stdin", file)
-        assert run("classify", bundle)[:2] == (0, f"second\t{1 / (1 + np.exp(-1)):.4f}\n")
+        assert run("classify", "-b", bundle)[:2] == (0, f"second\t{1 / (1 + np.exp(-1)):.4f}\n")
 
 
 def test_the_classifier_is_the_one_that_was_trained(bundle: Path) -> None:
@@ -114,7 +114,7 @@ def test_what_is_no_released_vector(
 ) -> None:
     text = content if isinstance(content, str) else content(bundle)
     (tmp_path / "input").write_text(line(bundle) + "\n" + text.replace("CANARY", canary) + "\n")
-    code, out, err = run("classify", bundle, tmp_path / "input")
+    code, out, err = run("classify", "-b", bundle, tmp_path / "input")
     assert (code, out.count("\n"), err.count("\n")) == (1, 1, 1)
     assert err.startswith("textveil: release: line 2: ")
     assert reason in err

@@ -145,4 +145,4 @@ def test_without_pyarrow(cli: Callable, tmp_path: Path, monkeypatch: pytest.Monk
     path.write_bytes(b"PAR1")
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     ran = cli("--parquet", "-c", "note", path, "-o", tmp_path / "o.parquet")
-    assert ran.message == f"textveil: {ExtraMissing.code}: Parquet needs pyarrow: pip install 'textveil[parquet]'\n"
+    assert ran.message == f"textveil: {ExtraMissing.code}: Parquet needs pyarrow: pip install 'textveil-cli[parquet]'\n"

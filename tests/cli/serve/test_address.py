@@ -30,9 +30,9 @@ def token(tmp_path: Path) -> Path:
 
 def test_the_loopback_address_needs_nothing() -> None:
     assert Address().access().hosts == {"localhost", "127.0.0.1", "[::1]"}
-    assert Address("localhost").access().token is None
-    assert "[::1]" in Address("::1").access().hosts
-    assert "127.0.0.5" in Address("127.0.0.5").access().hosts
+    assert Address(host="localhost").access().token is None
+    assert "[::1]" in Address(host="::1").access().hosts
+    assert "127.0.0.5" in Address(host="127.0.0.5").access().hosts
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "::", "2001:db8::1", "10.0.0.1"])
@@ -40,8 +40,8 @@ def test_elsewhere_a_token_and_tls_are_needed(host: str, token: Path) -> None:
     files = {"certificate": token, "key": token}
     for some in ({}, {"token_file": token}, files):
         with pytest.raises(ServeError, match="a token and TLS are needed, both"):
-            Address(host, **some).access()  # type: ignore[arg-type]
-    access = Address(host, names=("Host.example",), token_file=token, **files).access()
+            Address(host=host, **some).access()  # type: ignore[arg-type]
+    access = Address(host=host, names=("Host.example",), token_file=token, **files).access()
     assert access.token == "t" * 32
     assert "host.example" in access.hosts
     assert "localhost" not in access.hosts
@@ -50,13 +50,13 @@ def test_elsewhere_a_token_and_tls_are_needed(host: str, token: Path) -> None:
 
 def test_every_address_needs_a_name(token: Path) -> None:
     with pytest.raises(ServeError, match="by which name"):
-        Address("0.0.0.0", token_file=token, certificate=token, key=token).access()
+        Address(host="0.0.0.0", token_file=token, certificate=token, key=token).access()
 
 
 @pytest.mark.parametrize("host", ["example.org", "", "1.2.3", "256.0.0.1"])
 def test_a_name_is_no_address(host: str) -> None:
     with pytest.raises(ServeError, match="must be an IP address"):
-        Address(host).access()
+        Address(host=host).access()
 
 
 def test_a_missing_token_is_made_for_its_owner_alone(tmp_path: Path) -> None:

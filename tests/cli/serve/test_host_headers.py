@@ -68,7 +68,7 @@ def status(asked: dict[str, Any]) -> int:
     async def send(message: dict[str, Any]) -> None:
         said.append(message.get("status"))
 
-    app = make_app(Releases(list, Promise()), RULE)  # type: ignore[arg-type]
+    app = make_app(Releases(sanitize=list, promise=Promise()), RULE)  # type: ignore[arg-type]
     asyncio.run(app(asked, receive, send))
     return said[0]
 

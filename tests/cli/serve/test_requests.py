@@ -169,7 +169,7 @@ def test_the_document_fits_the_routes() -> None:
             return {}
 
     for encode in (None, lambda texts: []):
-        app = make_app(Releases(lambda texts: [], Statement(), encode), Access(frozenset()))  # type: ignore[arg-type]
+        app = make_app(Releases(sanitize=lambda texts: [], promise=Statement(), encode=encode), Access(frozenset()))  # type: ignore[arg-type]
         routes = {route.path: route.methods - {"HEAD"} for route in app.routes}  # type: ignore[attr-defined]
         document = describe(Limits(), encodes=encode is not None)
         assert {path: {method.upper() for method in methods} for path, methods in document["paths"].items()} == routes

@@ -239,7 +239,7 @@ def test_errors_about_words_do_not_tell(english: Sanitizer) -> None:
 
 
 def test_bad_bytes_do_not_tell(tiny: Sanitizer, tmp_path: Path) -> None:
-    from textveil_cli.plain import sanitize_lines
+    from textveil_cli.rewriting.plain import sanitize_lines
 
     path = tmp_path / "bad.txt"
     path.write_bytes(f"the\n{SECRET} ".encode() + b"\xff " + SECRET.encode())

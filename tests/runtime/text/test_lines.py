@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from textveil import Result, Sanitizer
 from textveil.errors import InputError
 from textveil.mechanisms import entropy
-from textveil_cli import io as lines
-from textveil_cli.plain import sanitize_lines
+from textveil_cli.console import lines
+from textveil_cli.rewriting.plain import sanitize_lines
 
 reading = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -18,7 +18,7 @@ from small_staircase import small_staircase
 from text_options import WRITTEN
 from textveil import Sanitizer
 from textveil.text.rewrite import batches
-from textveil_cli import looking
+from textveil_cli.files import looks
 
 
 def _expanding() -> str:
@@ -127,7 +127,7 @@ def test_no_line_of_all_costs_more(options: tuple[str, ...], unit: str, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "unit"), [(looking, "LONGEST_ROW", "cells"), (batches, "CHUNK_SEGMENTS", "short words")]
+    ("module", "name", "unit"), [(looks, "LONGEST_ROW", "cells"), (batches, "CHUNK_SEGMENTS", "short words")]
 )
 def test_what_holds_a_whole_line_is_seen(
     module: object, name: str, unit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

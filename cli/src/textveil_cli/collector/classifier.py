@@ -12,12 +12,7 @@ from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle.files import read_checked
-from textveil.bundle.layout import CLASSIFIER
-from textveil.bundle.open import open_bundle
-from textveil.bundle.pins import Pins
-from textveil.bundle.safetensors import FLOATS, parse_tensors, unique_keys
-from textveil.bundle.vectors import VectorBundle
+from textveil.bundle import FLOATS, Pins, VectorBundle, layout, open_bundle, parse_tensors, read_checked, unique_keys
 from textveil.errors import BundleDamaged, ReleaseError
 
 Floats = NDArray[np.float32]
@@ -62,11 +57,12 @@ class VectorClassifier:
     def __init__(self, bundle: VectorBundle) -> None:
         self.bundle = bundle
         folder, manifest = bundle.path, bundle.manifest
-        entry = manifest["files"].get(CLASSIFIER)
+        entry = manifest["files"].get(layout.CLASSIFIER)
         if entry is None:
             raise ReleaseError("the bundle has no classifier")
         try:
-            tensors = parse_tensors(read_checked(folder / CLASSIFIER, entry["sha256"]), CLASSIFIER, FLOATS)
+            content = read_checked(folder / layout.CLASSIFIER, entry["sha256"])
+            tensors = parse_tensors(content, layout.CLASSIFIER, FLOATS)
             self.labels = tuple(str(label) for label in manifest["labels"])
             layers = [name for name in ("hidden", "out") if f"{name}.weight" in tensors]
             self._layers = [
@@ -74,15 +70,15 @@ class VectorClassifier:
                 for name in layers
             ]
         except (KeyError, TypeError, AttributeError) as error:
-            raise BundleDamaged(f"{CLASSIFIER}: is no classifier of this format") from error
+            raise BundleDamaged(f"{layout.CLASSIFIER}: is no classifier of this format") from error
         for weight, bias in self._layers:
             if weight.ndim != 2 or bias.shape != weight.shape[:1] or not all(map(_finite, (weight, bias))):
-                raise BundleDamaged(f"{CLASSIFIER}: is no classifier of this format")
+                raise BundleDamaged(f"{layout.CLASSIFIER}: is no classifier of this format")
         shapes = [weight.shape for weight, _ in self._layers]
         width = self.bundle.default_level.dimension + 1
         chained = [shape[1] for shape in shapes] == [width, *(shape[0] for shape in shapes[:-1])]
         if not shapes or not chained or shapes[-1][0] != len(self.labels):
-            raise BundleDamaged(f"{CLASSIFIER}: does not fit the bundle's vectors and labels")
+            raise BundleDamaged(f"{layout.CLASSIFIER}: does not fit the bundle's vectors and labels")
 
     @classmethod
     def load(cls, folder: str | Path, **pins: Unpack[Pins]) -> "VectorClassifier":

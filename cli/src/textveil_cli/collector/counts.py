@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle.held_out import HeldOut
+from textveil.bundle import HeldOut
 from textveil.errors import ReleaseError
-from textveil.mechanisms.staircase.index import IndexStaircase
+from textveil.mechanisms.staircase import IndexStaircase
 
 Floats = NDArray[np.float64]
 #: The indices that one mechanism released: how often each arrived, int64, shape ``(indices,)``.

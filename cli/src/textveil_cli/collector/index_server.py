@@ -7,14 +7,9 @@ from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle.files import read_checked
-from textveil.bundle.index import IndexBundle
-from textveil.bundle.layout import LABELS
-from textveil.bundle.open import open_bundle
-from textveil.bundle.pins import Pins
-from textveil.bundle.safetensors import FLOATS, parse_tensors
+from textveil.bundle import FLOATS, IndexBundle, Pins, layout, open_bundle, parse_tensors, read_checked
 from textveil.errors import BundleDamaged, ReleaseError
-from textveil.mechanisms.staircase.index import IndexStaircase
+from textveil.mechanisms.staircase import IndexStaircase
 from textveil.vector.index_encoder import IDENTITY_DIGITS
 
 from textveil_cli.collector.classifier import Decision
@@ -115,14 +110,14 @@ class IndexServer:
         return Counts(texts, count_codes(self.bundle.labels, every), count_labels(self.bundle.held_out, every))
 
     def _read_probabilities(self, folder: Path) -> dict[str, NDArray[Any]]:
-        entry = self.bundle.manifest["files"].get(LABELS)
+        entry = self.bundle.manifest["files"].get(layout.LABELS)
         if entry is None:
             return {}
-        tensors = parse_tensors(read_checked(folder / LABELS, entry["sha256"]), LABELS, FLOATS)
+        tensors = parse_tensors(read_checked(folder / layout.LABELS, entry["sha256"]), layout.LABELS, FLOATS)
         codes = len(self.bundle.labels)
         for tensor in tensors.values():
             if tensor.shape != (codes, codes) or not np.isfinite(tensor).all() or (tensor < 0).any():
-                raise BundleDamaged(f"{LABELS}: has something else than probabilities of the labels")
+                raise BundleDamaged(f"{layout.LABELS}: has something else than probabilities of the labels")
         return tensors
 
 

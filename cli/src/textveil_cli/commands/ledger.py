@@ -2,29 +2,28 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from textveil.bundle.atomic import atomic_output
 from textveil.bundle.kept import Kept
 from textveil.errors import LedgerError, OptionError
+from textveil.ledger import Account, Ledger
+from textveil.ledger.keys import key_path_of
 
-from textveil_cli.console import say
-from textveil_cli.io import standard_output
-from textveil_cli.options import JsonOption, LedgerKeyOption
-
-if TYPE_CHECKING:  # other commands do without the database
-    from textveil.ledger import Account, Ledger
+from textveil_cli.console import SETTINGS, Command, output_to, say
+from textveil_cli.options import JsonOption, LedgerKey, PrivateOutput
 
 File = Annotated[Path, typer.Argument(metavar="LEDGER", help="The file that --ledger names.")]
 Scope = Annotated[str | None, typer.Option("--scope", help="The name of one scope.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do it: what is forgotten cannot be had back.")]
 
-ledger = typer.Typer(no_args_is_help=True, help="Show, export, rotate or delete what a ledger holds.")
+ledger = typer.Typer(
+    no_args_is_help=True, help="Show, export, rotate or delete what a ledger holds.", add_completion=False, **SETTINGS
+)
 
 
-@ledger.command()
-def show(file: File, scope: Scope = None, as_json: JsonOption = False, ledger_key: LedgerKeyOption = None) -> None:
+@ledger.command(cls=Command)
+def show(file: File, scope: Scope = None, as_json: JsonOption = False, ledger_key: LedgerKey = None) -> None:
     """Show what every scope has spent.
 
     Names of scopes are not in the file: they are shown as tags. --scope shows the one of that name.
@@ -44,23 +43,21 @@ def show(file: File, scope: Scope = None, as_json: JsonOption = False, ledger_ke
         print(_line(account, releases))
 
 
-@ledger.command()
+@ledger.command(cls=Command)
 def export(
     file: File,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write here, for its owner alone, instead of standard output.")
-    ] = None,
-    ledger_key: LedgerKeyOption = None,
+    output: PrivateOutput = None,
+    ledger_key: LedgerKey = None,
 ) -> None:
     """Print all that a ledger holds as JSON: tags and numbers, no stored outputs."""
     Kept(ledger=file, ledger_key=ledger_key).refuse(("--output", output))
     exported = json.dumps(_opened(file, ledger_key).export(), indent=1) + "\n"
-    with atomic_output(output, private=True) if output is not None else standard_output() as write:
+    with output_to(output, private=True) as write:
         write(exported)
 
 
-@ledger.command()
-def rotate(file: File, yes: Yes = False, ledger_key: LedgerKeyOption = None) -> None:
+@ledger.command(cls=Command)
+def rotate(file: File, yes: Yes = False, ledger_key: LedgerKey = None) -> None:
     """Begin anew under a new key.
 
     All accounts, budgets and stored outputs are forgotten. The old key need not be there, nor the ledger where its key
@@ -68,19 +65,17 @@ def rotate(file: File, yes: Yes = False, ledger_key: LedgerKeyOption = None) -> 
     """
     _require_file(file, ledger_key)
     _require(yes, "rotate forgets all accounts, budgets and stored outputs: say --yes")
-    from textveil.ledger import Ledger
-
     Ledger.rotate(file, key=ledger_key)
     say("textveil: a new key and an empty ledger")
 
 
-@ledger.command()
+@ledger.command(cls=Command)
 def delete(
     file: File,
     scope: Scope = None,
     outputs: Annotated[bool, typer.Option("--outputs", help="All stored outputs, and no charge.")] = False,
     yes: Yes = False,
-    ledger_key: LedgerKeyOption = None,
+    ledger_key: LedgerKey = None,
 ) -> None:
     """Forget a scope, with its account and budget, or all stored outputs."""
     if (scope is None) != outputs:
@@ -95,17 +90,13 @@ def delete(
         say("textveil: all stored outputs are forgotten; charges stay")
 
 
-def _opened(file: Path, ledger_key: Path | None) -> "Ledger":
-    from textveil.ledger import Ledger
-
+def _opened(file: Path, ledger_key: Path | None) -> Ledger:
     _require_file(file, ledger_key)
     return Ledger(file, key=ledger_key)
 
 
 def _require_file(file: Path, ledger_key: Path | None) -> None:
     """Raises ``LedgerError`` where there is neither a ledger nor a key; what a key without a ledger means, it says."""
-    from textveil.ledger.keys import key_path_of
-
     if not file.is_file() and not key_path_of(file, ledger_key).exists():
         raise LedgerError("there is no ledger")
 
@@ -115,7 +106,7 @@ def _require(yes: bool, message: str) -> None:
         raise OptionError(message)
 
 
-def _line(account: "Account", releases: int) -> str:
+def _line(account: Account, releases: int) -> str:
     return (
         f"{account.scope.hex()[:12]:<14}{releases:>9,}{account.spent:>12}{account.limit:>12}"
         f"{account.spent_delta:>10}{account.unbounded:>10,}"

@@ -1,227 +1,163 @@
 """``textveil sanitize``: lines of text in, sanitized lines out."""
 
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from glob import has_magic
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from textveil.bundle.kept import Kept
-from textveil.bundle.pins import Pins
 from textveil.errors import OptionError
-from textveil.text.options import Options
-from textveil.text.sanitizer import Sanitizer
 
-from textveil_cli.configuration import ConfigOption, configured, say_configured
-from textveil_cli.files import RECORD, Selection
-from textveil_cli.io import read_words
-from textveil_cli.ledgers import ReceiptFile, run_ledger
 from textveil_cli.options import (
-    BudgetDeltaOption,
-    BudgetOption,
-    BundleOption,
-    CapOption,
-    CaseOption,
-    ConsistentOption,
-    DenyOption,
-    EpsilonOption,
-    FluentOption,
-    KindsOption,
-    LedgerKeyOption,
-    LedgerOption,
-    LevelOption,
-    MechanismOption,
-    MemoKeyOption,
-    MemoOption,
-    PunctuationOption,
-    ReceiptKeyOption,
-    ReceiptOption,
-    ReplacementOption,
-    ScopeOption,
-    SplitOption,
-    StrictOption,
-    VisibleOption,
-    staircase_options,
+    BundleOptions,
+    ConfigOption,
+    InputOptions,
+    LedgerOptions,
+    OutputOptions,
+    ReceiptOptions,
+    RowOptions,
+    RunOptions,
+    TableOptions,
+    TextOptions,
+    configured,
+    refuse_overwriting,
+    say_configured,
 )
-from textveil_cli.pins import pinned
-from textveil_cli.plain import LanguageWarning, PlainRun, sanitize_plain
-from textveil_cli.table_options import (
-    AllowMissingOption,
-    ColumnOption,
-    CsvOption,
-    DelimiterOption,
-    DocumentKeyOption,
-    EncodingOption,
-    HeaderOption,
-    JsonLinesOption,
-    KeyOption,
-    MaxFieldOption,
-    ParquetOption,
-    PlainOption,
-    QuarantineOption,
-    ResumeOption,
-    ScopeColumnOption,
-    TsvOption,
-    WorkersOption,
-    size_of,
-)
-from textveil_cli.tables import TableRun, columns_of, document_of, format_of, run_is_over_files, sanitize_tables
+from textveil_cli.rewriting.ledgers import ReceiptFile, run_ledger
+
+if TYPE_CHECKING:
+    from textveil.text import Options, Sanitizer
+
+Refuse = Callable[..., None]
 
 
-@pinned()
-def sanitize(
-    context: typer.Context,
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="FILE...",
-            help="Text files, one document per line; - is standard input. Also folders, patterns, .gz and .zst files.",
-        ),
-    ] = None,
-    text: Annotated[str | None, typer.Option("--text", "-t", help="Sanitize this text instead; one document.")] = None,
-    bundle: BundleOption = None,
-    mechanism: MechanismOption = None,
-    epsilon: EpsilonOption = None,
-    level: LevelOption = None,
-    replacement_probability: ReplacementOption = None,
-    visible: VisibleOption = None,
-    kinds: KindsOption = None,
-    consistent: ConsistentOption = False,
-    consistent_cap: CapOption = None,
-    split: SplitOption = False,
-    fluent: FluentOption = False,
-    document: Annotated[
-        str | None,
-        typer.Option(
-            help="line: each line is a document (the default); file: each file is one. Of tables: cell (the default), "
-            "or row. Say it with --consistent."
-        ),
-    ] = None,
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Everything that the command line says."""
+
+    inputs: InputOptions
+    bundle: BundleOptions
+    how: TextOptions
+    rows: RowOptions
     keep_mapping: Annotated[
         Path | None,
         typer.Option(
+            rich_help_panel=RowOptions.heading,
             help="With --consistent and one document: write what restores its words here, for its owner alone "
-            "(textveil restore)."
+            "(textveil restore).",
         ),
-    ] = None,
-    deny: DenyOption = None,
-    case: CaseOption = "carry",
-    sanitize_punctuation: PunctuationOption = False,
-    _strict: StrictOption = False,
-    csv: CsvOption = False,
-    tsv: TsvOption = False,
-    jsonl: JsonLinesOption = False,
-    parquet: ParquetOption = False,
-    plain: PlainOption = False,
-    column: ColumnOption = None,
-    key: KeyOption = None,
-    document_key: DocumentKeyOption = None,
-    scope_column: ScopeColumnOption = None,
-    header: HeaderOption = True,
-    delimiter: DelimiterOption = None,
-    encoding: EncodingOption = "utf-8",
-    allow_missing: AllowMissingOption = False,
-    max_field: MaxFieldOption = "16M",
-    quarantine: QuarantineOption = None,
-    workers: WorkersOption = 1,
-    resume: ResumeOption = False,
-    as_json: Annotated[
-        bool,
-        typer.Option(
-            "--json",
-            help="One JSON object per document: text and statement. Of files with columns: the statement of the run.",
-        ),
-    ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write here, whole or not at all, instead of standard output."),
-    ] = None,
-    ledger: LedgerOption = None,
-    ledger_key: LedgerKeyOption = None,
-    scope: ScopeOption = None,
-    budget: BudgetOption = None,
-    budget_delta: BudgetDeltaOption = None,
-    memo: MemoOption = False,
-    memo_key: MemoKeyOption = None,
-    receipt: ReceiptOption = None,
-    receipt_key: ReceiptKeyOption = None,
-    config: ConfigOption = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
-    *,
-    pins: Pins,
-) -> None:
+    ] = None
+    table: TableOptions
+    run: RunOptions
+    output: OutputOptions
+    ledger: LedgerOptions
+    receipt: ReceiptOptions
+    config: ConfigOption = None
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the files have columns."""
+        return self.table.format not in (None, "lines")
+
+    @property
+    def is_over_files(self) -> bool:
+        """Whether files are rewritten one by one: tables, packed ones, those of folders, and runs with such options."""
+        if self.inputs.text is not None:
+            return False
+        if self.is_table or self.table.columns or self.run.given:
+            return True
+        from textveil_cli.files import packed_as
+
+        paths, output = self.inputs.paths, self.output.output
+        folders = (os.path.isdir(path) or (has_magic(path) and not os.path.lexists(path)) for path in paths)
+        return any(map(packed_as, paths)) or (output is not None and any(folders))
+
+    def check(self) -> None:
+        """Raises ``OptionError`` for options that do not go together."""
+        known = (None, "cell", "row") if self.is_table else (None, "line", "file")
+        if self.rows.document not in known:
+            raise OptionError(f"--document is {known[1]} or {known[2]}")
+        if self.keep_mapping is not None and not self.how.draw.consistent:
+            raise OptionError("--keep-mapping goes with --consistent")
+        if self.keep_mapping is not None and self.ledger.memo:
+            raise OptionError("--keep-mapping and --memo exclude each other: a memo stores no mapping")
+        if self.is_over_files and self.keep_mapping is not None:
+            raise OptionError("--keep-mapping is for one document, and not for folders or tables")
+        if self.is_over_files and self.ledger.memo:
+            raise OptionError("--memo is for plain text: it gives a whole call again, and files are drawn in parts")
+        for option, value in (("--document-key", self.rows.document_key), ("--scope-column", self.rows.scope_column)):
+            if value is not None and not self.is_over_files:
+                raise OptionError(f"{option} is for tables")
+
+
+def sanitize(context: typer.Context, asked: Asked) -> None:
     """Rewrite a text with words drawn at random.
 
     Function words, punctuation, case and kinds of names stay visible: textveil preview shows them. Each line is a
     document of plain text. Of CSV, TSV, JSON lines and Parquet, say which columns or keys to rewrite: the others are
-    copied as they are. The privacy statement goes to standard error. It is about one word, for someone who knows every
-    other word; the text as a whole is not protected. Every run draws afresh, so sanitizing the same text again is a
-    second release and weakens the promise.
+    copied as they are. Files may also be folders, patterns, and packed as .gz or .zst. The privacy statement goes to
+    standard error. It is about one word, for someone who knows every other word; the text as a whole is not protected.
+    Every run draws afresh, so sanitizing the same text again is a second release and weakens the promise.
     """
-    if text is not None and files:
-        raise OptionError("--text and files exclude each other")
-    format_name = format_of(csv, tsv, jsonl, parquet, plain)
-    tables = format_name not in (None, "lines")
-    if document not in (None, "cell", "row") if tables else document not in (None, "line", "file"):
-        raise OptionError("--document is cell or row" if tables else "--document is line or file")
-    if keep_mapping is not None and not consistent:
-        raise OptionError("--keep-mapping goes with --consistent")
-    if keep_mapping is not None and memo:
-        raise OptionError("--keep-mapping and --memo exclude each other: a memo stores no mapping")
-    options = Options(
-        mechanism=mechanism,
-        epsilon=epsilon,
-        level=level,
-        replacement_probability=replacement_probability,
-        deny=read_words(deny, "--deny"),
-        case=case,
-        sanitize_punctuation=sanitize_punctuation,
-        **staircase_options(visible, kinds, consistent, consistent_cap, split, fluent),
+    reads = [*asked.inputs.paths, asked.how.shown.deny, asked.config]
+    asked.check()
+    options, sanitizer = asked.how.options(), asked.bundle.sanitizer()
+    sanitizer.terms(**options)  # options are checked before any file is touched
+    refuse = partial(refuse_overwriting, reads, asked.ledger, asked.receipt, sanitizer.bundle.path)
+    if asked.is_over_files:
+        _sanitize_files(asked, sanitizer, options, refuse, configured(context))
+    else:
+        _sanitize_plain(asked, sanitizer, options, refuse)
+        say_configured(context, asked.output.quiet)
+
+
+def _sanitize_files(
+    asked: Asked, sanitizer: "Sanitizer", options: "Options", refuse: Refuse, changed: list[str]
+) -> None:
+    from textveil_cli.files import RECORD
+    from textveil_cli.rewriting.tables import TableRun, sanitize_tables
+
+    run = TableRun(
+        inputs=asked.inputs.paths,
+        output=asked.output,
+        selection=asked.table.selection(asked.rows, consistent=asked.how.draw.consistent),
+        run=asked.run,
+        plain=asked.table.plain,
+        bundle=asked.bundle.bundle,
+        sanitizer=sanitizer,
+        options=options,
+        changed=changed,
     )
-    sanitizer = Sanitizer.load(bundle, **pins)
-    promised = sanitizer.terms(**options).statement(0)  # options are checked before any file is touched
-    paths = files or ["-"]
-    kept = Kept(
-        [*(paths if text is None else []), *(path for path in (deny, config) if path is not None)],
-        [("--memo-key", memo_key), ("--receipt-key", receipt_key)],
-        ledger,
-        ledger_key,
-        sanitizer.bundle.path,
+    sources = run.find(asked.receipt.receipt)
+    record = None if sources.folder is None else sources.folder / RECORD
+    written = [("--output", path) for path in (*(source.target for source in sources.files), record)]
+    refuse(*written, ("--quarantine", asked.run.quarantine))
+    promised = sanitizer.terms(**options).statement(0)
+    receipts = ReceiptFile(asked.receipt, promised, run.selection.described)
+    charged = run_ledger(asked.ledger, scope_column=asked.rows.scope_column)
+    sanitize_tables(run, sources, charged, receipts)
+
+
+def _sanitize_plain(asked: Asked, sanitizer: "Sanitizer", options: "Options", refuse: Refuse) -> None:
+    from textveil_cli.rewriting.plain import PlainRun, sanitize_plain
+
+    run = PlainRun(
+        inputs=asked.inputs,
+        output=asked.output,
+        document=asked.rows.document,
+        keep_mapping=asked.keep_mapping,
+        whole=asked.ledger.memo,
+        plain=asked.table.plain,
+        sanitizer=sanitizer,
+        options=options,
     )
-    if text is None and (tables or run_is_over_files(paths, output, column, key, quarantine, workers, resume)):
-        if keep_mapping is not None:
-            raise OptionError("--keep-mapping is for one document, and not for folders or tables")
-        if memo:
-            raise OptionError("--memo is for plain text: it gives a whole call again, and files are drawn in parts")
-        found = "lines" if format_name is None else format_name
-        selection = Selection(
-            found,
-            columns_of(found, column, key),
-            document_of(found, document, document_key, consistent),
-            document_key,
-            header,
-            delimiter,
-            encoding,
-            allow_missing,
-            size_of(max_field),
-            scope_column,
-        )
-        run = TableRun(paths, output, selection, bundle, quarantine, workers, resume, plain, as_json, quiet)
-        sources = run.find(receipt)
-        written = [("--output", source.target) for source in sources.files]
-        record = None if sources.folder is None else sources.folder / RECORD
-        kept.refuse(*written, ("--output", record), ("--quarantine", quarantine), ("--receipt", receipt))
-        receipts = ReceiptFile(receipt, receipt_key, promised, selection.described)
-        charged = run_ledger(ledger, ledger_key, scope, budget, budget_delta, scope_column=scope_column)
-        warn = LanguageWarning(sanitizer, options)
-        sanitize_tables(run, sources, sanitizer, options, warn, configured(context), charged, receipts)
-        return
-    if document_key is not None or scope_column is not None:
-        raise OptionError(f"{'--scope-column' if document_key is None else '--document-key'} is for tables")
-    run = PlainRun(paths, text, output, document, keep_mapping, memo, plain, as_json, quiet)
     run.require_mapping()
-    kept.refuse(("--output", output), ("--keep-mapping", keep_mapping), ("--receipt", receipt))
-    receipts = ReceiptFile(receipt, receipt_key, promised)
-    charged = run_ledger(ledger, ledger_key, scope, budget, budget_delta, memo, memo_key)
-    sanitize_plain(run, sanitizer, options, receipts, charged)
+    refuse(("--output", asked.output.output), ("--keep-mapping", asked.keep_mapping))
+    receipts = ReceiptFile(asked.receipt, sanitizer.terms(**options).statement(0))
+    charged = run_ledger(asked.ledger)
+    sanitize_plain(run, receipts, charged)
     if charged is not None:
-        charged.say(quiet)
-    say_configured(context, quiet)
+        charged.say(asked.output.quiet)

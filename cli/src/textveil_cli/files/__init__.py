@@ -9,7 +9,7 @@ from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
     from textveil_cli.files.cells import read_cells
-    from textveil_cli.files.looks import LOOKED_AT, refuse_tables, refuse_tables_by_name
+    from textveil_cli.files.looks import LOOKED_AT, refuse_tables, refuse_tables_by_name, refusing_tables
     from textveil_cli.files.parts import PART_BYTES, Part, cut, part_target, require_parts, sanitize_part
     from textveil_cli.files.processes import ctrl_c_is_ours, guarded, leave_with_parent, one_thread_each
     from textveil_cli.files.quarantine import Quarantine
@@ -47,6 +47,7 @@ __all__ = [
     "read_cells",
     "refuse_tables",
     "refuse_tables_by_name",
+    "refusing_tables",
     "require_parts",
     "sanitize_files",
     "sanitize_part",

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
-from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
 from textveil.errors import ColumnError, FieldTooLong, OptionError
@@ -19,8 +18,8 @@ _BLANK = re.compile(r"[ \t\r\n]*")
 _COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
 _ESCAPE_QUOTE_OR_COMMA = re.compile(r'\\.|[",]', re.DOTALL)
 _NEXT = re.compile(r"[ \t\r\n]*([,\]}])[ \t\r\n]*")
-# Numbers of any length are skipped, not kept.
-_skip = json.JSONDecoder(parse_int=float).scan_once  # type: ignore[attr-defined]
+#: Reads the value that begins somewhere, and says where it ends. Numbers of any length are skipped, not kept.
+_read = json.JSONDecoder(parse_int=float).raw_decode
 
 
 def parse_key(key: str) -> tuple[str | None, ...]:
@@ -114,7 +113,7 @@ class JsonLinesLayout:
             return Bad(self._row, self._line, "not UTF-8", line)
         except _Unfit as unfit:
             return Bad(self._row, self._line, str(unfit), line)
-        except (ValueError, StopIteration, IndexError):
+        except (ValueError, IndexError):
             return Bad(self._row, self._line, "no JSON object", line)
         except RecursionError:
             return Bad(self._row, self._line, "lists in lists, too deep", line)
@@ -186,7 +185,7 @@ class _Cut:
             self.met = True
             if text[at] != '"':
                 raise _Unfit("a key is no text")
-            found, end = scanstring(text, at + 1, True)
+            found, end = _read(text, at)
             self.strings.append((at, end, found))
             return end
         if text[at] == "{":
@@ -205,7 +204,7 @@ class _Cut:
         while text[at] != "}":
             if text[at] != '"':
                 raise ValueError
-            name, at = scanstring(text, at + 1, True)
+            name, at = _read(text, at)
             colon = _COLON.match(text, at)
             if colon is None:
                 raise ValueError
@@ -216,7 +215,7 @@ class _Cut:
                 left.remove(name)
                 at = self._value(node[name], at)
             else:
-                _, at = _skip(text, at)
+                _, at = _read(text, at)
             at = self._next(at, "}")
         if left and not self._allow_missing:
             raise _Unfit("a key is missing (--allow-missing passes such rows)")

@@ -3,7 +3,7 @@
 import csv
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from textveil.errors import LooksStructured
 
@@ -12,6 +12,8 @@ from textveil_cli.files.streams import packed_as
 
 #: Lines that are looked at.
 LOOKED_AT = 20
+#: Longer lines are not looked at as rows of a table: the cells of a row may take twenty times its bytes.
+LONGEST_ROW = 1 << 16
 _HEADING = re.compile(r"[^\W\d][\w \-./()#%:]{0,39}")
 _FLAGS = {
     "csv": "--csv --column NAME",
@@ -32,6 +34,24 @@ def refuse_tables_by_name(path: str, name: str) -> None:
     for format_name, endings in FORMATS.items():
         if format_name != "lines" and plain.endswith(endings):
             raise _refused(name, format_name)
+
+
+def refusing_tables(name: str) -> Callable[[Sequence[str]], None]:
+    """Returns what looks at the lines of a text, in turn, and refuses those whose first ones look like a table.
+
+    Very long lines are passed over: they say nothing for a table and nothing against it.
+
+    Args:
+        name: What errors call the text.
+    """
+    seen: list[str] = []
+
+    def look(lines: Sequence[str]) -> None:
+        if len(seen) < LOOKED_AT:
+            seen.extend([line for line in lines if len(line) <= LONGEST_ROW][:LOOKED_AT])
+            refuse_tables(seen, name)
+
+    return look
 
 
 def refuse_tables(lines: Sequence[str], name: str) -> None:

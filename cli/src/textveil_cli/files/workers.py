@@ -162,5 +162,5 @@ def _drawn(texts: list[str], sizes: list[int]) -> Drawn:
     bundle, pins, options = _job[-1]
     if not _sanitizers:
         _sanitizers.append(Sanitizer.load(bundle, **pins))
-        gc.freeze()  # as ``sanitize_files`` does
+        gc.freeze()  # what is loaded stays: to look through it again and again takes a fifth of the time of short cells
     return draw(_sanitizers[-1], texts, sizes, options)

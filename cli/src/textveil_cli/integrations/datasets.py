@@ -10,11 +10,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
-from textveil.bundle.pins import MAX_BUNDLE_BYTES
 from textveil.errors import ColumnError, ExtraMissing, InputError
-from textveil.text.options import Options
 
-from textveil_cli.integrations.rewriter import Rewriter, named
+from textveil_cli.integrations.rewriter import Rewriter, Settings, named
 
 try:
     from datasets import (  # pyright: ignore[reportMissingImports] - agrees with no pins of ours
@@ -37,10 +35,7 @@ class SanitizeColumns:
     Args:
         columns: The columns.
         bundle: Folder of a bundle; the built-in English one if left out.
-        expect_id: The identity the bundle must have.
-        maker: Public key of the maker who must have signed it.
-        max_bytes: Most bytes of all its files together.
-        options: As in ``Sanitizer.sanitize``.
+        settings: What the bundle must be, and options as in ``Sanitizer.sanitize``: see ``Settings``.
 
     Raises:
         ColumnError: No column is named.
@@ -51,13 +46,10 @@ class SanitizeColumns:
         self,
         *columns: str,
         bundle: str | Path | None = None,
-        expect_id: str | None = None,
-        maker: str | None = None,
-        max_bytes: int = MAX_BUNDLE_BYTES,
-        **options: Unpack[Options],
+        **settings: Unpack[Settings],
     ) -> None:
         self.columns = named(columns)
-        self.rewriter = Rewriter(bundle, expect_id=expect_id, maker=maker, max_bytes=max_bytes, **options)
+        self.rewriter = Rewriter(bundle, **settings)
 
     def __call__(self, rows: Mapping[str, Any], *more: Any) -> dict[str, Any]:
         """Returns the columns, sanitized: a text for a row, a list for a batch.
@@ -84,10 +76,7 @@ def sanitize(
     dataset: Data,
     *columns: str,
     bundle: str | Path | None = None,
-    expect_id: str | None = None,
-    maker: str | None = None,
-    max_bytes: int = MAX_BUNDLE_BYTES,
-    **options: Unpack[Options],
+    **settings: Unpack[Settings],
 ) -> Data:
     """Returns a data set with columns sanitized, kept in memory. Nothing is written.
 
@@ -95,10 +84,7 @@ def sanitize(
         dataset: The data set, or a dictionary of several. One that is iterated over is sanitized while it is.
         columns: The columns that have texts. All other columns stay as they are.
         bundle: Folder of a bundle; the built-in English one if left out.
-        expect_id: The identity the bundle must have.
-        maker: Public key of the maker who must have signed it.
-        max_bytes: Most bytes of all its files together.
-        options: As in ``Sanitizer.sanitize``.
+        settings: What the bundle must be, and options as in ``Sanitizer.sanitize``: see ``Settings``.
 
     Raises:
         ColumnError: No column is named, or one is not there.
@@ -109,7 +95,7 @@ def sanitize(
         Each cell is a document of its own. Missing cells, other columns and the order of rows show. Every pass over an
         ``IterableDataset`` draws anew: it is one more release of the same texts.
     """
-    rewrite = SanitizeColumns(*columns, bundle=bundle, expect_id=expect_id, maker=maker, max_bytes=max_bytes, **options)
+    rewrite = SanitizeColumns(*columns, bundle=bundle, **settings)
     return _mapped(dataset, rewrite)
 
 

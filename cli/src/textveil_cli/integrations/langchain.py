@@ -9,12 +9,10 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, Unpack
 
-from textveil.bundle.pins import MAX_BUNDLE_BYTES
 from textveil.errors import ColumnError, ExtraMissing, InputError, TracingRefused
 from textveil.sequences import in_order
-from textveil.text.options import Options
 
-from textveil_cli.integrations.rewriter import Rewriter
+from textveil_cli.integrations.rewriter import Rewriter, Settings
 
 try:
     from langchain_core.callbacks import BaseCallbackManager
@@ -33,10 +31,7 @@ class SanitizeFirst(Runnable[Any, Any]):
         keys: What has a text in the dictionary that is given, such as ``["note"]``. The rest of it stays as it is. If
             left out, a text is given and no dictionary.
         bundle: Folder of a bundle; the built-in English one if left out.
-        expect_id: The identity the bundle must have.
-        maker: Public key of the maker who must have signed it.
-        max_bytes: Most bytes of all its files together.
-        options: As in ``Sanitizer.sanitize``.
+        settings: What the bundle must be, and options as in ``Sanitizer.sanitize``: see ``Settings``.
 
     Raises:
         BundleError, OptionError: As ``Rewriter``.
@@ -51,12 +46,9 @@ class SanitizeFirst(Runnable[Any, Any]):
         bundle: str | Path | None = None,
         *,
         keys: Sequence[str] = (),
-        expect_id: str | None = None,
-        maker: str | None = None,
-        max_bytes: int = MAX_BUNDLE_BYTES,
-        **options: Unpack[Options],
+        **settings: Unpack[Settings],
     ) -> None:
-        self.rewriter = Rewriter(bundle, expect_id=expect_id, maker=maker, max_bytes=max_bytes, **options)
+        self.rewriter = Rewriter(bundle, **settings)
         self.keys = tuple(in_order(keys, "keys"))
         self.next: Runnable[Any, Any] | None = None
 
@@ -170,10 +162,7 @@ class SanitizeDocuments(BaseDocumentTransformer):
 
     Args:
         bundle: Folder of a bundle; the built-in English one if left out.
-        expect_id: The identity the bundle must have.
-        maker: Public key of the maker who must have signed it.
-        max_bytes: Most bytes of all its files together.
-        options: As in ``Sanitizer.sanitize``.
+        settings: What the bundle must be, and options as in ``Sanitizer.sanitize``: see ``Settings``.
 
     Raises:
         BundleError, OptionError: As ``Rewriter``.
@@ -186,13 +175,9 @@ class SanitizeDocuments(BaseDocumentTransformer):
     def __init__(
         self,
         bundle: str | Path | None = None,
-        *,
-        expect_id: str | None = None,
-        maker: str | None = None,
-        max_bytes: int = MAX_BUNDLE_BYTES,
-        **options: Unpack[Options],
+        **settings: Unpack[Settings],
     ) -> None:
-        self.rewriter = Rewriter(bundle, expect_id=expect_id, maker=maker, max_bytes=max_bytes, **options)
+        self.rewriter = Rewriter(bundle, **settings)
 
     def transform_documents(self, documents: Sequence[Document], **kwargs: Any) -> list[Document]:
         """Returns documents with sanitized text.

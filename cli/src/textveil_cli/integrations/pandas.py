@@ -4,11 +4,9 @@ from collections.abc import Hashable
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
-from textveil.bundle.pins import MAX_BUNDLE_BYTES
 from textveil.errors import ColumnError, ExtraMissing, InputError
-from textveil.text.options import Options
 
-from textveil_cli.integrations.rewriter import Rewriter, named
+from textveil_cli.integrations.rewriter import Rewriter, Settings, named
 
 try:
     import pandas
@@ -22,10 +20,7 @@ def sanitize(
     data: Data,
     *columns: Hashable,
     bundle: str | Path | None = None,
-    expect_id: str | None = None,
-    maker: str | None = None,
-    max_bytes: int = MAX_BUNDLE_BYTES,
-    **options: Unpack[Options],
+    **settings: Unpack[Settings],
 ) -> Data:
     """Returns a column with every cell sanitized, or a frame with columns sanitized. Nothing else changes.
 
@@ -36,10 +31,7 @@ def sanitize(
         data: A column of strings and missing cells, a frame, or one cell.
         columns: Those columns of a frame that have texts.
         bundle: Folder of a bundle; the built-in English one if left out.
-        expect_id: The identity the bundle must have.
-        maker: Public key of the maker who must have signed it.
-        max_bytes: Most bytes of all its files together.
-        options: As in ``Sanitizer.sanitize``.
+        settings: What the bundle must be, and options as in ``Sanitizer.sanitize``: see ``Settings``.
 
     Returns:
         A new column or frame, or the text of a cell. What each cell is promised is in ``Rewriter(...).terms``: the same
@@ -55,7 +47,7 @@ def sanitize(
         so do their order and the other columns of the frame. ``map`` and ``apply`` of a *categorical* column make one
         call for all equal cells, which then shows too: give the column itself.
     """
-    rewriter = Rewriter(bundle, expect_id=expect_id, maker=maker, max_bytes=max_bytes, **options)
+    rewriter = Rewriter(bundle, **settings)
     if isinstance(data, pandas.DataFrame):
         return _frame(data, named(columns), rewriter)
     if columns:
@@ -101,12 +93,7 @@ class Accessor:
         self,
         *columns: Hashable,
         bundle: str | Path | None = None,
-        expect_id: str | None = None,
-        maker: str | None = None,
-        max_bytes: int = MAX_BUNDLE_BYTES,
-        **options: Unpack[Options],
+        **settings: Unpack[Settings],
     ) -> Any:
         """Returns the column, or the frame with the named columns, sanitized: ``sanitize`` of this module."""
-        return sanitize(
-            self._data, *columns, bundle=bundle, expect_id=expect_id, maker=maker, max_bytes=max_bytes, **options
-        )
+        return sanitize(self._data, *columns, bundle=bundle, **settings)

@@ -7,13 +7,20 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
-from textveil.bundle.pins import MAX_BUNDLE_BYTES, Pins
+from textveil.bundle import MAX_BUNDLE_BYTES, Pins
 from textveil.errors import ColumnError, InputError
 from textveil.sequences import in_order
-from textveil.text.options import Options
-from textveil.text.result import Result
-from textveil.text.sanitizer import Sanitizer
-from textveil.text.statement import Terms
+from textveil.text import Options, Result, Sanitizer, Terms
+
+
+class Settings(Options, Pins, total=False):
+    """Everything that a sanitizer is told but its folder and its texts: options, and what the bundle must be.
+
+    Keys:
+        expect_id: The identity the bundle must have.
+        maker: Public key of the maker who must have signed it.
+        max_bytes: Most bytes of all its files together.
+    """
 
 
 class Rewriter:
@@ -24,10 +31,8 @@ class Rewriter:
 
     Args:
         bundle: Folder of a bundle; the built-in English one if left out.
-        expect_id: The identity the bundle must have.
-        maker: Public key of the maker who must have signed it.
-        max_bytes: Most bytes of all its files together.
-        options: As in ``Sanitizer.sanitize``. Denied words are in pickles, and not in ``repr``.
+        settings: What the bundle must be, and options as in ``Sanitizer.sanitize``: see ``Settings``.
+            Denied words are in pickles, and not in ``repr``.
 
     Raises:
         BundleError: The bundle cannot be used, or is not the one expected.
@@ -41,16 +46,14 @@ class Rewriter:
     def __init__(
         self,
         bundle: str | Path | None = None,
-        *,
-        expect_id: str | None = None,
-        maker: str | None = None,
-        max_bytes: int = MAX_BUNDLE_BYTES,
-        **options: Unpack[Options],
+        **settings: Unpack[Settings],
     ) -> None:
         self._folder = None if bundle is None else str(bundle)
-        self._options = options
-        self._sanitizer = _sanitizer(self._folder, expect_id, maker, max_bytes)
-        self._sanitizer.terms(**options)  # options are checked before there is any text
+        pins: Any = {name: value for name, value in settings.items() if name in Pins.__annotations__}
+        options: Any = {name: value for name, value in settings.items() if name not in pins}
+        self._options: Options = options
+        self._sanitizer = _sanitizer(self._folder, **pins)
+        self._sanitizer.terms(**self._options)  # options are checked before there is any text
 
     def __call__(self, text: str) -> str:
         """Returns one text, rewritten.

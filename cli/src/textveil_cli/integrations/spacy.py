@@ -10,9 +10,9 @@ The pipeline's vocabulary keeps words of every text that it has cut, also those 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from textveil.bundle.pins import MAX_BUNDLE_BYTES
+from textveil.bundle import MAX_BUNDLE_BYTES
 from textveil.errors import ExtraMissing, InputError
-from textveil.text.options import Options
+from textveil.text import Options
 
 from textveil_cli.integrations.rewriter import Rewriter
 

@@ -45,7 +45,7 @@ _STATUS = {
 _HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Releases:
     """What a service releases: functions of texts, whose options are settled before it starts.
 
@@ -68,7 +68,7 @@ class Releases:
     scoped: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Service:
     releases: Releases
     limits: Limits
@@ -161,7 +161,7 @@ def make_app(
     """
     limits = Limits() if limits is None else limits
     short, long = ThreadPoolExecutor(limits.threads, "textveil"), ThreadPoolExecutor(1, "textveil-long")
-    service = _Service(releases, limits, report, short, long)
+    service = _Service(releases=releases, limits=limits, report=report, short=short, long=long)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

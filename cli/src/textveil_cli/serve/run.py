@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, ClassVar
 
-from textveil.bundle.atomic import atomic_output
+from textveil.bundle import atomic_output
 from textveil.errors import ExtraMissing, ServeError
 
 from textveil_cli.serve.access import Access
@@ -29,7 +29,7 @@ _TOKEN_CHARACTERS = 32
 _BACKLOG = 512
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Address:
     """Where a service listens, and what protects it there.
 

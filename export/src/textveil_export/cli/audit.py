@@ -7,19 +7,18 @@ import numpy as np
 import typer
 from textveil.bundle import IndexBundle, Pins, TextBundle, open_bundle
 from textveil.mechanisms.staircase import Staircase
-from textveil_cli import pinned
+from textveil_cli.options import PinOptions
 
 from textveil_export.errors import SamplerFault
 from textveil_export.sampler import audit_sampler
 from textveil_export.sampler.audit import ALPHA, DRAWS
 
 
-@pinned()
 def audit(
     bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle with a staircase or an index.")],
     draws: Annotated[int, typer.Option(min=1000, help="Draws of each of two inputs at each level.")] = DRAWS,
     *,
-    pins: Pins,
+    must_be: PinOptions,
 ) -> None:
     """Draw from the installed sampler, and bound the realized epsilon from below.
 
@@ -27,7 +26,7 @@ def audit(
     probabilities, uniform integers with uniform ones, and a process with its copy. A sampler that fails is an error.
     """
     faults = []
-    for staircase in _staircases(bundle, pins):
+    for staircase in _staircases(bundle, must_be.pins):
         found = audit_sampler(staircase, draws)
         print(found)
         faults += [f"level {found.level}: {fault}" for fault in found.faults]

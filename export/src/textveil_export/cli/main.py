@@ -1,40 +1,29 @@
-"""The ``textveil-export`` command and its subcommands."""
+"""The ``textveil-export`` command: its commands are imported when they are called."""
 
 import sys
-from typing import Annotated
 
-import typer
-from textveil_cli import run
+from textveil_cli.console import command_line, run
 
 from textveil_export import __version__
-from textveil_export.cli import audit, encoder, levels, staircase, table
 
-app = typer.Typer(
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+#: What each command is for: the first sentence of its documentation.
+COMMANDS = {
+    "table": "Build a bundle: the staircase with its lists, and SanText with exact neighbors and its sets.",
+    "staircase": "Build the staircase of a finished bundle anew; its tables of SanText stay.",
+    "certify": "Compute the epsilon of every level over all pairs of the finished table, and label the levels with it.",
+    "statistics": "Measure what every level does to words, and write it into the bundle.",
+    "report": "Write a page about the levels of a bundle: curves, histograms, a table, and examples.",
+    "sign": "Sign a bundle as its maker, and print the public key that users pin with --maker.",
+    "audit": "Draw from the installed sampler, and bound the realized epsilon from below.",
+    "encoder": "Make an encoder bundle for textveil encode: one ONNX graph, int8, checked against the model.",
+}
+
+app = command_line(
+    "textveil_export.cli",
+    COMMANDS,
     help="Builds the bundles that textveil loads.",
+    version=f"textveil-export {__version__}",
 )
-
-
-@app.callback(invoke_without_command=True)
-def _root(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
-) -> None:
-    if version:
-        print(f"textveil-export {__version__}")
-        raise typer.Exit
-
-
-app.command()(table.table)
-app.command()(staircase.staircase)
-app.command()(levels.certify)
-app.command()(levels.statistics)
-app.command()(levels.report)
-app.command()(levels.sign)
-app.command()(audit.audit)
-app.command()(encoder.encoder)
 
 
 def main() -> None:

@@ -1,30 +1,19 @@
 """The command that makes a text bundle: ``textveil-export table``."""
 
 from contextlib import ExitStack
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 from textveil.bundle import TextBundle, layout
-from textveil_cli import say
+from textveil_cli.console import progress_bars, say
+from textveil_cli.options import RayOptions
 
 from textveil_export.certify.certificate import certify
 from textveil_export.certify.staircase import certify_staircase
-from textveil_export.cli.progress_bars import bars
-from textveil_export.cli.staircase import (
-    DEFAULT_NEIGHBORS,
-    ENGLISH_VECTORS,
-    ContextOption,
-    FunctionWordsOption,
-    KindOption,
-    StaircaseNeighborsOption,
-    WordFrequenciesOption,
-    context_model,
-    frequencies,
-    skeleton,
-    vectors_of,
-)
+from textveil_export.cli.options import ENGLISH_VECTORS, Force, NewBundle, StaircaseOptions, require_lists
 from textveil_export.errors import ExportError
 from textveil_export.leakage.statistics import measure
 from textveil_export.on_ray import on_ray
@@ -36,47 +25,87 @@ from textveil_export.text.build import DEFAULT_K, DEFAULT_LEVEL, Recipe, build_b
 from textveil_export.text.build_staircase import StaircaseRecipe
 from textveil_export.text.calibrate_epsilon import DEFAULT_LEVELS
 from textveil_export.text.ranks import by_frequency
-from textveil_export.text.staircase import StaircaseSettings
 from textveil_export.text.word_sets import LISTS, Policy, english_lists
 from textveil_export.text.write import write_bundle, write_certificate, write_statistics
 
 DEFAULT_MECHANISMS = "staircase,santext"
-ENGLISH_WORDS = LISTS / "words" / "english-3.txt"
+_ENGLISH_WORDS = LISTS / "words" / "english-3.txt"
+
+Levels = dict[str, Decimal]
 
 
-def table(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the new bundle.")],
+@dataclass(frozen=True, kw_only=True)
+class SourceOptions:
+    """The words, and a vector for each."""
+
+    heading: ClassVar[str] = "Words and vectors"
     encoder: Annotated[
         str, typer.Option(help="minilm (the installed package), a model folder, or a model id on a hub.")
-    ] = sources.MINILM,
+    ] = sources.MINILM
     vocabulary: Annotated[
         str,
         typer.Option(
             help="english: the built-in word list. wordpiece: the encoder's own pieces with its input embeddings. "
             "Or a file of words, one per line, most frequent first, run through the encoder one by one."
         ),
-    ] = "english",
+    ] = "english"
     vectors: Annotated[
         Path | None,
         typer.Option(help="A GloVe, word2vec or fastText text file; replaces encoder and vocabulary."),
-    ] = None,
-    max_words: Annotated[int, typer.Option(min=2, help="Most entries read from --vectors.")] = 30_000,
+    ] = None
+    max_words: Annotated[int, typer.Option(min=2, help="Most entries read from --vectors.")] = 30_000
     corpus: Annotated[
         list[Path] | None,
         typer.Option(help="Public text for frequency ranks (repeatable); else the order of the source counts."),
-    ] = None,
-    neighbors: Annotated[int, typer.Option("--neighbors", "-k", min=1, help="Stored neighbors per word.")] = DEFAULT_K,
+    ] = None
+
+    @property
+    def english(self) -> bool:
+        """Whether the words are those of the built-in list."""
+        return self.vectors is None and self.vocabulary == "english"
+
+    @property
+    def default_encoder(self) -> bool:
+        """Whether the vectors are those of the default encoder."""
+        return self.vectors is None and self.encoder == sources.MINILM
+
+    def read(self, santext: bool, progress: Progress) -> sources.Source:
+        """Reads the words and their vectors, in the order of their frequency.
+
+        Args:
+            santext: Whether SanText is made: without it the built-in words need no encoder.
+            progress: Told how far it is.
+        """
+        if self.english and not santext:
+            source = sources.read_vectors(ENGLISH_VECTORS, 1 << 16, progress)
+        elif self.vectors is not None:
+            source = sources.read_vectors(self.vectors, self.max_words, progress)
+        elif self.vocabulary == "wordpiece":
+            source = sources.Encoder(self.encoder).pieces()
+        else:
+            words = sources.read_lines(_ENGLISH_WORDS if self.english else Path(self.vocabulary))
+            source = sources.Encoder(self.encoder).embed(words, progress)
+            source.provenance["words"] = "built-in English list" if self.english else Path(self.vocabulary).name
+        return by_frequency(source, self.corpus, progress) if self.corpus else source
+
+
+@dataclass(frozen=True, kw_only=True)
+class SanTextOptions:
+    """What SanText's tables and levels are."""
+
+    heading: ClassVar[str] = "SanText"
+    neighbors: Annotated[int, typer.Option("--neighbors", "-k", min=1, help="Stored neighbors per word.")] = DEFAULT_K
     level: Annotated[
         list[str] | None,
         typer.Option(help="NAME=EXPONENT, strictest first (repeatable). Default: six levels fitted to the metric."),
-    ] = None,
+    ] = None
     certified_epsilon: Annotated[
         str | None,
         typer.Option(
             help="Comma-separated targets, strictest first, each NUMBER or NAME=NUMBER: exponents are searched whose "
             "epsilon, certified over all pairs, is at most that; the certificate is written too. Takes minutes."
         ),
-    ] = None,
+    ] = None
     flatten_to: Annotated[
         float,
         typer.Option(
@@ -85,135 +114,184 @@ def table(
             help="With --certified-epsilon: certified epsilon over exponent that base measures aim for. 1: as flat as "
             "can be. Where some words are crowded (WordPieces: 1.25) more starves fewer of them.",
         ),
-    ] = 1.0,
-    default_level: Annotated[str, typer.Option(help="Level used when a user names none.")] = DEFAULT_LEVEL,
-    share: Annotated[float, typer.Option(help="w: share of the rarest words that is sensitive.")] = 0.9,
-    lists: Annotated[
-        str, typer.Option(help="english: the built-in sensitive and never-output lists. none: no lists.")
-    ] = "english",
-    deny: Annotated[list[Path] | None, typer.Option(help="More words that are always sensitive.")] = None,
-    allow: Annotated[list[Path] | None, typer.Option(help="Words that are never sensitive.")] = None,
-    never_output: Annotated[list[Path] | None, typer.Option(help="More words that must never come out.")] = None,
-    mechanisms: Annotated[
-        str, typer.Option(help="Comma-separated: staircase, santext (with santext+). The staircase is for words.")
-    ] = DEFAULT_MECHANISMS,
-    staircase_neighbors: StaircaseNeighborsOption = DEFAULT_NEIGHBORS,
-    function_words: FunctionWordsOption = None,
-    kind: KindOption = None,
-    word_frequencies: WordFrequenciesOption = None,
-    context: ContextOption = None,
+    ] = 1.0
+    default_level: Annotated[str, typer.Option(help="Level used when a user names none.")] = DEFAULT_LEVEL
     statistics: Annotated[
         bool, typer.Option(help="Measure what the levels do to words, for textveil levels and calibrate; minutes.")
-    ] = True,
-    name: Annotated[str | None, typer.Option(help="Name of the bundle; by default that of the output folder.")] = None,
+    ] = True
+
+    def levels(self) -> tuple[Levels | None, Levels | None, str]:
+        """Returns exponents or targets by name, and the default level.
+
+        Raises:
+            ExportError: They do not go together.
+        """
+        levels = _levels(self.level)
+        targets = None if self.certified_epsilon is None else _levels(_named(self.certified_epsilon))
+        if levels is not None and targets is not None:
+            raise ExportError("--level and --certified-epsilon exclude each other")
+        names = list(levels or targets or {})
+        return levels, targets, names[0] if len(names) == 1 else self.default_level
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyOptions:
+    """Which words are sensitive, and which never come out."""
+
+    heading: ClassVar[str] = "Lists of words"
+    share: Annotated[float, typer.Option(help="w: share of the rarest words that is sensitive.")] = 0.9
+    lists: Annotated[
+        str, typer.Option(help="english: the built-in sensitive and never-output lists. none: no lists.")
+    ] = "english"
+    deny: Annotated[list[Path] | None, typer.Option(help="More words that are always sensitive.")] = None
+    allow: Annotated[list[Path] | None, typer.Option(help="Words that are never sensitive.")] = None
+    never_output: Annotated[list[Path] | None, typer.Option(help="More words that must never come out.")] = None
+
+    def policy(self) -> Policy:
+        """Returns the sets of words.
+
+        Raises:
+            ExportError: A list cannot be used.
+        """
+        require_lists(self.lists)
+        sensitive, never = english_lists() if self.lists == "english" else (frozenset[str](), frozenset[str]())
+        allowed = _entries(self.allow)
+        return Policy(self.share, sensitive | _entries(self.deny), allowed, never | _entries(self.never_output))
+
+    def tell_found(self, bundle: TextBundle) -> None:
+        """Says how many words of a list the vocabulary has: a list that names none of it must not pass in silence."""
+        for option, paths in (("deny", self.deny), ("allow", self.allow), ("never-output", self.never_output)):
+            if words := _entries(paths):
+                found = sum(sources.lookup_key(word) in bundle.ids for word in words)
+                say(f"textveil-export: --{option}: {found} of {len(words)} words are in the vocabulary")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardOptions:
+    """What the bundle says of itself."""
+
+    heading: ClassVar[str] = "Name and license"
+    name: Annotated[str | None, typer.Option(help="Name of the bundle; by default that of the output folder.")] = None
     license: Annotated[
         str | None, typer.Option(help="SPDX license expression of the bundle; Apache-2.0 for the default encoder only.")
-    ] = None,
-    attribution: Annotated[str, typer.Option(help="Whose work the vectors and words are.")] = "",
-    ray: Annotated[
-        bool, typer.Option("--ray", help="The work by tasks of a Ray cluster; with --mechanisms staircase.")
-    ] = False,
-    ray_address: Annotated[
-        str | None, typer.Option(help="With --ray: a cluster that is there. Else one is started on this machine.")
-    ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="With --ray: processes; all cores if left out.")] = None,
-    force: Annotated[bool, typer.Option(help="Replace an existing bundle.")] = False,
-) -> None:
-    """Build a bundle: the staircase with the lists of its skeleton, and SanText with exact neighbors and its sets."""
-    if lists not in ("english", "none"):
-        raise ExportError("--lists must be english or none")
-    sensitive, never = english_lists() if lists == "english" else (frozenset[str](), frozenset[str]())
-    policy = Policy(
-        share,
-        sensitive | _entries(deny),
-        _entries(allow),
-        never | _entries(never_output),
-    )
-    default_encoder = vectors is None and encoder == sources.MINILM
-    chosen = _mechanisms(mechanisms, vocabulary)
-    english = vectors is None and vocabulary == "english"
-    staircase = None
-    if "staircase" in chosen:
-        staircase = StaircaseRecipe(
-            lists=skeleton(function_words, kind),
-            vectors=vectors_of(ENGLISH_VECTORS) if english else None,
-            per_billion=frequencies(word_frequencies, english),
-            settings=StaircaseSettings(k=staircase_neighbors),
-            never_output=policy.never_output,
-            context=context_model(context),
+    ] = None
+    attribution: Annotated[str, typer.Option(help="Whose work the vectors and words are.")] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Everything that the command line says."""
+
+    output: NewBundle
+    mechanisms: Annotated[
+        str, typer.Option(help="Comma-separated: staircase, santext (with santext+). The staircase is for words.")
+    ] = DEFAULT_MECHANISMS
+    force: Force = False
+    source: SourceOptions
+    santext: SanTextOptions
+    policy: PolicyOptions
+    staircase: StaircaseOptions
+    card: CardOptions
+    ray: RayOptions
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, rich_help_panel=RayOptions.heading, help="With --ray: processes; all cores if left out."),
+    ] = None
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """The mechanisms that are made."""
+        return _mechanisms(self.mechanisms, self.source.vocabulary)
+
+    def check(self) -> None:
+        """Raises ``ExportError`` for options that do not go together."""
+        source, chosen = self.source, self.chosen
+        if "staircase" not in chosen and self.staircase.given:
+            raise ExportError("--function-words, --kind, --word-frequencies and --context belong to the staircase")
+        if source.vectors is not None and (source.encoder != sources.MINILM or source.vocabulary != "english"):
+            raise ExportError("--vectors replaces --encoder and --vocabulary: name one or the other")
+        if self.output.exists() and not self.force:
+            raise ExportError("the output folder exists (use --force)")
+        if not self.ray.ray and (self.ray.ray_address is not None or self.workers is not None):
+            raise ExportError("--ray-address and --workers go with --ray")
+        if self.ray.ray and chosen != ("staircase",):
+            raise ExportError("--ray makes staircases: --mechanisms staircase")
+
+    def recipe(self, policy: Policy) -> Recipe:
+        """Returns everything that decides the bundle besides its source.
+
+        Raises:
+            ExportError: Options do not go together, or a list cannot be used.
+        """
+        levels, targets, default_level = self.santext.levels()
+        staircase = self._staircase(policy)
+        credits, license = self._credits(staircase is not None)
+        return Recipe(
+            name=self.card.name or self.output.resolve().name,
+            policy=policy,
+            k=self.santext.neighbors,
+            levels=levels,
+            certified_epsilons=targets,
+            flatten_to=self.santext.flatten_to,
+            default_level=default_level,
+            santext="santext" in self.chosen,
+            staircase=staircase,
+            license=license,
+            attribution=" ".join([*credits, self.card.attribution]).strip(),
+            lists={
+                "built_in_lists": self.policy.lists,
+                "sensitive_words_listed": len(policy.sensitive),
+                "allowed_words_listed": len(policy.allow),
+                "never_output_words_listed": len(policy.never_output),
+                "rank_corpora": [path.name for path in self.source.corpus or []] or "order of the source",
+            },
         )
-    elif function_words is not None or kind or word_frequencies is not None or context is not None:
-        raise ExportError("--function-words, --kind, --word-frequencies and --context belong to the staircase")
-    english_lists_used = staircase is not None and function_words is None
-    credits = {
-        MINILM: default_encoder and "santext" in chosen,
-        WORDS: english,
-        NEVER_DRAWN: lists == "english",
-        SKELETON: english_lists_used,
-        NEIGHBORS: staircase is not None and english,
-    }
-    attribution = " ".join([*(credit for credit, applies in credits.items() if applies), attribution]).strip()
-    built_in = ENGLISH_LICENSE if english or english_lists_used else "Apache-2.0"
-    license = license or (built_in if default_encoder else "not stated")
-    levels = _levels(level)
-    targets = None if certified_epsilon is None else _levels(_named(certified_epsilon))
-    if levels is not None and targets is not None:
-        raise ExportError("--level and --certified-epsilon exclude each other")
-    only_level = list(levels or targets or {})
-    if len(only_level) == 1:
-        default_level = only_level[0]
-    if vectors is not None and (encoder != sources.MINILM or vocabulary != "english"):
-        raise ExportError("--vectors replaces --encoder and --vocabulary: name one or the other")
-    recipe = Recipe(
-        name=name or output.resolve().name,
-        policy=policy,
-        k=neighbors,
-        levels=levels,
-        certified_epsilons=targets,
-        flatten_to=flatten_to,
-        default_level=default_level,
-        santext="santext" in chosen,
-        staircase=staircase,
-        license=license,
-        attribution=attribution,
-        lists={
-            "built_in_lists": lists,
-            "sensitive_words_listed": len(policy.sensitive),
-            "allowed_words_listed": len(policy.allow),
-            "never_output_words_listed": len(policy.never_output),
-            "rank_corpora": [path.name for path in corpus or []] or "order of the source",
-        },
-    )
-    if output.exists() and not force:
-        raise ExportError("the output folder exists (use --force)")
-    if not ray and (ray_address is not None or workers is not None):
-        raise ExportError("--ray-address and --workers go with --ray")
-    if ray and chosen != ("staircase",):
-        raise ExportError("--ray makes staircases: --mechanisms staircase")
-    with bars() as progress, ExitStack() as stack:
-        if english and "santext" not in chosen:  # no encoder is needed
-            source = vectors_of(ENGLISH_VECTORS, progress)
-        else:
-            source = _source(encoder, vocabulary, vectors, max_words, progress)
-        if corpus:
-            source = by_frequency(source, corpus, progress)
+
+    def _staircase(self, policy: Policy) -> StaircaseRecipe | None:
+        if "staircase" not in self.chosen:
+            return None
+        english = self.source.english
+        vectors = sources.read_vectors(ENGLISH_VECTORS, 1 << 16) if english else None
+        return self.staircase.recipe(vectors, english=english, never_output=policy.never_output)
+
+    def _credits(self, staircase: bool) -> tuple[list[str], str]:
+        """Whose work the bundle derives from, and its license."""
+        english_lists_used = staircase and self.staircase.function_words is None
+        credits = {
+            MINILM: self.source.default_encoder and "santext" in self.chosen,
+            WORDS: self.source.english,
+            NEVER_DRAWN: self.policy.lists == "english",
+            SKELETON: english_lists_used,
+            NEIGHBORS: staircase and self.source.english,
+        }
+        built_in = ENGLISH_LICENSE if self.source.english or english_lists_used else "Apache-2.0"
+        license = self.card.license or (built_in if self.source.default_encoder else "not stated")
+        return [credit for credit, applies in credits.items() if applies], license
+
+
+def table(asked: Asked) -> None:
+    """Build a bundle: the staircase with its lists, and SanText with exact neighbors and its sets."""
+    asked.check()
+    recipe = asked.recipe(asked.policy.policy())
+    with progress_bars() as progress, ExitStack() as stack:
+        source = asked.source.read(recipe.santext, progress)
         run = here
-        if ray:
-            store = 2 * source.vectors.size + 4 * staircase_neighbors * len(source.words)
-            run = stack.enter_context(on_ray(ray_address, workers, store))
+        if asked.ray.ray:
+            store = 2 * source.vectors.size + 4 * asked.staircase.staircase_neighbors * len(source.words)
+            run = stack.enter_context(on_ray(asked.ray.ray_address, asked.workers, store))
         contents = build_bundle(source, recipe, progress, run)
-        if staircase is not None:
-            certify_staircase(contents.tensors[layout.STAIRCASE], staircase.levels, progress, run)
+        if recipe.staircase is not None:
+            certify_staircase(contents.tensors[layout.STAIRCASE], recipe.staircase.levels, progress, run)
         stack.close()
-        bundle = write_bundle(contents, output, force=force)
-        for option, words in (("deny", deny), ("allow", allow), ("never-output", never_output)):
-            _tell_found(option, _entries(words), bundle)
-        if targets is not None and "santext" in chosen:
+        bundle = write_bundle(contents, asked.output, force=asked.force)
+        asked.policy.tell_found(bundle)
+        targets = recipe.certified_epsilons
+        if targets is not None and recipe.santext:
             labels = {name: float(target) for name, target in targets.items()}
             bundle = write_certificate(bundle, certify(bundle, progress), labels)
-        if statistics and "santext" in chosen:
+        if asked.santext.statistics and recipe.santext:
             bundle = write_statistics(bundle, measure(bundle, progress))
-    print(f"{output}: {bundle.symbols:,} symbols, identity {bundle.identity}")
+    print(f"{asked.output}: {bundle.symbols:,} symbols, identity {bundle.identity}")
 
 
 def _mechanisms(names: str, vocabulary: str) -> tuple[str, ...]:
@@ -225,24 +303,6 @@ def _mechanisms(names: str, vocabulary: str) -> tuple[str, ...]:
             raise ExportError("the staircase is for words: leave it out with --vocabulary wordpiece")
         return ("santext",)
     return chosen
-
-
-def _source(encoder: str, vocabulary: str, vectors: Path | None, max_words: int, progress: Progress) -> sources.Source:
-    if vectors is not None:
-        return sources.read_vectors(vectors, max_words, progress)
-    if vocabulary == "wordpiece":
-        return sources.Encoder(encoder).pieces()
-    words = sources.read_lines(ENGLISH_WORDS if vocabulary == "english" else Path(vocabulary))
-    source = sources.Encoder(encoder).embed(words, progress)
-    source.provenance["words"] = "built-in English list" if vocabulary == "english" else Path(vocabulary).name
-    return source
-
-
-def _tell_found(option: str, words: frozenset[str], bundle: TextBundle) -> None:
-    """Says how many words of a list the vocabulary has: a list that names nothing in it must not pass in silence."""
-    if words:
-        found = sum(sources.lookup_key(word) in bundle.ids for word in words)
-        say(f"textveil-export: --{option}: {found} of {len(words)} words are in the vocabulary")
 
 
 def _entries(paths: list[Path] | None) -> frozenset[str]:

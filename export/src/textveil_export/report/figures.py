@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from textveil.bundle import RELEASES, Measures, TextBundle, layout
 from textveil.text import LevelSummary, summaries
-from textveil_cli import share
+from textveil_cli.show import share
 
 from textveil_export.errors import ExportError
 

@@ -8,7 +8,7 @@ from string import Template
 from textveil.bundle import Measures, TextBundle, atomic_bytes, atomic_output, layout
 from textveil.errors import NoStatistics, OutputError
 from textveil.text import LevelSummary, Sanitizer, summaries
-from textveil_cli import bound, share
+from textveil_cli.show import bound, share
 
 from textveil_export import __version__
 from textveil_export.errors import WriteError

@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms.staircase import CONTEXT_MARKS, CONTEXT_POSITIONS, ContextTable, Elements
+from textveil.mechanisms import CONTEXT_MARKS, CONTEXT_POSITIONS, Elements
+from textveil.mechanisms.staircase import ContextTable
 
 from textveil_export.errors import ExportError, SourceError
 from textveil_export.text.sources import read_lines

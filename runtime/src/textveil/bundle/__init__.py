@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from textveil.bundle.maker import signed_message
     from textveil.bundle.open import open_bundle
     from textveil.bundle.pins import MAX_BUNDLE_BYTES, Pins
-    from textveil.bundle.safetensors import parse_tensors, unique_keys
+    from textveil.bundle.safetensors import FLOATS, parse_tensors, unique_keys
     from textveil.bundle.santext_files import Level
     from textveil.bundle.staircase_files import KindFile, SkeletonFiles
     from textveil.bundle.statistics import RELEASES, Measures
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_BUNDLE",
+    "FLOATS",
     "MAX_BUNDLE_BYTES",
     "RELEASES",
     "HeldOut",

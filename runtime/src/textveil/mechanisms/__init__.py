@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from textveil.mechanisms.channel import Channel, ScoreChannel
     from textveil.mechanisms.coin import ReplacementCoin
     from textveil.mechanisms.distribution import UNKNOWN, Distribution
-    from textveil.mechanisms.elements import Elements
+    from textveil.mechanisms.elements import CONTEXT_MARKS, CONTEXT_POSITIONS, Elements
     from textveil.mechanisms.entropy import RandomUint64, random_uint64
     from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, uniform_below
     from textveil.mechanisms.metric import Floats, Metric, squared_distances
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from textveil.mechanisms.scores import EqualityScores, MetricScores, Progress
 
 __all__ = [
+    "CONTEXT_MARKS",
+    "CONTEXT_POSITIONS",
     "MAX_TOTAL",
     "UNKNOWN",
     "Alone",

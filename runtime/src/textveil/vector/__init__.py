@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from textveil.vector.extractor import Extractor, Notes, StaticExtractor, extractor_of
     from textveil.vector.index_encoder import IndexEncoder, IndexRelease
     from textveil.vector.index_statement import IndexStatement
+    from textveil.vector.load import load_encoder
     from textveil.vector.statement import VectorStatement, vector_statement
     from textveil.vector.static import pair_buckets, words_of
 
@@ -23,6 +24,7 @@ __all__ = [
     "VectorRelease",
     "VectorStatement",
     "extractor_of",
+    "load_encoder",
     "pair_buckets",
     "vector_statement",
     "words_of",
@@ -35,6 +37,7 @@ __getattr__ = lazy_names(
     "extractor",
     "index_encoder",
     "index_statement",
+    "load",
     "statement",
     "static",
 )

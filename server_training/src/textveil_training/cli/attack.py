@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from textveil_cli.console import SETTINGS, Command, grouped, progress_bars
 
 from textveil_training.cli import attack_text
-from textveil_training.cli.options import FormatOption, JsonOption, ReleaseEpsilons, ThreadsOption, renamed, use_threads
+from textveil_training.cli.options import FormatOption, JsonOption, ReleaseEpsilons, ThreadsOption, use_threads
 from textveil_training.tables import aligned
 
 if TYPE_CHECKING:
@@ -16,18 +17,18 @@ if TYPE_CHECKING:
 
 SEEN = {"vectors": "vectors", "label_response": "label, randomized", "label_channel": "label, best channel"}
 
-attack_app = typer.Typer(rich_markup_mode=None, help="Attack released vectors, or sanitized text.")
+attack = typer.Typer(add_completion=False, help="Attack released vectors, or sanitized text.", **SETTINGS)
 
 
-@attack_app.callback()
+@attack.callback()
 def _attack() -> None:
     """Attack released vectors, or sanitized text."""
 
 
-attack_app.command("text")(attack_text.text)
+attack.command("text", cls=Command)(grouped(attack_text.text))
 
 
-@attack_app.command("attributes")
+@attack.command("attributes", cls=Command)
 def attributes(
     data: Annotated[Path, typer.Argument(metavar="PATH", help="The texts: a file of a format with attributes.")],
     format_name: FormatOption,
@@ -52,7 +53,6 @@ def attributes(
     seed: Annotated[int, typer.Option("--seed", help="Seed of the attacker's training.")] = 0,
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
-    _epochs: Annotated[str | None, renamed("--epochs", "--num-epochs")] = None,
 ) -> None:
     """Infer private attributes with a network of 512 hidden units, beside attackers who see only a released label.
 
@@ -90,9 +90,8 @@ def _from_checkpoint(
     from textveil_training.attacks.vectors.attribute_inference import infer
     from textveil_training.dpnr.private_figures import attacked, attributes_of
     from textveil_training.dpnr.stored_features import StoredFeatures
-    from textveil_training.progress import bars
 
-    with tempfile.TemporaryDirectory() as cache, bars() as report:
+    with tempfile.TemporaryDirectory() as cache, progress_bars() as report:
         stored = StoredFeatures(folder, task, Path(cache), features, report)
         description = stored.description
         found = stored(description.word_dropout)

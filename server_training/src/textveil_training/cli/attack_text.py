@@ -1,81 +1,96 @@
 """``textveil-train attack text``: what an attacker recovers from sanitized text."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
-from textveil.bundle import Pins
-from textveil_cli import (
-    BundleOption,
-    EpsilonOption,
-    LevelOption,
-    MechanismOption,
-    ReplacementOption,
-    pinned,
-    say,
-)
+from textveil_cli.console import progress_bars, say
+from textveil_cli.options import BundleOptions, LevelOptions
 
-from textveil_training.cli.options import (
-    DeviceOption,
-    FormatOption,
-    JsonOption,
-    TextKeyOption,
-    ThreadsOption,
-    renamed,
-    use_threads,
-)
+from textveil_training.cli.options import FormatOption, JsonOption, MachineOptions, TextKeyOption
 from textveil_training.errors import MissingSplit, SettingError
 
 NAMES = "nearest, bayes, repeated, mask, contextual"
 
 
-@pinned()
-def text(
-    data: Annotated[Path, typer.Argument(metavar="PATH", help="RAW text: a file, or a folder of published files.")],
-    format_name: FormatOption,
+@dataclass(frozen=True, kw_only=True)
+class RawText:
+    """The texts that are sanitized and recovered."""
+
+    heading: ClassVar[str] = "Data"
+    data: Annotated[Path, typer.Argument(metavar="PATH", help="RAW text: a file, or a folder of published files.")]
+    format_name: FormatOption
     split: Annotated[
         str | None, typer.Option("--split", help="Of a folder; dev if left out and there is one, else everything.")
-    ] = None,
-    bundle: BundleOption = None,
-    mechanism: MechanismOption = None,
-    epsilon: EpsilonOption = None,
-    level: LevelOption = None,
-    replacement_probability: ReplacementOption = None,
+    ] = None
+    text_key: TextKeyOption = "text"
+    label_key: Annotated[
+        str | None, typer.Option("--label", "--label-key", help="Key or column of the label (jsonl, table).")
+    ] = None
+
+    def read(self) -> tuple[list[Any], str | None]:
+        """Reads the texts; returns them and the split that they are.
+
+        Raises:
+            SettingError: A key is named, and the format has none.
+            MissingSplit: There are none.
+        """
+        from textveil_training.data import ReadOptions, available_splits, load
+
+        keyed = self.format_name in ("jsonl", "table")
+        if not keyed and (self.text_key != "text" or self.label_key is not None):
+            raise SettingError("this format has no keys")
+        keys: dict[str, Any] = {"text_key": self.text_key, "label_key": self.label_key} if keyed else {}
+        split = self.split
+        if split is None and "dev" in available_splits(self.format_name, self.data):
+            split = "dev"
+        examples = [example.texts for example in load(self.format_name, self.data, split, ReadOptions(**keys))]
+        if not examples:
+            raise MissingSplit("a split is empty")
+        return examples, split
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttackOptions:
+    """What is attacked with, and how many texts and tokens."""
+
+    heading: ClassVar[str] = "Attacks"
     model: Annotated[
         str | None,
         typer.Option(
             "--model", help="A masked language model, for mask and contextual: a folder (of pretrain), or a hub id."
         ),
-    ] = None,
-    attacks: Annotated[str, typer.Option("--attacks", help=f"all, or some of {NAMES}, with commas.")] = "all",
-    with_statistics: Annotated[
+    ] = None
+    attacks: Annotated[str, typer.Option("--attacks", help=f"all, or some of {NAMES}, with commas.")] = "all"
+    statistics: Annotated[
         bool, typer.Option("--statistics", help="Also how far the mechanism spreads words: medians of N, S and S*.")
-    ] = False,
+    ] = False
     texts: Annotated[
         int, typer.Option("--texts", min=0, help="At most this many texts, chosen by the seed; 0: all.")
-    ] = 0,
+    ] = 0
     tokens: Annotated[
         int, typer.Option("--tokens", min=1, help="At most this many tokens for mask, contextual and repeated.")
-    ] = 4000,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the choice of texts and tokens.")] = 0,
-    batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Texts at a time through the model.")] = 64,
-    max_tokens: Annotated[int, typer.Option("--max-tokens", min=5, help="Longer texts are cut around the mask.")] = 128,
-    precision: Annotated[str, typer.Option("--precision", help="Model precision: float32 or bfloat16.")] = "bfloat16",
+    ] = 4000
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the choice of texts and tokens.")] = 0
+    batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Texts at a time through the model.")] = 64
+    max_tokens: Annotated[int, typer.Option("--max-tokens", min=5, help="Longer texts are cut around the mask.")] = 128
+    precision: Annotated[str, typer.Option("--precision", help="Model precision: float32 or bfloat16.")] = "bfloat16"
+
+
+def text(
+    raw: RawText,
+    bundle: BundleOptions,
+    level: LevelOptions,
+    attack: AttackOptions,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a run record, after each attack.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Leave out the attacks that are in the record.")] = False,
-    text_key: TextKeyOption = "text",
-    label_key: Annotated[
-        str | None, typer.Option("--label", "--label-key", help="Key or column of the label (jsonl, table).")
-    ] = None,
-    device: DeviceOption = "cpu",
-    threads: ThreadsOption = 0,
     as_json: JsonOption = False,
-    _batch: Annotated[str | None, renamed("--batch", "--batch-size")] = None,
     *,
-    pins: Pins,
+    machine: MachineOptions,
 ) -> None:
     """Sanitize raw text and try to recover it, knowing the bundle, the mechanism and its options.
 
@@ -94,53 +109,21 @@ def text(
     """
     from textveil_training.attacks.text import ATTACKS, Settings, run_and_record
     from textveil_training.cli.attack_text_table import table
-    from textveil_training.data import ReadOptions, available_splits, load
-    from textveil_training.progress import bars
     from textveil_training.text_channel import TextChannel
 
-    names = ATTACKS if attacks == "all" else tuple(dict.fromkeys(part.strip() for part in attacks.split(",")))
-    settings = Settings(
-        attacks=names,
-        model=model,
-        texts=texts,
-        tokens=tokens,
-        statistics=with_statistics,
-        seed=seed,
-        batch_size=batch_size,
-        max_tokens=max_tokens,
-        precision=precision,
-    )
+    listed = tuple(dict.fromkeys(part.strip() for part in attack.attacks.split(",")))
+    chosen: dict[str, Any] = vars(attack) | {"attacks": ATTACKS if attack.attacks == "all" else listed}
+    settings = Settings(**chosen)
     if resume and output is None:
         raise SettingError("--resume needs the record: --output")
-    use_threads(threads)
-    channel = TextChannel(
-        bundle,
-        pins=pins,
-        mechanism=mechanism,
-        epsilon=epsilon,
-        level=level,
-        replacement_probability=replacement_probability,
-    )
-    if split is None and "dev" in available_splits(format_name, data):
-        split = "dev"
-    keyed = format_name in ("jsonl", "table")
-    keys: dict[str, Any] = {"text_key": text_key, "label_key": label_key} if keyed else {}
-    if not keyed and (text_key != "text" or label_key is not None):
-        raise SettingError("this format has no keys")
-    examples = [example.texts for example in load(format_name, data, split, ReadOptions(**keys))]
-    if not examples:
-        raise MissingSplit("a split is empty")
+    device = machine.use()
+    channel = TextChannel(bundle.bundle, pins=bundle.must_be.pins, **level.given())
+    examples, split = raw.read()
+    what = (raw.format_name, split)
     try:
-        with bars() as report:
+        with progress_bars() as report:
             record = run_and_record(
-                channel,
-                examples,
-                settings,
-                (format_name, split),
-                report,
-                output=output,
-                resume=resume,
-                device=device,
+                channel, examples, settings, what, report, output=output, resume=resume, device=device
             )
     except KeyboardInterrupt:
         if output is not None:

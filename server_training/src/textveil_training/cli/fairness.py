@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from textveil_cli.console import progress_bars
 
 from textveil_training.cli.options import (
-    DeviceOption,
     FormatOption,
     JsonOption,
+    MachineOptions,
     ReleaseEpsilons,
-    ThreadsOption,
-    use_threads,
 )
 from textveil_training.tables import aligned
 
@@ -46,9 +45,9 @@ def fairness(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a run record, JSON.")
     ] = None,
-    device: DeviceOption = "cpu",
-    threads: ThreadsOption = 0,
     as_json: JsonOption = False,
+    *,
+    machine: MachineOptions,
 ) -> None:
     """Measure accuracy with and without each private attribute, and whether a gap is more than chance.
 
@@ -60,23 +59,17 @@ def fairness(
     With --clean the change of each gap is measured, on the same texts.
     """
     from textveil_training.fairness.run import Request, measure
-    from textveil_training.progress import bars
 
     request = Request(
         data,
         format_name,
         None if split == "all" else split,
         checkpoint,
-        model,
-        clean,
-        clean_data,
+        *(model, clean, clean_data),
         epsilon or (),
-        draws,
-        minimum,
-        device,
+        *(draws, minimum, machine.use()),
     )
-    use_threads(threads)
-    with bars() as report:
+    with progress_bars() as report:
         result = measure(request, output, report)
     print(json.dumps(result) if as_json else "\n\n".join(_blocks(result["lines"])))
 

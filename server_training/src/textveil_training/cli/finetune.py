@@ -1,22 +1,58 @@
 """``textveil-train finetune``: what can be learned from raw or sanitized text."""
 
 import json
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
+from textveil_cli.console import progress_bars, say
 
-from textveil_training.cli.options import (
-    DeviceOption,
-    FormatOption,
-    JsonOption,
-    LabelKeyOption,
-    TextKeyOption,
-    ThreadsOption,
-    renamed,
-    use_threads,
-)
+from textveil_training.cli.options import FormatOption, JsonOption, KeyOptions, MachineOptions, given
+from textveil_training.errors import DataOptionError
 from textveil_training.tables import aligned
+
+if TYPE_CHECKING:
+    from textveil_training.finetune.settings import Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingOptions:
+    """How it is trained: what is given takes the place of the recipe, and of the paper's settings."""
+
+    heading: ClassVar[str] = "Training"
+    encoder: Annotated[
+        str | None,
+        typer.Option("--encoder", help="minilm (the default), a model folder (also of pretrain), or a hub id."),
+    ] = None
+    num_epochs: Annotated[
+        int | None, typer.Option("--num-epochs", min=1, help="Passes over the training rows; 3 if left out.")
+    ] = None
+    batch_size: Annotated[int | None, typer.Option("--batch-size", min=1, help="Rows per step; 64 if left out.")] = None
+    learning_rate: Annotated[
+        float | None, typer.Option("--learning-rate", help="Peak for the encoder; 2e-5 if left out.")
+    ] = None
+    max_tokens: Annotated[
+        int | None, typer.Option("--max-tokens", min=5, help="Longer inputs are cut; 128 if left out.")
+    ] = None
+    train_examples: Annotated[
+        int | None,
+        typer.Option("--train-examples", min=0, help="At most this many training rows, always the same; 0: all."),
+    ] = None
+    seed: Annotated[int | None, typer.Option("--seed", help="Of the training; 0 if left out.")] = None
+    precision: Annotated[str | None, typer.Option("--precision", help="float32 or bfloat16 (the default).")] = None
+
+    def settings(self, recipe: Path | None, frozen: bool) -> "Settings":
+        """Returns the settings of the training.
+
+        Args:
+            recipe: A recipe; ``None`` for the paper's settings.
+            frozen: Whether the encoder stays as it is.
+        """
+        from textveil_training.finetune.settings import Settings, read_recipe
+
+        settings = Settings() if recipe is None else read_recipe(recipe).training
+        return replace(settings, **given(self), **({"tuned": False} if frozen else {}))
 
 
 def finetune(
@@ -32,42 +68,18 @@ def finetune(
     test: Annotated[
         Path | None, typer.Option("--test", metavar="FILE", help="A file to test on, in the same format.")
     ] = None,
-    encoder: Annotated[
-        str | None,
-        typer.Option("--encoder", help="minilm (the default), a model folder (also of pretrain), or a hub id."),
-    ] = None,
     frozen: Annotated[
         bool, typer.Option("--frozen", help="Do not tune the encoder: fit a linear model to its vectors.")
     ] = False,
     labels_of_pairs: Annotated[
         bool, typer.Option("--classes", help="Learn the class of scored pairs (sick), not the score.")
     ] = False,
-    num_epochs: Annotated[
-        int | None, typer.Option("--num-epochs", min=1, help="Passes over the training rows; 3 if left out.")
-    ] = None,
-    batch_size: Annotated[
-        int | None, typer.Option("--batch-size", min=1, help="Rows per step; 64 if left out.")
-    ] = None,
-    learning_rate: Annotated[
-        float | None, typer.Option("--learning-rate", help="Peak for the encoder; 2e-5 if left out.")
-    ] = None,
-    max_tokens: Annotated[
-        int | None, typer.Option("--max-tokens", min=5, help="Longer inputs are cut; 128 if left out.")
-    ] = None,
-    train_examples: Annotated[
-        int | None,
-        typer.Option("--train-examples", min=0, help="At most this many training rows, always the same; 0: all."),
-    ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Of the training; 0 if left out.")] = None,
-    precision: Annotated[str | None, typer.Option("--precision", help="float32 or bfloat16 (the default).")] = None,
-    text_key: TextKeyOption = "text",
-    label_key: LabelKeyOption = "label",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run; not with --frozen.")] = False,
-    device: DeviceOption = "cpu",
-    threads: ThreadsOption = 0,
     as_json: JsonOption = False,
-    _batch: Annotated[str | None, renamed("--batch", "--batch-size")] = None,
-    _epochs: Annotated[str | None, renamed("--epochs", "--num-epochs")] = None,
+    *,
+    keys: KeyOptions,
+    training: TrainingOptions,
+    machine: MachineOptions,
 ) -> None:
     """Fine-tune an encoder on raw or sanitized text: classes, or scores of sentence pairs.
 
@@ -78,60 +90,48 @@ def finetune(
 
     Ctrl-C ends after the step that is running; --resume continues to the same result.
     """
-    from dataclasses import replace
-
-    from textveil_cli import say
-
-    from textveil_training.data import ReadOptions
-    from textveil_training.data.release import release_of
-    from textveil_training.errors import DataOptionError
-    from textveil_training.finetune.settings import Settings, read_recipe
+    from textveil_training.engine.run import RunOptions
+    from textveil_training.tasks import finetune as script
 
     named = source.suffix == ".toml"
     if named != (data is not None):
         raise DataOptionError("a recipe is named together with --data, and --data with a recipe")
-    settings, path = (read_recipe(source).training, data) if named and data is not None else (Settings(), source)
-    given = {
-        "encoder": encoder,
-        "tuned": False if frozen else None,
-        "max_tokens": max_tokens,
-        "num_epochs": num_epochs,
-        "batch_size": batch_size,
-        "learning_rate": learning_rate,
-        "train_examples": train_examples,
-        "seed": seed,
-        "precision": precision,
-    }
-    settings = replace(settings, **{name: value for name, value in given.items() if value is not None})
-
-    from textveil_training.engine.run import RunOptions
-    from textveil_training.finetune.examples import check_options, load_task
-    from textveil_training.progress import bars
-    from textveil_training.tasks import finetune as script
-
-    check_options(format_name, labels_of_pairs)
-    options = ReadOptions(text_key=text_key, label_key=label_key)
-    task = load_task(
-        format_name,
-        path,
-        test=test,
-        options=options,
-        labels_of_pairs=labels_of_pairs,
-        train_examples=settings.train_examples,
-    )
-    use_threads(threads)
-    release = release_of(format_name, path)
-    if test is not None and release_of(format_name, test) != release:
-        raise DataOptionError("training and test rows are different releases")
-    subject = {"data": task.described(format_name), "release": release}
+    settings = training.settings(source if named else None, frozen)
+    path = source if data is None else data
+    task, release = _task(format_name, path, test, keys, labels_of_pairs, settings.train_examples)
+    run = RunOptions(output, resume, machine.use())
     try:
-        with bars() as report:
-            record = script.finetune(settings, task, subject, RunOptions(output, resume, device), report)
+        with progress_bars() as report:
+            subject = {"data": task.described(format_name), "release": release}
+            record = script.finetune(settings, task, subject, run, report)
     except KeyboardInterrupt:
         if settings.tuned:
             say("textveil-train: interrupted; --resume goes on")
         raise
     print(json.dumps(record["result"]) if as_json else _table(record["result"]))
+
+
+def _task(
+    format_name: Any, path: Path, test: Path | None, keys: KeyOptions, labels_of_pairs: bool, train_examples: int
+) -> tuple[Any, Any]:
+    """The rows that are trained and tested on, and which release they are."""
+    from textveil_training.data import ReadOptions
+    from textveil_training.data.release import release_of
+    from textveil_training.finetune.examples import check_options, load_task
+
+    check_options(format_name, labels_of_pairs)
+    task = load_task(
+        format_name,
+        path,
+        test=test,
+        options=ReadOptions(**vars(keys)),
+        labels_of_pairs=labels_of_pairs,
+        train_examples=train_examples,
+    )
+    release = release_of(format_name, path)
+    if test is not None and release_of(format_name, test) != release:
+        raise DataOptionError("training and test rows are different releases")
+    return task, release
 
 
 def _table(result: dict[str, dict[str, Any]]) -> str:

@@ -1,20 +1,36 @@
 """``textveil-train grid``: many heads on one encoder's features, each beside its bounds; one JSON line for each."""
 
+from itertools import product
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from textveil_cli.console import progress_bars
 
 from textveil_training.cli.options import (
-    LabelKeyOption,
+    KeyOptions,
     OtherFormat,
     RecipeData,
-    TextKeyOption,
     ThreadsOption,
     use_threads,
 )
 
+if TYPE_CHECKING:
+    from textveil_training.dpnr.recipe import Recipe
+
 MODES = {"l1": (1, ""), "l2": (1, "1e-6"), "box": (2, "")}
+
+ModeOption = Annotated[
+    list[str] | None,
+    typer.Option("--mode", help="MODE:DIMENSION, repeatable (l1:2, l2:2, box:384); else the recipe's."),
+]
+CheckpointOption = Annotated[
+    list[Path] | None,
+    typer.Option("--checkpoint", help="Measure this end-to-end checkpoint too (with its features), repeatable."),
+]
+EpsilonsOption = Annotated[
+    list[str] | None, typer.Option("--epsilon", "-e", help="Whole-text epsilon, repeatable; else the recipe's.")
+]
 
 
 def grid(
@@ -28,27 +44,19 @@ def grid(
     features: Annotated[
         Path | None, typer.Option("--features", metavar="FOLDER", help="Features of the start, if written.")
     ] = None,
-    mode: Annotated[
-        list[str] | None,
-        typer.Option("--mode", help="MODE:DIMENSION, repeatable (l1:2, l2:2, box:384); else the recipe's."),
-    ] = None,
-    epsilon: Annotated[
-        list[str] | None, typer.Option("--epsilon", "-e", help="Whole-text epsilon, repeatable; else the recipe's.")
-    ] = None,
+    mode: ModeOption = None,
+    epsilon: EpsilonsOption = None,
     together: Annotated[bool, typer.Option("--together", help="One head for all levels instead of one each.")] = False,
     word_dropout: Annotated[list[str] | None, typer.Option(help="Word dropout, repeatable; else none.")] = None,
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="Seeds 0, 1, ...")] = 1,
-    checkpoint: Annotated[
-        list[Path] | None,
-        typer.Option("--checkpoint", help="Measure this end-to-end checkpoint too (with its features), repeatable."),
-    ] = None,
+    checkpoint: CheckpointOption = None,
     attack: Annotated[
         bool, typer.Option("--attack/--no-attack", help="Attack the attributes, if there are any.")
     ] = True,
     format_name: OtherFormat = None,
-    text_key: TextKeyOption = "text",
-    label_key: LabelKeyOption = "label",
     threads: ThreadsOption = 0,
+    *,
+    keys: KeyOptions,
 ) -> None:
     """Train and measure heads for modes, levels, word dropouts and seeds; lines that are in FILE are kept."""
     from dataclasses import replace
@@ -60,36 +68,39 @@ def grid(
     from textveil_training.dpnr.recipe import check, read_recipe
     from textveil_training.dpnr.stored_features import StoredFeatures, holds_features
     from textveil_training.dpnr.task import load_task, of_format
-    from textveil_training.errors import RecipeError
-    from textveil_training.progress import bars
 
     use_threads(threads)
     chosen = read_recipe(recipe)
     chosen = replace(chosen, data=of_format(chosen.data, format_name))
     part = chosen.representation
-    if chosen.kind != "dpnr" or not chosen.training.placed_epochs + chosen.training.head_epochs:
-        raise RecipeError("a grid needs a recipe of kind dpnr that trains a head on stored features")
+    _require_head(chosen)
     kinds = [named_mode(name) for name in mode or [f"{part.mode}:{part.dimension}"]]
     levels = tuple(epsilon or part.levels)
+    groups = [levels] if together else [(level,) for level in levels]
+    every = product(range(seeds), kinds, word_dropout or ["0"], groups)
     cells = [
-        Cell(kind, dimension, group, dropout, seed, delta)  # type: ignore[arg-type] # checked by named_mode
-        for seed in range(seeds)
-        for kind, dimension, delta in kinds
-        for dropout in word_dropout or ["0"]
-        for group in ([levels] if together else [(level,) for level in levels])
+        Cell(kind, dimension, group, dropout, seed, delta)  # type: ignore[arg-type]
+        for seed, (kind, dimension, delta), dropout, group in every
     ]
     for cell in cells:  # before anything is computed
         values = {field: getattr(cell, field) for field in ("mode", "dimension", "levels", "delta", "word_dropout")}
         check(with_representation(chosen, **values), "the grid")
-    task = load_task(chosen.data, data, ReadOptions(text_key=text_key, label_key=label_key))
-    with bars() as report:
+    task = load_task(chosen.data, data, ReadOptions(**vars(keys)))
+    with progress_bars() as report:
         stored = StoredFeatures(start, task, cache, features, report)
         runs = Grid(chosen, task, stored, stored.clean, output, Settings() if attack else None, report)
         runs.run(cells)
         for folder in checkpoint or []:
             private = StoredFeatures(folder, task, cache / folder.name, holds_features(folder), report)
-            vectors = private(private.description.word_dropout)
-            runs.measure(folder.name, private.model, private.description, vectors)
+            runs.measure(folder.name, private.model, private.description, private(private.description.word_dropout))
+
+
+def _require_head(recipe: "Recipe") -> None:
+    """Raises ``RecipeError`` for a recipe that trains no head on stored features."""
+    from textveil_training.errors import RecipeError
+
+    if recipe.kind != "dpnr" or not recipe.training.placed_epochs + recipe.training.head_epochs:
+        raise RecipeError("a grid needs a recipe of kind dpnr that trains a head on stored features")
 
 
 def named_mode(name: str) -> tuple[str, int, str]:

@@ -1,49 +1,32 @@
-"""The ``textveil-train`` command: parse, one library call, print. Only data goes to standard output."""
+"""The ``textveil-train`` command: its commands are imported when they are called. Only data goes to standard output."""
 
 import sys
-from typing import Annotated
 
-import typer
-from textveil_cli import run
+from textveil_cli.console import command_line, run
 
 from textveil_training import __version__
-from textveil_training.cli import corpus, dpnr, encoder, fairness, finetune, grid, held_out, pretrain
-from textveil_training.cli.attack import attack_app
-from textveil_training.cli.data import data_app
 
-app = typer.Typer(
-    context_settings={"help_option_names": ["-h", "--help"]},
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+#: What each command is for: the first sentence of its documentation.
+COMMANDS = {
+    "data": "Inspect data sets.",
+    "dpnr": "Train a recipe: a representation under noise, or one of its baselines.",
+    "evaluate": "Measure a checkpoint through the device's own release: accuracy over noise draws.",
+    "encoder": "Make a bundle of your own texts: devices release an index, bounded for the whole text.",
+    "held-out": "Add to a bundle what its model decides on texts it never saw: texts of a label can be counted then.",
+    "grid": "Train and measure heads for modes, levels, word dropouts and seeds; lines that are in FILE are kept.",
+    "finetune": "Fine-tune an encoder on raw or sanitized text: classes, or scores of sentence pairs.",
+    "fairness": "Measure accuracy with and without each private attribute, and whether a gap is more than chance.",
+    "pretrain": "Pretrain a masked language model: mask the sanitized text, predict the original word.",
+    "sanitize-corpus": "Sanitize the texts of a corpus; labels and all other columns are carried through.",
+    "attack": "Attack released vectors, or sanitized text.",
+}
+
+app = command_line(
+    "textveil_training.cli",
+    COMMANDS,
     help="Trains on what devices release, and attacks it.",
+    version=f"textveil-train {__version__}",
 )
-app.add_typer(data_app, name="data")
-app.command("dpnr")(dpnr.dpnr)
-app.command("evaluate")(dpnr.evaluate)
-app.command("encoder")(encoder.encoder)
-app.command("held-out")(held_out.held_out)
-app.command("grid")(grid.grid)
-app.command("finetune")(finetune.finetune)
-app.command("fairness")(fairness.fairness)
-app.command("pretrain")(pretrain.pretrain)
-app.command("sanitize-corpus")(corpus.sanitize_corpus)
-app.add_typer(attack_app, name="attack")
-
-
-def _tell_version(wanted: bool) -> None:
-    if wanted:
-        print(f"textveil-train {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _root(
-    _: Annotated[
-        bool,
-        typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_tell_version),
-    ] = False,
-) -> None:
-    """Trains on what devices release, and attacks it."""
 
 
 def main() -> None:

@@ -1,12 +1,12 @@
-"""Options that several commands share, typed once."""
+"""Options that several commands share, declared once, in groups."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, ClassVar, Literal
 
 import typer
 
 from textveil_training.data import FormatName
-from textveil_training.errors import SettingError
 
 FormatOption = Annotated[FormatName, typer.Option("--format", help="Format of the data (see data inspect).")]
 CorpusFormatOption = Annotated[
@@ -27,10 +27,32 @@ RecipeData = Annotated[Path, typer.Option("--data", metavar="PATH", help="File o
 ReleaseEpsilons = Annotated[
     list[str] | None, typer.Option("--epsilon", "-e", help="Whole-text epsilon, repeatable; else the checkpoint's.")
 ]
-ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")]
-DeviceOption = Annotated[str, typer.Option("--device", help="cpu, or a CUDA device such as cuda:0.")]
 ThreadsOption = Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 lets PyTorch choose.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="The result as one line of JSON instead of a table.")]
+ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineOptions:
+    """What the work runs on."""
+
+    heading: ClassVar[str] = "Machine"
+    device: Annotated[str, typer.Option("--device", help="cpu, or a CUDA device such as cuda:0.")] = "cpu"
+    threads: ThreadsOption = 0
+
+    def use(self) -> str:
+        """Sets the number of threads; returns the device."""
+        use_threads(self.threads)
+        return self.device
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyOptions:
+    """Where the text and the label are in a row."""
+
+    heading: ClassVar[str] = "Data"
+    text_key: TextKeyOption = "text"
+    label_key: LabelKeyOption = "label"
 
 
 def use_threads(threads: int) -> None:
@@ -41,15 +63,6 @@ def use_threads(threads: int) -> None:
         torch.set_num_threads(threads)
 
 
-def renamed(old: str, new: str) -> Any:
-    """Returns a hidden option that says how an option is called now.
-
-    Raises:
-        SettingError: The old spelling is used.
-    """
-
-    def refuse(value: str | None) -> None:
-        if value is not None:
-            raise SettingError(f"{old} is called {new} now")
-
-    return typer.Option(old, hidden=True, callback=refuse)
+def given(group: object) -> dict[str, object]:
+    """Returns the options of a group that were given, by name: those that are not ``None``."""
+    return {name: value for name, value in vars(group).items() if value is not None}

@@ -1,128 +1,115 @@
 """``textveil-train pretrain``: a masked language model that reads sanitized text."""
 
 import json
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
-from textveil.bundle import Pins
-from textveil_cli import (
-    BundleOption,
-    EpsilonOption,
-    LevelOption,
-    MechanismOption,
-    ReplacementOption,
-    pinned,
-    say,
-)
+from textveil_cli.console import progress_bars, say
+from textveil_cli.options import BundleOptions, LevelOptions, options_of
 
-from textveil_training.cli.options import (
-    DeviceOption,
-    JsonOption,
-    ResumeOption,
-    TextKeyOption,
-    ThreadsOption,
-    renamed,
-    use_threads,
-)
+from textveil_training.cli.options import JsonOption, MachineOptions, ResumeOption, TextKeyOption, given
+
+RawTexts = Annotated[
+    list[str],
+    typer.Option(
+        "--data",
+        metavar="PATH:FORMAT[:SPLIT]",
+        help="Raw public texts, repeatable; formats as in data inspect. Splits are named dev+test; train if left "
+        "out and there are splits.",
+    ),
+]
 
 
-@pinned()
-def pretrain(
-    data: Annotated[
-        list[str],
+@dataclass(frozen=True, kw_only=True)
+class TrainingOptions:
+    """How it is trained: what is given takes the place of the recipe, and of the defaults."""
+
+    heading: ClassVar[str] = "Training"
+    start: Annotated[
+        str | None,
         typer.Option(
-            "--data",
-            metavar="PATH:FORMAT[:SPLIT]",
-            help="Raw public texts, repeatable; formats as in data inspect. Splits are named dev+test; train if left "
-            "out and there are splits.",
+            "--start", help="minilm (the default), a folder or a hub id: an encoder or a masked language model."
         ),
-    ],
+    ] = None
+    steps: Annotated[
+        int | None, typer.Option("--steps", min=0, help="Optimizer steps; those of --num-epochs if left out.")
+    ] = None
+    num_epochs: Annotated[
+        int | None, typer.Option("--num-epochs", help="Passes over the texts, without --steps; 1 if left out.")
+    ] = None
+    batch_size: Annotated[
+        int | None,
+        typer.Option("--batch-size", help="Texts per step, of all processes together; 64 if left out."),
+    ] = None
+    accumulate: Annotated[
+        int | None,
+        typer.Option("--accumulate", help="Parts a batch is computed in: less memory, the same gradient."),
+    ] = None
+    max_tokens: Annotated[int | None, typer.Option("--max-tokens", help="Longer texts are cut; 128 if left out.")] = (
+        None
+    )
+    learning_rate: Annotated[
+        float | None,
+        typer.Option("--learning-rate", help="Peak for the encoder; if left out 3e-4 with a new head, else 5e-5."),
+    ] = None
+    head_learning_rate: Annotated[
+        float | None,
+        typer.Option("--head-learning-rate", help="Peak for the head; if left out 2e-3 for a new head, else 5e-5."),
+    ] = None
+    warmup: Annotated[
+        float | None,
+        typer.Option("--warmup", help="Share of the steps in which the rates rise; .06 if left out."),
+    ] = None
+    dropout: Annotated[
+        float | None, typer.Option("--dropout", help="Of hidden states and attention; none if left out.")
+    ] = None
+    mask_probability: Annotated[
+        float | None, typer.Option("--mask-probability", help="How often a word is predicted; .15 if left out.")
+    ] = None
+    unchanged_share: Annotated[
+        float | None,
+        typer.Option(
+            "--unchanged-share", help="Of the predicted words, how many are shown and not hidden; .1 if left out."
+        ),
+    ] = None
+    measure_every: Annotated[
+        int | None, typer.Option("--measure-every", metavar="STEPS", help="If left out 20 measurements in all.")
+    ] = None
+    held_out_percent: Annotated[
+        int | None,
+        typer.Option("--held-out", metavar="PERCENT", help="Texts to measure on, by their hash; 2 if left out."),
+    ] = None
+    precision: Annotated[
+        str | None,
+        typer.Option("--precision", help="bfloat16 (the default; where the device computes in it) or float32."),
+    ] = None
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="Of order and masks; what is drawn has no seed. 0 if left out.")
+    ] = None
+
+
+def pretrain(
+    data: RawTexts,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the model goes; must be empty.")
     ],
     recipe: Annotated[
         Path | None, typer.Argument(metavar="[RECIPE]", help="A recipe, TOML: its settings instead of the defaults.")
     ] = None,
-    start: Annotated[
-        str | None,
-        typer.Option(
-            "--start", help="minilm (the default), a folder or a hub id: an encoder or a masked language model."
-        ),
-    ] = None,
     raw: Annotated[
         bool,
         typer.Option("--raw", help="Mask raw text: the control. A mechanism then only serves to measure."),
     ] = False,
-    bundle: BundleOption = None,
-    mechanism: MechanismOption = None,
-    epsilon: EpsilonOption = None,
-    level: LevelOption = None,
-    replacement_probability: ReplacementOption = None,
     text_key: TextKeyOption = "text",
-    steps: Annotated[
-        int | None, typer.Option("--steps", min=0, help="Optimizer steps; those of --num-epochs if left out.")
-    ] = None,
-    num_epochs: Annotated[
-        int | None, typer.Option("--num-epochs", help="Passes over the texts, without --steps; 1 if left out.")
-    ] = None,
-    batch_size: Annotated[
-        int | None,
-        typer.Option("--batch-size", help="Texts per step, of all processes together; 64 if left out."),
-    ] = None,
-    accumulate: Annotated[
-        int | None,
-        typer.Option("--accumulate", help="Parts a batch is computed in: less memory, the same gradient."),
-    ] = None,
-    max_tokens: Annotated[
-        int | None, typer.Option("--max-tokens", help="Longer texts are cut; 128 if left out.")
-    ] = None,
-    learning_rate: Annotated[
-        float | None,
-        typer.Option("--learning-rate", help="Peak for the encoder; if left out 3e-4 with a new head, else 5e-5."),
-    ] = None,
-    head_learning_rate: Annotated[
-        float | None,
-        typer.Option("--head-learning-rate", help="Peak for the head; if left out 2e-3 for a new head, else 5e-5."),
-    ] = None,
-    warmup: Annotated[
-        float | None,
-        typer.Option("--warmup", help="Share of the steps in which the rates rise; .06 if left out."),
-    ] = None,
-    dropout: Annotated[
-        float | None, typer.Option("--dropout", help="Of hidden states and attention; none if left out.")
-    ] = None,
-    mask_probability: Annotated[
-        float | None, typer.Option("--mask-probability", help="How often a word is predicted; .15 if left out.")
-    ] = None,
-    unchanged_share: Annotated[
-        float | None,
-        typer.Option(
-            "--unchanged-share", help="Of the predicted words, how many are shown and not hidden; .1 if left out."
-        ),
-    ] = None,
-    measure_every: Annotated[
-        int | None, typer.Option("--measure-every", metavar="STEPS", help="If left out 20 measurements in all.")
-    ] = None,
-    held_out: Annotated[
-        int | None,
-        typer.Option("--held-out", metavar="PERCENT", help="Texts to measure on, by their hash; 2 if left out."),
-    ] = None,
-    precision: Annotated[
-        str | None,
-        typer.Option("--precision", help="bfloat16 (the default; where the device computes in it) or float32."),
-    ] = None,
     resume: ResumeOption = False,
-    seed: Annotated[
-        int | None, typer.Option("--seed", help="Of order and masks; what is drawn has no seed. 0 if left out.")
-    ] = None,
-    device: DeviceOption = "cpu",
-    threads: ThreadsOption = 0,
     as_json: JsonOption = False,
-    _batch: Annotated[str | None, renamed("--batch", "--batch-size")] = None,
-    _epochs: Annotated[str | None, renamed("--epochs", "--num-epochs")] = None,
     *,
-    pins: Pins,
+    bundle: BundleOptions,
+    level: LevelOptions,
+    training: TrainingOptions,
+    machine: MachineOptions,
 ) -> None:
     """Pretrain a masked language model: mask the sanitized text, predict the original word.
 
@@ -133,56 +120,27 @@ def pretrain(
     Several processes: accelerate launch --multi_gpu -m textveil_training pretrain ... --device cuda, or on processors
     torchrun --nproc-per-node N -m textveil_training -- pretrain ...
     """
-    from dataclasses import replace
-
+    from textveil_training.engine.run import RunOptions
     from textveil_training.pretrain.settings import Settings, read_recipe
     from textveil_training.pretrain.sources import parse_source, read_texts
+    from textveil_training.tasks.pretrain import pretrain as train
+    from textveil_training.text_channel import TextChannel
 
     settings = Settings()
     if recipe is not None:
         chosen = read_recipe(recipe)
         settings, raw = chosen.training, raw or chosen.raw
-    given = {
-        "start": start,
-        "steps": steps,
-        "num_epochs": num_epochs,
-        "batch_size": batch_size,
-        "accumulate": accumulate,
-        "max_tokens": max_tokens,
-        "learning_rate": learning_rate,
-        "head_learning_rate": head_learning_rate,
-        "warmup": warmup,
-        "dropout": dropout,
-        "mask_probability": mask_probability,
-        "unchanged_share": unchanged_share,
-        "measure_every": measure_every,
-        "held_out_percent": held_out,
-        "seed": seed,
-        "precision": precision,
-    }
-    settings = replace(settings, **{name: value for name, value in given.items() if value is not None})
-    sources = [parse_source(given) for given in data]
-
-    from textveil.text import Options
-
-    from textveil_training.engine.run import RunOptions
-    from textveil_training.progress import bars
-    from textveil_training.tasks.pretrain import pretrain as train
-    from textveil_training.text_channel import TextChannel
-
-    use_threads(threads)
-    options = Options(
-        mechanism=mechanism,
-        epsilon=epsilon,
-        level=level,
-        replacement_probability=replacement_probability,
-    )
-    named = any(value is not None for value in (bundle, pins.get("expect_id"), pins.get("maker"), *options.values()))
-    channel = TextChannel(bundle, pins=pins, **options) if named or not raw else None
+    settings = replace(settings, **given(training))
+    sources = [parse_source(one) for one in data]
+    run = RunOptions(output, resume, machine.use())
+    named = bundle.bundle is not None or bundle.must_be.named or bool(given(level))
+    channel = None
+    if named or not raw:
+        channel = TextChannel(bundle.bundle, pins=bundle.must_be.pins, **options_of(level))
     texts = read_texts(sources, text_key)
     try:
-        with bars() as report:
-            record = train(settings, texts, channel, RunOptions(output, resume, device), raw=raw, report=report)
+        with progress_bars() as report:
+            record = train(settings, texts, channel, run, raw=raw, report=report)
     except KeyboardInterrupt:
         say("textveil-train: interrupted; --resume goes on")
         raise

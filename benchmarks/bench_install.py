@@ -1,0 +1,64 @@
+"""What the README's first command takes beyond installing numpy, regex and typer.
+
+    python benchmarks/bench_install.py [ROUNDS]
+
+Two environments are made in each round and thrown away: in one pip installs numpy, regex and typer, in the other
+``./runtime ./cli``, which need the same, and a sentence is rewritten. pip keeps what it has downloaded, so the first
+round is not counted. Seconds by the clock, and of processor time, which other programs disturb less.
+"""
+
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+from measure import report
+
+_ROOT = Path(__file__).resolve().parents[1]
+_SENTENCE = "My doctor in Boston said the biopsy was clean."
+
+
+#: By the clock, and of processor time.
+Seconds = tuple[float, float]
+
+
+def main() -> None:
+    """Runs the benchmark."""
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    found: dict[str, list[Seconds]] = {"limit: numpy, regex, typer": [], "./runtime ./cli": [], "and a sentence": []}
+    for number in range(rounds + 1):
+        with tempfile.TemporaryDirectory() as folder:
+            needs = _installed(Path(folder, "needs"), "numpy", "regex", "typer")
+            ours = _installed(Path(folder, "ours"), "./runtime", "./cli")
+            said = _seconds(Path(folder, "ours", "bin", "textveil"), "sanitize", "-q", "--text", _SENTENCE)
+            for times, seconds in zip(found.values(), (needs, ours, said), strict=True):
+                times += [seconds] if number else []
+    rows = [[name, *(median(kind) for kind in zip(*times, strict=True))] for name, times in found.items()]
+    every = zip(*found.values(), strict=True)
+    beyond = [[ours[kind] + said[kind] - needs[kind] for kind in (0, 1)] for needs, ours, said in every]
+    rows.append(["beyond the limit", *(median(kind) for kind in zip(*beyond, strict=True))])
+    report("install", ["what", "seconds", "processor"], rows)
+
+
+def _installed(folder: Path, *wanted: str) -> Seconds:
+    """Makes an environment; returns how long pip takes to install something there."""
+    _seconds(Path(sys.executable), "-m", "venv", str(folder))
+    return _seconds(folder / "bin" / "pip", "install", "-q", "--disable-pip-version-check", *wanted)
+
+
+def _seconds(program: Path, *arguments: str) -> Seconds:
+    before, begun = _processor(), time.perf_counter()
+    subprocess.run([program, *arguments], cwd=_ROOT, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - begun, _processor() - before
+
+
+def _processor() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,9 @@
+"""``textveil levels``: what all levels promise and do."""
+
+from textveil_cli.options import BundleOptions, JsonOption
+from textveil_cli.show import levels_table
+
+
+def levels(bundle: BundleOptions, as_json: JsonOption = False) -> None:
+    """List all levels: what they promise and do to words."""
+    print(levels_table(bundle.sanitizer().bundle, as_json=as_json))

@@ -1,0 +1,57 @@
+"""``textveil verify``: a bundle, and its bounds anew; or a receipt."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from textveil.bundle import IndexBundle, TextBundle, VectorBundle, open_bundle
+from textveil.errors import OptionError
+from textveil.text import Sanitizer
+from textveil.verify import PAIRS, verify_encoder, verify_index, verify_text
+
+from textveil_cli.options import BundleArgument, BundleOptions
+
+
+def verify(
+    folder: BundleArgument = None,
+    *,
+    bundle: BundleOptions,
+    pairs: Annotated[
+        int | None, typer.Option(min=1, help=f"Pairs of words to audit anew; {PAIRS:,} if left out.")
+    ] = None,
+    receipt: Annotated[Path | None, typer.Option("--receipt", help="Check this receipt instead of a bundle.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", help="With --receipt: the output that it must be of; - is standard input."),
+    ] = None,
+    signed_by: Annotated[
+        str | None, typer.Option("--signed-by", help="With --receipt: the public key that must have signed it.")
+    ] = None,
+) -> None:
+    """Check a bundle on this device, and its bounds anew; or a receipt.
+
+    Hashes, structure, certificate, and a fresh audit of random pairs of words. Of an encoder bundle: hashes, structure,
+    the model's operators, and the finished noise or channel of every level. Of a receipt: its signature, and
+    the hash of the output.
+    """
+    named = bundle.or_argument(folder)
+    if receipt is not None:
+        if named is not None or pairs is not None or bundle.must_be.maker is not None:
+            raise OptionError("--receipt is checked without a bundle")
+        from textveil_cli.show.receipt import verify_receipt
+
+        print(verify_receipt(receipt, output, signed_by, bundle.must_be.expect_id))
+        return
+    if output is not None or signed_by is not None:
+        raise OptionError("--output and --signed-by go with --receipt")
+    pins = bundle.must_be.pins
+    opened = Sanitizer.load(**pins).bundle if named is None else open_bundle(named, **pins)
+    if pairs is not None and not isinstance(opened, TextBundle):
+        raise OptionError("--pairs is for bundles of words: the noise of an encoder is computed whole")
+    match opened:
+        case IndexBundle():
+            print(verify_index(opened))
+        case VectorBundle():
+            print(verify_encoder(opened))
+        case _:
+            print(verify_text(opened, PAIRS if pairs is None else pairs))

@@ -1,0 +1,35 @@
+"""What every command line stands on: lazy commands, options in groups, errors, plain text, messages, a progress bar."""
+
+from typing import TYPE_CHECKING
+
+from textveil.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from textveil_cli.console.command import SETTINGS, Command, command_line
+    from textveil_cli.console.exits import run
+    from textveil_cli.console.groups import grouped
+    from textveil_cli.console.lines import Lines, Write, all_lines, named, opened, output_to, read_lines, read_words
+    from textveil_cli.console.messages import say, say_unless
+    from textveil_cli.console.progress import bytes_bar, progress_bars
+
+__all__ = [
+    "SETTINGS",
+    "Command",
+    "Lines",
+    "Write",
+    "all_lines",
+    "bytes_bar",
+    "command_line",
+    "grouped",
+    "named",
+    "opened",
+    "output_to",
+    "progress_bars",
+    "read_lines",
+    "read_words",
+    "run",
+    "say",
+    "say_unless",
+]
+
+__getattr__ = lazy_names(__name__, __all__, "messages", "exits", "command", "groups", "lines", "progress")

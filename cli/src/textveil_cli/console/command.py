@@ -1,0 +1,156 @@
+"""Command lines whose commands are imported when they are called, and say their options in groups."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Annotated, Any, cast
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from textveil_cli.console.groups import grouped
+
+#: How all our applications are set up.
+SETTINGS: dict[str, Any] = {
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": None,
+}
+
+
+class GivenAgain(Exception):
+    """An option that has one value is given twice: which of the two was meant, nobody can tell."""
+
+    exit_code = 2
+
+    def __init__(self, ctx: Any, param: Any) -> None:
+        super().__init__()
+        self.ctx, self.param = ctx, param
+
+
+class _Once:
+    """Refuses an option that is given twice and has one value: the last would win.
+
+    A list of values may go on, and a flag that only switches something on may be repeated.
+    """
+
+    def make_parser(self, ctx: Any) -> Any:
+        parser = cast(Any, super()).make_parser(ctx)
+        parse = parser.parse_args
+
+        def parse_once(args: list[str]) -> Any:
+            found = parse(args=args)
+            options = [each for each in found[-1] if each.param_type_name == "option" and _has_one_value(each)]
+            again = next((each for place, each in enumerate(options) if each in options[:place]), None)
+            if again is not None and not ctx.resilient_parsing:  # a shell that completes a word
+                raise GivenAgain(ctx, again)
+            return found
+
+        parser.parse_args = parse_once
+        return parser
+
+
+def _has_one_value(option: Any) -> bool:
+    """Whether an option has a value, or is a switch with an off: not a list, a count or a mere flag."""
+    return not option.multiple and not option.count and (not option.is_flag or bool(option.secondary_opts))
+
+
+class Command(_Once, TyperCommand):
+    """A command whose help has its options under the headings of their groups."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Writes arguments, then options without a group, then each group."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                argument = parameter.param_type_name == "argument"
+                heading = None if argument else getattr(parameter, "rich_help_panel", None)
+                sections.setdefault(heading or ("Arguments" if argument else "Options"), []).append(record)
+        for heading, records in sections.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
+
+
+class _Imported(Mapping[str, Any]):
+    """Commands by name, each imported when it is asked for."""
+
+    def __init__(self, package: str, names: Mapping[str, str]) -> None:
+        self._package, self._names = package, names
+        self._command = cache(self._import)
+
+    def _import(self, name: str) -> Any:
+        attribute = name.replace("-", "_")
+        found = getattr(import_module(f"{self._package}.{attribute}"), attribute)
+        if isinstance(found, typer.Typer):
+            return typer.main.get_command(found)
+        alone = typer.Typer(add_completion=False, **SETTINGS)
+        alone.command(name, cls=Command)(grouped(found))
+        return typer.main.get_command(alone)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names:
+            raise KeyError(name)
+        return self._command(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+class _Group(_Once, TyperGroup):
+    """A group of commands that are imported when they are called."""
+
+    package: str
+    table: Mapping[str, str]
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = cast(Any, _Imported(self.package, self.table))
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Writes what each command is for, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self.table.items()))
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Returns the names of the commands."""
+        return list(self.table)
+
+
+def command_line(
+    package: str, commands: Mapping[str, str], *, help: str, version: str | None = None, **settings: Any
+) -> typer.Typer:
+    """Returns an application, or a group of commands in one.
+
+    Args:
+        package: Where the commands are: ``sanitize-corpus`` is the function ``sanitize_corpus`` of the module of that
+            name, or an application there.
+        commands: What each is for, by name: the first sentence of its documentation.
+        help: What the application is for.
+        version: What ``--version`` prints; ``None`` for a group of commands.
+        settings: Of ``typer.Typer``.
+    """
+    group = type("Group", (_Group,), {"package": package, "table": commands})
+    app = typer.Typer(cls=group, no_args_is_help=True, help=help, **SETTINGS, **settings)
+
+    def tell(wanted: bool) -> None:
+        if wanted:
+            print(version)
+            raise typer.Exit
+
+    def with_version(
+        _: Annotated[
+            bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=tell)
+        ] = False,
+    ) -> None:
+        pass
+
+    def without_version() -> None:
+        pass
+
+    app.callback()(without_version if version is None else with_version)
+    return app

@@ -1,0 +1,118 @@
+"""Ends every command of this project: one line per error, no traceback, nothing of the user's text in it.
+
+Exit codes: 0 good, 1 a named error, 2 wrong usage, 130 interrupted.
+"""
+
+import os
+import signal
+import sys
+import traceback
+from contextlib import suppress
+from typing import Any
+
+import typer
+from textveil.errors import OutputError, TextveilError
+
+from textveil_cli.console.messages import say
+
+_USAGE = {
+    "NoSuchOption": "unknown option",
+    "NoSuchCommand": "unknown command",
+    "MissingParameter": "something is missing",
+    "BadOptionUsage": "an option has no value, or one too many",
+    "BadParameter": "a value is not valid",
+    "BadArgumentUsage": "wrong number of arguments",
+    "GivenAgain": "given more than once",
+}
+
+
+def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
+    """Runs a command line and gives its exit code.
+
+    Usage errors name our option, never the user's argument: a person who forgets ``--text`` types a secret where a
+    command belongs. An unexpected error is reported by type and place, since its message could hold user text.
+
+    Args:
+        app: The application.
+        name: Its name, for messages.
+        arguments: The command line; ``sys.argv`` if left out.
+    """
+    _clean_up_when_terminated()
+    try:
+        code = typer.main.get_command(app).main(arguments, prog_name=name, standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except TextveilError as error:
+        return _fail(f"{name}: {error.code}: {error}", 1)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # `textveil ... | head` ends quietly
+        _abandon_output()
+        return 1
+    except OSError:  # errors of input are named where they occur: what is left is printing
+        _abandon_output()
+        return _fail(f"{name}: {OutputError.code}: standard output cannot be written", 1)
+    except MemoryError:
+        return _fail(f"{name}: memory: not enough memory for this input", 1)
+    except Exception as error:  # the last line of defense for the user's text
+        if type(error).__name__ == "Abort":
+            return 130
+        if type(error).__name__ == "NoArgsIsHelpError":
+            return _fail(error.ctx.get_help(), 2)  # type: ignore[attr-defined]
+        if getattr(error, "exit_code", None) == 2:
+            # A path of our own words: a command that there is not is not in it. Some errors do not know where they are.
+            command = getattr(getattr(error, "ctx", None), "command_path", name)
+            return _fail(f"{name}: usage: {_usage(error)} (see {command} --help)", 2)
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{type(error).__name__} in {place.filename.rpartition('/')[2]} line {place.lineno}"
+        return _fail(f"{name}: internal: {where}; please report this", 1)
+
+
+def _usage(error: Any) -> str:
+    """What is wrong, in our words. Typer has brought its own click since 0.26, so types are known by name."""
+    kinds = [kind.__name__ for kind in type(error).__mro__]
+    said = next((_USAGE[kind] for kind in kinds if kind in _USAGE), None)
+    if said is None:  # click raises a bare UsageError for an unknown command and for surplus arguments
+        commands = getattr(getattr(getattr(error, "ctx", None), "command", None), "commands", None)
+        said = "unknown command" if commands else "unexpected argument"
+    meant = _meant(error)
+    if meant:
+        return f"{said}: did you mean {' or '.join(meant)}?"
+    parameter = getattr(error, "param", None)
+    if parameter is None:
+        return said
+    named = parameter.metavar if parameter.param_type_name == "argument" else None
+    return f"{named or max(parameter.opts, key=len)}: {said}"
+
+
+def _meant(error: Any) -> list[str]:
+    """Our own commands or options that look like what was typed, which is not said."""
+    options = getattr(error, "possibilities", None)
+    if options:
+        return sorted(options)
+    commands = getattr(getattr(getattr(error, "ctx", None), "command", None), "commands", None) or {}
+    _, _, guessed = (getattr(error, "message", None) or "").rpartition("Did you mean ")
+    return sorted(name for name in commands if f"'{name}'" in guessed)
+
+
+def _fail(message: str, code: int) -> int:
+    say(message)
+    return code
+
+
+def _clean_up_when_terminated() -> None:
+    """``kill`` and a closed terminal end the program like an error, so that no temporary file stays behind."""
+
+    def leave(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    for name in ("SIGTERM", "SIGHUP"):
+        with suppress(AttributeError, ValueError):  # not on this system, or not in the main thread
+            signal.signal(getattr(signal, name), leave)
+
+
+def _abandon_output() -> None:
+    # What is still buffered cannot be written; the interpreter must not try again when it ends.
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

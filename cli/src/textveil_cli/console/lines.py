@@ -1,0 +1,183 @@
+"""Plain text in and out of commands: files and standard streams, with errors that name them without their content."""
+
+import codecs
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
+
+from textveil.errors import InputError, OutputError
+
+from textveil_cli.console.messages import say
+
+Write = Callable[[str], None]
+#: Lines, whether the last of them ended with a line feed, and bytes consumed.
+Lines = tuple[list[str], bool, int]
+
+#: Most bytes taken at a time; a terminal or a pipe hands over fewer, so lines are answered as they come.
+_READ_BYTES = 1 << 20
+
+
+@contextmanager
+def standard_output() -> Iterator[Write]:
+    """Opens standard output, flushed after every write.
+
+    Raises:
+        OutputError: It is closed.
+    """
+
+    def write(text: str) -> None:
+        sys.stdout.buffer.write(text.encode("utf-8"))
+        sys.stdout.buffer.flush()
+
+    if sys.stdout is None:
+        raise OutputError("standard output is closed")
+    yield write
+
+
+def output_to(path: Path | None, *, private: bool = False) -> AbstractContextManager[Write]:
+    """Opens an output: a file that appears whole or not at all, or standard output.
+
+    Args:
+        path: The file; ``None`` is standard output.
+        private: Whether the file is for its owner alone.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    if path is None:
+        return standard_output()
+    from textveil.bundle import atomic_output
+
+    return atomic_output(path, private=private)
+
+
+def named(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yields inputs, each with what errors call it."""
+    for number, path in enumerate(paths, 1):
+        yield path, "standard input" if path == "-" else f"input {number} of {len(paths)}"
+
+
+@contextmanager
+def opened(path: str, name: str) -> Iterator[tuple[int, int]]:
+    """Opens an input.
+
+    Args:
+        path: Path of a file; ``-`` is standard input.
+        name: What errors call it.
+
+    Yields:
+        A file descriptor and the size of what it names, 0 if unknown.
+
+    Raises:
+        InputError: It cannot be opened, or is a folder.
+    """
+    if path == "-":
+        if sys.stdin is None:
+            raise InputError("standard input is closed")
+        if sys.stdin.isatty():
+            say("textveil: reading lines from the terminal; Ctrl-D ends")
+        yield sys.stdin.fileno(), 0
+        return
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    except OSError as error:
+        raise InputError(f"{name}: no readable file there (to give a text itself, use --text)") from error
+    try:
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            raise InputError(f"{name}: a folder; give the files that are in it")
+        yield descriptor, status.st_size
+    finally:
+        os.close(descriptor)
+
+
+def read_words(path: Path | None, option: str) -> list[str]:
+    """Reads the words of a list, one a line; none where there is no list. A byte order mark is dropped.
+
+    Raises:
+        InputError: The file that the option names cannot be read. Not chained: the cause may hold what the file holds.
+    """
+    if path is None:
+        return []
+    with suppress(OSError, UnicodeDecodeError):
+        return [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    raise InputError(f"{option}: no readable UTF-8 file there")
+
+
+def read_lines(descriptor: int, name: str) -> Iterator[Lines]:
+    """Reads lines as they arrive.
+
+    Lines end with a line feed; a carriage return before it is white space and passes through. A byte order mark at
+    the start is dropped.
+
+    Args:
+        descriptor: An open file descriptor; read until its end, not closed.
+        name: What errors call the input ("input 1").
+
+    Yields:
+        Lines that had arrived, whether the last of them ended with a line feed, and bytes consumed.
+
+    Raises:
+        InputError: Bytes that are not UTF-8, with their offset, after all lines before.
+    """
+    offset = 0  # of the first byte of `pending`
+    pending: list[bytes] = []
+    while True:
+        try:
+            chunk = os.read(descriptor, _READ_BYTES)
+        except OSError as error:
+            raise InputError(f"{name}: cannot be read") from error
+        end = len(chunk) if not chunk else chunk.rfind(b"\n") + 1
+        if chunk and not end:
+            pending.append(chunk)
+            continue
+        pending.append(chunk[:end])
+        block = b"".join(pending)
+        pending.clear()  # a line may be long: what is read is held once, and let go before the line is used
+        consumed = offset + len(block)
+        if block:
+            lines, ended, bad = _decoded(block, first=offset == 0)
+            hint = _hint(block) if bad == 0 and offset == 0 else ""
+            del block
+            if lines:
+                yield lines, ended, consumed
+                del lines
+            if bad is not None:
+                raise InputError(f"{name}: not UTF-8 at byte {offset + bad}{hint}")
+            offset = consumed
+        if not chunk:
+            return
+        pending = [chunk[end:]]
+
+
+def all_lines(read: Iterable[Lines]) -> Iterator[Lines]:
+    """Yields all lines of an input at once, if there are any, when the last of them has arrived."""
+    found = list(read)
+    if found:
+        yield [line for lines, _, _ in found for line in lines], *found[-1][1:]
+
+
+def _decoded(block: bytes, *, first: bool) -> tuple[list[str], bool, int | None]:
+    """Returns whole lines, whether the last one ended, and the place of the first bad byte after them, or ``None``."""
+    if first and _hint(block):  # UTF-16 without a mark is UTF-8 with a null beside every letter
+        return [], False, 0
+    lines: list[str] = []
+    start = len(codecs.BOM_UTF8) if first and block.startswith(codecs.BOM_UTF8) else 0
+    while start < len(block):
+        end = block.find(b"\n", start)
+        ended, stop = end >= 0, end if end >= 0 else len(block)
+        try:
+            lines.append(str(memoryview(block)[start:stop], "utf-8"))
+        except UnicodeDecodeError as error:
+            return lines, True, start + error.start
+        start = stop + ended
+    return lines, block.endswith(b"\n"), None
+
+
+def _hint(block: bytes) -> str:
+    """Says so if an input that begins like this is no UTF-8."""
+    wide = b"\0" in block[:2] or block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return " (UTF-16, or no text: save it as UTF-8)" if wide else ""

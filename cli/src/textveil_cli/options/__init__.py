@@ -1,0 +1,51 @@
+"""Options of commands, in groups that are declared once; the commands of the other wheels take them too."""
+
+from typing import TYPE_CHECKING
+
+from textveil.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from textveil_cli.options.bundle import BundleArgument, BundleOptions, EncoderOptions, PinOptions
+    from textveil_cli.options.configuration import ConfigOption, configured, say_configured
+    from textveil_cli.options.files import (
+        InputOptions,
+        JsonOption,
+        OutputOptions,
+        PrivateOutput,
+        RayOptions,
+        RowOptions,
+        RunOptions,
+        TableOptions,
+        refuse_overwriting,
+    )
+    from textveil_cli.options.ledger import LedgerKey, LedgerOptions, ReceiptOptions
+    from textveil_cli.options.text import DrawOptions, LevelOptions, ShownOptions, TextOptions, options_of
+
+__all__ = [
+    "BundleArgument",
+    "BundleOptions",
+    "ConfigOption",
+    "DrawOptions",
+    "EncoderOptions",
+    "InputOptions",
+    "JsonOption",
+    "LedgerKey",
+    "LedgerOptions",
+    "LevelOptions",
+    "OutputOptions",
+    "PinOptions",
+    "PrivateOutput",
+    "RayOptions",
+    "ReceiptOptions",
+    "RowOptions",
+    "RunOptions",
+    "ShownOptions",
+    "TableOptions",
+    "TextOptions",
+    "configured",
+    "options_of",
+    "refuse_overwriting",
+    "say_configured",
+]
+
+__getattr__ = lazy_names(__name__, __all__, "bundle", "text", "ledger", "files", "configuration")

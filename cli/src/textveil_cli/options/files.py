@@ -1,0 +1,264 @@
+"""What is read and where it goes: inputs, columns and keys of tables, a run over many files, and the output."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import typer
+from textveil.errors import OptionError
+
+from textveil_cli.options.ledger import LedgerOptions, ReceiptOptions
+
+if TYPE_CHECKING:
+    from textveil_cli.files import Selection
+
+_SIZE = re.compile(r"(\d{1,12})([kMG]?)B?")
+_UNITS = {"": 1, "k": 1000, "M": 1000**2, "G": 1000**3}
+
+JsonOption = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
+PrivateOutput = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Write here, whole or not at all, for its owner alone."),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputOptions:
+    """One text, or files of texts."""
+
+    heading: ClassVar[str] = "Input"
+    files: Annotated[list[str] | None, typer.Argument(metavar="FILE...", help="Text files; - is standard input.")] = (
+        None
+    )
+    text: Annotated[str | None, typer.Option("--text", "-t", help="This text instead; one document.")] = None
+
+    @property
+    def paths(self) -> list[str]:
+        """What is read: files, standard input if none are named; nothing where there is a text.
+
+        Raises:
+            OptionError: There is a text, and there are files.
+        """
+        if self.text is None:
+            return self.files or ["-"]
+        if self.files:
+            raise OptionError("--text and files exclude each other")
+        return []
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions:
+    """Where the output goes, and what is said."""
+
+    heading: ClassVar[str] = "Output"
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write here, whole or not at all, instead of standard output."),
+    ] = None
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="A JSON object per document, with its statement. Of tables: the run's statement."),
+    ] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """The format of the files, and which of it is text."""
+
+    heading: ClassVar[str] = "Tables"
+    csv: Annotated[bool, typer.Option("--csv", help="The files are CSV; --column says which texts.")] = False
+    tsv: Annotated[bool, typer.Option("--tsv", help="The files are TSV.")] = False
+    jsonl: Annotated[bool, typer.Option("--jsonl", help="The files are JSON lines; --key says which texts.")] = False
+    parquet: Annotated[bool, typer.Option("--parquet", help="The files are Parquet (extra parquet).")] = False
+    plain: Annotated[bool, typer.Option("--plain", help="It is plain text, though it looks like a table.")] = False
+    column: Annotated[
+        list[str] | None,
+        typer.Option("--column", "-c", help="Name of a column of texts; sanitize takes several, and copies all else."),
+    ] = None
+    key: Annotated[
+        list[str] | None,
+        typer.Option("--key", help="With --jsonl: what is a text, such as note or messages[].content."),
+    ] = None
+    header: Annotated[
+        bool,
+        typer.Option(
+            "--header/--no-header",
+            help="CSV, TSV: the first row has the names (the default), or columns are numbers from 1.",
+        ),
+    ] = True
+    delimiter: Annotated[str | None, typer.Option(help="CSV, TSV: what is between cells, such as ';'.")] = None
+    encoding: Annotated[str, typer.Option(help="CSV, TSV: utf-8, latin-1 or cp1252; the output has it too.")] = "utf-8"
+
+    @property
+    def format(self) -> str | None:
+        """The format that is asked for, ``None`` if none is.
+
+        Raises:
+            OptionError: Several are.
+        """
+        flags = {"csv": self.csv, "tsv": self.tsv, "jsonl": self.jsonl, "parquet": self.parquet, "lines": self.plain}
+        given = [name for name, flag in flags.items() if flag]
+        if len(given) > 1:
+            raise OptionError("--csv, --tsv, --jsonl, --parquet and --plain exclude each other")
+        return given[0] if given else None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What is text: keys of JSON lines, columns of other formats.
+
+        Raises:
+            OptionError: One is given where the other belongs.
+        """
+        if self.format == "jsonl" and self.column:
+            raise OptionError("--column is for --csv, --tsv and --parquet; of JSON lines say --key")
+        if self.format not in (None, "jsonl", "lines") and self.key:
+            raise OptionError("--key is for --jsonl; of other tables say --column")
+        return (*(self.column or ()), *(self.key or ()))
+
+    def selection(self, rows: "RowOptions | None" = None, *, consistent: bool = False) -> "Selection":
+        """Returns what of every file is text.
+
+        Args:
+            rows: What a document is.
+            consistent: Whether draws are consistent.
+
+        Raises:
+            OptionError: The options do not go together.
+        """
+        from textveil_cli.files import Selection
+
+        rows = RowOptions() if rows is None else rows
+        format_name = self.format or "lines"
+        return Selection(
+            format_name,
+            self.columns,
+            document=rows.unit(format_name, consistent),
+            document_key=rows.document_key,
+            header=self.header,
+            delimiter=self.delimiter,
+            encoding=self.encoding,
+            allow_missing=rows.allow_missing,
+            max_field=rows.longest,
+            scope_column=rows.scope_column,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowOptions:
+    """What of a table is one document, and which rows fit."""
+
+    heading: ClassVar[str] = "Documents"
+    document: Annotated[
+        str | None,
+        typer.Option(
+            help="line: each line is a document (the default); file: each file is one. Of tables: cell (the default), "
+            "or row. Say it with --consistent."
+        ),
+    ] = None
+    document_key: Annotated[
+        str | None,
+        typer.Option(help="With --consistent: rows with one value there, one after the other, are one document."),
+    ] = None
+    scope_column: Annotated[
+        str | None,
+        typer.Option(help="With --ledger: the column or key whose value names the scope that a row is charged to."),
+    ] = None
+    allow_missing: Annotated[bool, typer.Option("--allow-missing", help="JSON lines: a row may lack a key.")] = False
+    max_field: Annotated[
+        str, typer.Option(help="Longest field in bytes, with k, M or G; a row may have four times as many.")
+    ] = "16M"
+
+    def unit(self, format_name: str, consistent: bool) -> str:
+        """Returns what a document is, as ``Selection`` calls it.
+
+        Raises:
+            OptionError: It does not go with the other options.
+        """
+        if self.document_key is not None and self.document is not None:
+            raise OptionError("--document and --document-key exclude each other")
+        if (self.document_key is not None or self.document == "row") and not consistent:
+            raise OptionError(
+                "--document row and --document-key are for --consistent: other draws look at no other cell"
+            )
+        if consistent and self.document is None and self.document_key is None:
+            known = "line or --document file" if format_name == "lines" else "cell, --document row or --document-key"
+            raise OptionError(f"--consistent on several texts: say --document {known}")
+        if self.document_key is not None:
+            return "key"
+        if format_name == "lines":
+            return {None: "cell", "line": "cell", "file": "file"}.get(self.document, "")
+        return self.document or "cell"
+
+    @property
+    def longest(self) -> int:
+        """Bytes of the longest field.
+
+        Raises:
+            OptionError: It is no size.
+        """
+        match = _SIZE.fullmatch(self.max_field)
+        if match is None or not int(match[1]):
+            raise OptionError("--max-field is a number of bytes, such as 16M")
+        return int(match[1]) * _UNITS[match[2]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """A run over many files."""
+
+    heading: ClassVar[str] = "Many files"
+    quarantine: Annotated[
+        Path | None,
+        typer.Option(
+            help="Bad rows go there, for their owner alone, and not to the output; without it the first is an error."
+        ),
+    ] = None
+    workers: Annotated[int, typer.Option(min=1, help="Processes that draw.")] = 1
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with an output folder: skip the files that are finished.")
+    ] = False
+
+    @property
+    def given(self) -> bool:
+        """Whether any of these is asked for."""
+        return self.quarantine is not None or self.workers > 1 or self.resume
+
+
+def refuse_overwriting(
+    reads: Sequence[str | Path | None],
+    ledger: LedgerOptions,
+    receipt: ReceiptOptions,
+    bundle: Path | None,
+    *written: tuple[str, Path | None],
+) -> None:
+    """Raises ``OutputError`` if a file that is to be written is one that is read, a key, a ledger, or another output.
+
+    Args:
+        reads: What is read; ``-`` is standard input.
+        ledger: The ledger and its keys.
+        receipt: The receipt, which is written, and its key.
+        bundle: Folder of the bundle.
+        written: What is written, by option.
+    """
+    keys = [("--memo-key", ledger.memo_key), ("--receipt-key", receipt.receipt_key)]
+    outputs = [*written, ("--receipt", receipt.receipt)]
+    if ledger.ledger is None and all(path is None for _, path in (*keys, *outputs)):
+        return
+    from textveil.bundle.kept import Kept
+
+    inputs = [path for path in reads if path is not None]
+    Kept(inputs, keys, ledger.ledger, ledger.ledger_key, bundle).refuse(*outputs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RayOptions:
+    """Work on many machines, for the commands of the other wheels."""
+
+    heading: ClassVar[str] = "Ray"
+    ray: Annotated[bool, typer.Option("--ray", help="The work by tasks of a Ray cluster (extra ray).")] = False
+    ray_address: Annotated[
+        str | None, typer.Option(help="With --ray: a cluster that is there. Else one is started on this machine.")
+    ] = None

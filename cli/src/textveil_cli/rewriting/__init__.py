@@ -1,0 +1,1 @@
+"""What ``textveil sanitize`` and ``encode`` do once their options are read: plain text, tables, and what is charged."""

@@ -1,0 +1,71 @@
+"""Describes encoder bundles on the command line: what they are, and what they promise."""
+
+import json
+from typing import Any
+
+from textveil.bundle.vectors import VectorBundle
+from textveil.mechanisms.noise import ReleaseParameters
+from textveil.release import round_up
+from textveil.vector import VectorStatement, vector_statement
+
+
+def information(bundle: VectorBundle, *, as_json: bool = False) -> str:
+    """Describes an encoder bundle: what it is, what its levels promise and what was measured."""
+    manifest, default = bundle.manifest, bundle.default_level
+    levels = [{"default": level == default, **_statement(bundle, level).to_dict()} for level in bundle.levels]
+    facts: dict[str, Any] = {
+        "name": manifest.get("name"),
+        "identity": bundle.identity,
+        "licence": manifest.get("licence"),
+        "provenance": manifest.get("provenance"),
+        "labels": manifest.get("labels"),
+        "mode": default.mode,
+        "dimension": default.dimension,
+        "grid": default.grid,
+        "max_tokens": bundle.max_tokens,
+        "pieces": len(bundle.vocabulary),
+        "model_bytes": bundle.model.size,
+        "operators": bundle.model.operators,
+        "measured": manifest.get("measured"),
+        "levels": levels,
+    }
+    if as_json:
+        return json.dumps(facts, ensure_ascii=False)
+    labels = facts["labels"]
+    lines = [
+        f"{facts['name']}: an encoder, {default.mode}, vectors of length {default.dimension}",
+        f"identity   {bundle.identity}",
+        f"license    {facts['licence']}",
+        f"model      {bundle.model.size / 1e6:.1f} MB; {facts['pieces']:,} pieces; at most {bundle.max_tokens} tokens",
+        *([f"labels     {', '.join(map(str, labels))}"] if isinstance(labels, list) else []),
+        "",
+        "for any two texts    for one word, at word dropout",
+        "epsilon  delta            0.1      0.3      0.5  noise on every coordinate",
+        *(_level_line(bundle, level) for level in bundle.levels),
+    ]
+    measured = list(_flat(facts["measured"]))
+    if measured:
+        width = max(len(name) for name, _ in measured)
+        lines += ["", "Measured:", *(f"  {name:<{width}}  {value}" for name, value in measured)]
+    lines += ["", "Not protected:", *(f"  - {item}" for item in _statement(bundle, default).not_protected)]
+    return "\n".join(lines)
+
+
+def _statement(bundle: VectorBundle, level: ReleaseParameters, word_dropout: str = "0") -> VectorStatement:
+    return vector_statement(level, word_dropout, bundle.identity)
+
+
+def _level_line(bundle: VectorBundle, level: ReleaseParameters) -> str:
+    words = [round_up(float(_statement(bundle, level, mu).per_word.epsilon), 3) for mu in ("0.1", "0.3", "0.5")]
+    noise = _statement(bundle, level).to_dict()["noise"].removesuffix(" on every coordinate")
+    marker = "   default" if level == bundle.default_level else ""
+    return f"{level.epsilon:>7}  {level.delta or '0':<8}{''.join(f'{word:>9.3f}' for word in words)}  {noise}{marker}"
+
+
+def _flat(value: object, name: str = "") -> list[tuple[str, str]]:
+    """Nested figures as lines: the keys on the way, joined, and the figure."""
+    if isinstance(value, dict):
+        return [line for key, inner in value.items() for line in _flat(inner, f"{name} {key}".strip())]
+    if value is None:
+        return []
+    return [(name, json.dumps(value, ensure_ascii=False) if isinstance(value, list) else str(value))]

@@ -1,0 +1,56 @@
+"""``textveil verify --receipt``: checks what was promised for an output."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from textveil.errors import IdentityMismatch, InputError, ReceiptError
+
+from textveil_cli.console import opened
+
+_READ_BYTES = 1 << 20
+
+
+def verify_receipt(receipt: Path, output: Path | None, signed_by: str | None, expect_id: str | None) -> str:
+    """Checks a receipt and says what it promises.
+
+    Args:
+        receipt: Its file.
+        output: The output that it must be of.
+        signed_by: The public key that must have signed it.
+        expect_id: The identity of the bundle that it must be of.
+
+    Raises:
+        ReceiptError: It is no receipt, was altered, is of another output, or another key signed it.
+        IdentityMismatch: It is of another bundle.
+    """
+    from textveil.ledger.receipt import MOST_BYTES, read_receipt
+
+    try:
+        with receipt.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise InputError("--receipt: no readable file there") from error
+    found, key = read_receipt(content, signed_by=signed_by)
+    if expect_id is not None and found.bundle != expect_id:
+        raise IdentityMismatch("the receipt is of another bundle")
+    lines = [str(found), f"bundle {found.bundle}", f"signed by {key}, which {_known(signed_by)}"]
+    if output is None:
+        lines.append("no output was compared (--output)")
+    else:
+        try:
+            with opened(str(output), "--output") as (descriptor, _):
+                found.require_output(_parts(descriptor))
+        except OSError as error:
+            raise ReceiptError("the output cannot be read") from error
+        lines.append("it is of this output")
+    return "\n".join(lines)
+
+
+def _known(signed_by: str | None) -> str:
+    return "is the key that was asked for" if signed_by else "may be anybody's: compare it (--signed-by)"
+
+
+def _parts(descriptor: int) -> Iterator[bytes]:
+    while part := os.read(descriptor, _READ_BYTES):
+        yield part

@@ -1,0 +1,60 @@
+"""Describes the staircase of a bundle on the command line."""
+
+import textwrap
+from dataclasses import asdict
+from typing import Any
+
+from textveil.bundle.text import TextBundle
+from textveil.text.levels import epsilon_text
+from textveil.text.promises import NOTION
+
+from textveil_cli.show.staircase_levels import StaircaseSummary, staircase_summaries
+
+_EXPLAINED = (
+    "nats: per drawn mention. odds: the most by which the odds of two words change, to someone who knows all the rest.",
+    "guess: the most by which the chance of a right guess of one word grows on average (C). near: how often a word is",
+    "drawn from its neighborhood. kept: how often a word comes out as itself: the 5 % quantile of words, the median,",
+    "the 95 % quantile, and the most of any word. Other words may come out in lower case than with a capital: of two",
+    "figures the larger one is given.",
+)
+
+
+def staircase_facts(bundle: TextBundle) -> dict[str, Any]:
+    """Returns what JSON says of the staircase."""
+    assert bundle.skeleton is not None
+    return {
+        "notion": NOTION,
+        "default_level": bundle.default_staircase_level,
+        "default_visible": bundle.default_visible,
+        "kinds": [kind.name for kind in bundle.skeleton.kinds],
+        "levels": [asdict(level) for level in staircase_summaries(bundle)],
+    }
+
+
+def staircase_lines(bundle: TextBundle) -> list[str]:
+    """Returns the levels of the staircase as a table, with what its columns mean."""
+    assert bundle.skeleton is not None
+    kinds = ", ".join(kind.name for kind in bundle.skeleton.kinds)
+    default = " (the default)" if bundle.default_mechanism == "staircase" else ""
+    return [
+        f"staircase{default}; visible: {bundle.default_visible}",
+        f"{'level':<10}{'nats':>5}{'odds':>12}{'guess':>10}{'near':>7}"
+        f"{'kept 5 %':>10}{'median':>8}{'95 %':>7}{'most':>7}",
+        *(_line(level, level.level == bundle.default_staircase_level) for level in staircase_summaries(bundle)),
+        "",
+        *_EXPLAINED,
+        *_lines(f"Kinds, of which nothing but the kind is told: {kinds}."),
+        *_lines(f"{NOTION[0].upper()}{NOTION[1:]}. No protection of the text as a whole."),
+    ]
+
+
+def _lines(sentence: str) -> list[str]:
+    return textwrap.wrap(sentence, 118, break_long_words=False, break_on_hyphens=False)
+
+
+def _line(level: StaircaseSummary, default: bool) -> str:
+    return (
+        f"{level.level:<10}{epsilon_text(level.epsilon):>5}{level.largest_odds:>12,}{level.guess_gain:>10,.1f}"
+        f"{level.near:>7.2f}{level.kept_low:>10.1%}{level.kept_median:>8.1%}{level.kept_high:>7.1%}"
+        f"{level.kept_most:>7.1%}{'   default' if default else ''}"
+    )

@@ -1,0 +1,253 @@
+"""Describes bundles, words and releases on the command line, as text for a person or as JSON."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from textveil.bundle import Level, TextBundle
+from textveil.bundle.layout import TABLE_MECHANISMS
+from textveil.bundle.statistics import Recovery
+from textveil.release import round_up
+from textveil.text import Options, Sanitizer
+from textveil.text.level_summary import LevelSummary, summaries, summary
+from textveil.text.levels import epsilon_text
+
+from textveil_cli.show.staircase import staircase_facts, staircase_lines
+
+_BAR_CELLS = 24
+_COLUMNS = (
+    "kept: probability that a word comes out as itself: the 5 % quantile of words, the median, the 95 % quantile, and",
+    "the most of any word. entropy: min-entropy in nats of what a word may become, median. 1 release, 10 releases: how",
+    "often a sensitive word is guessed from so many independent releases, by who knows this bundle and how common",
+    "words are. Who reads the context guesses more. Of santext+, all this is about sensitive words: no level moves the",
+    "coin that keeps common words, and what it keeps reveals itself.",
+)
+
+
+def information(bundle: TextBundle, *, as_json: bool = False) -> str:
+    """Describes a bundle: what it is, what its levels promise and what they do not."""
+    manifest = bundle.manifest
+    levels = [
+        {
+            "name": level.name,
+            "default": level.name == bundle.default_level,
+            **{mechanism: _mechanism(bundle, level, mechanism) for mechanism in TABLE_MECHANISMS},
+        }
+        for level in bundle.levels
+    ]
+    facts: dict[str, Any] = {
+        "name": manifest.get("name"),
+        "identity": bundle.identity,
+        "licence": manifest.get("licence"),
+        "attribution": manifest.get("attribution"),
+        "tokens": bundle.tokens,
+        "symbols": bundle.symbols,
+        "default_mechanism": bundle.default_mechanism,
+        "staircase": None if bundle.staircase is None else staircase_facts(bundle),
+        "neighbours": bundle.table.neighbors.shape[1] if bundle.levels else None,
+        "default_table_mechanism": bundle.default_table_mechanism,
+        "default_level": bundle.default_level,
+        "replacement_probability": bundle.default_replacement_probability,
+        "levels": levels,
+    }
+    if as_json:
+        return json.dumps(facts, ensure_ascii=False)
+    lines = [
+        f"{facts['name']}: {facts['symbols']:,} {facts['tokens']}s; {', '.join(bundle.mechanisms)}",
+        f"identity   {facts['identity']}",
+        f"license    {facts['licence']}. {facts['attribution']}",
+    ]
+    if bundle.staircase is not None:
+        lines += ["", *staircase_lines(bundle)]
+    if not bundle.levels:
+        return "\n".join(lines)
+    lines += [
+        "",
+        bundle.default_table_mechanism,
+        "level       epsilon  kind                 textbook  pure LDP  words unchanged (median)",
+    ]
+    for level in levels:
+        found = level[bundle.default_table_mechanism]
+        share = found["unchanged_median"]
+        marker = "   default" if level["default"] else ""
+        bar = "" if share is None else f"{share:6.1%}  {_bar(share)}"
+        lines.append(
+            f"{level['name']:<11} {epsilon_text(found['epsilon']):>7}  {found['epsilon_kind']:<20} "
+            f"{found['epsilon_textbook']:>8.4g}  {bound(found['epsilon_pure_ldp']):>8}  {bar}{marker}"
+        )
+    probability = float(bundle.default_replacement_probability)
+    lines += [
+        "",
+        "SanText: two sensitive words at distance d make any output likelier by a factor of at most exp(epsilon d),",
+        "and, whatever their distance, exp(pure LDP). Distance 1 is the median of two words. With santext+ a common",
+        f"word is kept with probability {1 - probability:g} and then reveals itself: no bound. Against a common one",
+        f"the factor is {round_up(1 / probability, 2):g} times larger.",
+        "Not protected: number and order of words, punctuation, case patterns. Names of the vocabulary are drawn like",
+        "other words. Each further release of a word gives more away, within a text too. There is no protection of the",
+        "text as a whole.",
+    ]
+    return "\n".join(lines)
+
+
+def levels_table(bundle: TextBundle, *, as_json: bool = False) -> str:
+    """Returns all levels for each mechanism, the default first: what they promise and what they do."""
+    mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_table_mechanism)
+    if not bundle.levels:
+        return json.dumps(staircase_facts(bundle)) if as_json else "\n".join(staircase_lines(bundle))
+    tables = [summaries(bundle, mechanism) for mechanism in mechanisms]
+    if as_json:
+        return json.dumps([asdict(level) for levels in tables for level in levels], ensure_ascii=False)
+    lines: list[str] = [] if bundle.staircase is None else [*staircase_lines(bundle), ""]
+    for levels in tables:
+        does = levels[0].measures
+        alone = "" if does is None else f"; guessed without any release: {does.recovery_without_release:.1%}"
+        marked = " (the default)" if levels[0].mechanism == bundle.default_mechanism else ""
+        lines += [
+            f"{levels[0].mechanism}{marked}{alone}",
+            f"{'level':<10}{'epsilon':>8}  {'kind':<9}{'textbook':>9}{'pure LDP':>9}{'kept 5 %':>10}{'median':>8}"
+            f"{'95 %':>7}{'most':>7}{'entropy':>9}{'1 release':>11}{'10 releases':>12}",
+            *(_level_line(level, level.level == bundle.default_level) for level in levels),
+            "",
+        ]
+    if bundle.statistics is None:
+        lines += ["This bundle carries no statistics: textveil-export statistics adds them."]
+        return "\n".join(lines)
+    return "\n".join([*lines, *_COLUMNS])
+
+
+def chosen_level(bundle: TextBundle, level: LevelSummary, *, as_json: bool = False) -> str:
+    """Describes a level: the options that choose it, what it promises and what it does."""
+    if as_json:
+        return json.dumps({"options": level.options, **asdict(level)}, ensure_ascii=False)
+    does = level.measures
+    assert does is not None  # a level is chosen by its statistics
+    pure = "" if level.epsilon_pure_ldp is None else f"; at most {bound(level.epsilon_pure_ldp)} whatever the distance"
+    inputs = "1 input" if does.likely_inputs == 1 else f"{does.likely_inputs:,g} inputs"
+    word = "a sensitive word" if level.mechanism == "santext+" else "a word"
+    lines = [
+        level.options,
+        "",
+        f"epsilon {epsilon_text(level.epsilon)} per token and unit of distance ({level.epsilon_kind}){pure}",
+        f"A word stays unchanged with probability {does.unchanged:.3g} (median over words).",
+        f"5 % of words do less often than {does.unchanged_low:.3g}, 5 % more often than {does.unchanged_high:.3g}, "
+        f"none more often than {does.unchanged_most:.3g}.",
+        f"A word may become {does.likely_outputs:,g} words (95 % of the mass; median over words).",
+        f"An output may well come from {inputs} (at least 1 % as likely as the likeliest; median).",
+        f"An observer who knows this bundle and how common words are, but not the context, guesses {word}",
+        f"  without any release    {does.recovery_without_release:.1%}",
+        *(f"  from {_releases(number):<18}{_recovery(recovery)}" for number, recovery in does.recovery.items()),
+    ]
+    if does.recovery_with_kept_words is not None:
+        kept = 1 - float(bundle.default_replacement_probability)
+        lines.append(
+            f"and any word, if common ones are kept with probability {kept:g}, from 1 release "
+            f"{share(does.recovery_with_kept_words)}"
+        )
+    return "\n".join(lines)
+
+
+def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *, as_json: bool = False) -> str:
+    """The likeliest replacements of a word, with exact probabilities and distances."""
+    found = sanitizer.distribution(word, **options)
+    terms = sanitizer.terms(**options)
+    rows = [
+        {
+            "word": output,
+            "probability": share,
+            "distance": _distance(sanitizer, found.symbol, output),
+        }
+        for output, share in found.likeliest(count)
+    ]
+    rest = max(0.0, 1 - sum(row["probability"] for row in rows))
+    of_a_kind = terms.kinds and found.symbol != "<unk>" and found.symbol not in sanitizer.bundle.ids
+    promised = terms.statement(0 if of_a_kind else 1)  # a member of a kind is no drawn mention
+    others = len(found.words) - len(rows)
+    if as_json:
+        return json.dumps(
+            {
+                "symbol": found.symbol,
+                "statement": promised.to_dict(),
+                "replacements": rows,
+                "others": {"count": others, "probability": rest},
+            },
+            ensure_ascii=False,
+        )
+    header = found.symbol
+    if header == "<unk>":
+        header += " (this word is not in the vocabulary)"
+    elif of_a_kind:
+        header += " (drawn from the public list of this kind, whatever the word is)"
+    width = max(len(row["word"]) for row in rows)
+    lines = [header, promised.summary(), "", f"{'becomes':<{width}}  probability  distance"]
+    for row in rows:
+        distance = "" if row["distance"] is None else f"{row['distance']:8.2f}"
+        lines.append(
+            f"{row['word']:<{width}}  {row['probability']:>11.4%}  {distance}  {_bar(row['probability'])}".rstrip()
+        )
+    if others:
+        lines.append(f"and {others:,} other words with {rest:.2%} in all")
+    return "\n".join(lines)
+
+
+def _distance(sanitizer: Sanitizer, symbol: str, output: str) -> float | None:
+    """The distance of two symbols; ``None`` where there is none: no SanText, an unknown word or a kind."""
+    known = sanitizer.bundle.ids
+    if not sanitizer.bundle.levels or symbol not in known or output not in known:
+        return None
+    return sanitizer.distance(symbol, output)
+
+
+def bound(value: float | None) -> str:
+    """Formats a bound with two decimals, rounded up."""
+    return "-" if value is None else f"{round_up(value, 2):.2f}"
+
+
+def share(value: float) -> str:
+    """Formats a rate to a tenth of a percent; no word is ever guessed for certain."""
+    text = f"{value:.1%}"
+    return ">99.9%" if text == "100.0%" else text
+
+
+def _mechanism(bundle: TextBundle, level: Level, mechanism: str) -> dict[str, Any]:
+    found = summary(bundle, level, mechanism)
+    return {
+        "epsilon": found.epsilon,
+        "epsilon_kind": found.epsilon_kind,
+        "epsilon_textbook": found.epsilon_textbook,
+        "epsilon_pure_ldp": found.epsilon_pure_ldp,
+        "unchanged_median": None if found.measures is None else found.measures.unchanged,
+    }
+
+
+def _optional(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _level_line(level: LevelSummary, default: bool) -> str:
+    line = (
+        f"{level.level:<10}{epsilon_text(level.epsilon):>8}  {level.epsilon_kind.split()[0]:<9}"
+        f"{level.epsilon_textbook:>9.4g}{bound(level.epsilon_pure_ldp):>9}"
+    )
+    does = level.measures
+    if does is None:
+        line += f"{'-':>10}{'-':>8}{'-':>7}{'-':>7}{'-':>9}{'-':>11}{'-':>12}"
+    else:
+        line += (
+            f"{does.unchanged_low:>10.1%}{does.unchanged:>8.1%}{does.unchanged_high:>7.1%}{does.unchanged_most:>7.1%}"
+            f"{does.min_entropy:>9.2f}{share(does.recovery[1].rate):>11}{share(does.recovery[10].rate):>12}"
+        )
+    return line + ("  default" if default else "")
+
+
+def _releases(number: int) -> str:
+    return "1 release" if number == 1 else f"{number} releases"
+
+
+def _recovery(recovery: Recovery) -> str:
+    if recovery.low == recovery.high:
+        return share(recovery.rate)
+    return f"{share(recovery.rate)} (simulated; 95 % interval {share(recovery.low)} to {share(recovery.high)})"
+
+
+def _bar(share: float) -> str:
+    return "█" * round(share * _BAR_CELLS)

@@ -1,0 +1,53 @@
+"""``textveil-export certify``: the epsilon of every level, over all pairs of the finished table."""
+
+from typing import Annotated
+
+import typer
+from textveil.bundle import TextBundle, open_bundle
+from textveil_cli.console import progress_bars
+from textveil_cli.options import PinOptions
+
+from textveil_export.certify import certificate
+from textveil_export.cli.options import BundleFolder
+from textveil_export.errors import CertificationError
+from textveil_export.text.write import write_certificate
+
+
+def certify(
+    bundle: BundleFolder,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the certificate, change nothing.")] = False,
+    *,
+    must_be: PinOptions,
+) -> None:
+    """Compute the epsilon of every level over all pairs of the finished table, and label the levels with it.
+
+    A label that was less than that is false, and named; with --dry-run it is an error. The identity of the bundle
+    changes, since it covers the labels. An interruption leaves the bundle as it was, or without a certificate.
+    """
+    opened = open_bundle(bundle, TextBundle, **must_be.pins)
+    with progress_bars() as progress:
+        certificates = certificate.certify(opened, progress)
+    false = certificate.false_labels(opened, certificates)
+    if not dry_run:
+        write_certificate(opened, certificates)
+    print("\n".join([_table(certificates), *false]))
+    if false and dry_run:
+        raise CertificationError(f"{len(false)} labels of this bundle are less than what was proven")
+
+
+def _table(certificates: certificate.Certificates) -> str:
+    """Certificates as a table for a terminal."""
+    lines = [
+        f"{'level':<11}{'mechanism':<11}{'alpha':>8}{'textbook':>10}{'certified':>11}{'attained':>10}"
+        f"{'sensitive':>11}{'pure LDP':>10}  at"
+    ]
+    for name, mechanisms in certificates.items():
+        for mechanism, proven in mechanisms.items():
+            pair = proven.attained
+            where = f"{pair.input}, {pair.other_input} -> {pair.output} (d {pair.distance:.3f})"
+            lines.append(
+                f"{name:<11}{mechanism:<11}{proven.exponent:>8}{proven.epsilon_textbook:>10g}"
+                f"{proven.epsilon_certified:>11.4f}{pair.epsilon:>10.4f}{proven.epsilon_certified_sensitive:>11.4f}"
+                f"{proven.epsilon_pure_ldp:>10.4f}  {where}"
+            )
+    return "\n".join(lines)

@@ -1,0 +1,109 @@
+"""Options of the exporter's commands, in groups."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import typer
+
+from textveil_export.errors import ExportError
+from textveil_export.text import sources
+from textveil_export.text.build_staircase import StaircaseRecipe
+from textveil_export.text.context import ContextModel, read_context_model
+from textveil_export.text.skeleton_lists import SkeletonLists, english_skeleton, read_skeleton_lists
+from textveil_export.text.staircase import StaircaseSettings, read_frequencies
+from textveil_export.text.word_sets import LISTS
+
+ENGLISH_VECTORS = LISTS / "words" / "english-3-vectors.txt"
+_ENGLISH_FREQUENCIES = LISTS / "words" / "english-3-frequencies.tsv"
+ENGLISH_CONTEXT = LISTS / "words" / "english-3-context.txt"
+#: Names of kinds are names of files, and are printed.
+_KIND_NAME = re.compile(r"[a-z]+(-[a-z]+)*")
+
+BundleFolder = Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle.")]
+NewBundle = Annotated[Path, typer.Option("--output", "-o", metavar="BUNDLE", help="Folder of the new bundle.")]
+Force = Annotated[bool, typer.Option(help="Replace an existing bundle.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaircaseOptions:
+    """What a staircase is made of."""
+
+    heading: ClassVar[str] = "Staircase"
+    staircase_neighbors: Annotated[int, typer.Option(min=1, help="Stored neighbors per word, itself included.")] = (
+        StaircaseSettings().k
+    )
+    function_words: Annotated[
+        Path | None, typer.Option(help="Function words of another language; the English ones if left out.")
+    ] = None
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="NAME=FILE, the words of one kind (repeatable, in the order that settles a word on two lists); with "
+            "--function-words. The English lists if both are left out."
+        ),
+    ] = None
+    word_frequencies: Annotated[
+        Path | None, typer.Option(help="Public frequencies, a word, a tab and a count per line; else the order counts.")
+    ] = None
+    context: Annotated[
+        str | None,
+        typer.Option(help="Lets the base follow the text (--fluent). english, or a file (docs/format.md)."),
+    ] = None
+
+    @property
+    def given(self) -> bool:
+        """Whether a list or a model is named."""
+        lists = (self.function_words, self.word_frequencies, self.context)
+        return bool(self.kind) or any(one is not None for one in lists)
+
+    def recipe(self, vectors: sources.Source | None, *, english: bool, never_output: frozenset[str]) -> StaircaseRecipe:
+        """Returns how the staircase is made.
+
+        Args:
+            vectors: A vector for each word; ``None`` for those of the bundle.
+            english: Whether the words are those of the built-in English list.
+            never_output: Words that never come out.
+
+        Raises:
+            ExportError: A list cannot be used, or does not go with another.
+        """
+        return StaircaseRecipe(
+            lists=self._skeleton(),
+            vectors=vectors,
+            per_billion=self._frequencies(english),
+            settings=StaircaseSettings(k=self.staircase_neighbors),
+            never_output=never_output,
+            context=self._context_model(),
+        )
+
+    def _skeleton(self) -> SkeletonLists:
+        """The lists that are named, the built-in English ones if none are."""
+        if self.function_words is None:
+            if self.kind:
+                raise ExportError("--kind goes with --function-words")
+            return english_skeleton()
+        named = [entry.partition("=") for entry in self.kind or []]
+        if not all(name and path for name, _, path in named):
+            raise ExportError("--kind takes NAME=FILE")
+        if not all(_KIND_NAME.fullmatch(name) for name, _, _ in named):
+            raise ExportError("--kind: a name is of lower-case letters, with single hyphens between them")
+        return read_skeleton_lists(self.function_words, [(name, Path(path)) for name, _, path in named])
+
+    def _context_model(self) -> ContextModel | None:
+        if self.context is None:
+            return None
+        return read_context_model(ENGLISH_CONTEXT if self.context == "english" else Path(self.context))
+
+    def _frequencies(self, english: bool) -> dict[str, int] | None:
+        """The public frequencies that are named; without them those of the built-in English list, or none."""
+        if self.word_frequencies is None:
+            return read_frequencies(_ENGLISH_FREQUENCIES) if english else None
+        return read_frequencies(self.word_frequencies)
+
+
+def require_lists(lists: str) -> None:
+    """Raises ``ExportError`` for lists that there are not."""
+    if lists not in ("english", "none"):
+        raise ExportError("--lists must be english or none")

@@ -1,0 +1,32 @@
+"""``textveil-export statistics``: what every level does to words."""
+
+from typing import Annotated
+
+import typer
+from textveil.bundle import TextBundle, open_bundle
+from textveil_cli.console import progress_bars
+from textveil_cli.options import PinOptions
+from textveil_cli.show import levels_table
+
+from textveil_export.cli.options import BundleFolder
+from textveil_export.leakage.bayes import TRIALS
+from textveil_export.leakage.statistics import SEED, measure
+from textveil_export.text.write import write_statistics
+
+
+def statistics(
+    bundle: BundleFolder,
+    trials: Annotated[int, typer.Option(min=2, help="Words in the simulation of repeated releases.")] = TRIALS,
+    seed: Annotated[int, typer.Option(min=0, help="Of that simulation; it is recorded.")] = SEED,
+    *,
+    must_be: PinOptions,
+) -> None:
+    """Measure what every level does to words, and write it into the bundle.
+
+    textveil levels and calibrate print it. The identity of the bundle changes. An interruption leaves the bundle as it
+    was, or without statistics.
+    """
+    opened = open_bundle(bundle, TextBundle, **must_be.pins)
+    with progress_bars() as progress:
+        measured = measure(opened, progress, trials=trials, seed=seed)
+    print(levels_table(write_statistics(opened, measured)))

@@ -1,0 +1,54 @@
+"""``textveil-train evaluate``: measures a representation."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from textveil_training.cli.figures import figures
+from textveil_training.cli.options import (
+    FormatOption,
+    JsonOption,
+    KeyOptions,
+    MachineOptions,
+    RecipeData,
+    ReleaseEpsilons,
+)
+
+
+def evaluate(
+    checkpoint: Annotated[Path, typer.Argument(metavar="CHECKPOINT", help="The folder of a checkpoint.")],
+    data: RecipeData,
+    format_name: FormatOption,
+    split: Annotated[
+        str,
+        typer.Option("--split", help="The split; of a file that is one, a part of its division, or all of it: all."),
+    ] = "test",
+    epsilon: ReleaseEpsilons = None,
+    word_dropout: Annotated[
+        str | None, typer.Option(help="Probability that a word is removed; else the checkpoint's.")
+    ] = None,
+    draws: Annotated[int, typer.Option("--draws", min=1, help="Noise draws per text.")] = 20,
+    as_json: JsonOption = False,
+    *,
+    keys: KeyOptions,
+    machine: MachineOptions,
+) -> None:
+    """Measure a checkpoint through the device's own release: accuracy over noise draws."""
+    from textveil_training.data import ReadOptions
+    from textveil_training.dpnr.evaluation import evaluate_checkpoint
+
+    device = machine.use()
+    result = evaluate_checkpoint(
+        checkpoint,
+        data,
+        format_name,
+        None if split == "all" else split,
+        options=ReadOptions(**vars(keys)),
+        levels=epsilon,
+        word_dropout=word_dropout,
+        draws=draws,
+        device=device,
+    )
+    print(json.dumps(result) if as_json else figures({split: result}))

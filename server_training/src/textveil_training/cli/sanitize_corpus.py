@@ -1,0 +1,146 @@
+"""``textveil-train sanitize-corpus``: sanitizes all texts of a corpus and keeps its format."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import typer
+from textveil_cli.console import progress_bars, say
+from textveil_cli.options import BundleOptions, RayOptions, TextOptions
+
+from textveil_training.cli.options import CorpusFormatOption, JsonOption, ResumeOption
+from textveil_training.errors import DataOptionError, printable
+from textveil_training.tables import aligned
+
+_ON_RAY = ("csv", "jsonl", "parquet")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusOptions:
+    """Where the texts are, and what becomes of them."""
+
+    heading: ClassVar[str] = "Data"
+    format_name: CorpusFormatOption
+    text_key: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--text",
+            "--text-key",
+            help="Key of a text (jsonl), or its column: by name or number (table), by name (csv, parquet). Repeatable; "
+            "text if left out.",
+        ),
+    ] = None
+    label_key: Annotated[
+        str | None,
+        typer.Option("--label", "--label-key", help="A key (jsonl) or column (table) that every row must have."),
+    ] = None
+    copies: Annotated[
+        int, typer.Option("--copies", min=1, help="Independent outputs of every text; all are charged.")
+    ] = 1
+    workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; all cores if left out.")] = None
+    quarantine: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="With --ray: where bad rows go; else the first is an error.")
+    ] = None
+
+    def check(self, ray: RayOptions) -> None:
+        """Raises ``DataOptionError`` for options that do not go together."""
+        from textveil_training.corpus.sources import KEYED
+
+        if self.format_name not in (*KEYED, *_ON_RAY) and (self.text_key or self.label_key):
+            raise DataOptionError("this format has no keys")
+        if not ray.ray and (ray.ray_address is not None or self.quarantine is not None):
+            raise DataOptionError("--ray-address and --quarantine go with --ray")
+        if not ray.ray and self.format_name in ("csv", "parquet"):
+            raise DataOptionError(
+                "csv and parquet are for --ray; table reads CSV, and textveil sanitize reads all of them"
+            )
+        if ray.ray and self.format_name not in _ON_RAY:
+            raise DataOptionError("--ray reads the formats csv, jsonl and parquet")
+        if ray.ray and (self.label_key is not None or self.copies != 1):
+            raise DataOptionError("--label-key and --copies do not go with --ray")
+
+
+def sanitize_corpus(
+    inputs: Annotated[
+        list[Path], typer.Argument(metavar="INPUT...", help="Files, or a folder of files under their published names.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where files of the same names go; must be empty.")
+    ],
+    corpus: CorpusOptions,
+    bundle: BundleOptions,
+    how: TextOptions,
+    ray: RayOptions,
+    resume: ResumeOption = False,
+    as_json: JsonOption = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
+) -> None:
+    """Sanitize the texts of a corpus; labels and all other columns are carried through.
+
+    The format stays. With --ray the output is part files of the same format, and _records says what each has.
+    Ctrl-C ends after the parts that are being worked on; --resume continues and draws nothing a second time.
+    """
+    corpus.check(ray)
+    common: dict[str, Any] = {"options": how.options(), "bundle": bundle.bundle, "resume": resume}
+    common |= {"workers": corpus.workers, **bundle.must_be.pins}
+    try:
+        with progress_bars() as report:
+            if ray.ray:
+                record = _on_ray(inputs, output, corpus, ray, common | {"report": report})
+            else:
+                record = _here(inputs, output, corpus, common | {"report": report})
+    except KeyboardInterrupt:
+        say("textveil-train: interrupted; what is finished is kept, and --resume goes on")
+        raise
+    if as_json:
+        print(json.dumps(record, ensure_ascii=False))
+    else:
+        print(_table_of_parts(record) if ray.ray else _table(record))
+    if not quiet:
+        say(f"textveil-train: {record['summary'] if ray.ray else _promise(record)}")
+
+
+def _here(inputs: list[Path], output: Path, corpus: CorpusOptions, common: dict[str, Any]) -> dict[str, Any]:
+    from textveil_training.corpus import sanitize_corpus as sanitize
+
+    return sanitize(
+        inputs,
+        output,
+        corpus.format_name,
+        text_keys=tuple(corpus.text_key or ["text"]),
+        label_key=corpus.label_key,
+        copies=corpus.copies,
+        **common,
+    )
+
+
+def _on_ray(
+    inputs: list[Path], output: Path, corpus: CorpusOptions, ray: RayOptions, common: dict[str, Any]
+) -> dict[str, Any]:
+    from textveil_cli.files import Selection
+
+    from textveil_training.corpus import sanitize_corpus_on_ray
+
+    selection = Selection(corpus.format_name, tuple(corpus.text_key or ["text"]))
+    more: dict[str, Any] = {"address": ray.ray_address, "quarantine": corpus.quarantine}
+    return sanitize_corpus_on_ray(inputs, output, selection, **more, **common)
+
+
+def _table_of_parts(record: dict[str, Any]) -> str:
+    names = ("rows", "documents", "tokens", "quarantined")
+    rows = [["part", *names]]
+    rows += [[printable(part["part"]), *(f"{part[name]:,}" for name in names)] for part in record["parts"]]
+    return aligned(rows, left=1)
+
+
+def _table(record: dict[str, Any]) -> str:
+    rows = [["file", "lines", "texts", "tokens"]]
+    for file in record["files"]:
+        rows.append([printable(file["name"]), *(f"{file[name]:,}" for name in ("lines", "texts", "tokens"))])
+    return f"{aligned(rows, left=1)}\n{record['wall_s']:.1f} s with {record['machine']['workers']} workers"
+
+
+def _promise(record: dict[str, Any]) -> str:
+    copies = "1 copy" if record["copies"] == 1 else f"{record['copies']} copies, all charged"
+    return f"{copies}; {record['summary']}"

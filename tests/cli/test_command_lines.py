@@ -1,0 +1,158 @@
+"""The three command lines: commands are imported when they are called, their options stand in groups, and are short."""
+
+import ast
+import importlib
+import inspect
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+from scripts import ROOT
+from textveil_cli.console import run
+from textveil_cli.main import COMMANDS
+
+LINES = {
+    "textveil": "textveil_cli.main",
+    "textveil-export": "textveil_export.cli.main",
+    "textveil-train": "textveil_training.cli.main",
+}
+FOLDERS = (
+    "cli/src/textveil_cli/commands",
+    "export/src/textveil_export/cli",
+    "server_training/src/textveil_training/cli",
+)
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_what_a_command_is_for_is_said_once(name: str) -> None:
+    """Its help is known before it is imported, and is the first sentence of its documentation."""
+    module = importlib.import_module(LINES[name])
+    commands = typer.main.get_command(module.app).commands
+    assert list(commands) == list(module.COMMANDS)
+    for word, said in module.COMMANDS.items():
+        assert inspect.cleandoc(commands[word].help or "").partition("\n\n")[0].replace("\n", " ") == said, word
+
+
+def functions() -> Iterator[tuple[str, int]]:
+    for folder in FOLDERS:
+        for file in (ROOT / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+                if isinstance(node, ast.FunctionDef):
+                    yield f"{file.name}: {node.name}", (node.end_lineno or 0) - node.lineno + 1
+
+
+def test_no_command_is_long() -> None:
+    lengths = dict(functions())
+    assert len(lengths) > 100
+    assert {name: length for name, length in lengths.items() if length > 60} == {}
+
+
+def loaded(*arguments: str) -> set[str]:
+    """Our modules that a command has imported when it ends."""
+    code = (
+        "import sys; from textveil_cli.main import main; sys.argv[0] = 'textveil'\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "ours = (name for name in sys.modules if name.partition('.')[0] in ('textveil', 'textveil_cli'))\n"
+        "print(*ours, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    return set(done.stderr.splitlines()[-1].split())
+
+
+#: Of the library and the command, for one sentence.
+MOST_MODULES = 82
+
+
+def own(modules: set[str]) -> set[str]:
+    return {name for name in modules if name.startswith("textveil_cli")}
+
+
+def test_a_sentence_pays_for_a_sentence() -> None:
+    """Neither tables nor vectors, neither a ledger nor another command."""
+    modules = loaded("sanitize", "--quiet", "--text", "The doctor")
+    assert len(own(modules)) <= 20
+    assert len(modules) <= MOST_MODULES
+    unused = ("textveil.audit", "textveil.ledger", "textveil.vector", "textveil.bundle.onnx", "textveil_cli.files")
+    assert not [name for name in modules if name.startswith(unused)]
+    assert own({name for name in modules if ".commands." in name}) == {"textveil_cli.commands.sanitize"}
+
+
+def test_help_and_version_import_no_command() -> None:
+    for arguments in ("--version", "--help"):
+        modules = loaded(arguments)
+        assert not [name for name in modules if ".commands" in name]
+        assert len(modules) <= 12
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_imports_no_other_command(command: str) -> None:
+    if command == "serve":
+        pytest.importorskip("uvicorn")
+    modules = {name for name in loaded(command, "--help") if name.startswith("textveil_cli.commands.")}
+    assert modules == {f"textveil_cli.commands.{command}"}
+
+
+@pytest.mark.parametrize(
+    ("name", "command", "headings"),
+    [
+        ("textveil", "sanitize", ["Input", "Bundle", "Mechanism and level", "What stays visible", "Ledger", "Receipt"]),
+        ("textveil", "encode", ["Bundle", "Release", "Tables", "Output", "Ledger", "Receipt"]),
+        ("textveil", "serve", ["Address", "Bundle", "Encoder", "Ledger"]),
+        ("textveil-export", "table", ["Words and vectors", "SanText", "Staircase", "Ray"]),
+        ("textveil-train", "sanitize-corpus", ["Data", "Bundle", "Mechanism and level", "Ray"]),
+    ],
+)
+def test_help_shows_groups(
+    name: str, command: str, headings: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERMINAL_WIDTH", "100")
+    assert run(importlib.import_module(LINES[name]).app, name, [command, "--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.removesuffix(":") for line in lines if line.removesuffix(":") in headings] == headings
+    assert not [line for line in lines if "\u2502" in line], "no box of rich"
+
+
+def test_an_option_is_declared_once() -> None:
+    """In the groups: no command spells an option of theirs again."""
+    shared = {
+        option
+        for file in (ROOT / "cli/src/textveil_cli/options").glob("*.py")
+        for option in _spelled(file)
+        if option not in ("--output", "--json", "--quiet")  # of which a file is private, or a line of figures
+    }
+    assert len(shared) > 15
+    again = {
+        (file.name, option)
+        for file in (ROOT / FOLDERS[0]).glob("*.py")
+        for option in _spelled(file)
+        if option in shared
+    }
+    assert again == {("calibrate.py", "--mechanism"), ("encode.py", "--epsilon")}
+
+
+def _spelled(file: Path) -> list[str]:
+    calls = (node for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Call))
+    options = (call for call in calls if ast.unparse(call.func) == "typer.Option")
+    texts = (argument.value for call in options for argument in call.args if isinstance(argument, ast.Constant))
+    return [text for text in texts if isinstance(text, str) and text.startswith("--")]
+
+
+def test_the_command_without_its_wheel_says_what_to_install(tmp_path: Path) -> None:
+    """The library alone is installed: ``python -m textveil`` names the wheel."""
+    code = (
+        "import sys\n"
+        "class Without:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.partition('.')[0] == 'textveil_cli': raise ModuleNotFoundError(name=name)\n"
+        "sys.meta_path.insert(0, Without())\n"
+        "import runpy; runpy.run_module('textveil', run_name='__main__')"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "runtime/src")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 1
+    assert "pip install textveil-cli" in done.stderr
