@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from textveil_training.data import LabeledText
 from textveil_training.data.attributed import read_ag_entities
-from textveil_training.encoder.grouped_split import group_texts
+from textveil_training.data.grouped_split import group_texts
 from textveil_training.encoder.task import Part
 
 Bits = NDArray[np.bool_]

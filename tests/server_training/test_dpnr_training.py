@@ -11,18 +11,18 @@ import torch
 from safetensors.torch import load_file
 from textveil.errors import TextveilError
 from textveil_training.bounds.placement import Search
+from textveil_training.dpnr import train as train_module
 from textveil_training.dpnr.checkpoint import read_checkpoint
 from textveil_training.dpnr.noise_levels import NoiseLevels
 from textveil_training.dpnr.recipe import Recipe, read_recipe
 from textveil_training.dpnr.stages import StageMaker, Texts
 from textveil_training.dpnr.task import load_task
+from textveil_training.dpnr.train import Options, train
 from textveil_training.engine import loop
 from textveil_training.engine.run import STATE
 from textveil_training.engine.stage import Update
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError, DeviceError, EmptyClass, MissingLabel, ResumeError
-from textveil_training.tasks import dpnr as train_module
-from textveil_training.tasks.dpnr import Options, train
 from tiny_training import private_recipe, recipe_text, write_data, write_encoder
 
 FROZEN = private_recipe(num_epochs=0, tuned="false", placed_epochs=1)

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from csv import DictReader
-from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -14,13 +13,12 @@ from textveil.audit import verify_index
 from textveil.bundle import StaticParts
 from textveil.vector import IndexEncoder
 from textveil_cli.collector import IndexServer
-from textveil_export.index import reopened, write_index
 from textveil_training.bounds.decisions import recalls
 from textveil_training.data import LabeledText
 from textveil_training.encoder.extractors import codes_of
 from textveil_training.encoder.public_words import PUBLIC_NUMBERS, public_words
 from textveil_training.encoder.task import divided
-from textveil_training.tasks.encoder import EncoderSettings, figures, fit_channels
+from textveil_training.encoder.train import EncoderSettings, figures, fit_channels
 
 Run = Callable[..., tuple[int, str, str]]
 SECRET = "Zorblaxia"
@@ -78,36 +76,6 @@ def test_the_bundle_has_the_decisions_on_the_texts_that_were_not_trained_on(made
         for text, label in zip(part.texts, part.classes, strict=True):
             wanted[label, encoder.secret_code(text)] += 1
     assert held_out.decisions.tolist() == wanted.tolist()
-
-
-def test_a_bundle_without_them_gets_the_same_ones(run: Run, made: Path, tmp_path: Path) -> None:
-    write_index(replace(reopened(made), held_out=None), tmp_path / "old")
-    columns = ("--text", "text", "--label", "topic")
-    code, out, _ = run("held-out", tmp_path / "old", made.parent / "my.csv", *columns, "-o", tmp_path / "new")
-    assert code == 0
-    assert out.splitlines()[1] == f"identity {IndexEncoder.load(made).bundle.identity}"
-
-
-@pytest.mark.parametrize(
-    ("content", "arguments", "message"),
-    [
-        (csv(92), (), "classes: the bundle was made of another file"),
-        (csv().replace("89,", "90,"), (), "classes: the bundle was made of another file"),
-        (csv(), ("--seed", "1"), "classes: the bundle was made of another file"),
-        (csv(), ("--label", SECRET), "data-column: my.csv, line 1: no column"),
-        (csv(), ("--output", "."), "option: the output folder exists"),
-    ],
-)
-def test_texts_that_the_model_may_have_seen_are_not_held_out(
-    run: Run, made: Path, tmp_path: Path, content: str, arguments: tuple[str, ...], message: str
-) -> None:
-    (tmp_path / "my.csv").write_text(content, "utf-8")
-    given = ("held-out", made, tmp_path / "my.csv", "--text", "text", "--label", "topic", "--output", tmp_path / "new")
-    code, out, err = run(*overridden(given, arguments))
-    assert (code, out, err.count("\n")) == (1, "", 1)
-    assert message in err
-    assert SECRET not in err
-    assert [path.name for path in tmp_path.iterdir()] == ["my.csv"]
 
 
 def test_nothing_of_the_texts_is_in_the_bundle(made: Path) -> None:

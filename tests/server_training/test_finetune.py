@@ -22,7 +22,7 @@ from textveil_training.finetune.features import fitted_head, pearson
 from textveil_training.finetune.inputs import joined
 from textveil_training.finetune.measure import measured_scores, predictions
 from textveil_training.finetune.settings import Settings
-from textveil_training.tasks.finetune import finetune
+from textveil_training.finetune.train import finetune
 from tiny_training import made_up, write_encoder
 
 

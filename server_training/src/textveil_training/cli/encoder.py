@@ -105,10 +105,10 @@ def encoder(
     from textveil_training.encoder.kept_parts import KeptParts, unfinished
     from textveil_training.encoder.task import divided, unlabeled
     from textveil_training.encoder.teacher import NO_TEACHER, default_teacher
+    from textveil_training.encoder.train import LEVELS, EncoderSettings, checked_levels, train_encoder
+    from textveil_training.encoder.train_both import train_both
+    from textveil_training.encoder.train_codebook import train_codebook
     from textveil_training.progress import bars
-    from textveil_training.tasks.codebook import train_codebook
-    from textveil_training.tasks.encoder import LEVELS, EncoderSettings, checked_levels, train_encoder
-    from textveil_training.tasks.encoder_comparison import train_both
 
     chosen = checked_levels(levels) if levels is not None else LEVELS
     if default_level not in chosen:

@@ -105,9 +105,9 @@ def finetune(
     settings = replace(settings, **{name: value for name, value in given.items() if value is not None})
 
     from textveil_training.engine.run import RunOptions
+    from textveil_training.finetune import train as script
     from textveil_training.finetune.examples import check_options, load_task
     from textveil_training.progress import bars
-    from textveil_training.tasks import finetune as script
 
     check_options(format_name, labels_of_pairs)
     options = ReadOptions(text_key=text_key, label_key=label_key)

@@ -168,8 +168,8 @@ def pretrain(
     from textveil.text import Options
 
     from textveil_training.engine.run import RunOptions
+    from textveil_training.pretrain.train import pretrain as train
     from textveil_training.progress import bars
-    from textveil_training.tasks.pretrain import pretrain as train
     from textveil_training.text_channel import TextChannel
 
     use_threads(threads)

@@ -27,7 +27,7 @@ from textveil_training.engine.tokens import Tokenizer
 from textveil_training.finetune.examples import DEV_PERCENT, Rows
 from textveil_training.finetune.examples import Task as FinetuneTask
 from textveil_training.finetune.network import DESCRIPTION, read_model
-from textveil_training.tasks.finetune import finetune
+from textveil_training.finetune.train import finetune
 
 Report = Callable[[str, int, int], None]
 #: Texts that decide between passes, where 5 % are fewer: these, or a fifth.

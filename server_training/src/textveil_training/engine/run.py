@@ -1,6 +1,6 @@
 """The parts that every run shares: its folder, device, seed, state file, run key, record, and how it is resumed.
 
-A script of ``textveil_training.tasks`` reads: make a ``Run``, build the networks on its device, ``begin`` the record,
+A ``train`` module reads: make a ``Run``, build the networks on its device, ``begin`` the record,
 ``train`` the stages, ``finish`` with the result.
 """
 

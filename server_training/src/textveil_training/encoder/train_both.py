@@ -14,7 +14,7 @@ from textveil_training.encoder.compare import advice, time_ratio
 from textveil_training.encoder.extractors import EXTRACTORS, MINILM, STATIC
 from textveil_training.encoder.kept_parts import KeptParts
 from textveil_training.encoder.task import Task
-from textveil_training.tasks.encoder import EncoderSettings, contents_of, measured_extractor
+from textveil_training.encoder.train import EncoderSettings, contents_of, measured_extractor
 
 Report = Callable[[str, int, int], None]
 

@@ -27,7 +27,7 @@ from textveil_training.encoder.held_out import confusion, held_out
 from textveil_training.encoder.kept_parts import Arrays, KeptParts
 from textveil_training.encoder.task import Task
 from textveil_training.encoder.teacher import NO_TEACHER
-from textveil_training.tasks.encoder import EncoderSettings, accuracies, divided_figures, provenance
+from textveil_training.encoder.train import EncoderSettings, accuracies, divided_figures, provenance
 
 Report = Callable[[str, int, int], None]
 
