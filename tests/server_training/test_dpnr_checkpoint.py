@@ -13,9 +13,9 @@ from textveil_training.dpnr.features import pooled_features, read_features, writ
 from textveil_training.dpnr.networks import Model
 from textveil_training.dpnr.task import Split
 from textveil_training.engine.encoders import load_encoder
-from textveil_training.engine.tensor_files import sha256
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError
+from textveil_training.hashes import sha256
 from tiny_training import sentences, write_encoder
 
 PRIVATE = Description("l1", 3, 4, "mean", 32, ("weather", "kitchen"), True, ("1", "4"), None, "0.1")

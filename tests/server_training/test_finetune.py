@@ -14,7 +14,6 @@ from textveil_training.corpus import sanitize_corpus
 from textveil_training.data.release import release_of
 from textveil_training.engine.loop import Report, no_report
 from textveil_training.engine.run import RunOptions
-from textveil_training.engine.tensor_files import sha256
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError, InvalidScore, ReleaseMismatch, ResumeError, SettingError
 from textveil_training.finetune.examples import Rows, Task, load_task
@@ -23,6 +22,7 @@ from textveil_training.finetune.inputs import joined
 from textveil_training.finetune.measure import measured_scores, predictions
 from textveil_training.finetune.settings import Settings
 from textveil_training.finetune.train import finetune
+from textveil_training.hashes import sha256
 from tiny_training import made_up, write_encoder
 
 

@@ -96,23 +96,23 @@ def sanitize_corpus(
     """Sanitize the texts of a corpus; labels and all other columns are carried through, the format stays.
 
     With --ray the output is part files of the same format, and _records says what each has.
-    Ctrl-C ends after the parts that are being worked on; --resume continues and draws nothing a second time.
+    After Ctrl-C, --resume continues: finished files (with --ray: parts) are not drawn a second time.
     """
     from textveil.text import Options
     from textveil_cli import read_words
     from textveil_cli.files import Selection
 
     from textveil_training.corpus import sanitize_corpus as sanitize
-    from textveil_training.corpus import sanitize_corpus_on_ray
-    from textveil_training.corpus.sources import KEYED
+    from textveil_training.data import FORMATS
     from textveil_training.progress import bars
 
-    if format_name not in (*KEYED, *_ON_RAY) and (text_key or label_key):
+    keyed = format_name not in FORMATS or FORMATS[format_name].keyed
+    if not keyed and (text_key or label_key):
         raise DataOptionError("this format has no keys")
     if not ray and (ray_address is not None or quarantine is not None):
         raise DataOptionError("--ray-address and --quarantine go with --ray")
     if not ray and format_name in ("csv", "parquet"):
-        raise DataOptionError("csv and parquet are for --ray; table reads CSV, and textveil sanitize reads all of them")
+        raise DataOptionError("csv and parquet are for --ray; table reads both")
     if ray and format_name not in _ON_RAY:
         raise DataOptionError("--ray reads the formats csv, jsonl and parquet")
     if ray and (label_key is not None or copies != 1):
@@ -130,6 +130,8 @@ def sanitize_corpus(
     )
     try:
         if ray:
+            from textveil_training.corpus.on_ray import sanitize_corpus_on_ray
+
             selection = Selection(format_name, tuple(text_key or ["text"]))
             with bars() as report:
                 record = sanitize_corpus_on_ray(
@@ -183,9 +185,9 @@ def _tell_parts(record: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
 
 
 def _table(record: dict[str, Any]) -> str:
-    rows = [["file", "lines", "texts", "tokens"]]
-    for file in record["files"]:
-        rows.append([printable(file["name"]), *(f"{file[name]:,}" for name in ("lines", "texts", "tokens"))])
+    names = ("rows", "documents", "tokens")
+    rows = [["file", *names]]
+    rows += [[printable(file["name"]), *(f"{file[name]:,}" for name in names)] for file in record["files"]]
     return f"{aligned(rows, left=1)}\n{record['wall_s']:.1f} s with {record['machine']['workers']} workers"
 
 

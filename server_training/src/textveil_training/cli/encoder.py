@@ -9,8 +9,8 @@ from textveil.errors import OptionError
 from textveil_cli import say
 
 from textveil_training.cli.options import JsonOption, ThreadsOption, use_threads
-from textveil_training.engine.tensor_files import sha256
 from textveil_training.errors import MissingExtra
+from textveil_training.hashes import sha256
 from textveil_training.tables import aligned
 
 

@@ -9,7 +9,6 @@ from textveil_cli import run
 from textveil_training import __version__
 from textveil_training.cli import corpus, dpnr, encoder, fairness, finetune, grid, pretrain
 from textveil_training.cli.attack import attack_app
-from textveil_training.cli.data import data_app
 
 app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -17,7 +16,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Trains on what devices release, and attacks it.",
 )
-app.add_typer(data_app, name="data")
 app.command("dpnr")(dpnr.dpnr)
 app.command("evaluate")(dpnr.evaluate)
 app.command("encoder")(encoder.encoder)

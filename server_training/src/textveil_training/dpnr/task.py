@@ -6,8 +6,16 @@ from pathlib import Path
 
 from torch import Tensor
 
-from textveil_training.data import AttributedText, Example, LabeledText, ReadOptions, available_splits, load, split
-from textveil_training.data.formats import format_named
+from textveil_training.data import (
+    AttributedText,
+    Example,
+    LabeledText,
+    ReadOptions,
+    available_splits,
+    format_named,
+    load,
+    split,
+)
 from textveil_training.data.grouped_split import divide, group_texts
 from textveil_training.data.targets import attribute_matrix, class_ids, class_labels
 from textveil_training.dpnr.recipe import DataPart

@@ -31,9 +31,9 @@ from textveil_training.engine.encoders import load_encoder
 from textveil_training.engine.loop import Report, no_report, seeded
 from textveil_training.engine.run import Run, RunOptions
 from textveil_training.engine.stage import Stage
-from textveil_training.engine.tensor_files import sha256
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError, EmptyClass, RecipeError
+from textveil_training.hashes import sha256
 
 COPIES = 4
 """Copies of the stored training features with different words removed, where there is word dropout."""

@@ -12,8 +12,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from textveil_training.data import Example, ReadOptions, ScoredPair, available_splits, load, share_of
-from textveil_training.data.formats import format_named
+from textveil_training.data import Example, ReadOptions, ScoredPair, available_splits, format_named, load, share_of
 from textveil_training.data.targets import attribute_matrix, class_ids, class_labels
 from textveil_training.errors import DataOptionError, InvalidScore, MissingLabel, MissingSplit
 

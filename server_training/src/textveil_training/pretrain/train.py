@@ -25,9 +25,9 @@ from textveil_training.engine.optimizer import adamw
 from textveil_training.engine.processes import this_process
 from textveil_training.engine.run import Run, RunOptions
 from textveil_training.engine.stage import Stage, Update
-from textveil_training.engine.tensor_files import sha256
 from textveil_training.engine.tokens import Tokenizer, bucketed_lengths
 from textveil_training.errors import CheckpointError, EncoderMismatch, SettingError
+from textveil_training.hashes import sha256
 from textveil_training.pretrain.aligned import Strings, check_pieces
 from textveil_training.pretrain.division import divided, log_frequencies
 from textveil_training.pretrain.masking import Masker

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from textveil_training.data.rows import read_lines, read_rows, score_field
+from textveil_training.data.rows import read_lines, score_field
 from textveil_training.errors import (
     DataError,
     EmptyData,
@@ -15,8 +15,6 @@ from textveil_training.errors import (
     InvalidScore,
     InvalidUtf8,
     UnreadableFile,
-    WrongColumnCount,
-    WrongLayout,
 )
 
 Write = Callable[..., Path]
@@ -91,8 +89,6 @@ def test_utf16_is_refused_at_its_first_byte(write: Write, refuses: Refuses, cana
 
 def test_an_empty_file_is_refused(write: Write, refuses: Refuses) -> None:
     refuses(EmptyData, read_lines(write("")))
-    refuses(EmptyData, read_rows(write(""), 2, header=("sentence", "label")))
-    refuses(EmptyData, read_rows(write("sentence\tlabel\n"), 2, header=("sentence", "label")))
 
 
 def test_a_file_that_cannot_be_opened_is_not_named(tmp_path: Path, refuses: Refuses, canary: str) -> None:
@@ -110,24 +106,6 @@ def test_a_file_name_cannot_break_the_line_of_a_message(write: Write) -> None:
         pytest.skip("this file system has no such file names")
     with pytest.raises(InvalidUtf8, match=r"^a\ufffdb\ufffd\.txt, line 1: "):
         texts(path)
-
-
-def test_the_header_must_be_the_formats(write: Write, refuses: Refuses, canary: str) -> None:
-    header = ("sentence", "label")
-    for first in (canary, f"{canary}\t1", "label\tsentence", "sentence\tlabel\tmore", ""):
-        refuses(WrongLayout, read_rows(write(f"{first}\na\t1\n"), 2, header), 1)
-
-
-@pytest.mark.parametrize("row", ["{0}", "{0}\t1\t2", "", "\t\t"])
-def test_a_row_has_its_number_of_columns(write: Write, refuses: Refuses, canary: str, row: str) -> None:
-    content = f"a\t1\n{row.format(canary)}\nb\t2\n"
-    error = refuses(WrongColumnCount, read_rows(write(content), 2), 2)
-    assert str(error).endswith("columns instead of 2")
-
-
-def test_quotation_marks_are_characters(write: Write) -> None:
-    rows = [row for _, row in read_rows(write('"a\tb\n"c"\t""d\n'), 2)]
-    assert rows == [['"a', "b"], ['"c"', '""d']]
 
 
 @given(score=st.decimals(min_value=0, max_value=5, places=3))

@@ -1,16 +1,21 @@
 """A user's own table: CSV, TSV, JSON lines, Parquet. What is wrong with it is named, and never shown."""
 
+import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from textveil_training.data.examples import LabeledText
-from textveil_training.data.tables import read_table
+from hypothesis import given
+from hypothesis import strategies as st
+from textveil_training.data import Document, LabeledText
+from textveil_training.data.tables import read_json_lines, read_table
 from textveil_training.errors import (
     DataError,
     DataOptionError,
     EmptyData,
+    InvalidJson,
     InvalidUtf8,
     MissingColumn,
     MissingExtra,
@@ -125,3 +130,43 @@ def test_parquet(tmp_path: Path) -> None:
     ):
         with pytest.raises(error):
             list(read_table(write(**columns), "text", "topic"))
+
+
+Refuses = Callable[..., DataError]
+cells = st.text(st.characters(exclude_categories=["Cs"])).filter(lambda text: text.strip())
+
+
+@given(rows=st.lists(st.builds(LabeledText, cells, cells), min_size=1), ascii_only=st.booleans())
+def test_json_reads_what_is_written(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[LabeledText], ascii_only: bool
+) -> None:
+    path = tmp_path_factory.mktemp("jsonl") / "rows.txt"
+    objects = ({"text": row.text, "label": row.label} for row in rows)
+    path.write_bytes("".join(json.dumps(row, ensure_ascii=ascii_only) + "\n" for row in objects).encode())
+    assert list(read_json_lines(path, "text", "label")) == rows
+    assert list(read_json_lines(path, "text", None)) == [Document(row.text) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("row", "kind"),
+    [
+        ('{{"text": "{0}", "label": 1', InvalidJson),
+        ("{0}", InvalidJson),
+        ('["{0}"]', InvalidJson),
+        ("", InvalidJson),
+        ("[" * 100_000, InvalidJson),
+        ('{{"text": "{0}", "label": 1' + "0" * 5000 + "}}", InvalidJson),
+        ('{{"label": "{0}"}}', MissingText),
+        ('{{"text": " ", "label": "{0}"}}', MissingText),
+        ('{{"text": ["{0}"], "label": "1"}}', InvalidJson),
+        ('{{"text": "{0}\\ud800", "label": "1"}}', InvalidJson),
+        ('{{"text": "{0}"}}', MissingLabel),
+        ('{{"text": "{0}", "label": null}}', MissingLabel),
+        ('{{"text": "{0}", "label": 1.0}}', InvalidJson),
+        ('{{"text": "{0}", "label": true}}', InvalidJson),
+        ('{{"text": "{0}", "label": "\\udfff"}}', InvalidJson),
+    ],
+)
+def test_malformed_rows_of_json(tmp_path: Path, refuses: Refuses, canary: str, row: str, kind: type[DataError]) -> None:
+    (tmp_path / "rows.txt").write_text('{"text": "a", "label": 0}\n' + row.format(canary) + "\n")
+    refuses(kind, read_json_lines(tmp_path / "rows.txt", "text", "label"), 2)
