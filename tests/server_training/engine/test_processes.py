@@ -58,7 +58,7 @@ def test_two_processes_do_what_one_does(pretraining: Path, tmp_path: Path) -> No
     """The same losses, and the same weights within rounding; the batches are shared and cut into parts."""
     pytest.importorskip("accelerate")
     alone = run(pretraining, "alone", raw=True, steps=5, accumulate=1)
-    fixtures = Path(__file__).parents[1] / "fixtures"
+    fixtures = Path(__file__).parents[2] / "fixtures"
     code = (
         f"import sys; sys.path.insert(0, {str(fixtures)!r}); import torch; torch.set_num_threads(1); "
         "from pathlib import Path; from small_pretraining import run; "

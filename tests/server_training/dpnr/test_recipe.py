@@ -9,7 +9,7 @@ from textveil_training.dpnr.recipe import KINDS, read_recipe, with_seed
 from textveil_training.errors import RecipeError
 from tiny_training import private_recipe, recipe_text
 
-RECIPES = Path(__file__).parents[2] / "server_training" / "recipes"
+RECIPES = Path(__file__).parents[3] / "server_training" / "recipes"
 Write = Callable[..., Path]
 
 
