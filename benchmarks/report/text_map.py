@@ -53,7 +53,9 @@ def text_maps(
         DataError: The data cannot be read.
         EmptyClass: A checkpoint is of other classes.
     """
-    task = load_task(DataPart(format_name, "train", "dev", "test", 0, 128), data)
+    task = load_task(
+        DataPart(format=format_name, train="train", dev="dev", test="test", dev_percent=0, max_tokens=128), data
+    )
     shown = slice(0, texts)
     with tempfile.TemporaryDirectory() as cache, torch.inference_mode():
         start = StoredFeatures(clean, task, Path(cache) / "clean", holds_features(clean), no_report)

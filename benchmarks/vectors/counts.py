@@ -82,7 +82,10 @@ def pools(data: Path, task: str) -> list[Pool]:
             trained = static_codebook(texts, int(codes.split("-")[0]), *settings, None, _silent).trained
         else:
             trained = train_static_extractor(
-                Task(labels, train, pool, pool, groups, 0), StaticSettings(), None, _silent
+                Task(labels=labels, train=train, calibration=pool, test=pool, groups=groups, left_out=0),
+                StaticSettings(),
+                None,
+                _silent,
             )
         decided = trained.codes(pool.texts, lambda *_: None)
         found.append(Pool(labels, pool.classes, decided, len(trained.bias)))

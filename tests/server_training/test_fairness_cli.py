@@ -164,7 +164,12 @@ def test_a_subgroup_that_is_too_small_has_no_figures(tuned: Path, run: Run) -> N
 
 def texts(attributes: list[int]) -> Split:
     labels = torch.arange(len(attributes)) % 2
-    return Split(tuple(map(str, range(len(attributes)))), labels, torch.tensor(attributes)[:, None].float(), "")
+    return Split(
+        texts=tuple(map(str, range(len(attributes)))),
+        labels=labels,
+        attributes=torch.tensor(attributes)[:, None].float(),
+        sha256="",
+    )
 
 
 def test_any_classifier_of_texts_is_measured() -> None:

@@ -171,4 +171,7 @@ def test_a_bundle_that_is_there_stays(run: Run, made: Path) -> None:
 
 
 def test_a_default_that_is_no_level_is_never_built() -> None:
-    assert EncoderSettings("a", "b", "c").default[1] in EncoderSettings("a", "b", "c").levels
+    assert (
+        EncoderSettings(name="a", data="b", data_sha256="c").default[1]
+        in EncoderSettings(name="a", data="b", data_sha256="c").levels
+    )

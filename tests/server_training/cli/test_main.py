@@ -102,9 +102,7 @@ def test_the_module_runs_and_passes_its_exit_code_on(write: Write, tmp_path: Pat
 
 def test_the_command_line_loads_no_training_library() -> None:
     script = "import sys, textveil_training.cli; print({'torch', 'transformers'} & set(sys.modules))"
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment()
-    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment())
     assert done.stdout.strip() == "set()"
 
 

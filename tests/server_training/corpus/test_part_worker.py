@@ -29,7 +29,9 @@ def job_of(table: Path, **changed: object) -> PartJob:
     identity = Sanitizer.load().bundle.identity
     given = {"selection": SELECTION, "identity": identity, "quarantine": None, "part_bytes": 400, **changed}
     source = Source(table, table.name, None, table.stat().st_size)
-    return PartJob((source,), (version_of(table.stat()),), bundle=None, options={}, output=folder, **given)
+    return PartJob(
+        sources=(source,), versions=(version_of(table.stat()),), bundle=None, options={}, output=folder, **given
+    )
 
 
 def cut(job: PartJob) -> list[dict]:

@@ -11,7 +11,7 @@ def every_kind(word: str) -> list[Example]:
         Document(word),
         LabeledText(word, word),
         LabeledPair(word, word, word),
-        ScoredPair(word, word, 3.5, word),
+        ScoredPair(first=word, second=word, score=3.5, label=word),
         AttributedText(word, word, (0, 2)),
     ]
 
@@ -31,6 +31,6 @@ def test_examples_are_frozen_and_compare_by_value(canary: str) -> None:
 def test_texts_are_in_the_order_of_the_file() -> None:
     assert Document("a").texts == ("a",)
     assert LabeledPair("a", "b", "c").texts == ("a", "b")
-    assert ScoredPair("a", "b", 1.0).texts == ("a", "b")
-    assert ScoredPair("a", "b", 1.0).label is None
+    assert ScoredPair(first="a", second="b", score=1.0).texts == ("a", "b")
+    assert ScoredPair(first="a", second="b", score=1.0).label is None
     assert Document("a").label is None

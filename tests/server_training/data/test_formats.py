@@ -26,8 +26,8 @@ SICK = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\
 SAMPLES = {
     "sst2": ("sentence\tlabel\na\t1\n", LabeledText("a", "1")),
     "qnli": ("index\tquestion\tsentence\tlabel\n0\ta\tb\tentailment\n", LabeledPair("a", "b", "entailment")),
-    "sick": (f"{SICK}1\ta\tb\t2\tNEUTRAL\n", ScoredPair("a", "b", 2.0, "NEUTRAL")),
-    "medsts": ("a\tb\t2\n", ScoredPair("a", "b", 2.0)),
+    "sick": (f"{SICK}1\ta\tb\t2\tNEUTRAL\n", ScoredPair(first="a", second="b", score=2.0, label="NEUTRAL")),
+    "medsts": ("a\tb\t2\n", ScoredPair(first="a", second="b", score=2.0)),
     "tsv": ("1\ta\n", LabeledText("a", "1")),
     "text": ("a\n", Document("a")),
     "wikitext": (" a \n", Document("a")),
@@ -66,7 +66,7 @@ def test_splits_in_a_folder(tmp_path: Path) -> None:
     for number, file in enumerate(("SICK_train.txt", "SICK_test_annotated.txt"), start=1):
         (tmp_path / file).write_text(f"{SICK}1\ta\tb\t{number}\tNEUTRAL\n")
     assert available_splits("sick", tmp_path) == ("train", "test")
-    assert list(load("sick", tmp_path, "test")) == [ScoredPair("a", "b", 2.0, "NEUTRAL")]
+    assert list(load("sick", tmp_path, "test")) == [ScoredPair(first="a", second="b", score=2.0, label="NEUTRAL")]
     assert [getattr(row, "score", None) for row in load("sick", tmp_path)] == [1.0, 2.0]
     with pytest.raises(MissingSplit):
         load("sick", tmp_path, "dev")

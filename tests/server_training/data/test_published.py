@@ -99,7 +99,7 @@ def test_quotes_are_characters_and_line_ends_may_be_those_of_windows(write: Writ
         LabeledText('"of saucy ', "0"),
     ]
     path = write((SICK + "6\tno boy\ta kid\t3.3\tNEUTRAL\n").replace("\n", "\r\n"))
-    assert list(load("sick", path)) == [ScoredPair("no boy", "a kid", 3.3, "NEUTRAL")]
+    assert list(load("sick", path)) == [ScoredPair(first="no boy", second="a kid", score=3.3, label="NEUTRAL")]
 
 
 @pytest.mark.parametrize(

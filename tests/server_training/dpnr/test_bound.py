@@ -88,7 +88,18 @@ def test_mode_none_adds_nothing() -> None:
 @pytest.mark.parametrize(("mode", "delta"), [("l1", None), ("l2", "1e-6"), ("box", None)])
 def test_training_meets_the_noise_that_the_device_adds(mode: str, delta: str | None) -> None:
     levels = ("1", "3", "8")
-    description = Description(mode, 4, None, "mean", 64, ("a", "b"), True, levels, delta, "0")
+    description = Description(
+        mode=mode,
+        dimension=4,
+        head_hidden=None,
+        pooling="mean",
+        max_tokens=64,
+        labels=("a", "b"),
+        lowercase=True,
+        levels=levels,
+        delta=delta,
+        word_dropout="0",
+    )
     noise = NoiseLevels(mode, 4, [float(level) for level in levels], float(delta or 0))
     for level in levels:
         parameters = release_parameters(description, level)

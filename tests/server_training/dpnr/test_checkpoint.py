@@ -18,8 +18,30 @@ from textveil_training.errors import CheckpointError
 from textveil_training.hashes import sha256
 from tiny_training import sentences, write_encoder
 
-PRIVATE = Description("l1", 3, 4, "mean", 32, ("weather", "kitchen"), True, ("1", "4"), None, "0.1")
-CLEAN = Description("none", 0, None, "mean", 32, ("weather", "kitchen"), True, (), None, "0")
+PRIVATE = Description(
+    mode="l1",
+    dimension=3,
+    head_hidden=4,
+    pooling="mean",
+    max_tokens=32,
+    labels=("weather", "kitchen"),
+    lowercase=True,
+    levels=("1", "4"),
+    delta=None,
+    word_dropout="0.1",
+)
+CLEAN = Description(
+    mode="none",
+    dimension=0,
+    head_hidden=None,
+    pooling="mean",
+    max_tokens=32,
+    labels=("weather", "kitchen"),
+    lowercase=True,
+    levels=(),
+    delta=None,
+    word_dropout="0",
+)
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +177,12 @@ def test_features_are_of_these_texts_and_this_encoder(written: Written, tmp_path
     model, folder = written(PRIVATE)
     tokenizer = Tokenizer(folder / "extractor" / "vocab.txt", lowercase=True, max_tokens=32)
     texts = tuple(text for _, text, _ in sentences())
-    split = Split(texts, torch.zeros(len(texts), dtype=torch.int64), torch.zeros(len(texts), 0), "texts")
+    split = Split(
+        texts=texts,
+        labels=torch.zeros(len(texts), dtype=torch.int64),
+        attributes=torch.zeros(len(texts), 0),
+        sha256="texts",
+    )
     features = pooled_features(model, tokenizer, [tokenizer.words(text) for text in texts], torch.device("cpu"))
     with torch.inference_mode():
         one = model.pooled(*tokenizer.batch([tokenizer.words(texts[3])]))[0]
@@ -166,7 +193,9 @@ def test_features_are_of_these_texts_and_this_encoder(written: Written, tmp_path
     with pytest.raises(CheckpointError, match="other texts or by another encoder"):
         read_features(path, split, "another")
     with pytest.raises(CheckpointError, match="other texts or by another encoder"):
-        read_features(path, Split(texts, split.labels, split.attributes, "other"), "encoder")
+        read_features(
+            path, Split(texts=texts, labels=split.labels, attributes=split.attributes, sha256="other"), "encoder"
+        )
     path.write_bytes(path.read_bytes()[:50])
     with pytest.raises(CheckpointError, match="missing or damaged"):
         read_features(path, split, "encoder")

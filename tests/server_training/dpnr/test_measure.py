@@ -23,13 +23,24 @@ class NoEncoder(torch.nn.Module):
 
 
 def description(mode: str = "l1", dimension: int = 1, delta: str | None = None) -> Description:
-    return Description(mode, dimension, None, "mean", 32, ("left", "right"), True, ("1", "4"), delta, "0")
+    return Description(
+        mode=mode,
+        dimension=dimension,
+        head_hidden=None,
+        pooling="mean",
+        max_tokens=32,
+        labels=("left", "right"),
+        lowercase=True,
+        levels=("1", "4"),
+        delta=delta,
+        word_dropout="0",
+    )
 
 
 @pytest.fixture(scope="module")
 def split() -> Split:
     labels = torch.arange(TEXTS) % 2
-    return Split(("",) * TEXTS, labels, torch.zeros(TEXTS, 0), "")
+    return Split(texts=("",) * TEXTS, labels=labels, attributes=torch.zeros(TEXTS, 0), sha256="")
 
 
 def model(mode: str = "l1") -> Model:
@@ -90,7 +101,18 @@ def test_what_is_released_lies_on_the_grid(split: Split) -> None:
 def test_without_privacy_accuracy_is_a_count(split: Split) -> None:
     features = (split.labels * 2.0 - 1)[:, None].clone()
     features[:400] *= -1
-    clean = Description("none", 0, None, "mean", 32, ("left", "right"), True, (), None, "0")
+    clean = Description(
+        mode="none",
+        dimension=0,
+        head_hidden=None,
+        pooling="mean",
+        max_tokens=32,
+        labels=("left", "right"),
+        lowercase=True,
+        levels=(),
+        delta=None,
+        word_dropout="0",
+    )
     found = measured(model("none"), clean, features, split)
     assert found["accuracy"] == 0.9
     assert found["confusion"] == [[1800.0, 200.0], [200.0, 1800.0]]

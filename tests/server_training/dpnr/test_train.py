@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
-from textveil.errors import TextveilError
+from textveil.errors import ResumeError, TextveilError
 from textveil_training.bounds.placement import Search
 from textveil_training.dpnr import train as train_module
 from textveil_training.dpnr.checkpoint import read_checkpoint
@@ -22,7 +22,7 @@ from textveil_training.engine import loop
 from textveil_training.engine.run import STATE
 from textveil_training.engine.stage import Update
 from textveil_training.engine.tokens import Tokenizer
-from textveil_training.errors import CheckpointError, DeviceError, EmptyClass, MissingLabel, ResumeError
+from textveil_training.errors import CheckpointError, DeviceError, EmptyClass, MissingLabel
 from tiny_training import private_recipe, recipe_text, write_data, write_encoder
 
 FROZEN = private_recipe(num_epochs=0, tuned="false", placed_epochs=1)

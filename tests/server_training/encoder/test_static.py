@@ -13,7 +13,9 @@ ROWS = np.random.default_rng(1).normal(size=(len(WORDS) + 2, 4)).astype(np.float
 ROWS[WORDS.index("twin")] = ROWS[WORDS.index("goal")]
 ROWS[WORDS.index("spare")] = ROWS[WORDS.index("goal")]
 ROWS[-2:] = 0
-PUBLIC = PublicWords({word: row for row, word in enumerate(WORDS)}, ROWS, "", "", "")
+PUBLIC = PublicWords(
+    words={word: row for row, word in enumerate(WORDS)}, rows=ROWS, identity="", license="", attribution=""
+)
 TEXTS = [
     "the goal won",
     "a goal lost the goal",

@@ -35,7 +35,13 @@ def public() -> PublicWords:
     listed = [*" ".join(TOPICS).split(), "secret", "recipe"]
     topics = np.repeat(np.eye(6)[:5], [3, 3, 3, 3, 2], axis=0)
     rows = np.vstack([topics + 0.05 * np.random.default_rng(0).normal(size=topics.shape), np.zeros((2, 6))])
-    return PublicWords({word: row for row, word in enumerate(listed)}, rows.astype(np.float32), "", "", "")
+    return PublicWords(
+        words={word: row for row, word in enumerate(listed)},
+        rows=rows.astype(np.float32),
+        identity="",
+        license="",
+        attribution="",
+    )
 
 
 def learned(found: list[str]) -> Codebook:

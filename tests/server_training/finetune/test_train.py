@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from textveil.errors import ResumeError
 from textveil.text.options import Options
 from textveil_training.corpus import sanitize_corpus
 from textveil_training.data.release import release_of
 from textveil_training.engine.loop import Report, no_report
 from textveil_training.engine.run import RunOptions
 from textveil_training.engine.tokens import Tokenizer
-from textveil_training.errors import CheckpointError, InvalidScore, ReleaseMismatch, ResumeError, SettingError
+from textveil_training.errors import CheckpointError, InvalidScore, ReleaseMismatch, SettingError
 from textveil_training.finetune.examples import Rows, Task, load_task
 from textveil_training.finetune.features import fitted_head, pearson
 from textveil_training.finetune.inputs import joined
@@ -46,7 +47,10 @@ def settings(encoder: Path, **values: Any) -> Settings:
 def divided(texts: list[tuple[str, ...]], targets: torch.Tensor, labels: tuple[str, ...]) -> Task:
     cut = {"train": slice(0, 160), "dev": slice(160, 180), "test": slice(180, 220)}
     parts = {
-        n: Rows(tuple(texts[part]), targets[part], torch.zeros(len(targets[part]), 0), n) for n, part in cut.items()
+        n: Rows(
+            texts=tuple(texts[part]), targets=targets[part], attributes=torch.zeros(len(targets[part]), 0), sha256=n
+        )
+        for n, part in cut.items()
     }
     return Task(labels, len(texts[0]) == 2, parts)
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from small_pretraining import WEIGHTS, run
+from textveil.errors import ResumeError
 from textveil_training.engine.run import STATE
-from textveil_training.errors import CheckpointError, ResumeError
+from textveil_training.errors import CheckpointError
 
 LIKE_THE_TIME = ("wall_s", "cpu_s", "tokens_per_s")
 

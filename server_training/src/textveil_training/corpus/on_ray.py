@@ -13,7 +13,7 @@ from typing import Any, Unpack
 from textveil import Sanitizer
 from textveil import errors as runtime_errors
 from textveil.bundle import Pins, atomic_output
-from textveil.errors import InputError, OptionError, TextveilError
+from textveil.errors import InputError, OptionError, TextveilError, WorkerFailed
 from textveil.text import Options
 from textveil_cli.files import (
     PART_BYTES,
@@ -29,7 +29,6 @@ from textveil_export.cluster import ray_cluster
 
 from textveil_training.corpus.part_worker import RECORDS, PartJob, PartWorker, cut_files
 from textveil_training.corpus.run import Report, available_cores
-from textveil_training.errors import WorkerFailed
 
 #: How often a worker that was ended from outside is started again, and a part is done again.
 RESTARTS = 3

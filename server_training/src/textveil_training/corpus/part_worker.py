@@ -34,7 +34,7 @@ RECORDS = "_records"
 Batch = dict[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PartJob:
     """What all parts of a run share.
 

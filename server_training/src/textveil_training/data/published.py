@@ -142,7 +142,7 @@ def _example(known: Format, columns: Columns, row: list[str], location: FileLoca
     present = None if columns.indices is None else _attributes(row[columns.indices], known, columns, location)
     label = None if columns.label is None else label_field(row[columns.label], known.labels, location)
     if score is not None:
-        return ScoredPair(texts[0], texts[1], score, label)
+        return ScoredPair(first=texts[0], second=texts[1], score=score, label=label)
     assert label is not None
     if present is not None:
         return AttributedText(texts[0], label, present)

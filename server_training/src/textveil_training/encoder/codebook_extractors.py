@@ -95,7 +95,9 @@ def static_codebook(
         public.words, rows.words.astype(np.float32), rows.pairs.astype(np.float32), settings.max_characters
     )
     made |= {"dimension": rows.words.shape[1], "max_characters": settings.max_characters}
-    trained = TrainedExtractor(parts, book.weight, book.bias, {**words_provenance(public), **made})
+    trained = TrainedExtractor(
+        parts=parts, weight=book.weight, bias=book.bias, provenance={**words_provenance(public), **made}
+    )
     return CodebookExtractor(STATIC, trained, min(book.sizes))
 
 

@@ -121,4 +121,9 @@ def _rows(part: Part) -> Rows:
     for text, label in zip(part.texts, part.classes.tolist(), strict=True):
         digest.update(f"{label}\t{text}\n".encode("utf-8", "surrogatepass"))
     texts = tuple((text,) for text in part.texts)
-    return Rows(texts, torch.from_numpy(part.classes), torch.zeros(len(texts), 0), digest.hexdigest())
+    return Rows(
+        texts=texts,
+        targets=torch.from_numpy(part.classes),
+        attributes=torch.zeros(len(texts), 0),
+        sha256=digest.hexdigest(),
+    )

@@ -30,7 +30,7 @@ Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StaticSettings:
     """How a static extractor is trained.
 
@@ -58,7 +58,7 @@ class StaticSettings:
         return {name: value for name, value in asdict(self).items() if name != "seed"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StaticWeights:
     """A trained extractor and its classifier, in floating point.
 
@@ -189,4 +189,5 @@ def _narrowed(word_rows: Doubles, pair_rows: Doubles, bias: Doubles, dimension: 
     if len(bias) > dimension:
         _, directions = np.linalg.eigh(word_rows.T @ word_rows + pair_rows.T @ pair_rows)  # ascending
         weight = directions[:, -dimension:]
-    return StaticWeights(*(part.astype(np.float32) for part in (word_rows @ weight, pair_rows @ weight, weight, bias)))
+    rows = [part.astype(np.float32) for part in (word_rows @ weight, pair_rows @ weight, weight, bias)]
+    return StaticWeights(word_rows=rows[0], pair_rows=rows[1], weight=rows[2], bias=rows[3])

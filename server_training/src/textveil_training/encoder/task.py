@@ -26,7 +26,7 @@ class Part:
     classes: NDArray[np.int64] = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """Labeled texts, divided.
 
@@ -92,7 +92,14 @@ def divided(rows: Sequence[LabeledText], test: Sequence[LabeledText] | None = No
                 "they are copies of each other"
             )
         parts[name] = Part(tuple(everything[n].text for n in found), classes)
-    return Task(labels, parts["train"], parts["calibration"], parts["test"], groups, left_out)
+    return Task(
+        labels=labels,
+        train=parts["train"],
+        calibration=parts["calibration"],
+        test=parts["test"],
+        groups=groups,
+        left_out=left_out,
+    )
 
 
 def unlabeled(rows: Sequence[LabeledText], seed: int = 0) -> Task:
@@ -113,7 +120,9 @@ def unlabeled(rows: Sequence[LabeledText], seed: int = 0) -> Task:
     parts = {
         name: Part(tuple(texts[n] for n in found), np.zeros(len(found), np.int64)) for name, found in sides.items()
     }
-    return Task((), parts["train"], parts["calibration"], parts["test"], groups, 0)
+    return Task(
+        labels=(), train=parts["train"], calibration=parts["calibration"], test=parts["test"], groups=groups, left_out=0
+    )
 
 
 def _sides(groups: Groups, given: int, seed: int) -> dict[str, list[int]]:

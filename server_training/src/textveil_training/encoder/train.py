@@ -44,7 +44,7 @@ MAX_EPSILON = 16
 _LEVEL = re.compile(r"[1-9]?[0-9](\.[0-9]{1,9})?")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EncoderSettings:
     """What a bundle is to be.
 
@@ -124,7 +124,7 @@ def train_encoder(
     return contents_of(measured_extractor(task, settings, settings.extractor, report, kept), task, settings, report)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredExtractor:
     """An extractor and what it decides.
 
@@ -158,7 +158,7 @@ def measured_extractor(
         return found, {}
 
     decided = (decide() if kept is None else kept.part(f"{kind}-decisions", decide))[0]
-    return MeasuredExtractor(kind, trained, decided["calibration"], decided["test"])
+    return MeasuredExtractor(kind=kind, trained=trained, calibration=decided["calibration"], test=decided["test"])
 
 
 def contents_of(found: MeasuredExtractor, task: Task, settings: EncoderSettings, report: Report) -> IndexContents:

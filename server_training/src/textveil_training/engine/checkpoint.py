@@ -23,7 +23,7 @@ WEIGHTS = "model.safetensors"
 VOCABULARY = "vocab.txt"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Layout:
     """The layout of one kind of folder.
 

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from textveil.errors import ResumeError
 
 from textveil_training.engine.loop import Loop, Position, Report, no_report
 from textveil_training.engine.processes import SingleProcess
 from textveil_training.engine.record import RunRecord
 from textveil_training.engine.stage import Stage
-from textveil_training.errors import CheckpointError, ResumeError
+from textveil_training.errors import CheckpointError
 
 STATE = "unfinished.safetensors"
 """File of an unfinished run in its output folder."""

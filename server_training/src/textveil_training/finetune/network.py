@@ -16,10 +16,12 @@ from textveil_training.errors import CheckpointError
 DESCRIPTION = "finetuned.json"
 HEAD = "head.safetensors"
 ENCODER = "encoder"
-LAYOUT = Layout("textveil-finetuned", 1, DESCRIPTION, ENCODER, "fine-tuned model")
+LAYOUT = Layout(
+    format_name="textveil-finetuned", version=1, description=DESCRIPTION, encoder=ENCODER, noun="fine-tuned model"
+)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Description:
     """The description of a fine-tuned model.
 
