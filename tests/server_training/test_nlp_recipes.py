@@ -118,12 +118,3 @@ def test_a_pretraining_takes_its_settings_from_a_recipe(place: Path, run: Run) -
     found = json.loads((place / "mlm" / "record.json").read_text())["settings"]
     assert (found["mask_probability"], found["unchanged_share"], found["learning_rate"]) == (0.3, 0.5, 3e-4)
     assert (found["batch_size"], found["steps"]) == (64, 2)
-
-
-@pytest.mark.parametrize(("old", "new"), [("--batch", "--batch-size"), ("--epochs", "--num-epochs")])
-@pytest.mark.parametrize("command", ["finetune", "pretrain"])
-def test_old_spellings_are_refused_with_the_new_ones_name(run: Run, command: str, old: str, new: str) -> None:
-    data = ("rows.tsv", "--format", "tsv") if command == "finetune" else ("--data", "rows.tsv:tsv")
-    code, out, err = run(command, *data, "-o", "model", old, 3)
-    assert (code, out) == (1, "")
-    assert err == f"textveil-train: setting: {old} is called {new} now\n"

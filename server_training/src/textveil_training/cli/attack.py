@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from textveil_training.cli import attack_text
-from textveil_training.cli.options import FormatOption, JsonOption, ReleaseEpsilons, ThreadsOption, renamed, use_threads
+from textveil_training.cli.options import FormatOption, JsonOption, ReleaseEpsilons, ThreadsOption, use_threads
 from textveil_training.tables import aligned
 
 if TYPE_CHECKING:
@@ -52,7 +52,6 @@ def attributes(
     seed: Annotated[int, typer.Option("--seed", help="Seed of the attacker's training.")] = 0,
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
-    _epochs: Annotated[str | None, renamed("--epochs", "--num-epochs")] = None,
 ) -> None:
     """Infer private attributes with a network of 512 hidden units, beside attackers who see only a released label.
 

@@ -23,7 +23,6 @@ from textveil_training.cli.options import (
     JsonOption,
     TextKeyOption,
     ThreadsOption,
-    renamed,
     use_threads,
 )
 from textveil_training.errors import MissingSplit, SettingError
@@ -75,7 +74,6 @@ def text(
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
-    _batch: Annotated[str | None, renamed("--batch", "--batch-size")] = None,
     *,
     pins: Pins,
 ) -> None:

@@ -13,7 +13,6 @@ from textveil_training.cli.options import (
     LabelKeyOption,
     TextKeyOption,
     ThreadsOption,
-    renamed,
     use_threads,
 )
 from textveil_training.tables import aligned
@@ -66,8 +65,6 @@ def finetune(
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
-    _batch: Annotated[str | None, renamed("--batch", "--batch-size")] = None,
-    _epochs: Annotated[str | None, renamed("--epochs", "--num-epochs")] = None,
 ) -> None:
     """Fine-tune an encoder on raw or sanitized text: classes, or scores of sentence pairs.
 

@@ -1,12 +1,11 @@
 """Options that several commands share, typed once."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from textveil_training.data import FormatName
-from textveil_training.errors import SettingError
 
 FormatOption = Annotated[FormatName, typer.Option("--format", help="Format of the data (see data inspect).")]
 CorpusFormatOption = Annotated[
@@ -39,17 +38,3 @@ def use_threads(threads: int) -> None:
         import torch
 
         torch.set_num_threads(threads)
-
-
-def renamed(old: str, new: str) -> Any:
-    """Returns a hidden option that says how an option is called now.
-
-    Raises:
-        SettingError: The old spelling is used.
-    """
-
-    def refuse(value: str | None) -> None:
-        if value is not None:
-            raise SettingError(f"{old} is called {new} now")
-
-    return typer.Option(old, hidden=True, callback=refuse)

@@ -23,7 +23,6 @@ from textveil_training.cli.options import (
     ResumeOption,
     TextKeyOption,
     ThreadsOption,
-    renamed,
     use_threads,
 )
 
@@ -121,8 +120,6 @@ def pretrain(
     device: DeviceOption = "cpu",
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
-    _batch: Annotated[str | None, renamed("--batch", "--batch-size")] = None,
-    _epochs: Annotated[str | None, renamed("--epochs", "--num-epochs")] = None,
     *,
     pins: Pins,
 ) -> None:

@@ -16,7 +16,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from textveil_training.data.release import renamed
 from textveil_training.engine.checkpoint import WEIGHTS
 from textveil_training.engine.encoders import encoder_folder, precision_for
 from textveil_training.engine.loop import Report, no_report, seeded
@@ -198,7 +197,7 @@ def _terms(channel: TextChannel | None) -> dict[str, Any] | None:
         return None
     terms = asdict(channel.plan.terms)
     del terms["pure_level"], terms["pinned"]  # they follow from the rest, and from how the bundle was opened
-    return renamed(terms) | {"bundle_name": channel.bundle.manifest.get("name")}
+    return terms | {"bundle_name": channel.bundle.manifest.get("name")}
 
 
 def _start_sha256(start: str) -> str | None:
