@@ -7,10 +7,10 @@ import typer
 
 from textveil_training.data import FormatName
 
-FormatOption = Annotated[FormatName, typer.Option("--format", help="Format of the data (see data inspect).")]
+FormatOption = Annotated[FormatName, typer.Option("--format", help="Format of the data (server_training/README.md has a table).")]
 CorpusFormatOption = Annotated[
     Literal[FormatName, "csv", "parquet"],
-    typer.Option("--format", help="Format of the data (see data inspect); csv and parquet with --ray."),
+    typer.Option("--format", help="Format of the data; csv and parquet with --ray."),
 ]
 OtherFormat = Annotated[
     FormatName | None,

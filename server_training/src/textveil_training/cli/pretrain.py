@@ -34,7 +34,7 @@ def pretrain(
         typer.Option(
             "--data",
             metavar="PATH:FORMAT[:SPLIT]",
-            help="Raw public texts, repeatable; formats as in data inspect. Splits are named dev+test; train if left "
+            help="Raw public texts, repeatable; formats as in finetune. Splits are named dev+test; train if left "
             "out and there are splits.",
         ),
     ],

@@ -62,7 +62,7 @@ def attributes_named(format_name: str) -> tuple[str, ...]:
     """
     names = format_named(format_name).attributes
     if not names:
-        raise SubgroupError("the format has no private attributes (see data inspect)")
+        raise SubgroupError("the format has no private attributes")
     return names
 
 
