@@ -155,7 +155,9 @@ def sanitize_files(
     return Finished(total(list(done.values())), done, len(sources.files) - len(left))
 
 
-def _steps(sources: Sequence[Source], selection: Selection, look: Look, layout: LayoutMaker | None) -> Iterator[Step]:
+def _steps(
+    sources: Sequence[Source], selection: Selection, look: Look, layout: LayoutMaker | None = None
+) -> Iterator[Step]:
     """Reads files one after the other. An error is the last step: what was read before it is written first."""
     try:
         for source in sources:
