@@ -7,7 +7,9 @@ import typer
 
 from textveil_training.data import FormatName
 
-FormatOption = Annotated[FormatName, typer.Option("--format", help="Format of the data (server_training/README.md has a table).")]
+FormatOption = Annotated[
+    FormatName, typer.Option("--format", help="Format of the data.")
+]
 CorpusFormatOption = Annotated[
     Literal[FormatName, "csv", "parquet"],
     typer.Option("--format", help="Format of the data; csv and parquet with --ray."),

@@ -25,6 +25,7 @@ from textveil_cli.files import (
     settings_of,
     version_of,
 )
+from textveil_cli.files import RECORD as RUN_RECORD
 from textveil_export.cluster import ray_cluster
 
 from textveil_training.corpus.part_worker import RECORDS, PartJob, PartWorker, cut_files
@@ -125,9 +126,9 @@ def sanitize_corpus_on_ray(
         (job.output / RECORDS).mkdir(exist_ok=True)
         with atomic_output(job.output / RECORDS / "run.json") as write:
             write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
-        run.finish({"parts": len(records)})
     finally:
         run.close()
+    (output / RUN_RECORD).unlink()  # it is for a run that goes on, and has a hash of the denied words
     return record
 
 
