@@ -60,11 +60,12 @@ def lines_of(name: str, rows: list[Example]) -> str:
     return "".join(lines)
 
 
+JUDGMENTS = ("NEUTRAL", "ENTAILMENT", "CONTRADICTION")
 EXAMPLES = {
     "sst2": st.builds(LabeledText, cells, st.sampled_from(("0", "1"))),
     "qnli": st.builds(LabeledPair, cells, cells, st.sampled_from(("entailment", "not_entailment"))),
-    "sick": st.builds(ScoredPair, cells, cells, scores, st.sampled_from(("NEUTRAL", "ENTAILMENT", "CONTRADICTION"))),
-    "medsts": st.builds(ScoredPair, cells, cells, scores),
+    "sick": st.builds(ScoredPair, first=cells, second=cells, score=scores, label=st.sampled_from(JUDGMENTS)),
+    "medsts": st.builds(ScoredPair, first=cells, second=cells, score=scores, label=st.none()),
     "tsv": st.builds(LabeledText, cells, cells),
 }
 ATTRIBUTED = st.builds(AttributedText, cells, st.sampled_from("0123"), indices)
