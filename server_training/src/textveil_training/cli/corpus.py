@@ -103,10 +103,10 @@ def sanitize_corpus(
     from textveil_cli.files import Selection
 
     from textveil_training.corpus import sanitize_corpus as sanitize
-    from textveil_training.data import FORMATS
+    from textveil_training.data import format_named
     from textveil_training.progress import bars
 
-    keyed = format_name not in FORMATS or FORMATS[format_name].keyed
+    keyed = format_name in _ON_RAY or format_named(format_name).keyed
     if not keyed and (text_key or label_key):
         raise DataOptionError("this format has no keys")
     if not ray and (ray_address is not None or quarantine is not None):

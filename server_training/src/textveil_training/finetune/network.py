@@ -156,4 +156,5 @@ def _description(folder: Path) -> Description:
         return {HEAD} | ({f"{ENCODER}/{WEIGHTS}"} if content["encoder"] == ENCODER else set())
 
     content = LAYOUT.read(folder, [field.name for field in fields(Description)], required)
-    return Description(**content | {"labels": tuple(content["labels"])})
+    content["labels"] = tuple(content["labels"])
+    return Description(**content)
