@@ -27,7 +27,7 @@ from textveil_training.dpnr.measure import release_parameters, released
 from textveil_training.dpnr.recipe import DataPart
 from textveil_training.dpnr.stored_features import StoredFeatures, holds_features
 from textveil_training.dpnr.task import load_task
-from textveil_training.engine.loop import no_report
+from textveil_training.progress import no_report
 
 Panel = tuple[str, NDArray[np.floating]]
 Coloring = tuple[str, NDArray[np.integer], Sequence[str]]

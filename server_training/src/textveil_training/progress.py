@@ -1,15 +1,29 @@
-"""Progress bars for long work, on standard error and only on a terminal."""
+"""How far long work has come, and the bars that show it: on standard error and only on a terminal."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+Report = Callable[[str, int, int], None]
+"""Called with a stage, the steps done and the steps in all."""
+
+
+def no_report(stage: str, done: int, total: int) -> None:
+    """Reports nothing."""
 
 
 @contextmanager
-def bars() -> Iterator[Callable[[str, int, int], None]]:
-    """Gives a function to report progress with: a stage, the steps done and the steps in all; one bar per stage."""
+def bars() -> Iterator[Report]:
+    """Gives a function to report progress with: one bar per stage."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
     console = Console(stderr=True)
     with Progress(
         TextColumn("{task.description}"),

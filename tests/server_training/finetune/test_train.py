@@ -13,7 +13,6 @@ from textveil.errors import ResumeError
 from textveil.text.options import Options
 from textveil_training.corpus import sanitize_corpus
 from textveil_training.data.release import release_of
-from textveil_training.engine.loop import Report, no_report
 from textveil_training.engine.run import RunOptions
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError, InvalidScore, ReleaseMismatch, SettingError
@@ -24,6 +23,7 @@ from textveil_training.finetune.measure import measured_scores, predictions
 from textveil_training.finetune.settings import Settings
 from textveil_training.finetune.train import finetune
 from textveil_training.hashes import sha256
+from textveil_training.progress import Report, no_report
 from tiny_training import made_up, write_encoder
 
 

@@ -102,11 +102,11 @@ def encoder(
     except ImportError as error:
         raise MissingExtra("this command needs the extra bundle (in a clone: pip install ./export)") from error
     from textveil_training.data.tables import read_table
+    from textveil_training.encoder.compare import train_both
     from textveil_training.encoder.kept_parts import KeptParts, unfinished
     from textveil_training.encoder.task import divided, unlabeled
     from textveil_training.encoder.teacher import NO_TEACHER, default_teacher
     from textveil_training.encoder.train import LEVELS, EncoderSettings, checked_levels, train_encoder
-    from textveil_training.encoder.train_both import train_both
     from textveil_training.encoder.train_codebook import train_codebook
     from textveil_training.progress import bars
 

@@ -7,9 +7,7 @@ import typer
 
 from textveil_training.data import FormatName
 
-FormatOption = Annotated[
-    FormatName, typer.Option("--format", help="Format of the data.")
-]
+FormatOption = Annotated[FormatName, typer.Option("--format", help="Format of the data.")]
 CorpusFormatOption = Annotated[
     Literal[FormatName, "csv", "parquet"],
     typer.Option("--format", help="Format of the data; csv and parquet with --ray."),

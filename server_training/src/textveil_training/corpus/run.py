@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import groupby
@@ -26,8 +26,8 @@ from textveil_training.corpus.record import Run, record_of
 from textveil_training.corpus.sources import RECORD, check, find_files
 from textveil_training.data import format_named
 from textveil_training.errors import DataOptionError
+from textveil_training.progress import Report
 
-Report = Callable[[str, int, int], None]
 #: Bytes of texts that are worth a further process, which takes a second to begin.
 WORTH_A_WORKER = 1_000_000
 

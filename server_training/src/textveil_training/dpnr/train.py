@@ -28,12 +28,13 @@ from textveil_training.dpnr.stages import StageMaker, Stored, Texts
 from textveil_training.dpnr.task import Task
 from textveil_training.engine.checkpoint import WEIGHTS
 from textveil_training.engine.encoders import load_encoder
-from textveil_training.engine.loop import Report, no_report, seeded
+from textveil_training.engine.loop import seeded
 from textveil_training.engine.run import Run, RunOptions
 from textveil_training.engine.stage import Stage
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError, EmptyClass, RecipeError
 from textveil_training.hashes import sha256
+from textveil_training.progress import Report, no_report
 
 COPIES = 4
 """Copies of the stored training features with different words removed, where there is word dropout."""

@@ -19,11 +19,11 @@ from textveil_training.encoder.public_words import PUBLIC_NUMBERS, PublicWords, 
 from textveil_training.encoder.static import StaticSettings, StaticWeights, train_static
 from textveil_training.encoder.task import Task
 from textveil_training.errors import MissingExtra
+from textveil_training.progress import Report
 
 if TYPE_CHECKING:  # its packages may be missing
     from textveil_export.encoder import PooledModel
 
-Report = Callable[[str, int, int], None]
 STATIC, MINILM = "static", "minilm"
 EXTRACTORS = (STATIC, MINILM)
 _WEIGHTS = tuple(field.name for field in fields(StaticWeights))

@@ -8,7 +8,6 @@ decides which pass is kept, and it goes on where it was interrupted.
 
 import hashlib
 import shutil
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,8 +27,8 @@ from textveil_training.finetune.examples import DEV_PERCENT, Rows
 from textveil_training.finetune.examples import Task as FinetuneTask
 from textveil_training.finetune.network import DESCRIPTION, read_model
 from textveil_training.finetune.train import finetune
+from textveil_training.progress import Report
 
-Report = Callable[[str, int, int], None]
 #: Texts that decide between passes, where 5 % are fewer: these, or a fifth.
 _DEV_TEXTS = 100
 

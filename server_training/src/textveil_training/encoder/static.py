@@ -10,7 +10,7 @@ the linear bag of Joulin, Grave, Bojanowski, Mikolov (2017), fitted as a logisti
 that no text has is scored by its public row alone. The problem is convex: there is one answer, and no seed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -23,8 +23,8 @@ from textveil.vector import pair_buckets
 
 from textveil_training.encoder.public_words import PublicWords
 from textveil_training.encoder.word_rows import shares, texts_of, word_ids
+from textveil_training.progress import Report
 
-Report = Callable[[str, int, int], None]
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]

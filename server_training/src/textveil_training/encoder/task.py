@@ -56,6 +56,20 @@ class Task:
         return digest.hexdigest()
 
 
+def confusion(part: Part, codes: NDArray[np.int64], classes: int, count: int | None = None) -> NDArray[np.float64]:
+    """Counts the texts of a part by true class (row) and decision without noise (column).
+
+    Args:
+        part: The part.
+        codes: The decision on each of its texts.
+        classes: Number of classes.
+        count: Number of codes, if they are not the classes.
+    """
+    width = count or classes
+    pairs = np.bincount(part.classes * width + codes, minlength=classes * width)
+    return pairs.reshape(classes, width).astype(float)
+
+
 def divided(rows: Sequence[LabeledText], test: Sequence[LabeledText] | None = None, seed: int = 0) -> Task:
     """Checks labels and divides texts; copies and close texts stay on one side.
 

@@ -8,7 +8,7 @@ figures on the test texts, exactly. 6. Write the bundle, with a card and the dec
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from functools import partial
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from textveil.bundle import HeldOut
 from textveil.mechanisms import IndexStaircase
 from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
 
@@ -28,14 +29,13 @@ from textveil_training.encoder.extractors import (
     train_minilm_extractor,
     train_static_extractor,
 )
-from textveil_training.encoder.held_out import confusion, held_out
 from textveil_training.encoder.kept_parts import KeptParts
 from textveil_training.encoder.minilm_settings import MinilmSettings
 from textveil_training.encoder.static import StaticSettings
-from textveil_training.encoder.task import Task
+from textveil_training.encoder.task import Task, confusion
 from textveil_training.errors import SettingError
+from textveil_training.progress import Report
 
-Report = Callable[[str, int, int], None]
 LEVELS = ("0.5", "1", "2", "3", "4", "6", "8")
 #: The program of ``accuracy`` has this many classes squared variables: beyond it a bundle has ``counts`` alone.
 MAX_PROGRAM_CLASSES = 64
@@ -180,7 +180,7 @@ def contents_of(found: MeasuredExtractor, task: Task, settings: EncoderSettings,
             for name, levels in channels.items()
             for staircase in levels
         },
-        held_out=held_out(task.labels, calibration, test),
+        held_out=HeldOut(task.labels, (calibration + test).astype(np.int64)),
         license=settings.license,
         provenance={**provenance(settings), "extractor": found.kind, **trained.provenance},
         measured=figures(task, test, channels, settings.data),

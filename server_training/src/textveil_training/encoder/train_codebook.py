@@ -8,14 +8,13 @@ labels, compute how well a server tells them from the indices alone: it has seen
 training text. 7. Write the bundle.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import CODEBOOK
+from textveil.bundle import CODEBOOK, HeldOut
 from textveil.mechanisms import IndexStaircase
 from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
 
@@ -23,13 +22,11 @@ from textveil_training.bounds.decisions import counts_channel, label_probabiliti
 from textveil_training.encoder.codebook import different_texts
 from textveil_training.encoder.codebook_extractors import minilm_codebook, static_codebook
 from textveil_training.encoder.extractors import MINILM
-from textveil_training.encoder.held_out import confusion, held_out
 from textveil_training.encoder.kept_parts import Arrays, KeptParts
-from textveil_training.encoder.task import Task
+from textveil_training.encoder.task import Task, confusion
 from textveil_training.encoder.teacher import NO_TEACHER
 from textveil_training.encoder.train import EncoderSettings, accuracies, divided_figures, provenance
-
-Report = Callable[[str, int, int], None]
+from textveil_training.progress import Report
 
 
 def train_codebook(
@@ -94,7 +91,7 @@ def train_codebook(
             f"counts.{level.level.epsilon:f}": label_probabilities(shares, level.matrix).astype(np.float32)
             for level in levels
         },
-        held_out=held_out(task.labels, calibration, found("test")) if len(task.labels) > 1 else None,
+        held_out=HeldOut(task.labels, (calibration + found("test")).astype(np.int64)) if len(task.labels) > 1 else None,
         license=settings.license,
         provenance={
             **provenance(settings),

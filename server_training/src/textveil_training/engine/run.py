@@ -14,11 +14,12 @@ from typing import Any
 import torch
 from textveil.errors import ResumeError
 
-from textveil_training.engine.loop import Loop, Position, Report, no_report
+from textveil_training.engine.loop import Loop, Position
 from textveil_training.engine.processes import SingleProcess
 from textveil_training.engine.record import RunRecord
 from textveil_training.engine.stage import Stage
 from textveil_training.errors import CheckpointError
+from textveil_training.progress import Report, no_report
 
 STATE = "unfinished.safetensors"
 """File of an unfinished run in its output folder."""

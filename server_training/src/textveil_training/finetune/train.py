@@ -17,7 +17,6 @@ from torch.nn import functional
 
 from textveil_training.engine.checkpoint import weights_sha256
 from textveil_training.engine.encoders import load_encoder, precision_for
-from textveil_training.engine.loop import Report, no_report
 from textveil_training.engine.optimizer import adamw
 from textveil_training.engine.run import Run, RunOptions
 from textveil_training.engine.stage import Stage, Update
@@ -29,6 +28,7 @@ from textveil_training.finetune.inputs import joined, padded
 from textveil_training.finetune.measure import measured_classes, measured_scores, outputs
 from textveil_training.finetune.network import ENCODER, Description, Head, Network, read_model, write_model
 from textveil_training.finetune.settings import KIND, Settings
+from textveil_training.progress import Report, no_report
 
 
 def finetune(

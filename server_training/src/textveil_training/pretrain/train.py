@@ -18,7 +18,7 @@ from torch import Tensor
 
 from textveil_training.engine.checkpoint import WEIGHTS
 from textveil_training.engine.encoders import encoder_folder, precision_for
-from textveil_training.engine.loop import Report, no_report, seeded
+from textveil_training.engine.loop import seeded
 from textveil_training.engine.memory import return_large_blocks
 from textveil_training.engine.optimizer import adamw
 from textveil_training.engine.processes import this_process
@@ -34,6 +34,7 @@ from textveil_training.pretrain.network import load_masked_lm, write_masked_lm
 from textveil_training.pretrain.objective import Objective
 from textveil_training.pretrain.settings import KIND, Settings
 from textveil_training.pretrain.sources import Texts
+from textveil_training.progress import Report, no_report
 from textveil_training.text_channel import TextChannel
 
 STAGE = "pretrain"
