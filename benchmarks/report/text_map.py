@@ -27,7 +27,7 @@ from textveil_training.dpnr.measure import release_parameters, released
 from textveil_training.dpnr.recipe import DataPart
 from textveil_training.dpnr.stored_features import StoredFeatures, holds_features
 from textveil_training.dpnr.task import load_task
-from textveil_training.engine.loop import no_report
+from textveil_training.progress import no_report
 
 Panel = tuple[str, NDArray[np.floating]]
 Coloring = tuple[str, NDArray[np.integer], Sequence[str]]
@@ -53,7 +53,9 @@ def text_maps(
         DataError: The data cannot be read.
         EmptyClass: A checkpoint is of other classes.
     """
-    task = load_task(DataPart(format_name, "train", "dev", "test", 0, 128), data)
+    task = load_task(
+        DataPart(format=format_name, train="train", dev="dev", test="test", dev_percent=0, max_tokens=128), data
+    )
     shown = slice(0, texts)
     with tempfile.TemporaryDirectory() as cache, torch.inference_mode():
         start = StoredFeatures(clean, task, Path(cache) / "clean", holds_features(clean), no_report)

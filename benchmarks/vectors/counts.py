@@ -29,10 +29,10 @@ from textveil.mechanisms.staircase import IndexStaircase
 from textveil_cli.collector import Count, Estimate, count_codes, count_labels
 from textveil_export.index import drawn_epsilon, integer_channel
 from textveil_training.bounds.decisions import counts_channel
+from textveil_training.data.grouped_split import divide, group_texts
 from textveil_training.encoder.codebook import different_texts
 from textveil_training.encoder.codebook_extractors import static_codebook
 from textveil_training.encoder.extractors import train_static_extractor
-from textveil_training.encoder.grouped_split import divide, group_texts
 from textveil_training.encoder.minilm_settings import MinilmSettings
 from textveil_training.encoder.static import StaticSettings
 from textveil_training.encoder.task import Part, Task
@@ -82,7 +82,10 @@ def pools(data: Path, task: str) -> list[Pool]:
             trained = static_codebook(texts, int(codes.split("-")[0]), *settings, None, _silent).trained
         else:
             trained = train_static_extractor(
-                Task(labels, train, pool, pool, groups, 0), StaticSettings(), None, _silent
+                Task(labels=labels, train=train, calibration=pool, test=pool, groups=groups, left_out=0),
+                StaticSettings(),
+                None,
+                _silent,
             )
         decided = trained.codes(pool.texts, lambda *_: None)
         found.append(Pool(labels, pool.classes, decided, len(trained.bias)))

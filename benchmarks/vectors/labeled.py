@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil_training.data import LabeledText
-from textveil_training.data.attributed import AG_ENTITIES, read_ag_entities
+from textveil_training import data as published
+from textveil_training.data import AttributedText, LabeledText
 from textveil_training.data.tables import read_table
 from textveil_training.encoder.task import Part, Task, divided
 
@@ -45,15 +45,19 @@ class Corpus:
         return np.stack([self.attributes[text] for text in part.texts])
 
 
+def read_ag_entities(path: Path, split: str) -> list[AttributedText]:
+    """Reads a split of AG News with entities."""
+    return [row for row in published.load("ag-entities", path, split) if isinstance(row, AttributedText)]
+
+
 @lru_cache(maxsize=1)
 def load(data: Path, name: str) -> Corpus:
     """Reads train and test of a task."""
     train, test = (data / path for path in FILES[name])
     if name == "ag-private":
-        splits = [list(read_ag_entities(train, split)) for split in ("train", "dev", "test")]
-        attributes = {
-            row.text: np.isin(np.arange(len(AG_ENTITIES)), row.attributes) for split in splits for row in split
-        }
+        splits = [read_ag_entities(train, split) for split in ("train", "dev", "test")]
+        width = len(published.FORMATS["ag-entities"].attributes)
+        attributes = {row.text: np.isin(np.arange(width), row.attributes) for split in splits for row in split}
         rows = [tuple(LabeledText(row.text, row.label) for row in split) for split in splits]
         return Corpus((*rows[0], *rows[1]), rows[2], attributes)
     reader = _READERS[name]

@@ -11,8 +11,7 @@ from extractors import STRENGTH, Extractors, static_extractor
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from textveil_training.data import LabeledText
-from textveil_training.data.attributed import read_ag_entities
-from textveil_training.encoder.grouped_split import group_texts
+from textveil_training.data.grouped_split import group_texts
 from textveil_training.encoder.task import Part
 
 Bits = NDArray[np.bool_]
@@ -24,7 +23,9 @@ def published(data: Path, name: str) -> tuple[tuple[LabeledText, ...], tuple[Lab
         corpus = labeled.load(data, name)
         return corpus.train, corpus.test
     train, test = (
-        tuple(LabeledText(row.text, row.label) for row in read_ag_entities(data / labeled.FILES[name][0], split))
+        tuple(
+            LabeledText(row.text, row.label) for row in labeled.read_ag_entities(data / labeled.FILES[name][0], split)
+        )
         for split in ("train", "test")
     )
     return train, test

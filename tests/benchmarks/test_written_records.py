@@ -13,7 +13,7 @@ from textveil_cli.console import run as run_command
 from textveil_training import cli
 from textveil_training.bounds.placement import Search
 from textveil_training.dpnr import grid
-from textveil_training.tasks import dpnr
+from textveil_training.dpnr import train as dpnr
 from tiny_training import private_recipe, recipe_text, sentences, write_encoder
 
 Command = Callable[..., None]

@@ -26,7 +26,8 @@ from textveil_cli.main import app as textveil
 from textveil_export.cli.main import app as export
 from textveil_export.sign import sign_bundle
 from textveil_training.cli.main import app as training
-from textveil_training.corpus import sanitize_corpus, sanitize_corpus_on_ray
+from textveil_training.corpus import sanitize_corpus
+from textveil_training.corpus.on_ray import sanitize_corpus_on_ray
 from textveil_training.text_channel import TextChannel
 
 APPS = {"textveil": textveil, "textveil-export": export, "textveil-train": training}
@@ -56,7 +57,6 @@ COMMANDS = {
     "textveil-export staircase": "{} -o nowhere",
     "textveil-train sanitize-corpus": "nowhere -o nothing --format jsonl -b {}",
     "textveil-train attack text": "nowhere --format jsonl -b {} --mechanism krr --epsilon 4",
-    "textveil-train held-out": "[] nowhere --text text --label label -o nothing",
     "textveil-train pretrain": "--data nowhere:jsonl -o nothing -b {}",
 }
 

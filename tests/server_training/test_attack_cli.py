@@ -10,8 +10,8 @@ from textveil_training.attacks.vectors.released import read_released
 from textveil_training.bounds.placement import Search
 from textveil_training.cli.grid import named_mode
 from textveil_training.dpnr import grid as dpnr_grid
+from textveil_training.dpnr import train as train_module
 from textveil_training.errors import DataError, InvalidJson, RecipeError, WrongColumnCount
-from textveil_training.tasks import dpnr as train_module
 from tiny_training import private_recipe, recipe_text, sentences, write_encoder
 
 Write = Callable[..., Path]

@@ -12,7 +12,7 @@ from small_bundles import contents, pieces, scattered, small_bundle, spellings
 from textveil.bundle.layout import EMBEDDINGS
 from textveil_export.text.write import write_bundle
 from textveil_training.attacks.text import run as run_module
-from textveil_training.engine.tensor_files import sha256
+from textveil_training.hashes import sha256
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -36,7 +36,7 @@ def plant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plant:
     ) -> NeighborModel:
         vocabulary = write_vocabulary(tmp_path, words)
         model = NeighborModel(len(SPECIAL) + len(words), strength)
-        loaded = LoadedMaskedLM(model, vocabulary, lowercase=lowercase, new_head=not head)  # type: ignore[arg-type]
+        loaded = LoadedMaskedLM(model=model, vocabulary=vocabulary, lowercase=lowercase, new_head=not head)  # type: ignore[arg-type]
         monkeypatch.setattr(masked_lm, "load_masked_lm", lambda source: loaded)
         return model
 

@@ -70,8 +70,13 @@ def split(size: int, seed: int) -> tuple[Split, torch.Tensor]:
     features = generator.normal(size=(size, WIDTH)).astype(np.float32)
     features[:, 0] += 2.6 * labels - 1.3
     attributes = np.stack([generator.random(size) < 0.3 + 0.4 * labels, generator.random(size) < 0.5], axis=1)
-    tensors = torch.from_numpy(labels), torch.from_numpy(attributes.astype(np.float32))
-    return Split(("",) * size, *tensors, sha256=str(seed)), torch.from_numpy(features)[None]
+    found = Split(
+        texts=("",) * size,
+        labels=torch.from_numpy(labels),
+        attributes=torch.from_numpy(attributes.astype(np.float32)),
+        sha256=str(seed),
+    )
+    return found, torch.from_numpy(features)[None]
 
 
 @pytest.fixture(autouse=True)
@@ -84,7 +89,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUn
 
 @pytest.fixture(scope="module")
 def task() -> Task:
-    return Task(("0", "1"), **{name: split(size, size)[0] for name, size in SIZES.items()})
+    return Task(labels=("0", "1"), **{name: split(size, size)[0] for name, size in SIZES.items()})
 
 
 @pytest.fixture(scope="module")

@@ -11,11 +11,11 @@ import pytest
 import torch
 from overridden import overridden
 from textveil_training.bounds.placement import Search
+from textveil_training.dpnr import train as train_module
 from textveil_training.dpnr.task import Split
 from textveil_training.errors import SubgroupError
 from textveil_training.fairness import run as fairness_run
 from textveil_training.fairness.correctness import CLEAN, OPEN, PRIVATE, divided, of_texts
-from textveil_training.tasks import dpnr as train_module
 from tiny_training import private_recipe, recipe_text, sentences, write_encoder
 
 Run = Callable[..., tuple[int, str, str]]
@@ -164,7 +164,12 @@ def test_a_subgroup_that_is_too_small_has_no_figures(tuned: Path, run: Run) -> N
 
 def texts(attributes: list[int]) -> Split:
     labels = torch.arange(len(attributes)) % 2
-    return Split(tuple(map(str, range(len(attributes)))), labels, torch.tensor(attributes)[:, None].float(), "")
+    return Split(
+        texts=tuple(map(str, range(len(attributes)))),
+        labels=labels,
+        attributes=torch.tensor(attributes)[:, None].float(),
+        sha256="",
+    )
 
 
 def test_any_classifier_of_texts_is_measured() -> None:

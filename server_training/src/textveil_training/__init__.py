@@ -1,7 +1,7 @@
 """textveil_training: the server side of textveil; reads the data and trains on what devices release."""
 
-from textveil_training.data import load, split, summarize
+from textveil_training.data import load, split
 from textveil_training.errors import DataError
 
-__all__ = ["DataError", "__version__", "load", "split", "summarize"]
+__all__ = ["DataError", "__version__", "load", "split"]
 __version__ = "0.2.0"

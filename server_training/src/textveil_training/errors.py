@@ -172,12 +172,6 @@ class CheckpointError(TrainingError):
     code = "checkpoint"
 
 
-class ResumeError(TrainingError):
-    """A run cannot be continued: there is none, or it was started with another recipe or with other data."""
-
-    code = "resume"
-
-
 class DeviceError(TrainingError):
     """The requested device does not exist."""
 
@@ -224,15 +218,3 @@ class SubgroupError(TrainingError):
     """Accuracy by subgroup cannot be measured: no attributes, too few texts, or models and data do not match."""
 
     code = "subgroup"
-
-
-class CorpusError(TextveilError):
-    """A corpus cannot be sanitized as requested."""
-
-    code = "corpus"
-
-
-class WorkerFailed(CorpusError):
-    """A process that sanitized a part of a corpus was ended from outside."""
-
-    code = "corpus-worker"

@@ -22,7 +22,7 @@ Ids = NDArray[np.int64]
 Doubles = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tokens:
     """The tokens of one text, as the mechanism sees them.
 
@@ -96,7 +96,9 @@ class TextChannel:
             inputs += found
             whole += [token.whole for token in tokens]
             spelled += [segment.lower()] if len(found) == 1 else [self.spell(symbol) for symbol in found]
-        return Tokens(np.array(inputs, np.int64), np.array(whole, bool), tuple(spelled), tuple(gaps))
+        return Tokens(
+            inputs=np.array(inputs, np.int64), whole=np.array(whole, bool), spelled=tuple(spelled), gaps=tuple(gaps)
+        )
 
     def draw(self, texts: Sequence[Tokens]) -> list[Ids]:
         """Draws fresh output ids for some texts, with the distribution of ``Sanitizer.sanitize``.

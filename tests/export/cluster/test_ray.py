@@ -120,12 +120,12 @@ def test_ctrl_c_keeps_whole_parts_and_resume_goes_on(two_nodes: str, tmp_path: P
     assert len(ids(out)) < 60_000
     assert sanitize(*options).run().returncode == 1
     other = sanitize(*options, "--resume", "--level", "moderate").run()
-    assert (other.returncode, "another set of options" in other.stderr) == (1, True)
+    assert (other.returncode, "begun with other options" in other.stderr) == (1, True)
     done = sanitize(*options, "--resume").run()
     assert done.returncode == 0, done.stderr
     assert ids(out) == [*range(60_000)]
     assert all(path.read_bytes() == content for path, content in before.items())
-    assert not (out / ".unfinished").exists()
+    assert not (out / "textveil.record").exists()
 
 
 def test_a_worker_that_is_killed_costs_nothing(two_nodes: str, tmp_path: Path) -> None:

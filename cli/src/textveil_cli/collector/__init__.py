@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from textveil_cli.collector.classifier import Decision, VectorClassifier
+    from textveil_cli.collector.classifier import Decision, VectorClassifier, label_scores, layers_of
     from textveil_cli.collector.counts import Count, Counts, Estimate, condition, correction, count_codes, count_labels
     from textveil_cli.collector.index_server import IndexServer
 
@@ -20,6 +20,8 @@ __all__ = [
     "correction",
     "count_codes",
     "count_labels",
+    "label_scores",
+    "layers_of",
 ]
 
 __getattr__ = lazy_names(__name__, __all__, "classifier", "counts", "index_server")

@@ -4,7 +4,7 @@ The classifier comes with the encoder bundle that the devices have.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -19,6 +19,39 @@ Floats = NDArray[np.float32]
 
 #: No released number is larger than a clamped one; beyond this the classifier's products would overflow.
 _LARGEST = 1e9
+
+
+Layers = Sequence[tuple[Floats, Floats]]
+"""Weight and bias of each layer, the first one first."""
+
+
+def layers_of(tensors: Mapping[str, NDArray[Any]]) -> Layers:
+    """Returns the layers of a classifier: ``hidden``, if it has one, and ``out``."""
+    names = [name for name in ("hidden", "out") if f"{name}.weight" in tensors]
+    return [
+        (tensors[f"{name}.weight"].astype(np.float32), tensors[f"{name}.bias"].astype(np.float32)) for name in names
+    ]
+
+
+def label_scores(layers: Layers, vectors: Floats, logs: Floats) -> Floats:
+    """Returns ``softmax(out(relu(hidden([vector, ln epsilon]))))``: what servers decide by, and what is measured.
+
+    Args:
+        layers: The layers of the classifier.
+        vectors: Released vectors, shape ``(n, k)``.
+        logs: Natural logarithm of the whole-text epsilon, shape ``(n, 1)``, or ``(1, 1)`` for one of all.
+
+    Returns:
+        Shape ``(n, labels)``; rows sum to 1.
+    """
+    logs = np.broadcast_to(np.asarray(logs, dtype=np.float32), (len(vectors), 1))
+    values = np.concatenate([vectors, logs], axis=1)
+    for number, (weight, bias) in enumerate(layers, 1):
+        values = values @ weight.T + bias
+        if number < len(layers):
+            values = np.maximum(values, 0)
+    values = np.exp(values - values.max(axis=1, keepdims=True))
+    return values / values.sum(axis=1, keepdims=True)
 
 
 @dataclass(frozen=True)
@@ -64,11 +97,7 @@ class VectorClassifier:
             content = read_checked(folder / layout.CLASSIFIER, entry["sha256"])
             tensors = parse_tensors(content, layout.CLASSIFIER, FLOATS)
             self.labels = tuple(str(label) for label in manifest["labels"])
-            layers = [name for name in ("hidden", "out") if f"{name}.weight" in tensors]
-            self._layers = [
-                (tensors[f"{name}.weight"].astype(np.float32), tensors[f"{name}.bias"].astype(np.float32))
-                for name in layers
-            ]
+            self._layers = layers_of(tensors)
         except (KeyError, TypeError, AttributeError) as error:
             raise BundleDamaged(f"{layout.CLASSIFIER}: is no classifier of this format") from error
         for weight, bias in self._layers:
@@ -110,13 +139,7 @@ class VectorClassifier:
                 f"scores takes rows of {dimension} numbers, and a sequence with one epsilon for each row"
             )
         logs = np.log(np.asarray(epsilons, dtype=np.float32))[:, None]
-        values = np.concatenate([np.asarray(vectors, dtype=np.float32), logs], axis=1)
-        for number, (weight, bias) in enumerate(self._layers, 1):
-            values = values @ weight.T + bias
-            if number < len(self._layers):
-                values = np.maximum(values, 0)
-        values = np.exp(values - values.max(axis=1, keepdims=True))
-        return values / values.sum(axis=1, keepdims=True)
+        return label_scores(self._layers, np.asarray(vectors, dtype=np.float32), logs)
 
     def classify_line(self, line: str, number: int) -> Decision:
         """Classifies one line of ``textveil encode --json``.

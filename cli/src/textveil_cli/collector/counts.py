@@ -33,7 +33,7 @@ LARGEST_CONDITION = 1e9
 _ADDED_TEXTS = 2.0
 #: Standard errors on each side of an interval.
 _ERRORS = 2.0
-_NOT_HELD_OUT = "the bundle does not say what its model decided on held-out texts (textveil-train held-out adds it)"
+_NOT_HELD_OUT = "the bundle does not say what its model decided on held-out texts"
 
 
 @dataclass(frozen=True)

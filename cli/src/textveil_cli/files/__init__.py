@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from textveil_cli.files.processes import ctrl_c_is_ours, guarded, leave_with_parent, one_thread_each
     from textveil_cli.files.quarantine import Quarantine
     from textveil_cli.files.record import Counts, Record, settings_of
-    from textveil_cli.files.run import Finished, sanitize_files
+    from textveil_cli.files.rows import Bad, Layout, Row
+    from textveil_cli.files.run import Finished, LayoutMaker, sanitize_files
     from textveil_cli.files.selection import FORMATS, MAX_FIELD, Selection
     from textveil_cli.files.sources import RECORD, Source, Sources, find_sources
     from textveil_cli.files.streams import Reading, packed_as, version_of
@@ -26,13 +27,17 @@ __all__ = [
     "MAX_FIELD",
     "PART_BYTES",
     "RECORD",
+    "Bad",
     "Counts",
     "Drawer",
     "Finished",
+    "Layout",
+    "LayoutMaker",
     "Part",
     "Quarantine",
     "Reading",
     "Record",
+    "Row",
     "Selection",
     "Source",
     "Sources",
@@ -64,6 +69,7 @@ __getattr__ = lazy_names(
     "processes",
     "quarantine",
     "record",
+    "rows",
     "run",
     "selection",
     "sources",

@@ -16,7 +16,7 @@ from textveil_cli.files.parquet import ParquetBlock, ParquetTable
 from textveil_cli.files.plain_lines import LinesLayout
 from textveil_cli.files.quarantine import Quarantine
 from textveil_cli.files.record import Counts, Record, total
-from textveil_cli.files.rows import Block, Drawn, Withheld, blocks
+from textveil_cli.files.rows import Block, Drawn, Layout, Withheld, blocks
 from textveil_cli.files.selection import Selection
 from textveil_cli.files.sources import Source, Sources
 from textveil_cli.files.streams import Reading, packed_as, packing, reading
@@ -28,6 +28,8 @@ if TYPE_CHECKING:  # who has no ledger does not wait for its database
 #: What cuts the rows of a format that is lines.
 LAYOUTS = {"csv": DelimitedLayout, "tsv": DelimitedLayout, "jsonl": JsonLinesLayout, "lines": LinesLayout}
 
+#: Makes what cuts the rows of a file, of the selection and the file's name.
+LayoutMaker = Callable[[Selection, str], Layout]
 #: Called with bytes of all files that are done, and rows.
 Report = Callable[[int, int], None]
 #: Called with the name of a file and the texts of its first block, before they are drawn.
@@ -99,6 +101,7 @@ def sanitize_files(
     look: Look = lambda name, texts: None,
     charges: "BlockLedger | None" = None,
     seal: Seal | None = None,
+    layout: LayoutMaker | None = None,
 ) -> Finished:
     """Sanitizes files one after the other. Each output appears whole or not at all; finished ones stay after an error.
 
@@ -112,6 +115,7 @@ def sanitize_files(
         look: Shown the first texts of each file.
         charges: Charges every block before it is written; without it nothing is charged.
         seal: Looks on at what is written, for a receipt.
+        layout: Cuts the rows of a file, where they are none of the selection's format.
 
     Raises:
         TextveilError: A file cannot be read or written, or is not as it should be.
@@ -139,26 +143,30 @@ def sanitize_files(
         rows += added
         report(before + consumed, rows)
 
-    with closing(drawer.draw_all((step, step.block) for step in _steps(left, selection, look))) as steps:
+    with closing(drawer.draw_all((step, step.block) for step in _steps(left, selection, look, layout))) as steps:
         for source in left:
             done[source.name] = write_file(source, steps, record, quarantine, tell, charges, seal)
             before += source.size
     return Finished(total(list(done.values())), done, len(sources.files) - len(left))
 
 
-def _steps(sources: Sequence[Source], selection: Selection, look: Look) -> Iterator[Step]:
+def _steps(
+    sources: Sequence[Source], selection: Selection, look: Look, layout: LayoutMaker | None = None
+) -> Iterator[Step]:
     """Reads files one after the other. An error is the last step: what was read before it is written first."""
     try:
         for source in sources:
             with reading(source.path, source.name) as file:
-                yield from _steps_of(source, file, selection, look)
+                yield from _steps_of(source, file, selection, look, layout)
                 file.require_unchanged()
             yield Step()
     except (TextveilError, MemoryError) as error:
         yield Step(error=error)
 
 
-def _steps_of(source: Source, file: Reading, selection: Selection, look: Look) -> Iterator[Step]:
+def _steps_of(
+    source: Source, file: Reading, selection: Selection, look: Look, maker: LayoutMaker | None
+) -> Iterator[Step]:
     if selection.format == "parquet":
         if source.path is None:
             raise OptionError("--parquet reads files: what it needs first stands at their end")
@@ -171,7 +179,7 @@ def _steps_of(source: Source, file: Reading, selection: Selection, look: Look) -
                     look(source.name, block.texts)
                 yield Step(block=block, consumed=source.size * table.done // max(1, table.rows))
         return
-    layout = LAYOUTS[selection.format](selection, source.name)
+    layout = (maker or LAYOUTS[selection.format])(selection, source.name)
     yield Step(file)
     looked = False
     for block in blocks(layout, file.chunks(), selection, source.name):

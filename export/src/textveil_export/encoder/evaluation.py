@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 from textveil.text import WordPiece
+from textveil_cli.collector import label_scores, layers_of
 
 from textveil_export.encoder.checkpoint import SPECIAL, Arrays
 from textveil_export.errors import SourceError
@@ -111,7 +112,7 @@ def vectors(run: Vector, texts: Texts, stage: str = "", progress: Progress = no_
 
 
 def classify(classifier: Arrays, released: NDArray[np.floating], epsilon: float) -> NDArray[np.intp]:
-    """Returns the label that the server's classifier gives each vector.
+    """Returns the label that the server's classifier gives each vector, by the code that servers run.
 
     Args:
         classifier: Its arrays, as a checkpoint holds them.
@@ -121,8 +122,5 @@ def classify(classifier: Arrays, released: NDArray[np.floating], epsilon: float)
     Returns:
         Label indices, shape (texts,).
     """
-    level = np.full((len(released), 1), np.log(epsilon))
-    values = np.concatenate([released, level], axis=1).astype(np.float32)
-    if "hidden.weight" in classifier:
-        values = np.maximum(values @ classifier["hidden.weight"].T + classifier["hidden.bias"], 0)
-    return np.argmax(values @ classifier["out.weight"].T + classifier["out.bias"], axis=1)
+    scores = label_scores(layers_of(classifier), released.astype(np.float32), np.full((1, 1), np.log(epsilon)))
+    return np.argmax(scores, axis=1)

@@ -68,7 +68,9 @@ def attributes(
     if (checkpoint is None) == (released is None):
         raise RecipeError("name either a checkpoint or a folder of released vectors")
     use_threads(threads)
-    task = load_task(DataPart(format_name, "train", "dev", "test", 0, 128), data)
+    task = load_task(
+        DataPart(format=format_name, train="train", dev="dev", test="test", dev_percent=0, max_tokens=128), data
+    )
     present = attributes_of(task)
     if not all(bits.shape[1] and bits.any(axis=0).all() and not bits.all(axis=0).any() for bits in present.values()):
         raise RecipeError("every attribute has to be there in some texts of each split, and not in others")

@@ -51,7 +51,7 @@ def dpnr(
     from textveil_training.data import ReadOptions
     from textveil_training.dpnr.recipe import read_recipe, with_seed
     from textveil_training.dpnr.task import load_task, of_format
-    from textveil_training.tasks.dpnr import Options, train
+    from textveil_training.dpnr.train import Options, train
 
     chosen = read_recipe(recipe)
     if seed is not None:

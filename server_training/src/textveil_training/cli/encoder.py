@@ -10,15 +10,15 @@ from textveil.errors import OptionError
 from textveil_cli.console import progress_bars, say
 
 from textveil_training.cli.options import JsonOption, ThreadsOption, use_threads
-from textveil_training.engine.tensor_files import sha256
 from textveil_training.errors import MissingExtra
+from textveil_training.hashes import sha256
 from textveil_training.tables import aligned
 
 if TYPE_CHECKING:
     from textveil_export.index import IndexContents
 
     from textveil_training.encoder.kept_parts import KeptParts
-    from textveil_training.tasks.encoder import EncoderSettings
+    from textveil_training.encoder.train import EncoderSettings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,7 +200,7 @@ def encoder(
 def _settings(
     texts: TextOptions, extractor: ExtractorOptions, card: CardOptions, output: Path, seed: int
 ) -> "EncoderSettings":
-    from textveil_training.tasks.encoder import LEVELS, EncoderSettings, checked_levels
+    from textveil_training.encoder.train import LEVELS, EncoderSettings, checked_levels
 
     chosen = checked_levels(card.levels) if card.levels is not None else LEVELS
     if card.default_level not in chosen:
@@ -234,9 +234,9 @@ def _task(texts: TextOptions, seed: int) -> Any:
 def _trained(
     task: Any, settings: "EncoderSettings", extractor: ExtractorOptions, teacher: str, kept: "KeptParts"
 ) -> "IndexContents":
-    from textveil_training.tasks.codebook import train_codebook
-    from textveil_training.tasks.encoder import train_encoder
-    from textveil_training.tasks.encoder_comparison import train_both
+    from textveil_training.encoder.compare import train_both
+    from textveil_training.encoder.train import train_encoder
+    from textveil_training.encoder.train_codebook import train_codebook
 
     with progress_bars() as report:
         if extractor.codes is not None:

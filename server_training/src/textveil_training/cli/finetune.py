@@ -91,7 +91,7 @@ def finetune(
     Ctrl-C ends after the step that is running; --resume continues to the same result.
     """
     from textveil_training.engine.run import RunOptions
-    from textveil_training.tasks import finetune as script
+    from textveil_training.finetune import train as script
 
     named = source.suffix == ".toml"
     if named != (data is not None):

@@ -8,11 +8,9 @@ from textveil_training import __version__
 
 #: What each command is for: the first sentence of its documentation.
 COMMANDS = {
-    "data": "Inspect data sets.",
     "dpnr": "Train a recipe: a representation under noise, or one of its baselines.",
     "evaluate": "Measure a checkpoint through the device's own release: accuracy over noise draws.",
     "encoder": "Make a bundle of your own texts: devices release an index, bounded for the whole text.",
-    "held-out": "Add to a bundle what its model decides on texts it never saw: texts of a label can be counted then.",
     "grid": "Train and measure heads for modes, levels, word dropouts and seeds; lines that are in FILE are kept.",
     "finetune": "Fine-tune an encoder on raw or sanitized text: classes, or scores of sentence pairs.",
     "fairness": "Measure accuracy with and without each private attribute, and whether a gap is more than chance.",

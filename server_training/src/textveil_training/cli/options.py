@@ -8,10 +8,10 @@ import typer
 
 from textveil_training.data import FormatName
 
-FormatOption = Annotated[FormatName, typer.Option("--format", help="Format of the data (see data inspect).")]
+FormatOption = Annotated[FormatName, typer.Option("--format", help="Format of the data.")]
 CorpusFormatOption = Annotated[
     Literal[FormatName, "csv", "parquet"],
-    typer.Option("--format", help="Format of the data (see data inspect); csv and parquet with --ray."),
+    typer.Option("--format", help="Format of the data; csv and parquet with --ray."),
 ]
 OtherFormat = Annotated[
     FormatName | None,

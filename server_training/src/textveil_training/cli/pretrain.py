@@ -16,7 +16,7 @@ RawTexts = Annotated[
     typer.Option(
         "--data",
         metavar="PATH:FORMAT[:SPLIT]",
-        help="Raw public texts, repeatable; formats as in data inspect. Splits are named dev+test; train if left "
+        help="Raw public texts, repeatable; formats as in finetune. Splits are named dev+test; train if left "
         "out and there are splits.",
     ),
 ]
@@ -123,7 +123,7 @@ def pretrain(
     from textveil_training.engine.run import RunOptions
     from textveil_training.pretrain.settings import Settings, read_recipe
     from textveil_training.pretrain.sources import parse_source, read_texts
-    from textveil_training.tasks.pretrain import pretrain as train
+    from textveil_training.pretrain.train import pretrain as train
     from textveil_training.text_channel import TextChannel
 
     settings = Settings()

@@ -45,16 +45,15 @@ class CorpusOptions:
 
     def check(self, ray: RayOptions) -> None:
         """Raises ``DataOptionError`` for options that do not go together."""
-        from textveil_training.corpus.sources import KEYED
+        from textveil_training.data import format_named
 
-        if self.format_name not in (*KEYED, *_ON_RAY) and (self.text_key or self.label_key):
+        keyed = self.format_name in _ON_RAY or format_named(self.format_name).keyed
+        if not keyed and (self.text_key or self.label_key):
             raise DataOptionError("this format has no keys")
         if not ray.ray and (ray.ray_address is not None or self.quarantine is not None):
             raise DataOptionError("--ray-address and --quarantine go with --ray")
         if not ray.ray and self.format_name in ("csv", "parquet"):
-            raise DataOptionError(
-                "csv and parquet are for --ray; table reads CSV, and textveil sanitize reads all of them"
-            )
+            raise DataOptionError("csv and parquet are for --ray; table reads both")
         if ray.ray and self.format_name not in _ON_RAY:
             raise DataOptionError("--ray reads the formats csv, jsonl and parquet")
         if ray.ray and (self.label_key is not None or self.copies != 1):
@@ -79,7 +78,7 @@ def sanitize_corpus(
     """Sanitize the texts of a corpus; labels and all other columns are carried through.
 
     The format stays. With --ray the output is part files of the same format, and _records says what each has.
-    Ctrl-C ends after the parts that are being worked on; --resume continues and draws nothing a second time.
+    After Ctrl-C, --resume continues: finished files (with --ray: parts) are not drawn a second time.
     """
     corpus.check(ray)
     common: dict[str, Any] = {"options": how.options(), "bundle": bundle.bundle, "resume": resume}
@@ -120,7 +119,7 @@ def _on_ray(
 ) -> dict[str, Any]:
     from textveil_cli.files import Selection
 
-    from textveil_training.corpus import sanitize_corpus_on_ray
+    from textveil_training.corpus.on_ray import sanitize_corpus_on_ray
 
     selection = Selection(corpus.format_name, tuple(corpus.text_key or ["text"]))
     more: dict[str, Any] = {"address": ray.ray_address, "quarantine": corpus.quarantine}
@@ -135,9 +134,9 @@ def _table_of_parts(record: dict[str, Any]) -> str:
 
 
 def _table(record: dict[str, Any]) -> str:
-    rows = [["file", "lines", "texts", "tokens"]]
-    for file in record["files"]:
-        rows.append([printable(file["name"]), *(f"{file[name]:,}" for name in ("lines", "texts", "tokens"))])
+    names = ("rows", "documents", "tokens")
+    rows = [["file", *names]]
+    rows += [[printable(file["name"]), *(f"{file[name]:,}" for name in names)] for file in record["files"]]
     return f"{aligned(rows, left=1)}\n{record['wall_s']:.1f} s with {record['machine']['workers']} workers"
 
 

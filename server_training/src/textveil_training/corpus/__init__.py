@@ -1,6 +1,5 @@
 """Whole corpora through a bundle: texts are sanitized, everything else is carried through, the format stays."""
 
-from textveil_training.corpus.on_ray import sanitize_corpus_on_ray
 from textveil_training.corpus.run import sanitize_corpus
 
-__all__ = ["sanitize_corpus", "sanitize_corpus_on_ray"]
+__all__ = ["sanitize_corpus"]

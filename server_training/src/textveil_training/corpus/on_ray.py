@@ -4,7 +4,7 @@ import hashlib
 import json
 import logging
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -13,19 +13,26 @@ from typing import Any, Unpack
 from textveil import Sanitizer
 from textveil import errors as runtime_errors
 from textveil.bundle import Pins, atomic_output
-from textveil.errors import InputError, OptionError, TextveilError
+from textveil.errors import InputError, OptionError, TextveilError, WorkerFailed
 from textveil.text import Options
-from textveil_cli.files import PART_BYTES, Counts, Selection, find_sources, require_parts, settings_of, version_of
+from textveil_cli.files import (
+    PART_BYTES,
+    Counts,
+    Record,
+    Selection,
+    find_sources,
+    require_parts,
+    settings_of,
+    version_of,
+)
+from textveil_cli.files import RECORD as RUN_RECORD
 from textveil_export.cluster import ray_cluster
 
 from textveil_training.corpus.part_worker import RECORDS, PartJob, PartWorker, cut_files
-from textveil_training.corpus.workers import available_cores
-from textveil_training.corpus.workspace import Workspace
-from textveil_training.errors import WorkerFailed
+from textveil_training.corpus.run import Report, available_cores
 
 #: How often a worker that was ended from outside is started again, and a part is done again.
 RESTARTS = 3
-Report = Callable[[str, int, int], None]
 
 
 def sanitize_corpus_on_ray(
@@ -78,8 +85,6 @@ def sanitize_corpus_on_ray(
     require_parts(selection)
     sanitizer = Sanitizer.load(bundle, **pins)
     terms = sanitizer.terms(**options)
-    space = Workspace(output, 1)
-    space.require(resume=resume)
     sources = find_sources([str(path) for path in inputs], selection.format, output).files
     if any(source.path is None for source in sources):
         raise InputError("a Ray cluster reads files, not standard input")
@@ -100,13 +105,10 @@ def sanitize_corpus_on_ray(
         quarantine=None if quarantine is None else quarantine.resolve(),
         part_bytes=part_bytes,
     )
-    key = {
-        "bundle": job.identity,
-        "input": _hash([[source.name, found] for source, found in zip(sources, job.versions, strict=True)]),
-        "set of options": _hash([settings_of(selection, terms, options), part_bytes, quarantine is not None]),
-        "version of this software": version("textveil"),
-    }
-    with space.opened(key, resume=resume):
+    facts = [settings_of(selection, terms, options), part_bytes, quarantine is not None, version("textveil")]
+    facts += [[source.name, found] for source, found in zip(sources, job.versions, strict=True)]
+    run = Record(output, hashlib.sha256(json.dumps(facts).encode()).hexdigest(), resume=resume)
+    try:
         records = _sanitize(job, address, workers, report)
         counts = sum((_counts(record) for record in records), Counts())
         statement = terms.statement(counts.tokens)
@@ -124,6 +126,9 @@ def sanitize_corpus_on_ray(
         (job.output / RECORDS).mkdir(exist_ok=True)
         with atomic_output(job.output / RECORDS / "run.json") as write:
             write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+    finally:
+        run.close()
+    (output / RUN_RECORD).unlink()  # it is for a run that goes on, and has a hash of the denied words
     return record
 
 
@@ -192,7 +197,3 @@ def _is_error(value: object) -> bool:
 def _counts(record: dict[str, Any]) -> Counts:
     names = ("rows", "documents", "tokens", "most_tokens", "quarantined")
     return Counts(**{name: record[name] for name in names})
-
-
-def _hash(value: object) -> str:
-    return hashlib.sha256(json.dumps(value).encode()).hexdigest()

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from textveil import Sanitizer
 from textveil.bundle import MAX_BUNDLE_BYTES, atomic_output
-from textveil.text import Options, Terms
+from textveil.text import Options
 from textveil_cli.files import (
     Counts,
     Drawer,
@@ -34,7 +34,7 @@ RECORDS = "_records"
 Batch = dict[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PartJob:
     """What all parts of a run share.
 
@@ -96,8 +96,7 @@ class PartWorker:
 
     def __init__(self, job: PartJob) -> None:
         self._job = job
-        self._drawer: Drawer | None = None
-        self._terms: Terms
+        self._sanitizer: Sanitizer | None = None
 
     def __call__(self, batch: Batch) -> Batch:
         """Returns what became of a part: its record, or an error."""
@@ -115,17 +114,16 @@ class PartWorker:
         record = finished_part(job, file, part.number)
         if record is not None:  # by a worker that did not live to say so, or a run that was interrupted
             return record
-        if self._drawer is None:
-            sanitizer = Sanitizer.load(job.bundle, expect_id=job.identity, max_bytes=job.max_bytes)
-            self._terms = sanitizer.terms(**job.options)
-            self._drawer = Drawer(sanitizer, job.bundle, job.options, 1)
+        if self._sanitizer is None:
+            self._sanitizer = Sanitizer.load(job.bundle, expect_id=job.identity, max_bytes=job.max_bytes)
             gc.freeze()  # what is loaded stays: it need not be looked through again and again
         source = replace(job.sources[file], target=target)
-        written = _PartRecord(job, file, part.number, self._terms)
+        written = _PartRecord(job, file, part.number, self._sanitizer)
         quarantine = self._quarantine(file, part.number)
         try:
+            drawer = Drawer(self._sanitizer, job.bundle, job.options, 1)
             sanitize_part(
-                source, part, job.versions[file], job.selection, self._drawer, record=written, quarantine=quarantine
+                source, part, job.versions[file], job.selection, drawer, record=written, quarantine=quarantine
             )
         finally:
             if quarantine is not None:
@@ -146,21 +144,22 @@ class PartWorker:
 class _PartRecord:
     """Writes the record of a part before the part is renamed into its place; what it says goes back too."""
 
-    def __init__(self, job: PartJob, file: int, number: int, terms: Terms) -> None:
+    def __init__(self, job: PartJob, file: int, number: int, sanitizer: Sanitizer) -> None:
         self._job, self._file, self._number = job, file, number
-        self._terms = terms
+        self._sanitizer = sanitizer
         self.content: dict[str, Any] = {}
 
     def add(self, source: Source, status: os.stat_result, size: int, counts: Counts) -> None:
         """Writes the record."""
         job = self._job
         path = job.record_path(self._file, self._number)
+        statement = self._sanitizer.terms(**job.options).statement(counts.tokens)
         self.content = {
             "part": job.target(self._file, self._number).relative_to(job.output).as_posix(),
             "source": source.name,
             "bytes": size,
             **asdict(counts),
-            "nats": float(self._terms.statement(counts.tokens).epsilon_document),
+            "nats": float(statement.epsilon_document),
             "bundle": job.identity,
         }
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,30 +1,35 @@
-"""A corpus through a bundle, from the first check to the last file."""
+"""A corpus through a bundle, from the first check to the last file.
+
+Files are rewritten as ``textveil sanitize`` rewrites tables. What a corpus has besides: the formats that data sets are
+published in, several copies, and a record of the release that training and measurement take over.
+"""
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+import os
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from importlib.metadata import version
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Unpack
 
 from textveil import Sanitizer
-from textveil.bundle import Pins
-from textveil.text import Options, Terms
+from textveil.bundle import Pins, atomic_output
+from textveil.text import Options
+from textveil_cli.files import RECORD as RUN_RECORD
+from textveil_cli.files import Counts, Drawer, Record, Source, Sources, sanitize_files, settings_of
 
-from textveil_training.corpus.layouts import layout_of
-from textveil_training.corpus.record import Clock, FileFacts, record_of
-from textveil_training.corpus.shards import SHARD_LINES, Counts, Shard, Source, cut_source
-from textveil_training.corpus.sources import check, find_sources
-from textveil_training.corpus.workers import Job, Piece, available_cores, finish_all
-from textveil_training.corpus.workspace import Workspace
+from textveil_training.corpus.layouts import Rewritten, rewritten
+from textveil_training.corpus.record import Run, record_of
+from textveil_training.corpus.sources import RECORD, check, find_files
+from textveil_training.data import format_named
 from textveil_training.errors import DataOptionError
+from textveil_training.progress import Report
 
-Report = Callable[[str, int, int], None]
-
-
-def _no_report(stage: str, done: int, total: int) -> None:
-    """Reports nothing."""
+#: Bytes of texts that are worth a further process, which takes a second to begin.
+WORTH_A_WORKER = 1_000_000
 
 
 def sanitize_corpus(
@@ -39,15 +44,13 @@ def sanitize_corpus(
     copies: int = 1,
     workers: int | None = None,
     resume: bool = False,
-    shard_lines: int = SHARD_LINES,
-    report: Report = _no_report,
+    report: Report = lambda stage, done, total: None,
     **pins: Unpack[Pins],
 ) -> dict[str, Any]:
     """Sanitizes the texts of files and writes files of the same names and format.
 
-    All of the input is read and checked before the first draw. Then parts of it (shards) are sanitized by several
-    processes, each written as it is finished, and at last joined. The output distribution does not depend on the number
-    of processes.
+    All of the input is read and checked before the first draw. The output distribution does not depend on the number of
+    processes.
 
     Args:
         inputs: Files; for formats with published file names also folders that hold them.
@@ -61,8 +64,7 @@ def sanitize_corpus(
         workers: Processes; all cores if left out. With 1 the work is done in this one. A script that calls this with
             more must be importable (``if __name__ == "__main__":``), as everywhere with ``multiprocessing``.
         resume: Continue an interrupted run.
-        shard_lines: Lines of a shard.
-        report: Called with a stage, the steps done and the steps in all.
+        report: Called with a stage, the bytes done and the bytes in all.
         pins: What the bundle must be.
 
     Returns:
@@ -72,93 +74,88 @@ def sanitize_corpus(
     Raises:
         TextveilError: Options, bundle, input or output are not as they should be; see the classes. Nothing is drawn
             before options, bundle and all of the input are checked.
-        KeyboardInterrupt: Ctrl-C. Finished shards are kept.
+        KeyboardInterrupt: Ctrl-C. Finished files are kept.
 
     Privacy:
-        One release of every text per copy, with the promise of ``Sanitizer.sanitize``. Shards that were finished before
+        One release of every text per copy, with the promise of ``Sanitizer.sanitize``. Files that were finished before
         an interruption are kept and not drawn again: drawing again would be a second release of their texts, to who
-        has seen the first. Removing the folder of an unfinished run and beginning again is such a second draw; it
-        weakens nothing as long as nobody has seen what was removed.
+        has seen the first. Of a file that was not finished nothing remains.
     """
-    clock = Clock()
-    if copies < 1 or shard_lines < 1 or (workers is not None and workers < 1):
-        raise DataOptionError("copies, workers and lines of a shard are at least 1")
+    begun, clock = datetime.now(UTC), time.perf_counter()
+    if copies < 1 or (workers is not None and workers < 1):
+        raise DataOptionError("copies and workers are at least 1")
     sanitizer = Sanitizer.load(bundle, **pins)
     terms = sanitizer.terms(**options)
-    if format_name != "table":
-        layout_of(format_name, text_keys)  # there is one
-    space = Workspace(output, copies)
-    space.require(resume=resume)
-    sources = find_sources(inputs, format_name)
-    shards: list[list[Shard]] = []
-    for number, source in enumerate(sources):
-        report("checking", number, len(sources))
-        layout = layout_of(format_name, text_keys, source.path)
-        check(source, format_name, text_keys, label_key)
-        shards.append(list(cut_source(source, number, layout, shard_lines)))
-    report("checking", len(sources), len(sources))
+    files = find_files(inputs, format_name)
+    for number, path in enumerate(files):
+        report("checking", number, len(files))
+        check(path, format_name, text_keys, label_key)
+    report("checking", len(files), len(files))
 
-    opened = sanitizer.bundle
-    job = Job(sources, format_name, tuple(text_keys), bundle, opened.identity, options, opened.max_bytes)
-    key = _key(job, terms, shards, copies, shard_lines)
-    with space.opened(key, resume=resume) as state:
-        clock.go_on(state.get("spent", {}))
-        try:
-            missing = [
-                Piece(shard, space.shard_path(shard, copy))
-                for cut in shards
-                for shard in cut
-                for copy in range(copies)
-                if not space.shard_path(shard, copy).exists()
-            ]
-            total = copies * sum(shard.lines for cut in shards for shard in cut)
-            processes = max(1, min(workers or available_cores(), len(missing)))
-            _finish(job, missing, processes, sanitizer, total, report)
-            files = _join(space, sources, shards, copies, report)
-        finally:
-            state["spent"] = clock.spent(interrupted=True)
-        record = record_of(job, opened, terms, files, copies, processes, clock)
-        space.write_record(record)
-    return record
-
-
-def _key(job: Job, terms: Terms, shards: list[list[Shard]], copies: int, shard_lines: int) -> dict[str, str]:
-    """What finished shards depend on."""
-    denied = sorted(set(job.options.get("deny", ())))
-    options = [asdict(terms), denied, copies, job.format_name, sorted(job.text_keys), shard_lines]
-    cuts = [[source.name, [asdict(shard) for shard in cut]] for source, cut in zip(job.sources, shards, strict=True)]
-    return {
-        "bundle": job.identity,
-        "input": _hash(cuts),
-        "set of options": _hash(options),
-        "version of this software": version("textveil"),
-    }
+    keys = tuple(text_keys) if format_named(format_name).keyed else ()
+    plans = {path: rewritten(format_name, path, text_keys) for path in files}
+    settings = [settings_of(plan.selection, terms, options) for plan in plans.values()]
+    facts = json.dumps([settings, format_name, keys, copies, version("textveil")])
+    names = {path: _names(path, copies) for path in files}
+    size = copies * sum(path.stat().st_size for path in files)
+    processes = min(available_cores(), 1 + size // WORTH_A_WORKER) if workers is None else workers
+    record = Record(output, hashlib.sha256(facts.encode()).hexdigest(), resume=resume)
+    try:
+        drawer = Drawer(sanitizer, bundle, options, processes)
+        found = _sanitize(plans, names, output, drawer, record, report)
+    finally:
+        record.close()
+    run = Run(
+        format_name=format_name,
+        text_keys=keys,
+        counts=found,
+        outputs={path.name: tuple(output / name for name in of_file) for path, of_file in names.items()},
+        copies=copies,
+        workers=processes,
+        resumed=resume,
+        begun=begun,
+        wall_s=time.perf_counter() - clock,
+    )
+    content = record_of(run, sanitizer, options)
+    with atomic_output(output / RECORD) as write:
+        write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    (output / RUN_RECORD).unlink()  # it is for a run that goes on, and has a hash of the denied words
+    return content
 
 
-def _finish(job: Job, missing: list[Piece], processes: int, sanitizer: Sanitizer, total: int, report: Report) -> None:
-    """Sanitizes the shards that are missing."""
-    lines = total - sum(piece.shard.lines for piece in missing)
-    report("sanitizing", lines, total)
-
-    def done(counts: Counts) -> None:
-        nonlocal lines
-        lines += counts.lines
-        report("sanitizing", lines, total)
-
-    finish_all(job, missing, processes, sanitizer, done)
+def available_cores() -> int:
+    """Counts the cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _join(
-    space: Workspace, sources: Sequence[Source], shards: list[list[Shard]], copies: int, report: Report
-) -> list[FileFacts]:
-    files: list[FileFacts] = []
-    for number, (source, cut) in enumerate(zip(sources, shards, strict=True)):
-        report("joining", number, len(sources))
-        joined = [space.join(cut, source.name, copy) for copy in range(copies)]
-        files.append(FileFacts(source.name, joined[0][0], tuple(digest for _, digest in joined)))
-    report("joining", len(sources), len(sources))
-    return files
+def _names(path: Path, copies: int) -> tuple[str, ...]:
+    """What the copies of a file are called: with more than one, each is in a folder of its own."""
+    return (path.name,) if copies == 1 else tuple(f"copy-{number + 1}/{path.name}" for number in range(copies))
 
 
-def _hash(value: object) -> str:
-    return hashlib.sha256(json.dumps(value, default=str).encode()).hexdigest()
+def _sanitize(
+    plans: Mapping[Path, Rewritten],
+    names: Mapping[Path, tuple[str, ...]],
+    output: Path,
+    drawer: Drawer,
+    record: Record,
+    report: Report,
+) -> dict[str, Counts]:
+    """Rewrites all files, those that are rewritten alike in one go; returns counts by name, for one copy."""
+    sizes = {path: path.stat().st_size for path in plans}
+    done, total = 0, sum(sizes[path] * len(names[path]) for path in plans)
+    counts: dict[str, Counts] = {}
+    for plan, group in groupby(sorted(plans, key=lambda path: repr(plans[path])), key=plans.__getitem__):
+        sources = [Source(path, name, output / name, sizes[path]) for path in group for name in names[path]]
+        found = sanitize_files(
+            Sources(tuple(sources), output, 0),
+            plan.selection,
+            drawer,
+            record=record,
+            report=lambda consumed, _, done=done: report("sanitizing", min(done + consumed, total), total),
+            layout=plan.layout,
+        )
+        done += sum(source.size for source in sources)
+        counts |= {name.rpartition("/")[2]: of_file for name, of_file in found.files.items()}
+    report("sanitizing", total, total)
+    return counts

@@ -8,9 +8,9 @@ from textveil_training.data.examples import (
     LabeledText,
     ScoredPair,
 )
-from textveil_training.data.formats import FORMATS, Format, FormatName, ReadOptions, available_splits, files_of, load
+from textveil_training.data.formats import FORMATS, FormatName, available_splits, files_of, format_named, load
 from textveil_training.data.hash_split import share_of, split
-from textveil_training.data.summary import Summary, summarize
+from textveil_training.data.published import Format, ReadOptions
 
 __all__ = [
     "FORMATS",
@@ -23,11 +23,10 @@ __all__ = [
     "LabeledText",
     "ReadOptions",
     "ScoredPair",
-    "Summary",
     "available_splits",
     "files_of",
+    "format_named",
     "load",
     "share_of",
     "split",
-    "summarize",
 ]

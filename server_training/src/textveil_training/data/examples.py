@@ -67,7 +67,7 @@ class LabeledPair:
         return (self.first, self.second)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredPair:
     """Two texts, how close they are in meaning, and the class of their relation where the format has it."""
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from textveil_training.data.formats import files_of
-from textveil_training.engine.tensor_files import sha256
 from textveil_training.errors import InvalidJson, ReleaseMismatch, StaircaseUnsupported
+from textveil_training.hashes import sha256
 
 FORMAT = "textveil-corpus"
 """Name of the format of the record of ``sanitize-corpus``."""
@@ -54,7 +54,7 @@ def release_of(format_name: str, path: Path) -> dict[str, Any] | None:
             raise InvalidJson("the record beside the corpus cannot be read") from error
         if isinstance(content, dict) and content.get("format") == FORMAT:
             try:
-                statement = renamed(content["statement"])
+                statement = content["statement"]
                 if statement["mechanism"] == "staircase":
                     raise StaircaseUnsupported(
                         "this corpus was sanitized with the staircase, whose terms records of training do not have yet"
@@ -71,8 +71,3 @@ def release_of(format_name: str, path: Path) -> dict[str, Any] | None:
                 )
             return terms
     return None
-
-
-def renamed(terms: dict[str, Any]) -> dict[str, Any]:
-    """Returns terms of a release under the keys that run records have; files of before call one of them ``strict``."""
-    return {"sanitize_punctuation" if name == "strict" else name: value for name, value in terms.items()}

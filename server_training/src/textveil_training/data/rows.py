@@ -10,7 +10,7 @@ Errors are raised outside of ``except`` blocks, so that no chained exception car
 
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from itertools import count
 from pathlib import Path
 from typing import BinaryIO
@@ -25,7 +25,6 @@ from textveil_training.errors import (
     UnknownLabel,
     UnreadableFile,
     WrongColumnCount,
-    WrongLayout,
     printable,
 )
 
@@ -71,41 +70,6 @@ def read_lines(path: FilePath) -> Iterator[tuple[FileLocation, str]]:
             start += len(line)
     if start == 0:
         raise EmptyData("the file is empty", FileLocation(name))
-
-
-def read_rows(
-    path: FilePath,
-    columns: int,
-    header: Sequence[str] | None = None,
-) -> Iterator[tuple[FileLocation, list[str]]]:
-    """Streams the rows of a table whose columns are separated by tabs and not quoted.
-
-    Args:
-        path: A UTF-8 text file.
-        columns: How many columns every row has.
-        header: The column names the first line must hold, or None for a table without a header.
-
-    Yields:
-        The location and the columns of each row, the header excluded.
-
-    Raises:
-        UnreadableFile: The file cannot be opened or read.
-        InvalidUtf8: A line is not UTF-8.
-        WrongLayout: The first line is not the header.
-        WrongColumnCount: A row has another number of columns.
-        EmptyData: The file is empty or holds nothing but its header.
-    """
-    lines = read_lines(path)
-    if header is not None:
-        location, line = next(lines)  # an empty file has raised EmptyData by now
-        if line.split("\t") != list(header):
-            raise WrongLayout(f"the first line is not the header ({', '.join(header)})", location)
-    number = 0
-    for location, line in lines:
-        yield location, split_columns(line, columns, location)
-        number += 1
-    if number == 0:
-        raise EmptyData("there is no row after the header", FileLocation(file_name(path)))
 
 
 def split_columns(line: str, columns: int, location: FileLocation) -> list[str]:

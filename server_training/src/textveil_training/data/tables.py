@@ -5,16 +5,17 @@ A column is named, or numbered from 1 where the file has no header.
 """
 
 import csv
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 from textveil_training.data.examples import Document, LabeledText
-from textveil_training.data.json_lines import read_json_lines
-from textveil_training.data.rows import file_name, label_field, read_lines, split_columns, text_field
+from textveil_training.data.rows import FilePath, file_name, label_field, read_lines, split_columns, text_field
 from textveil_training.errors import (
     DataOptionError,
     EmptyData,
     FileLocation,
+    InvalidJson,
     MissingColumn,
     MissingExtra,
     MissingLabel,
@@ -24,8 +25,12 @@ from textveil_training.errors import (
 )
 
 ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".parquet")
+JSON_ENDINGS = (".jsonl", ".ndjson")
 #: How a missing label looks after a program that knows NaN has written it.
 _NOT_A_LABEL = frozenset({"nan", "none", "null", "<na>"})
+
+Cells = tuple[str, str | None]
+"""A text, and its label where there is one."""
 
 
 def read_table(path: Path, text: str, label: str | None) -> Iterator[LabeledText]:
@@ -44,37 +49,44 @@ def read_table(path: Path, text: str, label: str | None) -> Iterator[LabeledText
         MissingExtra: Parquet needs pyarrow.
         DataError: The file cannot be read, is empty or malformed.
     """
-    ending = path.suffix.lower()
-    if ending not in ENDINGS:
-        raise DataOptionError(f"the file's ending is none of {', '.join(ENDINGS)}")
-    if ending in (".jsonl", ".ndjson"):
-        for row in read_json_lines(path, text_key=text, label_key=label):
-            yield _checked(row) if isinstance(row, LabeledText) else LabeledText(row.text, "")
-        return
-    if ending == ".parquet":
-        yield from _parquet(path, text, label)
-        return
-    rows = _csv_rows(path) if ending == ".csv" else _tsv_rows(path)
-    columns: list[int] = []
-    width, read = 0, 0
-    for location, row in rows:
-        if not columns:
-            width = len(row)
-            columns, header = _columns(row, [text] if label is None else [text, label], location)
-            if header:
-                continue
-        if len(row) != width:
-            raise WrongColumnCount(f"the row has {len(row)} columns instead of {width}", location)
-        yield _example(row[columns[0]], None if label is None else row[columns[1]], location)
-        read += 1
-    if not read:
-        raise EmptyData("there is no row", FileLocation(file_name(path)))
+    for row in read_examples(path, text, label):
+        yield LabeledText(row.text, row.label or "")
 
 
 def read_examples(path: Path, text: str, label: str | None) -> Iterator[LabeledText | Document]:
     """Streams what ``read_table`` does; texts without labels are documents. Errors are those of ``read_table``."""
-    for row in read_table(path, text, label):
-        yield Document(row.text) if label is None else row
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        raise DataOptionError(f"the file's ending is none of {', '.join(ENDINGS)}")
+    if ending in JSON_ENDINGS:
+        cells = _json(path, text, label)
+    elif ending == ".parquet":
+        cells = _parquet(path, text, label)
+    else:
+        cells = _delimited(path, text, label)
+    for location, (value, given) in cells:
+        found = text_field(value, location)
+        if given is not None and given.strip().lower() in _NOT_A_LABEL:
+            raise MissingLabel("the label is missing", location)
+        yield Document(found) if given is None else LabeledText(found, label_field(given, None, location))
+
+
+def read_json_lines(path: FilePath, text: str, label: str | None) -> Iterator[LabeledText | Document]:
+    """Streams JSON Lines, whatever the file's ending. Keys that were not asked for are passed over.
+
+    Args:
+        path: A UTF-8 text file; a blank line is an error.
+        text: Key of the text, a string.
+        label: Key of the label, a string or an integer (which becomes its decimal digits); None for documents.
+
+    Raises:
+        InvalidJson: A line is not a JSON object, or a value has another type, or a lone surrogate.
+        MissingText, MissingLabel: A row has none.
+        DataError: The file cannot be read, is empty or not UTF-8.
+    """
+    for location, (value, given) in _json(path, text, label):
+        found = text_field(value, location)
+        yield Document(found) if given is None else LabeledText(found, label_field(given, None, location))
 
 
 def columns_of(path: Path, wanted: list[str]) -> tuple[list[int], int, bool]:
@@ -92,15 +104,12 @@ def columns_of(path: Path, wanted: list[str]) -> tuple[list[int], int, bool]:
         MissingColumn: There is no such column, or two of that name.
         DataError: The file cannot be read, is empty, or its first row is malformed.
     """
-    rows = _csv_rows(path) if path.suffix.lower() == ".csv" else _tsv_rows(path)
-    first = next(rows, None)
-    if first is None:
-        raise EmptyData("there is no row", FileLocation(file_name(path)))
-    location, row = first
-    found = [_columns(row, [name], location) for name in wanted]
-    if len({header for _, header in found}) > 1:
-        raise DataOptionError("name all columns, or number all")
-    return [places[0] for places, _ in found], len(row), found[0][1]
+    for location, row in _rows(path):
+        found = [_columns(row, [name], location) for name in wanted]
+        if len({header for _, header in found}) > 1:
+            raise DataOptionError("name all columns, or number all")
+        return [places[0] for places, _ in found], len(row), found[0][1]
+    raise EmptyData("there is no row", FileLocation(file_name(path)))
 
 
 def _columns(row: list[str], wanted: list[str], location: FileLocation) -> tuple[list[int], bool]:
@@ -123,9 +132,27 @@ def _columns(row: list[str], wanted: list[str], location: FileLocation) -> tuple
     return places, not all(numbered)
 
 
-def _tsv_rows(path: Path) -> Iterator[tuple[FileLocation, list[str]]]:
-    for location, line in read_lines(path):
-        yield location, split_columns(line, line.count("\t") + 1, location)
+def _delimited(path: Path, text: str, label: str | None) -> Iterator[tuple[FileLocation, Cells]]:
+    columns: list[int] = []
+    width = read = 0
+    for location, row in _rows(path):
+        if not columns:
+            width = len(row)
+            columns, header = _columns(row, [text] if label is None else [text, label], location)
+            if header:
+                continue
+        if len(row) != width:
+            raise WrongColumnCount(f"the row has {len(row)} columns instead of {width}", location)
+        yield location, (row[columns[0]], None if label is None else row[columns[1]])
+        read += 1
+    if not read:
+        raise EmptyData("there is no row", FileLocation(file_name(path)))
+
+
+def _rows(path: Path) -> Iterator[tuple[FileLocation, list[str]]]:
+    if path.suffix.lower() == ".csv":
+        return _csv_rows(path)
+    return ((location, split_columns(line, line.count("\t") + 1, location)) for location, line in read_lines(path))
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[FileLocation, list[str]]]:
@@ -147,7 +174,31 @@ def _csv_rows(path: Path) -> Iterator[tuple[FileLocation, list[str]]]:
             yield location, [cell.removesuffix("\n") for cell in row]
 
 
-def _parquet(path: Path, text: str, label: str | None) -> Iterator[LabeledText]:
+def _json(path: FilePath, text: str, label: str | None) -> Iterator[tuple[FileLocation, Cells]]:
+    for location, line in read_lines(path):
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):  # their messages hold the line
+            row = None
+        if not isinstance(row, dict):
+            raise InvalidJson("the line is not a JSON object", location)
+        yield location, (_string(row, text, location), None if label is None else _string(row, label, location, (int,)))
+
+
+def _string(row: dict[str, object], key: str, location: FileLocation, also: tuple[type, ...] = ()) -> str:
+    """A value as a string, empty where there is none."""
+    value = row.get(key)
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, (str, *also)):
+        raise InvalidJson(f"the {'label' if also else 'text'} has another type", location)
+    # JSON can escape half of a character, which no UTF-8 file can hold and no tokenizer expects.
+    if any("\ud800" <= character <= "\udfff" for character in str(value)):
+        raise InvalidJson("a string holds a lone surrogate", location)
+    return str(value)
+
+
+def _parquet(path: Path, text: str, label: str | None) -> Iterator[tuple[FileLocation, Cells]]:
     try:
         from pyarrow import parquet  # type: ignore[import-not-found]
     except ImportError as error:
@@ -168,22 +219,8 @@ def _parquet(path: Path, text: str, label: str | None) -> Iterator[LabeledText]:
         raise UnreadableFile("the file cannot be read as Parquet")
     cells = table.column(text).to_pylist()
     labels = table.column(label).to_pylist() if label is not None else [None] * len(cells)
-    number = 0
-    for number, (cell, value) in enumerate(zip(cells, labels, strict=True), 1):
-        location = FileLocation(name, number)
-        given = None if label is None else "" if value is None else str(value)
-        yield _example(cell if isinstance(cell, str) else "", given, location)
-    if not number:
+    if not cells:
         raise EmptyData("there is no row", FileLocation(name))
-
-
-def _example(text: str, label: str | None, location: FileLocation) -> LabeledText:
-    if label is None:
-        return LabeledText(text_field(text, location), "")
-    return _checked(LabeledText(text_field(text, location), label_field(label, None, location)), location)
-
-
-def _checked(row: LabeledText, location: FileLocation | None = None) -> LabeledText:
-    if row.label.strip().lower() in _NOT_A_LABEL:
-        raise MissingLabel("the label is missing", location)
-    return row
+    for number, (cell, value) in enumerate(zip(cells, labels, strict=True), 1):
+        given = None if label is None else "" if value is None else str(value)
+        yield FileLocation(name, number), (cell if isinstance(cell, str) else "", given)

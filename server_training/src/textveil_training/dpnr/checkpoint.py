@@ -17,10 +17,12 @@ HEAD = "head.safetensors"
 CLASSIFIER = "classifier.safetensors"
 EXTRACTOR = "extractor"
 VOCABULARY = f"{EXTRACTOR}/vocab.txt"
-LAYOUT = Layout("textveil-checkpoint", 1, DESCRIPTION, EXTRACTOR, "checkpoint")
+LAYOUT = Layout(
+    format_name="textveil-checkpoint", version=1, description=DESCRIPTION, encoder=EXTRACTOR, noun="checkpoint"
+)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Description:
     """The description of a checkpoint. Mode ``none`` is a model without privacy: no head, dimension 0, no levels.
 

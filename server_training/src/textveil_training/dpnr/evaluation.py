@@ -16,9 +16,9 @@ from textveil_training.dpnr.measure import DRAWS, measured
 from textveil_training.dpnr.networks import Model
 from textveil_training.dpnr.task import load_split
 from textveil_training.engine.encoders import device_named
-from textveil_training.engine.loop import Report, no_report
 from textveil_training.engine.tokens import Tokenizer, Words
 from textveil_training.errors import CheckpointError
+from textveil_training.progress import Report, no_report
 
 MASKS = 5
 """Sets of removed words per text in a measurement with word dropout; the noise draws are shared out among them."""

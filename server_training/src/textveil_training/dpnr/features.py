@@ -10,10 +10,10 @@ from torch import Tensor
 
 from textveil_training.dpnr.networks import Model
 from textveil_training.dpnr.task import Split
-from textveil_training.engine.loop import Report, no_report
 from textveil_training.engine.tensor_files import write_tensors
 from textveil_training.engine.tokens import Tokenizer, Words, vectors_of
 from textveil_training.errors import CheckpointError
+from textveil_training.progress import Report, no_report
 
 BATCH = 64
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 from textveil.bundle import atomic_output
+from textveil.errors import ResumeError
 from torch import Tensor
 
 from textveil_training.attacks.vectors.attribute_inference import Settings, infer, infer_nothing
@@ -35,7 +36,6 @@ from textveil_training.dpnr.recipe import Recipe
 from textveil_training.dpnr.task import Task
 from textveil_training.engine.loop import Report, no_report
 from textveil_training.engine.record import software
-from textveil_training.errors import ResumeError
 
 Features = Callable[[str], dict[str, Tensor]]
 """Pooled vectors by split for a word dropout, shape (copies, texts, width)."""

@@ -22,7 +22,7 @@ from textveil_training.dpnr.task import Task
 from textveil_training.engine.loop import Loop, Position
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TrainedHead:
     """The result of a training.
 
@@ -97,4 +97,6 @@ def train_head(
         loop = Loop(stages, seed=training.seed, state=Path(folder) / "state", run_key="", on_epoch=on_epoch)
         loop.run()
     model.load_state_dict(best)
-    return TrainedHead(model.eval(), description, loop.position.best, round(loop.position.wall_s, 1))
+    return TrainedHead(
+        model=model.eval(), description=description, dev=loop.position.best, wall_s=round(loop.position.wall_s, 1)
+    )

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from textveil.mechanisms import RandomUint64
 from textveil.mechanisms.noise import BOX, ReleaseParameters, Releaser
+from textveil_cli.collector import label_scores, layers_of
 from torch import Tensor
 
 from textveil_training.dpnr.checkpoint import Description
@@ -146,13 +147,16 @@ def decided(
         if level is None:
             return Decided([model.classifier(matrix, None).argmax(-1).cpu() for matrix in vectors], [])
         parameters = release_parameters(description, level)
-        log_epsilon = torch.full((1, 1), math.log(float(level)), device=device)
-        decisions = []
-        for draw in range(draws):
-            clean = vectors[draw % len(vectors)].cpu().numpy()
-            noisy = torch.from_numpy(released(clean, parameters, random_uint64)).to(device)
-            decisions.append(model.classifier(noisy, log_epsilon).argmax(-1).cpu())
-        return Decided(decisions, [model.classifier(matrix, log_epsilon).argmax(-1).cpu() for matrix in vectors])
+        log_epsilon = np.full((1, 1), math.log(float(level)))
+        layers = layers_of({name: tensor.cpu().numpy() for name, tensor in model.classifier.state_dict().items()})
+
+        def decide(released: NDArray[np.float32]) -> Tensor:
+            return torch.from_numpy(label_scores(layers, released, log_epsilon).argmax(axis=1))
+
+        clean = [matrix.cpu().numpy() for matrix in vectors]
+        draws_of = (clean[draw % len(clean)] for draw in range(draws))
+        decisions = [decide(released(matrix, parameters, random_uint64)) for matrix in draws_of]
+        return Decided(decisions, [decide(matrix) for matrix in clean])
 
 
 def _figures(decisions: list[Tensor], labels: Tensor, classes: int) -> dict[str, Any]:

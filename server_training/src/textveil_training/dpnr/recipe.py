@@ -15,7 +15,7 @@ MODES = ("none", "l1", "l2", "box")
 LOSSES = ("cross-entropy", "expected-error")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DataPart:
     """The data. ``dev_percent`` of the training share becomes dev when the format's own dev split is the test.
 
@@ -51,7 +51,7 @@ class ExtractorPart:
     dropout: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RepresentationPart:
     """The release that a model is trained for.
 
@@ -74,7 +74,7 @@ class RepresentationPart:
     classifier_hidden: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingPart:
     """How it learns.
 
@@ -131,7 +131,7 @@ class AdversaryPart:
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """One training, whole.
 

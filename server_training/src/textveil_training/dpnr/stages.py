@@ -238,7 +238,16 @@ class StageMaker:
         def measure() -> dict[str, float]:
             return self.accuracies(dev, training.dev_draws)
 
-        return Stage(name, modules, num_epochs, train.batches, updates, measure, training.warmup, training.clip_norm)
+        return Stage(
+            name=name,
+            modules=modules,
+            num_epochs=num_epochs,
+            batches=train.batches,
+            updates=updates,
+            measure=measure,
+            warmup=training.warmup,
+            clip_norm=training.clip_norm,
+        )
 
     def accuracies(self, data: "Texts | Stored", draws: int) -> dict[str, float]:
         """Measures accuracy at each level under the noise of training, and their mean as ``dev``."""

@@ -6,15 +6,23 @@ from pathlib import Path
 
 from torch import Tensor
 
-from textveil_training.data import AttributedText, Example, LabeledText, ReadOptions, available_splits, load, split
-from textveil_training.data.formats import format_named
+from textveil_training.data import (
+    AttributedText,
+    Example,
+    LabeledText,
+    ReadOptions,
+    available_splits,
+    format_named,
+    load,
+    split,
+)
+from textveil_training.data.grouped_split import divide, group_texts
+from textveil_training.data.targets import attribute_matrix, class_ids, class_labels
 from textveil_training.dpnr.recipe import DataPart
-from textveil_training.encoder.grouped_split import divide, group_texts
-from textveil_training.engine.targets import attribute_matrix, class_ids, class_labels
 from textveil_training.errors import MissingSplit, RecipeError
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
     """One split.
 
@@ -32,7 +40,7 @@ class Split:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """A data set with its classes.
 
@@ -98,7 +106,7 @@ def load_task(data: DataPart, path: Path, options: ReadOptions | None = None) ->
             raw["dev"] = _examples(data.format, path, data.dev, options)
     labels = class_labels(raw["train"], format_named(data.format).labels)
     width = len(format_named(data.format).attributes)
-    return Task(labels, **{name: _split(raw[name], labels, width) for name in ("train", "dev", "test")})
+    return Task(labels=labels, **{name: _split(raw[name], labels, width) for name in ("train", "dev", "test")})
 
 
 def load_split(
@@ -139,4 +147,9 @@ def _split(examples: list[Example], labels: tuple[str, ...], width: int) -> Spli
     digest = hashlib.sha256()
     for example in examples:
         digest.update(f"{example.label}\t{example.texts[0]}\n".encode("utf-8", "surrogatepass"))
-    return Split(tuple(example.texts[0] for example in examples), ids, attributes, digest.hexdigest())
+    return Split(
+        texts=tuple(example.texts[0] for example in examples),
+        labels=ids,
+        attributes=attributes,
+        sha256=digest.hexdigest(),
+    )

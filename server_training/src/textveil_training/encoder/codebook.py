@@ -7,17 +7,17 @@ the main directions ``P`` alone are looked at: then ``c_k`` is ``P`` times a cen
 of one length is the one with the largest product: it is linear in ``v``, and so the same map as that to classes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil_training.encoder.grouped_split import fold
+from textveil_training.data.grouped_split import fold
 from textveil_training.encoder.k_means import k_means, main_directions, sums_of, unit
 from textveil_training.errors import ClassError
+from textveil_training.progress import Report
 
-Report = Callable[[str, int, int], None]
 Floats = NDArray[np.float64]
 #: Different texts that a codebook needs, and that each of its codes needs.
 MIN_TEXTS, MIN_CODE_TEXTS = 1000, 20

@@ -4,7 +4,7 @@
 it comes, int8 ONNX, and codes are centers in the main directions of its vectors.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,8 +35,8 @@ from textveil_training.encoder.word_rows import (
     taught_rows,
     word_ids,
 )
+from textveil_training.progress import Report
 
-Report = Callable[[str, int, int], None]
 #: Share of the codes that int8 may change. A code that changes is another code, not a wrong one.
 MAX_CHANGED = 0.05
 
@@ -95,7 +95,9 @@ def static_codebook(
         public.words, rows.words.astype(np.float32), rows.pairs.astype(np.float32), settings.max_characters
     )
     made |= {"dimension": rows.words.shape[1], "max_characters": settings.max_characters}
-    trained = TrainedExtractor(parts, book.weight, book.bias, {**words_provenance(public), **made})
+    trained = TrainedExtractor(
+        parts=parts, weight=book.weight, bias=book.bias, provenance={**words_provenance(public), **made}
+    )
     return CodebookExtractor(STATIC, trained, min(book.sizes))
 
 

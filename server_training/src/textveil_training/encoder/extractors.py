@@ -19,11 +19,11 @@ from textveil_training.encoder.public_words import PUBLIC_NUMBERS, PublicWords, 
 from textveil_training.encoder.static import StaticSettings, StaticWeights, train_static
 from textveil_training.encoder.task import Task
 from textveil_training.errors import MissingExtra
+from textveil_training.progress import Report
 
 if TYPE_CHECKING:  # its packages may be missing
     from textveil_export.encoder import PooledModel
 
-Report = Callable[[str, int, int], None]
 STATIC, MINILM = "static", "minilm"
 EXTRACTORS = (STATIC, MINILM)
 _WEIGHTS = tuple(field.name for field in fields(StaticWeights))
@@ -31,7 +31,7 @@ _WEIGHTS = tuple(field.name for field in fields(StaticWeights))
 SAMPLE = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrainedExtractor:
     """An extractor as it ships, and its map to classes.
 
@@ -104,7 +104,12 @@ def train_static_extractor(
 
     weights = StaticWeights(**(kept.part(STATIC, train) if kept is not None else train())[0])
     parts = static_parts(public.words, weights.word_rows, weights.pair_rows, settings.max_characters)
-    return TrainedExtractor(parts, weights.weight, weights.bias, {**words_provenance(public), **settings.described()})
+    return TrainedExtractor(
+        parts=parts,
+        weight=weights.weight,
+        bias=weights.bias,
+        provenance={**words_provenance(public), **settings.described()},
+    )
 
 
 def train_minilm_extractor(
@@ -204,7 +209,7 @@ def from_exported(
         dimension=arrays["weight"].shape[1],
     )
     told = {**provenance, "encoder_sha256": facts["encoder_sha256"], "int8": facts["int8"]}
-    return TrainedExtractor(parts, arrays["weight"], arrays["bias"], told)
+    return TrainedExtractor(parts=parts, weight=arrays["weight"], bias=arrays["bias"], provenance=told)
 
 
 def words_provenance(public: PublicWords) -> dict[str, str]:

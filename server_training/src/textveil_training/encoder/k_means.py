@@ -5,13 +5,12 @@
 (Dhillon, Modha 2001). The best of some runs is taken, by its own objective.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-Report = Callable[[str, int, int], None]
+from textveil_training.progress import Report
+
 Floats = NDArray[np.float64]
 #: Runs from different starts: a bad start costs up to a point of accuracy. Most steps of each.
 RESTARTS, STEPS = 16, 25

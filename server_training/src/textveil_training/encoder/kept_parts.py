@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 from textveil.bundle import atomic_bytes, atomic_output
+from textveil.errors import ResumeError
 
 from textveil_training.engine.run import run_key
-from textveil_training.errors import ResumeError
 
 Arrays = dict[str, NDArray[Any]]
 RUN = "run.json"

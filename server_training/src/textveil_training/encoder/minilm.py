@@ -8,7 +8,6 @@ decides which pass is kept, and it goes on where it was interrupted.
 
 import hashlib
 import shutil
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,9 +26,9 @@ from textveil_training.engine.tokens import Tokenizer
 from textveil_training.finetune.examples import DEV_PERCENT, Rows
 from textveil_training.finetune.examples import Task as FinetuneTask
 from textveil_training.finetune.network import DESCRIPTION, read_model
-from textveil_training.tasks.finetune import finetune
+from textveil_training.finetune.train import finetune
+from textveil_training.progress import Report
 
-Report = Callable[[str, int, int], None]
 #: Texts that decide between passes, where 5 % are fewer: these, or a fifth.
 _DEV_TEXTS = 100
 
@@ -121,4 +120,9 @@ def _rows(part: Part) -> Rows:
     for text, label in zip(part.texts, part.classes.tolist(), strict=True):
         digest.update(f"{label}\t{text}\n".encode("utf-8", "surrogatepass"))
     texts = tuple((text,) for text in part.texts)
-    return Rows(texts, torch.from_numpy(part.classes), torch.zeros(len(texts), 0), digest.hexdigest())
+    return Rows(
+        texts=texts,
+        targets=torch.from_numpy(part.classes),
+        attributes=torch.zeros(len(texts), 0),
+        sha256=digest.hexdigest(),
+    )

@@ -12,7 +12,7 @@ from textveil_training.finetune.settings import Settings
 TEXTS_SEEN = 12_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MinilmSettings(CheckedSettings):
     """How MiniLM is tuned.
 

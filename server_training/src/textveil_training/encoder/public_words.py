@@ -11,7 +11,7 @@ from textveil.bundle import TextBundle, artifact, open_bundle
 PUBLIC_NUMBERS = 384
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PublicWords:
     """The public list, and a row for each of its words.
 
@@ -49,4 +49,10 @@ def public_words(dimension: int) -> PublicWords:
     found = vectors @ directions
     rows[: len(words), : found.shape[1]] = found / np.sqrt((found**2).mean())
     manifest = bundle.manifest
-    return PublicWords(words, rows.astype(np.float32), bundle.identity, manifest["licence"], manifest["attribution"])
+    return PublicWords(
+        words=words,
+        rows=rows.astype(np.float32),
+        identity=bundle.identity,
+        license=manifest["licence"],
+        attribution=manifest["attribution"],
+    )

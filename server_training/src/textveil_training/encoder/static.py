@@ -10,7 +10,7 @@ the linear bag of Joulin, Grave, Bojanowski, Mikolov (2017), fitted as a logisti
 that no text has is scored by its public row alone. The problem is convex: there is one answer, and no seed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -23,14 +23,14 @@ from textveil.vector import pair_buckets
 
 from textveil_training.encoder.public_words import PublicWords
 from textveil_training.encoder.word_rows import shares, texts_of, word_ids
+from textveil_training.progress import Report
 
-Report = Callable[[str, int, int], None]
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StaticSettings:
     """How a static extractor is trained.
 
@@ -58,7 +58,7 @@ class StaticSettings:
         return {name: value for name, value in asdict(self).items() if name != "seed"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StaticWeights:
     """A trained extractor and its classifier, in floating point.
 
@@ -189,4 +189,5 @@ def _narrowed(word_rows: Doubles, pair_rows: Doubles, bias: Doubles, dimension: 
     if len(bias) > dimension:
         _, directions = np.linalg.eigh(word_rows.T @ word_rows + pair_rows.T @ pair_rows)  # ascending
         weight = directions[:, -dimension:]
-    return StaticWeights(*(part.astype(np.float32) for part in (word_rows @ weight, pair_rows @ weight, weight, bias)))
+    rows = [part.astype(np.float32) for part in (word_rows @ weight, pair_rows @ weight, weight, bias)]
+    return StaticWeights(word_rows=rows[0], pair_rows=rows[1], weight=rows[2], bias=rows[3])

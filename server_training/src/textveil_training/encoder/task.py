@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from textveil.mechanisms.staircase import MAX_CODES
 
 from textveil_training.data import LabeledText
-from textveil_training.encoder.grouped_split import Groups, divide, group_texts
+from textveil_training.data.grouped_split import Groups, divide, group_texts
 from textveil_training.errors import ClassError
 
 #: A class of fewer texts cannot be learned, calibrated and measured.
@@ -26,7 +26,7 @@ class Part:
     classes: NDArray[np.int64] = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """Labeled texts, divided.
 
@@ -54,6 +54,20 @@ class Task:
             for text, label in zip(part.texts, part.classes.tolist(), strict=True):
                 digest.update(f"{label} {len(text)}\n{text}\n".encode("utf-8", "surrogatepass"))
         return digest.hexdigest()
+
+
+def confusion(part: Part, codes: NDArray[np.int64], classes: int, count: int | None = None) -> NDArray[np.float64]:
+    """Counts the texts of a part by true class (row) and decision without noise (column).
+
+    Args:
+        part: The part.
+        codes: The decision on each of its texts.
+        classes: Number of classes.
+        count: Number of codes, if they are not the classes.
+    """
+    width = count or classes
+    pairs = np.bincount(part.classes * width + codes, minlength=classes * width)
+    return pairs.reshape(classes, width).astype(float)
 
 
 def divided(rows: Sequence[LabeledText], test: Sequence[LabeledText] | None = None, seed: int = 0) -> Task:
@@ -92,7 +106,14 @@ def divided(rows: Sequence[LabeledText], test: Sequence[LabeledText] | None = No
                 "they are copies of each other"
             )
         parts[name] = Part(tuple(everything[n].text for n in found), classes)
-    return Task(labels, parts["train"], parts["calibration"], parts["test"], groups, left_out)
+    return Task(
+        labels=labels,
+        train=parts["train"],
+        calibration=parts["calibration"],
+        test=parts["test"],
+        groups=groups,
+        left_out=left_out,
+    )
 
 
 def unlabeled(rows: Sequence[LabeledText], seed: int = 0) -> Task:
@@ -113,7 +134,9 @@ def unlabeled(rows: Sequence[LabeledText], seed: int = 0) -> Task:
     parts = {
         name: Part(tuple(texts[n] for n in found), np.zeros(len(found), np.int64)) for name, found in sides.items()
     }
-    return Task((), parts["train"], parts["calibration"], parts["test"], groups, 0)
+    return Task(
+        labels=(), train=parts["train"], calibration=parts["calibration"], test=parts["test"], groups=groups, left_out=0
+    )
 
 
 def _sides(groups: Groups, given: int, seed: int) -> dict[str, list[int]]:

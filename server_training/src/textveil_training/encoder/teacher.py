@@ -1,6 +1,6 @@
 """The language model that teaches a codebook: its vectors of the user's own texts. It stays on the server."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from importlib.util import find_spec
 
@@ -12,8 +12,8 @@ from torch import Tensor
 from textveil_training.encoder.minilm_settings import MinilmSettings
 from textveil_training.engine.encoders import MINILM, load_encoder, mean_pooled
 from textveil_training.engine.tokens import Tokenizer, vectors_of
+from textveil_training.progress import Report
 
-Report = Callable[[str, int, int], None]
 NO_TEACHER = "none"
 #: Texts that a teacher is asked about at most: more teach hardly more, and each takes some 10 ms.
 MAX_TEXTS = 4000

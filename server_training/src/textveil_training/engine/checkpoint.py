@@ -15,14 +15,15 @@ from safetensors import SafetensorError
 from textveil.bundle import atomic_folder, atomic_output
 from torch import Tensor, nn
 
-from textveil_training.engine.tensor_files import sha256, write_tensors
+from textveil_training.engine.tensor_files import write_tensors
 from textveil_training.errors import CheckpointError
+from textveil_training.hashes import sha256
 
 WEIGHTS = "model.safetensors"
 VOCABULARY = "vocab.txt"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Layout:
     """The layout of one kind of folder.
 

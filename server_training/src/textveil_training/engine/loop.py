@@ -19,23 +19,18 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
+from textveil.errors import ResumeError
 from torch import Tensor, nn
 
 from textveil_training.engine.stage import Stage
 from textveil_training.engine.tensor_files import write_tensors
-from textveil_training.errors import LossError, ResumeError
+from textveil_training.errors import LossError
+from textveil_training.progress import Report, no_report
 
 SAVE_EVERY_S = 300.0
 
-Report = Callable[[str, int, int], None]
-"""Called with a stage, the steps done and the steps in all."""
 
-
-def no_report(stage: str, done: int, total: int) -> None:
-    """Reports nothing."""
-
-
-@dataclass
+@dataclass(kw_only=True)
 class Position:
     """How far a run has come. All of it goes into the state file, as JSON.
 

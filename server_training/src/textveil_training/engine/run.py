@@ -1,6 +1,6 @@
 """The parts that every run shares: its folder, device, seed, state file, run key, record, and how it is resumed.
 
-A script of ``textveil_training.tasks`` reads: make a ``Run``, build the networks on its device, ``begin`` the record,
+A ``train`` module reads: make a ``Run``, build the networks on its device, ``begin`` the record,
 ``train`` the stages, ``finish`` with the result.
 """
 
@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from textveil.errors import ResumeError
 
-from textveil_training.engine.loop import Loop, Position, Report, no_report
+from textveil_training.engine.loop import Loop, Position
 from textveil_training.engine.processes import SingleProcess
 from textveil_training.engine.record import RunRecord
 from textveil_training.engine.stage import Stage
-from textveil_training.errors import CheckpointError, ResumeError
+from textveil_training.errors import CheckpointError
+from textveil_training.progress import Report, no_report
 
 STATE = "unfinished.safetensors"
 """File of an unfinished run in its output folder."""

@@ -5,9 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
+from textveil.errors import ResumeError
 from torch import Tensor, nn
-
-from textveil_training.errors import ResumeError
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class Update:
         return loss.item()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Stage:
     """Epochs that train the same parameters in the same way.
 

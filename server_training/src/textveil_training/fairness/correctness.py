@@ -16,7 +16,7 @@ from textveil.mechanisms.noise import WordDropout
 from textveil.vector import vector_statement as statement
 from torch import Tensor
 
-from textveil_training.data.formats import format_named
+from textveil_training.data import format_named
 from textveil_training.dpnr import checkpoint as files
 from textveil_training.dpnr.checkpoint import Description
 from textveil_training.dpnr.evaluation import device_features
@@ -26,10 +26,10 @@ from textveil_training.dpnr.networks import Model
 from textveil_training.dpnr.task import Split, load_split
 from textveil_training.engine.encoders import device_named
 from textveil_training.engine.loop import Report, no_report
-from textveil_training.engine.tensor_files import sha256
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError, SubgroupError
 from textveil_training.fairness.subgroups import CONFIDENCE, MINIMUM, Subgroups, subgroups
+from textveil_training.hashes import sha256
 
 Promise = dict[str, Any]
 Predict = Callable[[tuple[str, ...]], NDArray[np.int64]]
@@ -62,7 +62,7 @@ def attributes_named(format_name: str) -> tuple[str, ...]:
     """
     names = format_named(format_name).attributes
     if not names:
-        raise SubgroupError("the format has no private attributes (see data inspect)")
+        raise SubgroupError("the format has no private attributes")
     return names
 
 

@@ -16,7 +16,6 @@ from textveil_training.dpnr.task import Split
 from textveil_training.engine.encoders import device_named
 from textveil_training.engine.loop import Report, no_report
 from textveil_training.engine.record import RunRecord
-from textveil_training.engine.tensor_files import sha256
 from textveil_training.errors import CheckpointError, SubgroupError
 from textveil_training.fairness.correctness import (
     CLEAN,
@@ -30,6 +29,7 @@ from textveil_training.fairness.correctness import (
 )
 from textveil_training.fairness.subgroups import MINIMUM
 from textveil_training.finetune.network import DESCRIPTION as MODEL_DESCRIPTION
+from textveil_training.hashes import sha256
 
 KIND = "fairness"
 

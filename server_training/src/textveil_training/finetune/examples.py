@@ -12,9 +12,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from textveil_training.data import Example, ReadOptions, ScoredPair, available_splits, load, share_of
-from textveil_training.data.formats import format_named
-from textveil_training.engine.targets import attribute_matrix, class_ids, class_labels
+from textveil_training.data import Example, ReadOptions, ScoredPair, available_splits, format_named, load, share_of
+from textveil_training.data.targets import attribute_matrix, class_ids, class_labels
 from textveil_training.errors import DataOptionError, InvalidScore, MissingLabel, MissingSplit
 
 DEV_PERCENT = 5
@@ -23,7 +22,7 @@ THREE_SHARES = {"train": 80, "dev": 10, "test": 10}
 """How data that are one split are divided."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
     """One split.
 
@@ -164,7 +163,7 @@ def _rows(examples: Sequence[Example], labels: tuple[str, ...], width: int) -> R
         target = example.label if labels else getattr(example, "score", None)
         digest.update("\t".join((str(target), *example.texts, "\n")).encode("utf-8", "surrogatepass"))
     texts = tuple(tuple(example.texts) for example in examples)
-    return Rows(texts, targets, attribute_matrix(examples, width), digest.hexdigest())
+    return Rows(texts=texts, targets=targets, attributes=attribute_matrix(examples, width), sha256=digest.hexdigest())
 
 
 def _scores(examples: Sequence[Example]) -> Tensor:

@@ -8,10 +8,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from textveil_training.engine.loop import Report, no_report
 from textveil_training.engine.tokens import Tokenizer, vectors_of
 from textveil_training.finetune.inputs import joined, padded
 from textveil_training.finetune.network import Head, Network
+from textveil_training.progress import Report, no_report
 
 _AT_ONCE = 128
 STRENGTHS = (0.001, 0.01, 0.1, 1.0, 10.0)

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 
 from textveil_training.engine.encoders import device_named
-from textveil_training.engine.loop import Report, no_report
 from textveil_training.engine.tokens import Tokenizer
 from textveil_training.errors import CheckpointError
 from textveil_training.finetune.features import features, pearson, pooled
 from textveil_training.finetune.network import Description, Network, read_model
+from textveil_training.progress import Report, no_report
 
 
 def predictions(

@@ -8,7 +8,6 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from textveil_training.data.release import renamed
 from textveil_training.engine.checkpoint import WEIGHTS, Layout, weights_sha256
 from textveil_training.engine.encoders import load_encoder, mean_pooled
 from textveil_training.errors import CheckpointError
@@ -16,10 +15,12 @@ from textveil_training.errors import CheckpointError
 DESCRIPTION = "finetuned.json"
 HEAD = "head.safetensors"
 ENCODER = "encoder"
-LAYOUT = Layout("textveil-finetuned", 1, DESCRIPTION, ENCODER, "fine-tuned model")
+LAYOUT = Layout(
+    format_name="textveil-finetuned", version=1, description=DESCRIPTION, encoder=ENCODER, noun="fine-tuned model"
+)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Description:
     """The description of a fine-tuned model.
 
@@ -32,7 +33,7 @@ class Description:
         lowercase: Whether the encoder is uncased.
         encoder: ``encoder`` for the folder's own, else where the encoder that was not tuned came from.
         encoder_sha256: SHA-256 of the encoder's weights.
-        release: Terms of the release that its training texts are; None for raw text. The key in the file is ``law``.
+        release: Terms of the release that its training texts are; None for raw text.
     """
 
     labels: tuple[str, ...]
@@ -118,8 +119,7 @@ def write_model(folder: Path, network: Network, description: Description, vocabu
 
     def content(files: Any) -> dict[str, Any]:
         changes = {"encoder_sha256": files[f"{ENCODER}/{WEIGHTS}"]} if tuned else {}
-        found = asdict(replace(description, **changes))
-        return found | {"law": found.pop("release")}
+        return asdict(replace(description, **changes))
 
     encoder = (network.encoder, vocabulary) if tuned else None
     LAYOUT.write(folder, {HEAD: network.head.state_dict()}, encoder, content)
@@ -155,8 +155,6 @@ def _description(folder: Path) -> Description:
     def required(content: dict[str, Any]) -> set[str]:
         return {HEAD} | ({f"{ENCODER}/{WEIGHTS}"} if content["encoder"] == ENCODER else set())
 
-    keys = {field.name for field in fields(Description)} - {"release"} | {"law"}
-    content = LAYOUT.read(folder, keys, required)
-    law = content.pop("law")
-    content |= {"release": law and renamed(law), "labels": tuple(content["labels"])}
+    content = LAYOUT.read(folder, [field.name for field in fields(Description)], required)
+    content["labels"] = tuple(content["labels"])
     return Description(**content)

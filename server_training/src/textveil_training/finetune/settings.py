@@ -10,7 +10,7 @@ from textveil_training.engine.settings import Settings as RunSettings
 KIND = "finetune"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings(RunSettings):
     """Settings of one fine-tuning.
 
@@ -83,7 +83,7 @@ class Settings(RunSettings):
         return found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Runs:
     """Runs that a published result has: every data set, as every release, from every start, with every seed.
 
@@ -100,7 +100,7 @@ class Runs:
     seeds: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """One published result: settings of its fine-tunings, and what they run on.
 

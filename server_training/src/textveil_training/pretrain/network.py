@@ -66,7 +66,7 @@ class MaskedLM(nn.Module):
         return self.logits(self.hidden(ids, mask)[at])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LoadedMaskedLM:
     """A masked language model and what it reads.
 
@@ -122,7 +122,7 @@ def load_masked_lm(source: str, dropout: float = 0.0) -> LoadedMaskedLM:
     model = MaskedLM(network)
     if new_head:
         _start_head(model)
-    return LoadedMaskedLM(model.eval(), vocabulary, lowercase, new_head)
+    return LoadedMaskedLM(model=model.eval(), vocabulary=vocabulary, lowercase=lowercase, new_head=new_head)
 
 
 def _start_head(model: MaskedLM) -> None:

@@ -9,7 +9,7 @@ from textveil_training.engine.settings import Settings as RunSettings
 KIND = "pretrain"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings(RunSettings):
     """Settings of one pretraining.
 
@@ -94,7 +94,7 @@ class Runs:
     release: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """One published pretraining.
 

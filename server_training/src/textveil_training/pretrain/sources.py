@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from textveil_training.data import FORMATS, ReadOptions, available_splits, load
-from textveil_training.data.formats import format_named
+from textveil_training.data import FORMATS, ReadOptions, available_splits, format_named, load
 from textveil_training.errors import DataOptionError, MissingSplit
 
 
@@ -91,7 +90,7 @@ def read_texts(sources: Sequence[Source], text_key: str = "text") -> Texts:
     texts: list[str] = []
     described: list[dict[str, object]] = []
     for source in sources:
-        keyed = "text_key" in format_named(source.format_name).options
+        keyed = format_named(source.format_name).keyed
         options = ReadOptions(text_key=text_key, label_key=None) if keyed else ReadOptions()
         for split in source.splits or (None,):
             rows = load(source.format_name, source.path, split, options)

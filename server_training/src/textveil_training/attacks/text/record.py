@@ -7,12 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from textveil.errors import OutputError
+from textveil.errors import OutputError, ResumeError
 
 from textveil_training.attacks.text.run import Report, Settings, attack, describe, digest
 from textveil_training.engine.encoders import device_named
 from textveil_training.engine.record import FORMAT, RunRecord
-from textveil_training.errors import ResumeError
 from textveil_training.text_channel import TextChannel
 
 KIND = "attack-text"

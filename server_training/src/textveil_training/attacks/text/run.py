@@ -16,8 +16,8 @@ from textveil_training.attacks.text.released import Released, release
 from textveil_training.attacks.text.repeated import repeated
 from textveil_training.attacks.text.spread import statistics
 from textveil_training.engine.settings import PRECISIONS
-from textveil_training.engine.tensor_files import sha256
 from textveil_training.errors import SettingError
+from textveil_training.hashes import sha256
 from textveil_training.text_channel import Doubles, Ids, TextChannel
 
 Report = Callable[[str, int, int], None]

@@ -1,0 +1,162 @@
+"""Published formats: what a format is, and the one reader of those that are columns between tabs, never quoted.
+
+Some keep train, dev and test in one file, in this order, with a line of 20 equals signs after each.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from textveil_training.data.examples import AttributedText, Example, LabeledPair, LabeledText, ScoredPair
+from textveil_training.data.rows import (
+    FilePath,
+    file_name,
+    label_field,
+    read_lines,
+    score_field,
+    split_columns,
+    text_field,
+)
+from textveil_training.errors import EmptyData, FileLocation, InvalidAttributes, MissingSplit, WrongLayout
+
+SECTIONS = ("train", "dev", "test")
+SEPARATOR = "=" * 20
+#: GLUE's published test files have no labels and another header: they are refused.
+GLUE_FILES = {"train": ("train.tsv",), "dev": ("dev.tsv",)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """What stands in which column, from 0.
+
+    Attributes:
+        names: The header; empty for a file without one.
+        count: How many columns there are, without a header.
+        texts: The texts, one or two.
+        label: The label; ``None`` without one.
+        score: The score of a pair; ``None`` without one.
+        score_range: The smallest score and the largest.
+        indices: The private attributes: ascending indices with blanks between; ``None`` without any.
+        no_index: Whether a text may have no attribute.
+    """
+
+    names: tuple[str, ...] = ()
+    count: int = 0
+    texts: tuple[int, ...]
+    label: int | None = None
+    score: int | None = None
+    score_range: tuple[float, float] = (0.0, 0.0)
+    indices: int | None = None
+    no_index: bool = False
+
+    @property
+    def width(self) -> int:
+        """How many columns there are."""
+        return len(self.names) or self.count
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """What a caller may choose, for formats whose columns have no fixed names.
+
+    Attributes:
+        text_key: Key or column of the text.
+        label_key: Key or column of the label, or None for texts without one.
+    """
+
+    text_key: str = "text"
+    label_key: str | None = "label"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """One format.
+
+    Attributes:
+        title: What it is, in a few words.
+        columns: Its columns; ``None`` where it has a reader of its own.
+        read: Reads one file, where it is no such columns.
+        labels: The labels in the order of their class ids, or None where the format does not fix them.
+        attributes: Names of the private attributes, if any.
+        sections: Names of the splits inside one file, if any.
+        files: Names a split's file is published under, by split, for a folder of files.
+        keyed: Whether the caller names text and label.
+    """
+
+    title: str
+    columns: Columns | None = None
+    read: Callable[[FilePath, ReadOptions], Iterator[Example]] | None = None
+    labels: tuple[str, ...] | None = None
+    attributes: tuple[str, ...] = ()
+    sections: tuple[str, ...] = ()
+    files: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    keyed: bool = False
+
+
+def read_published(known: Format, path: FilePath, section: str | None = None) -> Iterator[Example]:
+    """Streams the rows of a file, checked up to the end of the wanted section.
+
+    Args:
+        known: The format; one with columns.
+        path: A UTF-8 text file.
+        section: One of the format's sections; None for all there is.
+
+    Raises:
+        WrongLayout: The first line is not the header, or there are rows after the last section.
+        MissingSplit: The file has fewer sections than the format, or one of them is empty.
+        DataError: The file cannot be read or is empty, or a row has another number of columns, no text, no label or an
+            unknown one, a score out of range, or no list of attributes.
+    """
+    columns = known.columns
+    assert columns is not None
+    lines = read_lines(path)
+    if columns.names:
+        location, line = next(lines)  # an empty file has raised EmptyData by now
+        if line.split("\t") != list(columns.names):
+            raise WrongLayout(f"the first line is not the header ({', '.join(columns.names)})", location)
+    finished = rows = 0  # sections whose separator has been seen, rows of the current one
+    for location, line in lines:
+        if known.sections and line.strip() == SEPARATOR:
+            if rows == 0:
+                raise MissingSplit("a split ends here that holds no row", location)
+            if known.sections[finished : finished + 1] == (section,):
+                return
+            finished, rows = finished + 1, 0
+            continue
+        if known.sections and finished == len(known.sections):
+            raise WrongLayout(f"there is a row after the last of the {finished} splits", location)
+        example = _example(known, columns, split_columns(line, columns.width, location), location)
+        rows += 1
+        if section is None or section == known.sections[finished]:
+            yield example
+    if known.sections and finished + (rows > 0) < len(known.sections):
+        raise MissingSplit(
+            f"the file has {finished + (rows > 0)} of {len(known.sections)} splits", FileLocation(file_name(path))
+        )
+    if not known.sections and rows == 0:
+        raise EmptyData("there is no row after the header", FileLocation(file_name(path)))
+
+
+def _example(known: Format, columns: Columns, row: list[str], location: FileLocation) -> Example:
+    texts = [text_field(row[place], location) for place in columns.texts]
+    score = None if columns.score is None else score_field(row[columns.score], *columns.score_range, location)
+    present = None if columns.indices is None else _attributes(row[columns.indices], known, columns, location)
+    label = None if columns.label is None else label_field(row[columns.label], known.labels, location)
+    if score is not None:
+        return ScoredPair(first=texts[0], second=texts[1], score=score, label=label)
+    assert label is not None
+    if present is not None:
+        return AttributedText(texts[0], label, present)
+    return LabeledPair(texts[0], texts[1], label) if len(texts) > 1 else LabeledText(texts[0], label)
+
+
+def _attributes(listed: str, known: Format, columns: Columns, location: FileLocation) -> tuple[int, ...]:
+    names = [str(index) for index, _ in enumerate(known.attributes)]
+    words = listed.split()
+    present = [names.index(word) for word in words if word in names]
+    if len(present) < len(words) or present != sorted(set(present)):
+        raise InvalidAttributes(
+            f"column {(columns.indices or 0) + 1} does not list ascending indices below {len(names)}", location
+        )
+    if not present and not columns.no_index:
+        raise InvalidAttributes(f"column {(columns.indices or 0) + 1} is empty", location)
+    return tuple(present)

@@ -1,0 +1,280 @@
+"""Makes a bundle of a file of labeled texts: its devices release the index of a class.
+
+    textveil-train encoder my.csv --text text --label topic -o bundle
+
+1. Divide the texts, close ones on one side. 2. Train an extractor. 3. Round it to int8: from here on everything
+is measured on what ships. 4. Fit the channels on the calibration texts, and make integers of them. 5. Compute the
+figures on the test texts, exactly. 6. Write the bundle, with a card and the decisions on both by label.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from decimal import Decimal
+from functools import partial
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.bundle import HeldOut
+from textveil.mechanisms.staircase import IndexStaircase
+from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
+
+from textveil_training.bounds.decisions import accuracy_channel, counts_channel, label_probabilities, recalls
+from textveil_training.data.grouped_split import SHARED_WORDS
+from textveil_training.encoder.extractors import (
+    STATIC,
+    TrainedExtractor,
+    train_minilm_extractor,
+    train_static_extractor,
+)
+from textveil_training.encoder.kept_parts import KeptParts
+from textveil_training.encoder.minilm_settings import MinilmSettings
+from textveil_training.encoder.static import StaticSettings
+from textveil_training.encoder.task import Task, confusion
+from textveil_training.errors import SettingError
+from textveil_training.progress import Report
+
+LEVELS = ("0.5", "1", "2", "3", "4", "6", "8")
+#: The program of ``accuracy`` has this many classes squared variables: beyond it a bundle has ``counts`` alone.
+MAX_PROGRAM_CLASSES = 64
+MAX_EPSILON = 16
+
+_LEVEL = re.compile(r"[1-9]?[0-9](\.[0-9]{1,9})?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncoderSettings:
+    """What a bundle is to be.
+
+    Attributes:
+        name: Its name.
+        data: Name of the file, for the card.
+        data_sha256: Its hash.
+        license: License of the data or of the bundle, for the card.
+        source: Where the data are from and on what terms, for the card.
+        levels: Whole-text epsilons, decimal strings, ascending.
+        default: Channel and level that are meant where a user names none.
+        extractor: ``static`` or ``minilm``.
+        static: How a static extractor is trained.
+        minilm: How MiniLM is tuned.
+    """
+
+    name: str
+    data: str
+    data_sha256: str
+    license: str = "not stated"
+    source: str = ""
+    levels: tuple[str, ...] = LEVELS
+    default: tuple[str, str] = ("counts", "4")
+    extractor: str = STATIC
+    static: StaticSettings = field(default_factory=StaticSettings)
+    minilm: MinilmSettings = field(default_factory=MinilmSettings)
+
+    @classmethod
+    def of(cls, *, seed: int, minilm: Mapping[str, Any], **settings: Any) -> "EncoderSettings":
+        """Returns settings with one seed, whatever the extractor.
+
+        Args:
+            seed: Seed of training.
+            minilm: Settings of MiniLM alone; None where they are left out.
+            settings: Other attributes.
+        """
+        given = {name: value for name, value in minilm.items() if value is not None}
+        return cls(static=StaticSettings(seed=seed), minilm=MinilmSettings(seed=seed, **given), **settings)
+
+    def described(self) -> dict[str, Any]:
+        """Returns everything that decides the bundle besides the texts, as values for JSON."""
+        return asdict(self)
+
+
+def checked_levels(levels: str) -> tuple[str, ...]:
+    """Reads comma-separated epsilons.
+
+    Raises:
+        SettingError: They are not ascending decimal numbers above 0 and up to 16.
+    """
+    found = tuple(level.strip() for level in levels.split(","))
+    if not all(_LEVEL.fullmatch(level) for level in found):
+        raise SettingError("levels are decimal numbers with commas between")
+    exact = [Decimal(level) for level in found]
+    if exact != sorted(set(exact)) or not 0 < exact[0] <= exact[-1] <= MAX_EPSILON:
+        raise SettingError(f"levels ascend, from above 0 to {MAX_EPSILON}")
+    return found
+
+
+def train_encoder(
+    task: Task, settings: EncoderSettings, report: Report, kept: KeptParts | None = None
+) -> IndexContents:
+    """Trains, quantizes, fits and measures.
+
+    Args:
+        task: The texts.
+        settings: What the bundle is to be.
+        report: Told the stage, the steps done and the steps in all.
+        kept: Where finished parts are kept, so that an interrupted run can go on; None to keep none.
+
+    Returns:
+        The bundle in memory.
+
+    Raises:
+        TextveilError: See ``train_static_extractor`` and ``train_minilm_extractor``.
+    """
+    return contents_of(measured_extractor(task, settings, settings.extractor, report, kept), task, settings, report)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredExtractor:
+    """An extractor and what it decides.
+
+    Attributes:
+        kind: ``static`` or ``minilm``.
+        trained: The extractor as it ships.
+        calibration: Its decision on each calibration text, shape ``(texts,)``.
+        test: Its decision on each test text.
+    """
+
+    kind: str
+    trained: TrainedExtractor
+    calibration: NDArray[np.int64]
+    test: NDArray[np.int64]
+
+
+def measured_extractor(
+    task: Task, settings: EncoderSettings, kind: str, report: Report, kept: KeptParts | None = None
+) -> MeasuredExtractor:
+    """Trains an extractor, and lets it decide as devices do; arguments and errors are those of ``train_encoder``."""
+    if kind == STATIC:
+        trained = train_static_extractor(task, settings.static, kept, report)
+    else:
+        trained = train_minilm_extractor(task, settings.minilm, kept, report)
+
+    def decide() -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        found = {}
+        for name, stage in (("calibration", "calibrating"), ("test", "measuring")):
+            told = partial(report, f"{stage} {kind}")
+            found[name] = trained.codes(getattr(task, name).texts, told)
+        return found, {}
+
+    decided = (decide() if kept is None else kept.part(f"{kind}-decisions", decide))[0]
+    return MeasuredExtractor(kind=kind, trained=trained, calibration=decided["calibration"], test=decided["test"])
+
+
+def contents_of(found: MeasuredExtractor, task: Task, settings: EncoderSettings, report: Report) -> IndexContents:
+    """Fits the channels and computes the figures; arguments are those of ``train_encoder``."""
+    calibration = confusion(task.calibration, found.calibration, len(task.labels))
+    test = confusion(task.test, found.test, len(task.labels))
+    channels = fit_channels(calibration, settings.levels, report)
+    trained = found.trained
+    return IndexContents(
+        name=settings.name,
+        labels=task.labels,
+        extractor=trained.parts,
+        weight=trained.weight,
+        bias=trained.bias,
+        channels=channels,
+        default=settings.default,
+        probabilities={
+            f"{name}.{staircase.level.epsilon:f}": label_probabilities(calibration, staircase.matrix).astype(np.float32)
+            for name, levels in channels.items()
+            for staircase in levels
+        },
+        held_out=HeldOut(task.labels, (calibration + test).astype(np.int64)),
+        license=settings.license,
+        provenance={**provenance(settings), "extractor": found.kind, **trained.provenance},
+        measured=figures(task, test, channels, settings.data),
+    )
+
+
+def provenance(settings: EncoderSettings) -> dict[str, str]:
+    """Returns what a bundle says of its data."""
+    return {"data": settings.data, "data_sha256": settings.data_sha256, "source": settings.source}
+
+
+def fit_channels(
+    calibration: NDArray[np.float64], levels: tuple[str, ...], report: Report
+) -> dict[str, tuple[IndexStaircase, ...]]:
+    """Makes the integers of ``counts``, and of ``accuracy``, which is fitted to decisions on the calibration texts.
+
+    Args:
+        calibration: Counts by true class (row) and decision (column).
+        levels: Whole-text epsilons, ascending.
+        report: Told how many levels are done.
+    """
+    classes = len(calibration)
+    counts = [integer_channel("counts", counts_channel(classes, drawn_epsilon(level)), level) for level in levels]
+    if classes > MAX_PROGRAM_CLASSES:
+        return {"counts": tuple(counts)}
+    accuracy = []
+    for done, level in enumerate(levels, 1):
+        # One right decision of each class is added: a class without any among few texts is not worthless.
+        best = accuracy_channel(calibration + np.eye(classes), drawn_epsilon(level))
+        accuracy.append(integer_channel("accuracy", best, level))
+        report("channels", done, len(levels))
+    return {"counts": tuple(counts), "accuracy": tuple(accuracy)}
+
+
+def figures(
+    task: Task, confusion: NDArray[np.float64], channels: dict[str, tuple[IndexStaircase, ...]], data: str
+) -> dict[str, Any]:
+    """Computes what the card says: exact expectations over the draw, of the test texts.
+
+    Args:
+        task: The texts.
+        confusion: Counts of the test texts by true class (row) and decision without noise (column).
+        channels: The channels.
+        data: Name of the file.
+    """
+    shares = confusion.sum(axis=1) / confusion.sum()
+    clean = accuracies(task.labels, shares, recalls(confusion, np.eye(len(shares))))
+    texts = int(confusion.sum())
+    clean["standard_error"] = _rounded(sqrt(clean["accuracy"] * (1 - clean["accuracy"]) / texts))
+    return {
+        **divided_figures(task, data),
+        "shares": {label: _rounded(share) for label, share in zip(task.labels, shares, strict=True)},
+        "majority": _rounded(shares.max()),
+        "clean": clean,
+        "channels": {
+            name: {
+                f"{staircase.level.epsilon:f}": {
+                    **accuracies(task.labels, shares, recalls(confusion, staircase.matrix)),
+                    "abandoned": [label for label, base in zip(task.labels, staircase.base, strict=True) if not base],
+                }
+                for staircase in levels
+            }
+            for name, levels in channels.items()
+        },
+    }
+
+
+def divided_figures(task: Task, data: str) -> dict[str, Any]:
+    """Returns what the card says of the division of a file."""
+    return {
+        "data": data,
+        "texts": {name: len(getattr(task, name).texts) for name in ("train", "calibration", "test")},
+        "left_out": task.left_out,
+        "duplicates": task.groups.duplicates,
+        "largest_group": task.groups.largest,
+        "shared_words": SHARED_WORDS,
+    }
+
+
+def accuracies(labels: tuple[str, ...], shares: NDArray[np.float64], recall: NDArray[np.float64]) -> dict[str, Any]:
+    """Returns accuracy, balanced accuracy, the worst recall, and the recall of each label.
+
+    Args:
+        labels: Names of the classes.
+        shares: Share of each among the texts, shape ``(classes,)``.
+        recall: How often a text of each is told right, shape ``(classes,)``.
+    """
+    return {
+        "accuracy": _rounded(float(shares @ recall)),
+        "balanced_accuracy": _rounded(float(recall.mean())),
+        "worst_recall": _rounded(float(recall.min())),
+        "recall": {label: _rounded(float(share)) for label, share in zip(labels, recall, strict=True)},
+    }
+
+
+def _rounded(number: float) -> float:
+    return round(float(number), 6)

@@ -1,0 +1,141 @@
+"""Makes a bundle of a file of texts without labels: its devices release the index of a code.
+
+    textveil-train encoder my.csv --text text --codes 16 -o bundle
+
+1. Divide the texts, close ones on one side. 2. Take vectors of them: by rows of words, taught by MiniLM if it is there,
+or by MiniLM itself. 3. Learn the codes. 4. Round to int8. 5. k-ary randomized response over the codes. 6. If there are
+labels, compute how well a server tells them from the indices alone: it has seen the label and the code of every
+training text. 7. Write the bundle.
+"""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.bundle import HeldOut, layout
+from textveil.mechanisms.staircase import IndexStaircase
+from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
+
+from textveil_training.bounds.decisions import counts_channel, label_probabilities
+from textveil_training.encoder.codebook import different_texts
+from textveil_training.encoder.codebook_extractors import minilm_codebook, static_codebook
+from textveil_training.encoder.extractors import MINILM
+from textveil_training.encoder.kept_parts import Arrays, KeptParts
+from textveil_training.encoder.task import Task, confusion
+from textveil_training.encoder.teacher import NO_TEACHER
+from textveil_training.encoder.train import EncoderSettings, accuracies, divided_figures, provenance
+from textveil_training.progress import Report
+
+
+def train_codebook(
+    task: Task,
+    codes: int,
+    settings: EncoderSettings,
+    report: Report,
+    teacher: str = NO_TEACHER,
+    kept: KeptParts | None = None,
+) -> IndexContents:
+    """Finds codes, quantizes and measures.
+
+    Args:
+        task: The texts. Classes are used for figures alone, if there are labels.
+        codes: How many codes are wanted.
+        settings: What the bundle is to be; ``static`` decides of ``max_characters``, ``min_texts``, ``pairs`` and
+            ``seed``, ``minilm`` of MiniLM's ``max_tokens``, and with the extractor ``minilm`` of its ``encoder``.
+        report: Told the stage, the steps done and the steps in all.
+        teacher: Who teaches rows of words: ``minilm``, a folder or a hub id of a BERT model, or ``none``.
+        kept: Where finished parts are kept, so that an interrupted run can go on; None to keep none.
+
+    Returns:
+        The bundle in memory.
+
+    Raises:
+        ClassError: There are too few texts for so many codes, or they are too much alike.
+        TextveilError: See ``static_codebook`` and ``minilm_codebook``.
+    """
+    texts = different_texts(task.train.texts, codes)
+    if settings.extractor == MINILM:
+        made = minilm_codebook(texts, codes, replace(settings.minilm, seed=settings.static.seed), kept, report)
+    else:
+        taught_by = replace(settings.minilm, encoder=teacher)
+        made = static_codebook(texts, codes, settings.static, taught_by, kept, report)
+    trained = made.trained
+    count = len(trained.bias)
+
+    def decide() -> tuple[Arrays, dict[str, Any]]:
+        names = ("calibration", "train", "test") if task.labels else ("calibration",)
+        return {name: trained.codes(getattr(task, name).texts, partial(report, name)) for name in names}, {}
+
+    decided = (kept.part(f"{made.kind}-decisions", decide) if kept is not None else decide())[0]
+
+    def found(name: str) -> NDArray[np.float64]:
+        """Counts by class (row) and code (column) of one part."""
+        return confusion(getattr(task, name), decided[name], max(1, len(task.labels)), count)
+
+    levels = tuple(integer_channel("counts", counts_channel(count, drawn_epsilon(e)), e) for e in settings.levels)
+    calibration = found("calibration")
+    shares = np.diag(calibration.sum(axis=0))
+    labels = tuple(str(code) for code in range(count))
+    return IndexContents(
+        name=settings.name,
+        labels=labels,
+        extractor=trained.parts,
+        weight=trained.weight,
+        bias=trained.bias,
+        channels={"counts": levels},
+        default=settings.default,
+        kind=layout.CODEBOOK,
+        probabilities={
+            f"counts.{level.level.epsilon:f}": label_probabilities(shares, level.matrix).astype(np.float32)
+            for level in levels
+        },
+        held_out=HeldOut(task.labels, (calibration + found("test")).astype(np.int64)) if len(task.labels) > 1 else None,
+        license=settings.license,
+        provenance={
+            **provenance(settings),
+            "extractor": made.kind,
+            "min_texts_of_a_code": made.smallest,
+            **trained.provenance,
+            "seed": settings.static.seed,
+        },
+        measured={
+            **divided_figures(task, settings.data),
+            **(label_figures(task.labels, found("train"), found("test"), levels) if task.labels else {}),
+        },
+    )
+
+
+def label_figures(
+    labels: tuple[str, ...],
+    train: NDArray[np.float64],
+    test: NDArray[np.float64],
+    levels: tuple[IndexStaircase, ...],
+) -> dict[str, Any]:
+    """Computes how well labels are told from indices: exact expectations over the draw, of the test texts.
+
+    For each index the server takes ``argmax over labels of sum_x train[label, x] Q(index|x)``.
+
+    Args:
+        labels: Names of the classes.
+        train: Counts of the training texts by class (row) and code (column).
+        test: The same of the test texts.
+        levels: The levels of the channel.
+    """
+    shares = test.sum(axis=1) / test.sum()
+
+    def told(channel: NDArray[np.float64]) -> dict[str, Any]:
+        chosen = (train @ channel).argmax(axis=0)
+        recall = np.array([(test[label] @ channel)[chosen == label].sum() for label in range(len(labels))])
+        abandoned = [label for number, label in enumerate(labels) if number not in chosen]
+        return {**accuracies(labels, shares, recall / test.sum(axis=1)), "abandoned": abandoned}
+
+    clean = told(np.eye(train.shape[1]))
+    clean["standard_error"] = round(float(np.sqrt(clean["accuracy"] * (1 - clean["accuracy"]) / test.sum())), 6)
+    return {
+        "shares": {label: round(float(share), 6) for label, share in zip(labels, shares, strict=True)},
+        "majority": round(float(shares.max()), 6),
+        "clean": clean,
+        "channels": {"counts": {f"{level.level.epsilon:f}": told(level.matrix) for level in levels}},
+    }

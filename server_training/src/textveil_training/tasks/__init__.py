@@ -1,1 +1,0 @@
-"""One script for each training method."""

@@ -1,0 +1,251 @@
+"""``textveil-train sanitize-corpus``: what it prints, bad input, Ctrl-C, and that no word of the corpus is told."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from overridden import overridden
+from small_corpus import write_bundle
+from textveil_cli import console
+from textveil_training import cli
+
+Run = Callable[..., tuple[int, str, str]]
+Write = Callable[..., Path]
+
+SST2 = "sentence\tlabel\nthe quokkasecret film\t1\nno quokkasecret\t0\n"
+JSON = '{"text": "the quokkasecret", "label": 1}\n'
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs the command with one worker, in an empty folder, its output in ``out``."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+
+    def command(*arguments: object) -> tuple[int, str, str]:
+        given = overridden(["sanitize-corpus", "-o", "out", "--workers", "1"], list(map(str, arguments)))
+        code = console.run(cli.app, "textveil-train", list(map(str, given)))
+        return code, *capfd.readouterr()
+
+    return command
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundle that is opened faster than the built-in one."""
+    return write_bundle(tmp_path_factory.mktemp("small") / "bundle")
+
+
+def everything() -> str:
+    """Names and contents of all files here."""
+    return "".join(f"{path}{path.read_text('utf-8')}" for path in Path().rglob("*") if path.is_file())
+
+
+def test_a_table_a_statement_and_a_record(write: Write, run: Run, canary: str) -> None:
+    code, out, err = run(write(SST2, "train.tsv"), "--format", "sst2", "-m", "santext+")
+    assert code == 0
+    assert [line.split() for line in out.splitlines()[:2]] == [
+        ["file", "rows", "documents", "tokens"], ["train.tsv", "2", "2", "5"]
+    ]  # fmt: skip
+    assert out.splitlines()[2].endswith("s with 1 workers")
+    assert err.startswith("textveil-train: 1 copy; santext+, level moderate, exact tail: epsilon 10 d")
+    assert err.count("\n") == 1
+    assert sorted(path.name for path in Path("out").iterdir()) == ["record.json", "train.tsv"]
+    assert canary not in out + err + everything()
+
+
+def test_the_staircase_is_the_default(write: Write, run: Run, canary: str) -> None:
+    """Its statement counts drawn mentions: the function words of this text are visible."""
+    code, out, err = run(write(SST2, "train.tsv"), "--format", "sst2")
+    assert code == 0
+    assert out.splitlines()[1].split() == ["train.tsv", "2", "2", "3"]
+    assert err.startswith("textveil-train: 1 copy; 10 nats per drawn mention. ")
+    assert "Whole text: 10 x 3 drawn mentions = 30 nats" in err
+    statement = json.loads(Path("out/record.json").read_text())["statement"]
+    assert (statement["mechanism"], statement["level"], statement["mentions"]) == ("staircase", "weak", 3)
+    assert [line.split()[0] for line in Path("out/train.tsv").read_text().splitlines()] == ["sentence", "the", "no"]
+    assert canary not in out + err + everything()
+
+
+def test_options_of_the_staircase(write: Write, run: Run) -> None:
+    rows = "sentence\tlabel\n" + "the film, the film\t1\n" * 20
+    options = ["--visible", "none", "--no-kinds", "--consistent", "--consistent-cap", "9", "--split", "--fluent"]
+    code, out, _ = run(write(rows, "train.tsv"), "--format", "sst2", *options)
+    assert code == 0
+    assert out.splitlines()[1].split() == ["train.tsv", "20", "20", "40"]  # two distinct words in each text
+    statement = json.loads(Path("out/record.json").read_text())["statement"]
+    assert "function words" not in statement["visible"]
+    assert [statement[name] for name in ("kinds", "consistent", "fluent")] == [False, True, True]
+    drawn = [
+        line.split("\t")[0].replace(",", "").split() for line in Path("out/train.tsv").read_text().splitlines()[1:]
+    ]
+    assert all(words[:2] == words[2:] for words in drawn)
+    assert run("train.tsv", "--format", "sst2", "-m", "krr", "-e", "2.5", "--fluent", "-o", "krr")[0] == 1
+
+
+def test_json_and_quiet(write: Write, run: Run, canary: str) -> None:
+    options = ["--format", "jsonl", "--text-key", "text", "--label-key", "label", "--copies", 3, "--json", "-q"]
+    code, out, err = run(write(JSON, "rows.jsonl"), *options, "-m", "krr", "-e", "2.5", "--case", "drop")
+    assert (code, err, out.count("\n")) == (0, "", 1)
+    record = json.loads(out)
+    assert record == json.loads(Path("out/record.json").read_text())
+    assert (record["statement"]["mechanism"], record["statement"]["epsilon"]) == ("krr", 2.5)
+    assert (record["statement"]["case"], record["statement"]["tokens"]) == ("drop", 3 * 2)
+    assert canary not in out + everything()
+
+
+def test_a_folder_of_published_files(write: Write, run: Run, tmp_path: Path) -> None:
+    for name in ("train.tsv", "dev.tsv", "test.tsv"):
+        write(SST2, name)
+    code, _, _ = run(tmp_path, "--format", "sst2", "-m", "santext", "--tail", "capped", "--level", "moderate")
+    assert code == 0
+    statement = json.loads(Path("out/record.json").read_text())["statement"]
+    assert (statement["mechanism"], statement["tail"], statement["level"]) == ("santext", "capped", "moderate")
+    assert sorted(path.name for path in Path("out").iterdir()) == ["dev.tsv", "record.json", "train.tsv"]
+
+
+def test_denied_words(write: Write, run: Run, canary: str) -> None:
+    denied = write(f"the\n{canary}\n", "denied.txt")
+    options = ["--format", "text", "-m", "santext+", "-p", "1e-18", "--json"]
+    path = write("the and the\n" * 50)
+    assert run(path, *options)[0] == 0
+    assert set(Path("out/rows.txt").read_text().split()) == {"the", "and"}
+    code, out, err = run(path, *options, "--deny", denied, "-o", "denied")
+    assert code == 0
+    assert Path("denied/rows.txt").read_text().split()[1::3] == ["and"] * 50
+    assert len(set(Path("denied/rows.txt").read_text().split())) > 2
+    assert canary not in out + err + everything()
+
+
+BAD = [
+    ("sst2", SST2 + "quokkasecret\n", "data-columns: rows.txt, line 4: "),
+    ("sst2", SST2 + "quokkasecret\t1\t1\n", "data-columns: rows.txt, line 4: "),
+    ("sst2", SST2 + "quokkasecret\t\n", "data-no-label: rows.txt, line 4: "),
+    ("sst2", SST2 + "quokkasecret\t7\n", "data-label: rows.txt, line 4: "),
+    ("sst2", SST2 + "\t1\n", "data-text: rows.txt, line 4: "),
+    ("sst2", "label\tquokkasecret\n", "data-layout: rows.txt, line 1: "),
+    ("sst2", "", "data-empty: rows.txt: "),
+    ("text", " \n", "data-empty: rows.txt: "),
+    ("medsts", "quokkasecret\tb\tquokkasecret\n", "data-score: rows.txt, line 1: "),
+    ("ag-entities", "0\tquokkasecret\t0\n", "data-split: rows.txt: "),
+    ("jsonl", JSON + "quokkasecret\n", "data-json: rows.txt, line 2: "),
+    ("jsonl", JSON + '{"text": 1}\n', "data-json: rows.txt, line 2: "),
+    ("jsonl", JSON + '{"other": "quokkasecret"}\n', "data-text: rows.txt, line 2: "),
+    ("text", b"quokkasecret\nquokkasecret \xff\n", "data-encoding: rows.txt, line 2: not UTF-8 at byte 26"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "content", "said"), BAD, ids=[f"{n}: {s.split(':')[0]}" for n, _, s in BAD])
+def test_bad_input(
+    write: Write, run: Run, small: Path, canary: str, name: str, content: str | bytes, said: str
+) -> None:
+    """Also behind good files: nothing is drawn before all of the input has been read."""
+    good = {"sst2": SST2, "text": "a\n", "jsonl": JSON}.get(name)
+    inputs = [*([] if good is None else [write(good, "good.txt")]), write(content)]
+    code, out, err = run(*inputs, "--bundle", small, "--format", name)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith(f"textveil-train: {said}")
+    assert canary not in err
+    assert list(Path().iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["quokkasecret", "--format", "sst2"], "data-file: input 1 of 1 cannot be opened (No such file"),
+        ([".", "--format", "sst2"], "data-split: input 1 of 1: the folder holds no file of this format"),
+        ([".", "--format", "text"], "data-file: input 1 of 1 cannot be opened (Is a directory"),
+        (["ROWS", "quokkasecret", "--format", "sst2"], "data-file: input 2 of 2 cannot be opened"),
+        (["ROWS", "ROWS", "--format", "sst2"], "data-option: two inputs have the same name"),
+        (["ROWS", "--format", "sst2", "--text-key", "quokkasecret"], "data-option: "),
+        (["ROWS", "--format", "sst2", "--mechanism", "quokkasecret"], "unknown-mechanism: "),
+        (["ROWS", "--format", "sst2", "--level", "quokkasecret"], "unknown-level: "),
+        (["ROWS", "--format", "sst2", "--case", "quokkasecret"], "option: "),
+        (["ROWS", "--format", "sst2", "--bundle", "quokkasecret"], "bundle-not-found: "),
+        (["ROWS", "--format", "sst2", "--expect-id", "quokkasecret"], "bundle-identity: "),
+        (["ROWS", "--format", "sst2", "--deny", "quokkasecret"], "input: --deny"),
+        (["ROWS", "--format", "sst2", "-o", "ROWS"], "output: "),
+        (["ROWS", "--format", "sst2", "-o", "ROWS/quokkasecret"], "output: "),
+        (["ROWS", "--format", "sst2", "-o", ".."], "resume: the output folder is not empty"),
+    ],
+)
+def test_bad_options(write: Write, run: Run, small: Path, canary: str, arguments: list[str], said: str) -> None:
+    path = str(write(SST2))
+    given = [argument.replace("ROWS", path) for argument in arguments]
+    code, out, err = run(*overridden(["--bundle", small], given))
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith(f"textveil-train: {said}")
+    assert canary not in err
+    assert list(Path().iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions are another matter there")
+def test_a_file_that_may_not_be_read(write: Write, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, real = write(SST2), Path.open
+
+    def refuse(opened: Path, *rest: str, **named: str) -> object:
+        if opened.name == "rows.txt":
+            raise PermissionError(errno.EACCES, "quokkasecret", "quokkasecret")
+        return real(opened, *rest, **named)
+
+    monkeypatch.setattr(Path, "open", refuse)
+    code, _, err = run(path, "--format", "sst2")
+    assert (code, err) == (
+        1,
+        f"textveil-train: data-file: input 1 of 1 cannot be opened ({os.strerror(errno.EACCES)})\n",
+    )
+
+
+@pytest.mark.parametrize("arguments", [[], ["quokkasecret"], ["quokkasecret", "--format", "quokkasecret"]])
+def test_wrong_usage(run: Run, canary: str, arguments: list[str]) -> None:
+    code, out, err = run(*arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert canary not in err
+
+
+def test_a_full_disk(write: Write, run: Run, canary: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, canary, canary)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", fail)
+        code, out, err = run(write(SST2), "--format", "sst2")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith("textveil-train: output: ")
+    assert canary not in err + everything()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another matter there")
+def test_ctrl_c_and_going_on(write: Write, small: Path, tmp_path: Path, canary: str) -> None:
+    """As a terminal does it: the signal goes to the command and its workers alike."""
+    path, output = write("".join(f"the {canary} film {number}\n" for number in range(60_000))), tmp_path / "out"
+    command = [sys.executable, "-m", "textveil_training", "sanitize-corpus", str(path), "--format", "text"]
+    command += ["-o", str(output), "--workers", "2", "--bundle", str(small), "--copies", "3"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
+    )
+    first = output / "copy-1" / "rows.txt"
+    while process.poll() is None and not first.exists():
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert err == "textveil-train: interrupted; what is finished is kept, and --resume goes on\n"
+    kept = first.read_bytes()
+    assert not (output / "record.json").exists()
+    done = subprocess.run([*command, "--resume"], capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    assert first.read_bytes() == kept
+    assert (output / "copy-3" / "rows.txt").read_bytes().count(b"\n") == 60_000
+    assert json.loads((output / "record.json").read_text())["resumed"]

@@ -1,0 +1,177 @@
+"""``textveil-train encoder``, from a file to a bundle that devices and servers open."""
+
+import json
+from collections.abc import Callable
+from csv import DictReader
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+from overridden import overridden
+from textveil.bundle import StaticParts
+from textveil.vector import IndexEncoder
+from textveil.verify import verify_index
+from textveil_cli.collector import IndexServer
+from textveil_training.bounds.decisions import recalls
+from textveil_training.data import LabeledText
+from textveil_training.encoder.extractors import codes_of
+from textveil_training.encoder.public_words import PUBLIC_NUMBERS, public_words
+from textveil_training.encoder.task import divided
+from textveil_training.encoder.train import EncoderSettings, figures, fit_channels
+
+Run = Callable[..., tuple[int, str, str]]
+SECRET = "Zorblaxia"
+WORDS = {"Sport": "goal match team player", "Märkte": "bank market price stock"}
+
+
+def csv(rows: int = 90) -> str:
+    generator = np.random.default_rng(0)
+    lines = ["id,text,topic"]
+    for number in range(rows):
+        label = ("Sport", "Märkte")[number % 2]
+        words = (
+            generator.choice(WORDS[label].split(), 4).tolist() + generator.choice("the of a in on".split(), 3).tolist()
+        )
+        lines.append(f'{number},"{" ".join(generator.permutation(words))}, {number} {SECRET}",{label}')
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundle that the command made, beside the file that it was made of."""
+    from textveil_cli import console
+    from textveil_training import cli
+
+    folder = tmp_path_factory.mktemp("encoder")
+    (folder / "my.csv").write_text(csv(), "utf-8")
+    arguments = ["encoder", str(folder / "my.csv"), "--text", "text", "--label", "topic", "-o", str(folder / "bundle")]
+    assert console.run(cli.app, "textveil-train", [*arguments, "--threads", "1", "--levels", "1,4"]) == 0
+    return folder / "bundle"
+
+
+def test_the_bundle_decides_and_keeps_the_names_of_labels(made: Path) -> None:
+    encoder = IndexEncoder.load(made)
+    assert encoder.bundle.labels == ("Märkte", "Sport")
+    assert encoder.secret_code("the player of the match") == 1
+    assert encoder.secret_code("the price of stock") == 0
+    assert list(encoder.bundle.channels) == ["counts", "accuracy"]
+    assert "certificate for these very channels" in verify_index(encoder.bundle)
+    server = IndexServer.load(made)
+    decision = server.classify(server.receive(encoder.encode("goal").line, 1))
+    assert decision.scores[decision.label] > 0.5
+
+
+def test_the_bundle_has_the_decisions_on_the_texts_that_were_not_trained_on(made: Path) -> None:
+    bundle = IndexEncoder.load(made).bundle
+    held_out, measured = bundle.held_out, bundle.manifest["measured"]
+    assert held_out is not None
+    assert held_out.labels == bundle.labels
+    assert held_out.texts == measured["texts"]["calibration"] + measured["texts"]["test"]
+    rows = [LabeledText(row["text"], row["topic"]) for row in DictReader(StringIO(csv()))]
+    task, encoder = divided(rows), IndexEncoder.load(made)
+    wanted = np.zeros((2, 2), dtype=int)
+    for part in (task.calibration, task.test):
+        assert not set(part.texts) & set(task.train.texts)
+        for text, label in zip(part.texts, part.classes, strict=True):
+            wanted[label, encoder.secret_code(text)] += 1
+    assert held_out.decisions.tolist() == wanted.tolist()
+
+
+def test_nothing_of_the_texts_is_in_the_bundle(made: Path) -> None:
+    for path in made.iterdir():
+        assert SECRET.encode() not in path.read_bytes()
+        assert SECRET.lower().encode() not in path.read_bytes()
+    assert sum(path.stat().st_size for path in made.iterdir()) < 4_000_000
+
+
+def test_the_card_has_the_figures_and_the_warning(made: Path) -> None:
+    card = " ".join((made / "README.md").read_text("utf-8").split())
+    assert "The bundle is not private toward the texts it was trained on." in card
+    measured = json.loads((made / "manifest.json").read_text("utf-8"))["measured"]
+    assert sum(measured["texts"].values()) == 90
+    assert f"{measured['texts']['train']} texts of `my.csv` for training" in card
+    accuracy = measured["channels"]["counts"]["4"]["accuracy"]
+    assert f"| counts | 4 | {100 * accuracy:.2f} % |" in card
+    assert "| Märkte |" in card
+
+
+def test_rows_of_rare_words_stay_public(made: Path) -> None:
+    """Words of one training text, or of none, have their rows of the public list, through one map, up to int8."""
+    parts = IndexEncoder.load(made).bundle.extractor
+    assert isinstance(parts, StaticParts)
+    public, content = public_words(PUBLIC_NUMBERS).rows.astype(float), csv()
+    untouched = [row for word, row in parts.words.items() if word not in content]
+    assert len(untouched) > 15_000
+    rows = parts.word_rows.astype(float)
+    within = np.abs(rows).max(axis=1) < 127  # others are cut off
+    inside = [row for row in untouched if within[row]]
+    one_map = np.linalg.lstsq(public[inside], rows[inside], rcond=None)[0]
+    assert np.abs(public[inside] @ one_map - rows[inside]).max() < 1
+    assert np.abs(public[parts.words["goal"]] @ one_map - rows[parts.words["goal"]]).max() > 1
+
+
+def test_figures_are_expectations_over_the_draw() -> None:
+    task = divided(
+        [LabeledText(f"text {label} number {n}", label) for label in ("a", "b") for n in range(60)],
+    )
+    confusion = np.array([[6.0, 2.0], [1.0, 3.0]])
+    channels = fit_channels(confusion, ("1", "4"), lambda *_: None)
+    measured = figures(task, confusion, channels, "a file")
+    for name, levels in channels.items():
+        for staircase in levels:
+            found = measured["channels"][name][f"{staircase.level.epsilon:f}"]
+            by_hand = sum(
+                confusion[k, x] / confusion.sum() * staircase.matrix[x, k] for k in range(2) for x in range(2)
+            )
+            assert found["accuracy"] == pytest.approx(by_hand, abs=1e-6)
+            assert found["balanced_accuracy"] == pytest.approx(recalls(confusion, staircase.matrix).mean(), abs=1e-6)
+    assert measured["clean"]["accuracy"] == 0.75
+    assert measured["clean"]["standard_error"] == pytest.approx((0.75 * 0.25 / 12) ** 0.5, abs=1e-6)
+    assert measured["majority"] == pytest.approx(2 / 3, abs=1e-6)
+
+
+def test_codes_are_those_of_the_device(made: Path) -> None:
+    encoder = IndexEncoder.load(made)
+    bundle, texts = encoder.bundle, ("", "goal " * 9, f"{SECRET} bank 5")
+    assert isinstance(bundle.extractor, StaticParts)
+    codes = codes_of(texts, bundle.extractor, bundle.weight, bundle.bias, lambda *_: None)
+    assert codes.tolist() == [encoder.secret_code(text) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "message"),
+    [
+        ("text,topic\na,b\n", (), "classes: there are 1 different labels"),
+        (csv(), ("--label", SECRET), "data-column: my.csv, line 1: no column"),
+        (csv(), ("--levels", "1,2"), "option: the default level is not one of the levels"),
+        (csv(), ("--levels", "4,1"), "setting: levels"),
+        (csv(), ("--levels", "4,99"), "setting: levels"),
+        (csv(), ("--levels", f"4,{SECRET}"), "setting: levels"),
+        (csv(), ("--test", "nowhere.csv"), "data-file: "),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_leaves_nothing(
+    run: Run, tmp_path: Path, content: str, arguments: tuple[str, ...], message: str
+) -> None:
+    (tmp_path / "my.csv").write_text(content, "utf-8")
+    given = ("encoder", tmp_path / "my.csv", "--text", "text", "-o", tmp_path / "bundle", "--label", "topic")
+    code, out, err = run(*overridden(given, arguments))
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert message in err
+    assert SECRET not in err
+    assert [path.name for path in tmp_path.iterdir()] == ["my.csv"]
+
+
+def test_a_bundle_that_is_there_stays(run: Run, made: Path) -> None:
+    before = (made / "manifest.json").read_bytes()
+    code, _, err = run("encoder", made.parent / "my.csv", "--text", "text", "--label", "topic", "-o", made)
+    assert (code, "use --force" in err) == (1, True)
+    assert (made / "manifest.json").read_bytes() == before
+
+
+def test_a_default_that_is_no_level_is_never_built() -> None:
+    assert (
+        EncoderSettings(name="a", data="b", data_sha256="c").default[1]
+        in EncoderSettings(name="a", data="b", data_sha256="c").levels
+    )

@@ -1,0 +1,67 @@
+"""A run in parts from its first check to its record, with its workers in this process: no cluster is needed."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from small_corpus import write_bundle
+from textveil.errors import ResumeError
+from textveil_cli.files import RECORD, Selection
+from textveil_training.corpus import on_ray
+from textveil_training.corpus.part_worker import RECORDS, PartJob, PartWorker, cut_files
+
+SELECTION = Selection("csv", ("note",))
+ROWS = 40
+
+
+@pytest.fixture
+def stopping(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """Works in this process, and is interrupted after ``parts`` of them."""
+    limits = {"parts": 1_000}
+
+    def told(ray: Any, job: PartJob, workers: int) -> Iterator[dict[str, Any]]:
+        worker = PartWorker(job)
+        parts = cut_files({"file": np.arange(len(job.sources))}, job)
+        for number, part in enumerate(parts):
+            if number == limits["parts"]:
+                raise KeyboardInterrupt
+            yield json.loads(worker(part)["told"][0])
+
+    class Cluster:
+        def __enter__(self) -> "Cluster":
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def cluster_resources(self) -> dict[str, int]:
+            return {"CPU": 1}
+
+    monkeypatch.setattr(on_ray, "_told", told)
+    monkeypatch.setattr(on_ray, "ray_cluster", lambda *_: Cluster())
+    return limits
+
+
+def test_an_interrupted_run_goes_on_with_the_parts_that_are_missing(tmp_path: Path, stopping: dict[str, int]) -> None:
+    table, out = tmp_path / "notes.csv", tmp_path / "out"
+    table.write_text("id,note\n" + "".join(f"{number},words of {number}\n" for number in range(ROWS)))
+    given: dict[str, Any] = {"options": {"mechanism": "random"}, "bundle": write_bundle(tmp_path / "bundle")}
+    given["part_bytes"] = 100
+    stopping["parts"] = 3
+    with pytest.raises(KeyboardInterrupt):
+        on_ray.sanitize_corpus_on_ray([table], out, SELECTION, **given)
+    kept = {path.name: path.read_bytes() for path in out.glob("*.csv")}
+    assert len(kept) == 3
+    stopping["parts"] = 1_000
+    with pytest.raises(ResumeError, match="--resume"):
+        on_ray.sanitize_corpus_on_ray([table], out, SELECTION, **given)
+    with pytest.raises(ResumeError, match="other options"):
+        on_ray.sanitize_corpus_on_ray([table], out, SELECTION, resume=True, **given | {"part_bytes": 200})
+    record = on_ray.sanitize_corpus_on_ray([table], out, SELECTION, resume=True, **given)
+    assert {name: (out / name).read_bytes() for name in kept} == kept
+    assert record["rows"] == ROWS
+    assert len(record["parts"]) == len(list(out.glob("*.csv"))) > 3
+    assert json.loads((out / RECORDS / "run.json").read_text()) == record
+    assert not (out / RECORD).exists()

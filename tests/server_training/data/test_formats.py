@@ -1,0 +1,117 @@
+"""The formats by name."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from textveil_training.data import (
+    FORMATS,
+    AttributedText,
+    Document,
+    FormatName,
+    LabeledPair,
+    LabeledText,
+    ReadOptions,
+    ScoredPair,
+    available_splits,
+    load,
+)
+from textveil_training.errors import DataError, DataOptionError, MissingSplit, UnknownFormat, UnreadableFile
+
+Write = Callable[..., Path]
+Refuses = Callable[..., DataError]
+
+SICK = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+SAMPLES = {
+    "sst2": ("sentence\tlabel\na\t1\n", LabeledText("a", "1")),
+    "qnli": ("index\tquestion\tsentence\tlabel\n0\ta\tb\tentailment\n", LabeledPair("a", "b", "entailment")),
+    "sick": (f"{SICK}1\ta\tb\t2\tNEUTRAL\n", ScoredPair(first="a", second="b", score=2.0, label="NEUTRAL")),
+    "medsts": ("a\tb\t2\n", ScoredPair(first="a", second="b", score=2.0)),
+    "tsv": ("1\ta\n", LabeledText("a", "1")),
+    "text": ("a\n", Document("a")),
+    "wikitext": (" a \n", Document("a")),
+    "jsonl": ('{"text": "a", "label": 1}\n', LabeledText("a", "1")),
+    "table": ("text\tlabel\na\t1\n", LabeledText("a", "1")),
+}
+IN_ONE_FILE = ("ag-entities", "trustpilot", "blog")
+AG = ("0\ta\t0\n" + "=" * 20 + "\n") * 3
+
+
+def test_the_names_are_those_of_the_type() -> None:
+    assert tuple(FORMATS) == get_args(FormatName)
+    assert set(FORMATS) == {*SAMPLES, *IN_ONE_FILE}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_single_file(write: Write, name: str) -> None:
+    content, example = SAMPLES[name]
+    path = write(content)
+    assert list(load(name, path)) == [example]
+    assert list(load(name, str(path))) == [example]
+    assert available_splits(name, path) == ()
+    with pytest.raises(DataOptionError):
+        load(name, path, "train")
+
+
+@pytest.mark.parametrize("name", IN_ONE_FILE)
+def test_splits_inside_a_file(write: Write, name: str) -> None:
+    path = write(AG)
+    assert available_splits(name, path) == ("train", "dev", "test")
+    assert list(load(name, path, "dev")) == [AttributedText("a", "0", (0,))]
+    assert len(list(load(name, path))) == 3
+
+
+def test_splits_in_a_folder(tmp_path: Path) -> None:
+    for number, file in enumerate(("SICK_train.txt", "SICK_test_annotated.txt"), start=1):
+        (tmp_path / file).write_text(f"{SICK}1\ta\tb\t{number}\tNEUTRAL\n")
+    assert available_splits("sick", tmp_path) == ("train", "test")
+    assert list(load("sick", tmp_path, "test")) == [ScoredPair(first="a", second="b", score=2.0, label="NEUTRAL")]
+    assert [getattr(row, "score", None) for row in load("sick", tmp_path)] == [1.0, 2.0]
+    with pytest.raises(MissingSplit):
+        load("sick", tmp_path, "dev")
+
+
+def test_wikitext_goes_by_its_published_names_first(tmp_path: Path) -> None:
+    (tmp_path / "wiki.valid.raw").write_text(" raw \n")
+    (tmp_path / "valid.txt").write_text(" renamed \n")
+    assert list(load("wikitext", tmp_path, "dev")) == [Document("raw")]
+
+
+def test_a_folder_without_the_formats_files(tmp_path: Path, refuses: Refuses) -> None:
+    for find in (load, available_splits):
+        with pytest.raises(MissingSplit):
+            find("sst2", tmp_path)
+    refuses(UnreadableFile, load("tsv", tmp_path))
+    refuses(UnreadableFile, load("ag-entities", tmp_path, "train"))
+
+
+def test_unknown_names_are_refused_at_the_call_and_not_repeated(write: Write, canary: str) -> None:
+    for ask in (
+        lambda: load(canary, write("")),
+        lambda: available_splits(canary, write("")),
+        lambda: load("sst2", write(""), canary),
+        lambda: load("text", write(""), canary),
+        lambda: load("ag-entities", write(AG), canary),
+    ):
+        with pytest.raises(DataOptionError) as caught:
+            ask()
+        assert canary not in str(caught.value)
+    with pytest.raises(UnknownFormat, match="sst2, qnli, sick"):
+        load("SST2", write(""))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("options", [ReadOptions(text_key="body"), ReadOptions(label_key=None)])
+def test_a_format_with_columns_of_its_own_has_no_keys(write: Write, name: str, options: ReadOptions) -> None:
+    if name in ("jsonl", "table"):
+        load(name, write(""), None, options)
+    else:
+        with pytest.raises(DataOptionError, match="no keys"):
+            load(name, write(""), None, options)
+
+
+def test_options_reach_the_reader(write: Write) -> None:
+    path = write('{"body": "b", "class": 3}\n')
+    options = ReadOptions(text_key="body", label_key="class")
+    assert list(load("jsonl", path, None, options)) == [LabeledText("b", "3")]

@@ -1,0 +1,209 @@
+"""Checkpoints: what is written, what is read back, and what a damaged one says."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from textveil_training.dpnr.checkpoint import Description, build, read_checkpoint, write_checkpoint
+from textveil_training.dpnr.features import pooled_features, read_features, write_features
+from textveil_training.dpnr.networks import Model
+from textveil_training.dpnr.task import Split
+from textveil_training.engine.encoders import load_encoder
+from textveil_training.engine.tokens import Tokenizer
+from textveil_training.errors import CheckpointError
+from textveil_training.hashes import sha256
+from tiny_training import sentences, write_encoder
+
+PRIVATE = Description(
+    mode="l1",
+    dimension=3,
+    head_hidden=4,
+    pooling="mean",
+    max_tokens=32,
+    labels=("weather", "kitchen"),
+    lowercase=True,
+    levels=("1", "4"),
+    delta=None,
+    word_dropout="0.1",
+)
+CLEAN = Description(
+    mode="none",
+    dimension=0,
+    head_hidden=None,
+    pooling="mean",
+    max_tokens=32,
+    labels=("weather", "kitchen"),
+    lowercase=True,
+    levels=(),
+    delta=None,
+    word_dropout="0",
+)
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_encoder(tmp_path_factory.mktemp("encoder"))
+
+
+@pytest.fixture
+def written(encoder: Path, tmp_path: Path) -> Callable[[Description], tuple[Model, Path]]:
+    def write(description: Description) -> tuple[Model, Path]:
+        torch.manual_seed(1)
+        extractor, vocabulary, _ = load_encoder(str(encoder), 0.1)
+        model = build(extractor, description, classifier_hidden=5, dropout=0.1).eval()
+        write_checkpoint(tmp_path / "checkpoint", model, description, vocabulary)
+        return model, tmp_path / "checkpoint"
+
+    return write
+
+
+Written = Callable[[Description], tuple[Model, Path]]
+
+
+def test_the_format(written: Written) -> None:
+    _, folder = written(PRIVATE)
+    content = json.loads((folder / "checkpoint.json").read_text())
+    files = content.pop("files")
+    assert content == {
+        "format": "textveil-checkpoint",
+        "format_version": 1,
+        "mode": "l1",
+        "dimension": 3,
+        "head_hidden": 4,
+        "pooling": "mean",
+        "max_tokens": 32,
+        "labels": ["weather", "kitchen"],
+        "lowercase": True,
+        "levels": ["1", "4"],
+        "delta": None,
+        "word_dropout": "0.1",
+    }
+    names = {"classifier.safetensors", "head.safetensors"}
+    names |= {f"extractor/{name}" for name in ("config.json", "model.safetensors", "vocab.txt")}
+    assert (
+        set(files)
+        == names
+        == {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()} - {"checkpoint.json"}
+    )
+    assert all(sha256(folder / name) == digest for name, digest in files.items())
+    shapes = {name: tuple(tensor.shape) for name, tensor in load_file(folder / "head.safetensors").items()}
+    assert shapes == {"hidden.weight": (4, 16), "hidden.bias": (4,), "out.weight": (3, 4), "out.bias": (3,)}
+    shapes = {name: tuple(tensor.shape) for name, tensor in load_file(folder / "classifier.safetensors").items()}
+    assert shapes == {"hidden.weight": (5, 4), "hidden.bias": (5,), "out.weight": (2, 5), "out.bias": (2,)}
+
+
+@pytest.mark.parametrize("description", [PRIVATE, CLEAN])
+def test_what_is_read_computes_the_same(written: Written, description: Description) -> None:
+    model, folder = written(description)
+    again, found = read_checkpoint(folder)
+    assert found == description
+    tokenizer = Tokenizer(folder / "extractor" / "vocab.txt", lowercase=True, max_tokens=32)
+    ids, mask = tokenizer.batch([tokenizer.words(text) for _, text, _ in sentences()[:5]])
+    log_epsilon = None if description.mode == "none" else torch.zeros(1, 1)
+    with torch.inference_mode():
+        first, second = (one.classifier(one.represented(one.pooled(ids, mask)), log_epsilon) for one in (model, again))
+    assert torch.equal(first, second)
+
+
+def test_pooling_is_the_mean_over_attended_tokens_and_padding_changes_nothing(written: Written) -> None:
+    model, folder = written(PRIVATE)
+    tokenizer = Tokenizer(folder / "extractor" / "vocab.txt", lowercase=True, max_tokens=32)
+    words = [tokenizer.words(text) for text in ("rain", "stir the rice until the water is gone")]
+    with torch.inference_mode():
+        both = model.pooled(*tokenizer.batch(words))
+        for row, text in enumerate(words):
+            ids, mask = tokenizer.batch([text])
+            hidden = model.extractor(input_ids=ids, attention_mask=mask).last_hidden_state
+            assert ids[0, 0] == tokenizer.first
+            assert ids[0, -1] == tokenizer.last
+            assert both[row].numpy() == pytest.approx(hidden[0].mean(0).numpy(), abs=1e-5)
+
+
+def edit(**changes: object) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        path = folder / "checkpoint.json"
+        content = json.loads(path.read_text()) | changes
+        path.write_text(json.dumps({key: value for key, value in content.items() if value != "leave out"}))
+
+    return change
+
+
+def retensor(folder: Path) -> None:
+    save_file({"out.weight": torch.zeros(2, 2), "out.bias": torch.zeros(2)}, folder / "classifier.safetensors")
+    files = json.loads((folder / "checkpoint.json").read_text())["files"]
+    edit(files=files | {"classifier.safetensors": sha256(folder / "classifier.safetensors")})(folder)
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (lambda folder: (folder / "checkpoint.json").unlink(), "no checkpoint in that folder"),
+        (lambda folder: (folder / "checkpoint.json").write_text("{"), "no checkpoint in that folder"),
+        (edit(format="another"), "is no checkpoint"),
+        (edit(format_version=2), "another version"),
+        (edit(extra=1), "other keys"),
+        (edit(delta="leave out"), "other keys"),
+        (edit(dimension=5), "another architecture"),
+        (edit(labels=["a", "b", "c"]), "another architecture"),
+        (edit(files={}), "is altered"),
+        (lambda folder: (folder / "head.safetensors").unlink(), "is missing"),
+        (lambda folder: (folder / "head.safetensors").write_bytes(b"\0"), "is altered"),
+        (lambda folder: (folder / "extractor" / "vocab.txt").write_text("a\n"), "is altered"),
+        (lambda folder: shutil.rmtree(folder / "extractor"), "is missing"),
+        (retensor, "another architecture"),
+    ],
+)
+def test_damage_has_a_name(written: Written, damage: Callable[[Path], None], reason: str) -> None:
+    _, folder = written(PRIVATE)
+    damage(folder)
+    with pytest.raises(CheckpointError, match=reason):
+        read_checkpoint(folder)
+
+
+def test_a_file_outside_the_folder_is_not_followed(written: Written) -> None:
+    _, folder = written(PRIVATE)
+    (folder.parent / "outside").write_text("x")
+    files = json.loads((folder / "checkpoint.json").read_text())["files"]
+    edit(files=files | {"../outside": sha256(folder.parent / "outside")})(folder)
+    with pytest.raises(CheckpointError, match="is missing"):
+        read_checkpoint(folder)
+
+
+def test_features_are_of_these_texts_and_this_encoder(written: Written, tmp_path: Path) -> None:
+    model, folder = written(PRIVATE)
+    tokenizer = Tokenizer(folder / "extractor" / "vocab.txt", lowercase=True, max_tokens=32)
+    texts = tuple(text for _, text, _ in sentences())
+    split = Split(
+        texts=texts,
+        labels=torch.zeros(len(texts), dtype=torch.int64),
+        attributes=torch.zeros(len(texts), 0),
+        sha256="texts",
+    )
+    features = pooled_features(model, tokenizer, [tokenizer.words(text) for text in texts], torch.device("cpu"))
+    with torch.inference_mode():
+        one = model.pooled(*tokenizer.batch([tokenizer.words(texts[3])]))[0]
+    assert features[3].numpy() == pytest.approx(one.numpy(), abs=1e-5)
+    path = tmp_path / "features-train.safetensors"
+    write_features(path, features, torch.zeros(len(texts), 2), split, "encoder")
+    assert torch.equal(read_features(path, split, "encoder"), features)
+    with pytest.raises(CheckpointError, match="other texts or by another encoder"):
+        read_features(path, split, "another")
+    with pytest.raises(CheckpointError, match="other texts or by another encoder"):
+        read_features(
+            path, Split(texts=texts, labels=split.labels, attributes=split.attributes, sha256="other"), "encoder"
+        )
+    path.write_bytes(path.read_bytes()[:50])
+    with pytest.raises(CheckpointError, match="missing or damaged"):
+        read_features(path, split, "encoder")
+
+
+@pytest.mark.parametrize("content", ["", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n", b"\xff"])
+def test_a_vocabulary_that_cannot_be(tmp_path: Path, content: str | bytes) -> None:
+    path = tmp_path / "vocab.txt"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(CheckpointError, match="vocabulary"):
+        Tokenizer(path, lowercase=True, max_tokens=8)
